@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .cluster_core import ClusterCore
 from .cluster_rules import ClusterRules
+from .notebook_output import draw_with
 
 if TYPE_CHECKING:
     from .explain import Diff, Fits, Passes, Story
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
     from .views.show import Text
     from .visits import Visits
     from .why import Why, Whys
+
+
+def _draw_answer(answer: Any) -> Figure:
+    from .views.answers import answer_figure
+
+    return answer_figure(answer)
+
+
+draw_with(_draw_answer)
 
 
 class Cluster(ClusterRules):

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from .api.kinds.meta import Frozen
 from .api.text.manifest import from_plain
 from .api.text.yaml_text import to_yaml
@@ -223,7 +225,7 @@ class ExerciseResult:
 
 
 @attrs.frozen(repr=False)
-class Exercise:
+class Exercise(PrintedAnswer):
     """One rule of kube-scheduler as an exercise: `check(my_rule)` shows the first difference."""
 
     name: str

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from . import volumes
 from .api.kinds.meta import evolve_parts, thaw
 from .api.text import manifest
@@ -66,7 +68,7 @@ class StoryRow:
 
 
 @attrs.frozen(repr=False)
-class Story:
+class Story(PrintedAnswer):
     """The turns that changed one object, in order."""
 
     about: str
@@ -89,7 +91,7 @@ class Story:
 
 
 @attrs.frozen(repr=False)
-class Diff:
+class Diff(PrintedAnswer):
     """The differing fields of two clusters' objects, with both values."""
 
     names: tuple[str, str]
@@ -337,7 +339,7 @@ class PassRow(NamedTuple):
 
 
 @attrs.frozen(repr=False)
-class Passes:
+class Passes(PrintedAnswer):
     """The scheduling passes of one pod, in order."""
 
     about: str
@@ -436,7 +438,7 @@ class NodeScore(NamedTuple):
 
 
 @attrs.frozen(repr=False)
-class Fits:
+class Fits(PrintedAnswer):
     """The nodes that fit a pod by its last pass, why the others do not, and how those that fit were scored."""
 
     about: str

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from .api.kinds.meta import EMPTY, Frozen
 from .api.kinds.pod import Pod
 from .cluster_core import ClusterCore
@@ -39,7 +41,7 @@ class Mount:
 
 
 @attrs.frozen(repr=False)
-class MountTable:
+class MountTable(PrintedAnswer):
     """The inline volumes of pods as rows; printed as a table with a line for each entry of their contexts."""
 
     rows: tuple[Mount, ...]

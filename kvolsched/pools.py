@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from .api.kinds.quantity import of_bytes, value
 from .cluster_core import ClusterCore
 from .results import CommandResult
@@ -27,7 +29,7 @@ class PoolRow:
 
 
 @attrs.frozen(repr=False)
-class PoolTable:
+class PoolTable(PrintedAnswer):
     """The pools of a cluster's drivers as rows; printed as a table."""
 
     rows: tuple[PoolRow, ...]

@@ -12,6 +12,8 @@ from typing import Any, overload
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from .api.kinds.kind import KINDS_BY_NAME
 from .cluster_core import ClusterCore
 from .world.apiserver import CommittedWrite, RefusedWrite, Write
@@ -72,7 +74,7 @@ class ApiRequest:
 
 
 @attrs.frozen(repr=False)
-class ApiRequests:
+class ApiRequests(PrintedAnswer):
     """Write requests in the order of their answers; printed as a table."""
 
     rows: tuple[ApiRequest, ...]

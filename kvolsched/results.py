@@ -10,6 +10,8 @@ from textwrap import wrap
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from .world.apiserver import RefusedWrite
 from .world.history import Turn
 from .world.outage import ADDRESS, UNREACHABLE
@@ -19,7 +21,7 @@ LINE_WIDTH = 110  # characters of a line of text in a notebook
 
 
 @attrs.frozen(repr=False)
-class Step:
+class Step(PrintedAnswer):
     """One step: the turns of one cause, with its sentence."""
 
     number: int
@@ -52,7 +54,7 @@ class Step:
 
 
 @attrs.frozen(repr=False)
-class Run:
+class Run(PrintedAnswer):
     """The steps of a run, and why it ended."""
 
     steps: tuple[Step, ...]
@@ -106,7 +108,7 @@ def _printed(refused: RefusedWrite) -> str:
 
 
 @attrs.frozen(repr=False)
-class CommandResult:
+class CommandResult(PrintedAnswer):
     """What a user's command did: a line for each object, in kubectl's words."""
 
     lines: tuple[str, ...]
@@ -116,7 +118,7 @@ class CommandResult:
 
 
 @attrs.frozen(repr=False)
-class PossibleTurns:
+class PossibleTurns(PrintedAnswer):
     """The turns that may come next, one for each actor; that of a plain step comes first."""
 
     turns: tuple[Turn, ...]

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from .cluster_core import ClusterCore
 from .component_names import DISPLAY_NAMES
 from .scheduler.loop.scheduling_cycle import PASS
@@ -27,7 +29,7 @@ class VisitRow(NamedTuple):
 
 
 @attrs.frozen(repr=False)
-class Visits:
+class Visits(PrintedAnswer):
     """The turns in which volumes were looked for, in order: every pass of a pod, and every sync that visited some."""
 
     revision: str

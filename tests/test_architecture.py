@@ -25,7 +25,7 @@ import kvolsched
 ROOT = Path(__file__).parent.parent
 HOUSE = ROOT / "kvolsched"
 
-API = {"api"}
+API = {"api", "notebook_output"}
 GROUND = API | {"volumes", "workloads", "world", "storage_pools", "inline_volumes"}
 OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "drivers", "rule_settings", "revision"}
@@ -33,7 +33,8 @@ CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "driver_di
 CORE |= {"cluster_acts", "cluster_faults", "pools", "upgrades", "cluster_rules"}
 FACE = CORE | {"explain", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
-    "api": set(),
+    "notebook_output": set(),
+    "api": {"notebook_output"},
     "volumes": API,
     "workloads": API,
     "world": API,
@@ -51,7 +52,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "revision": GROUND | {"admission", "scheduler", "controllers", "autoscaler", "dials", "drivers", "rule_settings"},
     "component_names": set(),
     "results": GROUND,
-    "decode": {"results"},
+    "decode": {"results", "notebook_output"},
     "user_commands": API,
     "driver_dials": API | {"world"},
     "node_faults": GROUND | {"controllers", "user_commands"},
@@ -92,7 +93,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
 FLOORS = {
     "api": (("kinds",), ("text",), ("validation",), ("defaults", "unmodelled_defaults", "examples")),
     "scheduler": (("requests", "csi_migration"), ("columns",), ("framework",), ("plugins",), ("profiles",), ("loop",)),
-    "views": (("drawing",), ("frame", "ledger_rows", "write_rows"), {"pictures", "fill"}, ("panel",), ("show",)),
+    "views": (("drawing",), ("frame", "ledger_rows", "write_rows"), {"pictures", "fill"}, ("panel",), ("show",), ("answers",)),
 }
 ONLY_IN = {  # library -> the only places that may import it
     "numpy": ("kvolsched.scheduler", "kvolsched.bench", "kvolsched.why.demands", "kvolsched.why.clauses"),

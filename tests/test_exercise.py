@@ -40,7 +40,7 @@ def test_each_mutant_fails_with_a_picture(name, mutant):
         assert words in figure.reading
     assert "your rule" in figure.svg
     shown = checked._repr_mimebundle_()
-    assert {"image/svg+xml", "image/png", "text/plain"} == set(shown)
+    assert {"application/javascript", "image/png", "text/plain"} == set(shown)
     assert shown["text/plain"].startswith(f"{checked.sentence}.\n{name}")
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import attrs
 from tqdm.auto import tqdm
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from .. import writes
 from ..cluster import Cluster
 from ..explore import Crash, Exploration, UserAct, explore
@@ -32,7 +34,7 @@ MOST_STATES = 10_000
 
 
 @attrs.frozen(repr=False)
-class Ending:
+class Ending(PrintedAnswer):
     """How an experiment ended under one set of rules; true if it failed.
 
     Args:

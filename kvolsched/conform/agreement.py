@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from .recording import Case
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ MAX_SHOWN = 3  # differing cases kept for each family and aspect, and lines show
 MAX_LENGTH = 400  # characters of one side that are shown
 
 
-class _Absent:
+class _Absent(PrintedAnswer):
     """Placeholder for an aspect, or a part of one, that is absent."""
 
     def __repr__(self) -> str:
@@ -32,7 +34,7 @@ ABSENT = _Absent()
 
 
 @attrs.frozen
-class FailedAnswer:
+class FailedAnswer(PrintedAnswer):
     """Placeholder for an answer that raised an error; it equals nothing, not even itself."""
 
     words: str

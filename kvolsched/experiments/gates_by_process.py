@@ -14,6 +14,8 @@ from typing import Any
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from ..api.kinds.storage_class import NO_PROVISIONER
 from ..cluster import Cluster
 from ..revision import Revision, revision_named
@@ -77,7 +79,7 @@ class GateRow:
 
 
 @attrs.frozen(repr=False)
-class GateTable:
+class GateTable(PrintedAnswer):
     """The rows of every combination; its text is a table."""
 
     revision: str

@@ -14,6 +14,8 @@ from typing import Any
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from .. import make
 from ..api.kinds.pod import Pod
 from ..cluster import Cluster
@@ -55,7 +57,7 @@ class AffinityRow:
 
 
 @attrs.frozen(repr=False)
-class AffinityTable:
+class AffinityTable(PrintedAnswer):
     """Every distribution that was tried; its text is a table."""
 
     revision: str
@@ -144,7 +146,7 @@ class AntiAffinityRun:
 
 
 @attrs.frozen(repr=False)
-class AntiAffinityRuns:
+class AntiAffinityRuns(PrintedAnswer):
     """Both ways on equal nodes; its text is a table."""
 
     revision: str

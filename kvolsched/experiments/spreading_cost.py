@@ -12,6 +12,8 @@ from typing import Any
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from .. import make
 from ..api.kinds.pod import Pod
 from ..cluster import Cluster
@@ -46,7 +48,7 @@ class SpreadingCost:
 
 
 @attrs.frozen(repr=False)
-class SpreadingCosts:
+class SpreadingCosts(PrintedAnswer):
     """Pods without constraints and with some, in equal clusters; the text is a table."""
 
     revision: str

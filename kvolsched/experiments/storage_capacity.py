@@ -14,6 +14,8 @@ from typing import Never
 import attrs
 from tqdm.auto import tqdm
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from ..api.kinds.csi import CSIDriver, CSIDriverSpec
 from ..api.kinds.meta import Frozen, ObjectMeta, Resources
 from ..api.kinds.node import HOSTNAME_LABEL, Node, NodeStatus
@@ -40,7 +42,7 @@ class NodeCount:
 
 
 @attrs.frozen(repr=False)
-class CapacityRun:
+class CapacityRun(PrintedAnswer):
     """One run of the experiment.
 
     Args:
@@ -90,7 +92,7 @@ class CapacityRun:
 
 
 @attrs.frozen(repr=False)
-class CapacityRuns:
+class CapacityRuns(PrintedAnswer):
     """Several runs of the experiment, side by side."""
 
     rows: tuple[CapacityRun, ...]

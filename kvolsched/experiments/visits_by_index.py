@@ -11,6 +11,8 @@ from typing import Any
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from ..api.kinds.storage_class import NO_PROVISIONER
 from ..cluster import Cluster
 from ..revision import Revision, revision_named
@@ -29,7 +31,7 @@ class VisitCount:
 
 
 @attrs.frozen(repr=False)
-class VisitCounts:
+class VisitCounts(PrintedAnswer):
     """The runs with each index, in one world; their text is a table."""
 
     nodes: int

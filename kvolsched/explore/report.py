@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, overload
 import attrs
 
 from kvolsched.cluster_core import AnyCluster
+from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.results import as_sentence, hanging_indent
 from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
@@ -28,7 +29,7 @@ class EndState(NamedTuple):
 
 
 @attrs.frozen(repr=False)
-class Counterexample:
+class Counterexample(PrintedAnswer):
     """A reachable failure: the violation, the sentences of the steps that lead there, and the objects at the end."""
 
     violation: str
@@ -41,7 +42,7 @@ class Counterexample:
 
 
 @attrs.frozen(repr=False)
-class Exploration:
+class Exploration(PrintedAnswer):
     """The result of an exploration; true if it has a counterexample.
 
     Args:

@@ -9,6 +9,8 @@ from collections import Counter
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from ..cluster_core import ClusterCore
 from ..world.simulation import Simulation
 from .invariants import everybody_runs, outcome
@@ -18,7 +20,7 @@ from .searched import SearchedObjects, property_named
 
 
 @attrs.frozen(repr=False)
-class Sample:
+class Sample(PrintedAnswer):
     """The end states of sampled runs with their counts."""
 
     seeds: int

@@ -8,6 +8,7 @@ import attrs
 
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.cluster_core import ClusterCore
+from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.results import ApplyRefused, hanging_indent
 from kvolsched.why.answer import node_names_text
 from kvolsched.why.asking import judge_now, objects_seen_by_scheduler, pod_key, why
@@ -25,7 +26,7 @@ MAX_STEPS, MAX_SECONDS = 3_000, 120.0  # of a proof; one step more for each obje
 
 
 @attrs.frozen(repr=False)
-class Fix:
+class Fix(PrintedAnswer):
     """One fix: edits after which the pod fits, and the proof on a fork.
 
     Args:
@@ -77,7 +78,7 @@ class Fix:
 
 
 @attrs.frozen(repr=False)
-class Fixes:
+class Fixes(PrintedAnswer):
     """The nearest fixes of a pod, cheapest first; without any, the requirements that no edit lifts."""
 
     pod: str

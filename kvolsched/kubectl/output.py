@@ -6,13 +6,15 @@ import re
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
+
 from .formatting import align_columns
 
 MIN_COLUMN_WIDTH, COLUMN_PADDING = 6, 3  # of `kubectl get`
 
 
 @attrs.frozen(repr=False)
-class Listing:
+class Listing(PrintedAnswer):
     """Table of `kubectl get`: columns and rows, or the sentence that there are none."""
 
     columns: tuple[str, ...]
@@ -29,7 +31,7 @@ class Listing:
 
 
 @attrs.frozen(repr=False)
-class Listings:
+class Listings(PrintedAnswer):
     """Tables of `kubectl get pods,pvc`, one for each kind; empty ones are not printed."""
 
     tables: tuple[Listing, ...]
@@ -43,7 +45,7 @@ class Listings:
 
 
 @attrs.frozen(repr=False)
-class Description:
+class Description(PrintedAnswer):
     """Text of `kubectl describe`, or of `kubectl get -o yaml`."""
 
     text: str
@@ -53,7 +55,7 @@ class Description:
 
 
 @attrs.frozen(repr=False)
-class CommandOutput:
+class CommandOutput(PrintedAnswer):
     """What a kubectl command printed: its output, its errors and warnings, and its exit code. Prints as both.
 
     `hint` lists what there is instead of a name that was not found; kubectl does not print it.

@@ -7,6 +7,7 @@ from html import escape
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.results import hanging_indent
 
 from .witness import Witness
@@ -22,7 +23,7 @@ RELATIONS = {  # how the nodes that match after a patch compare with those befor
 
 
 @attrs.frozen(repr=False, kw_only=True)
-class PatchRow:
+class PatchRow(PrintedAnswer):
     """What the API server answers to one patch of a pod, and what the patch does to the nodes that the pod may use.
 
     Args:

@@ -9,6 +9,7 @@ from attrs import evolve
 from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
 from ..cluster_core import ClusterCore
 from ..explain import cpu_held
+from ..notebook_output import PrintedAnswer
 from ..results import hanging_indent
 from ..world.apiserver import key_of, ref
 from . import frame as f
@@ -20,7 +21,7 @@ from .fill.writes import RecordedWrites
 from .pictures import charts, matrix
 from .pictures import disagreement as disagreement_picture
 from .pictures import writes as order
-from .pictures.picture import FIGURE_WIDTH, NAMED
+from .pictures.picture import NAMED
 from .pictures.writes import Writes
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None = No
     """Draw the writes in order, with who saw each when; or beside those of another cluster or of a recorded trace."""
     if other is None:
         rows, columns = fill_writes.rows_of(cluster), fill_writes.components(cluster)
-        return Writes(order.draw(rows, columns, FIGURE_WIDTH), order.reading(rows, columns), rows=rows)
+        drawn = order.reading(rows, columns)
+        return Writes(lambda width, _selection: order.draw(rows, columns, width), drawn, rows=rows)
     rows = fill_writes.recorded_kinds(cluster)
     if not isinstance(other, ClusterCore):
         theirs, names = fill_writes.rows_of_trace(other), ("here", f"Kubernetes {other.version}")
@@ -82,7 +84,7 @@ def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None = No
         theirs = fill_writes.recorded_kinds(other)
         revisions = (cluster.revision.name, other.revision.name)
         names = revisions if revisions[0] != revisions[1] else (cluster.name, other.name)
-    return order.beside(rows, theirs, names, FIGURE_WIDTH)
+    return order.beside(rows, theirs, names)
 
 
 def held(*clusters: ClusterCore) -> ChartFigure:
@@ -126,10 +128,11 @@ def disagreement(found: Any, head: str = "") -> Figure:
         pod_yaml=found.pod,
         node_yaml=found.node_fields,
     )
-    return Figure(disagreement_picture.draw(sides, FIGURE_WIDTH), disagreement_picture.reading(sides))
+    return Figure(lambda width, _selection: disagreement_picture.draw(sides, width),
+                  disagreement_picture.reading(sides))
 
 
-class Text(str):
+class Text(PrintedAnswer, str):
     """A string that a notebook shows without quotes."""
 
     __slots__ = ()

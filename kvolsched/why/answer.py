@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
+from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.results import LINE_WIDTH, hanging_indent
 
 MAX_NODE_NAMES = 4  # named nodes of a group
@@ -65,7 +66,7 @@ class DemandRow:
 
 
 @attrs.frozen(repr=False)
-class Why:
+class Why(PrintedAnswer):
     """Why a pod has no node: a headline, the requirements that exclude every node, and the first failure per node.
 
     Args:
@@ -147,7 +148,7 @@ class Why:
 
 
 @attrs.frozen(repr=False)
-class Whys:
+class Whys(PrintedAnswer):
     """Why each of several pods is pending, one line per pod."""
 
     answers: tuple[Why, ...]

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from kvolsched.views.drawing import figure
+from kvolsched.views.drawing import theme as styles
 from kvolsched.views.panel import export
 from kvolsched.views.panel.lab import Lab
 
@@ -63,6 +63,6 @@ def test_a_hostile_run_cannot_close_its_script(tmp_path):
 @pytest.mark.parametrize("make", [lambda: frames.zonal(8), frames.twelve, lambda: frames.many(200), frames.hostile])
 def test_pictures_stand_alone(make, theme):
     """A resolved picture is well-formed, has no variable and no class, and parses."""
-    still = figure.resolve(export.picture(make(), 1000), theme)
+    still = styles.resolve(export.picture(make(), 1000), theme)
     root = ET.fromstring(still)  # noqa: S314 - our own string
     assert ("var(" in still, any(e.get("class") for e in root.iter())) == (False, False)

@@ -1,14 +1,16 @@
 """A figure's bundle needs no kernel, no sheet and no network, and says the same in words."""
 
 import base64
+import json
 import re
 import sys
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from kvolsched.views.drawing import figure
-from kvolsched.views.drawing.figure import Figure
+from kvolsched.views.drawing import theme
+from kvolsched.views.drawing.figure import SCRIPT, WIDTHS, Figure
+from kvolsched.views.drawing.text import escape
 from kvolsched.views.pictures import lanes, log, matrix, scores
 
 from . import frames
@@ -28,11 +30,11 @@ def parsed(svg):
     return ET.fromstring(svg)  # noqa: S314 - our own string
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("name", DRAWN)
-def test_a_resolved_picture_stands_alone(name, theme):
+def test_a_resolved_picture_stands_alone(name, colours):
     """No class, variable, ref, role of a control or switch is left, and every text has its colour."""
-    svg = figure.resolve(DRAWN[name], theme)
+    svg = theme.resolve(DRAWN[name], colours)
     root = parsed(svg)
     assert [] == re.findall(r'\s(?:class|data-\w+|tabindex|style)=|var\(|role="button"', svg)
     texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
@@ -42,41 +44,41 @@ def test_a_resolved_picture_stands_alone(name, theme):
 def test_switches_that_need_a_kernel_are_left_out():
     """The switch between verdicts and scores is no part of a saved picture."""
     assert "matrix/scores" in DRAWN["matrix"]
-    assert ">Scores<" not in figure.resolve(DRAWN["matrix"])
+    assert ">Scores<" not in theme.resolve(DRAWN["matrix"])
 
 
 def test_paper_and_margin():
     """A saved picture brings its paper and its margin."""
-    root = parsed(figure.resolve(DRAWN["events"], "dark", 10))
+    root = parsed(theme.resolve(DRAWN["events"], "dark", 10))
     assert ("720", "-10 -10") == (root.get("width"), " ".join(root.get("viewBox").split()[:2]))
-    assert figure.palette("dark")["paper"] == root[0].get("fill")
+    assert theme.palette("dark")["paper"] == root[0].get("fill")
 
 
 def test_classes_win_in_the_order_of_the_sheet():
     """Two classes on one mark resolve as a browser would: the later rule of the sheet wins."""
     svg = '<svg width="9" height="9"><text class="k-on k-q">a</text><text class="k-q k-on">b</text></svg>'
-    fills = re.findall(r'<text fill="([^"]*)"', figure.resolve(svg))
-    assert [figure.palette()["paper"]] * 2 == fills
+    fills = re.findall(r'<text fill="([^"]*)"', theme.resolve(svg))
+    assert [theme.palette()["paper"]] * 2 == fills
 
 
 def test_a_movable_group_keeps_its_place():
     """A place that a browser would animate becomes an attribute that every viewer knows."""
     svg = '<svg width="9" height="9"><g data-key="a" style="transform:translate(3.5px,-2px)"></g></svg>'
-    assert 'transform="translate(3.5,-2)"' in figure.resolve(svg)
+    assert 'transform="translate(3.5,-2)"' in theme.resolve(svg)
 
 
 def test_palette_has_every_role_in_both_themes():
     """Light and dark name the same roles; what text stands on is paper in both."""
-    light, dark = figure.palette(), figure.palette("dark")
+    light, dark = theme.palette(), theme.palette("dark")
     assert set(light) == set(dark)
     assert {"ok", "node", "resources", "storage", "spread", "paper", "ink", "soft", "accent"} <= set(light)
     assert ("#02775d", "#acf5d3") == (light["ok"], dark["ok"])
 
 
 def test_bundle_has_picture_png_and_reading():
-    """Trusted notebooks get the SVG, untrusted ones the PNG, everyone the reading; never text/html."""
+    """Trusted notebooks get the script, untrusted ones the PNG, everyone the reading; never text/html."""
     bundle = Figure(DRAWN["lanes"], "the reading")._repr_mimebundle_()
-    assert ["image/svg+xml", "image/png", "text/plain"] == list(bundle)
+    assert [SCRIPT, "image/png", "text/plain"] == list(bundle)
     assert PNG == base64.b64decode(bundle["image/png"])[:8]
     assert "the reading" == bundle["text/plain"]
 
@@ -84,7 +86,7 @@ def test_bundle_has_picture_png_and_reading():
 def test_without_vl_convert_the_png_is_left_out(monkeypatch):
     """Where vl-convert cannot be imported, the bundle is the picture and the reading."""
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    assert ["image/svg+xml", "text/plain"] == list(Figure(DRAWN["lanes"], "x")._repr_mimebundle_())
+    assert [SCRIPT, "text/plain"] == list(Figure(DRAWN["lanes"], "x")._repr_mimebundle_())
 
 
 def test_repr_is_the_reading():
@@ -105,7 +107,7 @@ def test_save_by_ending(tmp_path):
     assert PNG == drawn.save(tmp_path / "a.png").read_bytes()[:8]
     parsed(drawn.save(tmp_path / "a.svg").read_text("utf-8"))
     assert "the reading" == drawn.save(tmp_path / "a.txt").read_text("utf-8")
-    with pytest.raises(ValueError, match=r"must end in \.png, \.svg, \.txt"):
+    with pytest.raises(ValueError, match=r"must end in \.html, \.png, \.svg, \.txt"):
         drawn.save(tmp_path / "a.gif")
 
 
@@ -118,4 +120,43 @@ def test_save_says_what_is_missing(monkeypatch, tmp_path):
 
 def test_the_sheets_together_stay_within_their_budget():
     """All style sheets of the views cost at most 18 kB."""
-    assert 18_000 >= len(figure.sheet().encode())
+    assert 18_000 >= len(theme.sheet().encode())
+
+
+def shown(figure):
+    """Return what the script of a figure shows."""
+    script = figure._repr_mimebundle_()[SCRIPT]
+    return json.loads(script[script.index('{"root"') : script.rindex(")(element)")])
+
+
+def test_a_figure_is_laid_out_for_each_width():
+    """The page chooses among layouts for several widths; equal ones are stored once."""
+    data = shown(Figure(lambda width, _: lanes.draw(frames.zonal(9), width), "x"))
+    assert list(WIDTHS) == [width for width, _ in data["layouts"]]
+    assert [f'width="{width}"' for width in WIDTHS] == [
+        re.search(r'width="\d+"', drawn)[0] for _, drawn in data["layouts"]]
+    assert 1 == len(shown(Figure(DRAWN["lanes"], "x"))["layouts"])
+
+
+def test_a_figure_brings_the_rules_it_uses():
+    """Every class of the picture that has a rule brings it, in both themes, and the panel's rules stay away."""
+    data = shown(Figure(DRAWN["matrix"], "x"))
+    used = {name for classes in re.findall(r'class="([^"]*)"', DRAWN["matrix"]) for name in classes.split()}
+    known = set(re.findall(r"\.(k-[-\w]+)", theme.sheet()))
+    assert set() == used & known - set(re.findall(r"\.(k-[-\w]+)", data["style"]))
+    assert '[data-jp-theme-light="false"] .' + data["root"] in data["style"]
+    assert ".kv " not in data["style"]
+    assert "k-toolbar" not in data["style"]
+
+
+def test_a_script_cannot_be_closed_by_a_name():
+    """A name from a manifest cannot end the script that shows it, in a notebook or in a saved page."""
+    figure = Figure(f'<svg width="9" height="9"><text>{escape("</script><script>alert(1)")}</text></svg>', "</script>")
+    assert "</script" not in figure._repr_mimebundle_()[SCRIPT]
+
+
+def test_save_as_a_page(tmp_path):
+    """A figure saved as .html is one file that shows it without a network."""
+    page = Figure(DRAWN["lanes"], "<b>the reading").save(tmp_path / "a.html").read_text("utf-8")
+    assert "<title>&lt;b&gt;the reading</title>" in page
+    assert [] == re.findall(r'(?:src|href)="', page)

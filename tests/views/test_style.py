@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from kvolsched.views.drawing import figure
+from kvolsched.views.drawing import theme as styles
 from kvolsched.views.frame import FAMILIES
 from kvolsched.views.panel import host
 
@@ -53,7 +53,7 @@ def distance(one, other, kind):
 @pytest.mark.parametrize("role", ["ok", *FAMILIES])
 def test_words_stand_out_on_pale_and_on_strong_ground(theme, role):
     """A family's word on its pale ground has contrast 4.7, paper on its strong ground 5.4."""
-    colours = figure.palette(theme)
+    colours = styles.palette(theme)
     measured = (contrast(colours[role], colours[f"{role}-pale"]), contrast(colours["paper"], colours[role]))
     assert (round(measured[0], 1) >= 4.7, round(measured[1], 1) >= 5.4) == (True, True), measured
 
@@ -64,14 +64,14 @@ def test_words_stand_out_on_pale_and_on_strong_ground(theme, role):
 )
 def test_plain_words_are_readable(theme, word, ground):
     """Ink, secondary words and the accent reach 4.5 on the grounds they stand on."""
-    colours = figure.palette(theme)
+    colours = styles.palette(theme)
     assert contrast(colours[word], colours[ground]) >= 4.5
 
 
 @pytest.mark.parametrize(("theme", "least"), [("light", 16), ("dark", 23)])
 def test_families_stay_apart_without_full_colour_vision(theme, least):
     """No two families come closer than ΔE76 16 (light) and 23 (dark) under three kinds of colour blindness."""
-    colours = figure.palette(theme)
+    colours = styles.palette(theme)
     pairs = combinations(["ok", *FAMILIES], 2)
     worst = min((distance(colours[a], colours[b], kind), kind, a, b) for a, b in pairs for kind in BLINDNESS)
     assert worst[0] >= least, worst

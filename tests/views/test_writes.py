@@ -157,7 +157,7 @@ def test_hostile_names_are_escaped():
     """A name with markup in it is text."""
     hostile = '<img src=x onerror="alert(1)">'
     made = row(hostile, "1|0 s")
-    svg = writes.draw([made], ["scheduler"], 700) + writes.beside([made], [], (hostile, "b"), 700).svg
+    svg = writes.draw([made], ["scheduler"], 700) + writes.beside([made], [], (hostile, "b")).svg
 
     assert "<img" not in svg
 

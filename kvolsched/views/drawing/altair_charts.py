@@ -10,8 +10,8 @@ from typing import Any
 
 import altair as alt
 
-from kvolsched.views.drawing.figure import palette
 from kvolsched.views.drawing.sheet import Sheet, SheetRows
+from kvolsched.views.drawing.theme import palette
 
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 Series = dict[str, list[tuple[float, float]]]

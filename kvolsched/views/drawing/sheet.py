@@ -13,8 +13,8 @@ from typing import Any
 from attrs import define, field
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.figure import palette
 from kvolsched.views.drawing.svg import line, picture, rect, selectable, word
+from kvolsched.views.drawing.theme import palette
 
 ORDER = ("rect", "rule", "text")
 """Words are never under a rectangle."""

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from kvolsched.api.kinds.node import ZONE_LABEL
-from kvolsched.views.drawing import figure, text
+from kvolsched.views.drawing import text
+from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.frame import Frame
 from kvolsched.views.panel.driver import PanelDriver
 from kvolsched.views.panel.host import ROOT, read, script, style
@@ -34,10 +35,9 @@ def picture(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL
     return headline.stacked([headline.draw_svg(frame, width), *sized], width, headline.reading(frame))
 
 
-def bundle(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> dict[str, Any]:
-    """Return the MIME forms of a still picture: SVG for a trusted notebook, PNG for any other."""
-    still = figure.resolve(picture(frame, width, selection, key))
-    return {"image/svg+xml": still} | figure.png_form(figure.svg_png(still))
+def still(frame: Frame, width: int, reading: str, selection: str = "", key: str = ZONE_LABEL) -> Figure:
+    """Return the still picture of a place, which a notebook shows when no kernel moves the panel."""
+    return Figure(lambda wide, _selection: picture(frame, wide, selection, key), reading, width=width)
 
 
 def save_page(driver: PanelDriver, path: Path, views: Views, width: int) -> Path:

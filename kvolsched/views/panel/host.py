@@ -14,7 +14,7 @@ from importlib import resources
 import anywidget
 import traitlets
 
-from kvolsched.views.drawing.figure import sheet
+from kvolsched.views.drawing.theme import sheet
 
 
 def read(name: str) -> str:

@@ -19,7 +19,7 @@ from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.frame import Frame, NextActor
 from kvolsched.views.panel.driver import PanelDriver
-from kvolsched.views.panel.export import bundle, save_page
+from kvolsched.views.panel.export import save_page, still
 from kvolsched.views.panel.host import ROOT, Host
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
 from kvolsched.views.pictures.picture import NAMED, TABS
@@ -277,7 +277,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
         live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
-        return live | bundle(self._frame, self._width, self.selection, self.topology) | {"text/plain": self.reading()}
+        shown = still(self._frame, self._width, self.reading(), self.selection, self.topology)
+        return live | shown._repr_mimebundle_()
 
 
 def _button(label: str, classes: str, hint: str, pressed: Callable[[Any], None]) -> Any:

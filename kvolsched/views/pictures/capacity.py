@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.figure import palette
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
+from kvolsched.views.drawing.theme import palette
 
 NO_CLAIM = "This pod has no claim to provision."  # and no inline volume
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
+from typing import Any
 
 from attrs import frozen
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.figure import ChartFigure, palette
+from kvolsched.views.drawing.figure import ChartFigure, themed_svg
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
+from kvolsched.views.drawing.theme import palette
 
 # One colour and one dash a series: neither is needed alone.
 _SERIES: tuple[tuple[str, list[int]], ...] = (
@@ -66,9 +68,13 @@ def held(
         corners = ", ".join(f"{value:g} from {time:g} s" for time, value in _corners(points))
         table += [[name, corners, f"{_sum(points):g} {unit}·s in {points[-1][0]:g} s"]]
     content = f"{what} over simulated time, {unit}\n" + (columns(table) or "Nothing was held.")
-    from kvolsched.views.drawing.altair_charts import stepped  # noqa: PLC0415 - altair takes a second to load
 
-    return ChartFigure(stepped(lines, inks, titles, width), content)
+    def make_chart() -> Any:
+        from kvolsched.views.drawing.altair_charts import stepped  # noqa: PLC0415 - altair takes a second to load
+
+        return stepped(lines, inks, titles, width)
+
+    return ChartFigure(lambda _width, _selection: themed_svg(make_chart().to_dict()), content, make_chart=make_chart)
 
 
 def _lines(rows: Iterable[HeldRow | tuple[str, float, float]],
@@ -102,11 +108,28 @@ def outcomes(rows: Iterable[OutcomeRow | tuple[str, int, bool]], title: str = "O
              width: int = 760) -> ChartFigure:
     """Chart how explored runs end: a bar an outcome, ✓ or ✕ before its words, its count after the bar."""
     ends = [row if isinstance(row, OutcomeRow) else OutcomeRow(*row) for row in rows]
+    named = any(end.group for end in ends)
+    table = [[*([end.group] if named else []), _sign(end), end.words, _share(end, ends)] for end in ends]
+
+    def make_chart() -> Any:
+        from kvolsched.views.drawing.altair_charts import chart  # noqa: PLC0415 - altair takes a second to load
+
+        return chart(_outcome_sheet(ends, title, width))
+
+    return ChartFigure(lambda wide, _selection: _outcome_sheet(ends, title, wide).svg(),
+                       f"{title}\n" + (columns(table) or "No run has ended yet."), make_chart=make_chart)
+
+
+def _sign(end: OutcomeRow) -> str:
+    return "✓" if end.good else "✕"
+
+
+def _outcome_sheet(ends: Sequence[OutcomeRow], title: str, width: int) -> Sheet:
     c, sheet = palette(), Sheet(width, title)
     label = min(max((t.width(e.words, 12) for e in ends), default=0) + 34, 0.52 * width)
     room = width - label - max((t.width(_share(e, ends), 11) for e in ends), default=0) - 24
     sheet.word(0, 8, title, c["ink"], size=13, bold=True, room=width)
-    y, table = 30.0, []
+    y = 30.0
     for name, group in groupby(ends, key=lambda e: e.group):
         if name:
             sheet.word(0, y + 8, name, c["ink"], size=12, bold=True, room=width)
@@ -114,24 +137,20 @@ def outcomes(rows: Iterable[OutcomeRow | tuple[str, int, bool]], title: str = "O
             y += 26
         for end in group:
             ink = c["ok"] if end.good else c["storage"]
-            sheet.word(8, y + 11, "✓" if end.good else "✕", ink, size=12, bold=True, align="center")
+            sheet.word(8, y + 11, _sign(end), ink, size=12, bold=True, align="center")
             sheet.word(22, y + 11, end.words, c["ink"], size=12, room=label - 30)
             sheet.rect(label, y, room, 22, c["panel"])
             if end.count:
                 wide = max(2.0, room * end.count / _total(end, ends))
                 sheet.rect(label, y, wide, 22, ink, tip=f"{end.words}: {end.count}")
             sheet.word(label + room + 10, y + 11, _share(end, ends), c["ink"], bold=True)
-            mark = "✓" if end.good else "✕"
-            table.append([*([end.group] if any(e.group for e in ends) else []), mark, end.words, _share(end, ends)])
             y += 28
         y += 8
     if not ends:
         sheet.word(0, y + 8, "No run has ended yet.", c["soft"])
         y += 24
     sheet.height = y
-    from kvolsched.views.drawing.altair_charts import chart  # noqa: PLC0415 - altair takes a second to load
-
-    return ChartFigure(chart(sheet), f"{title}\n" + (columns(table) or "No run has ended yet."))
+    return sheet
 
 
 def _share(end: OutcomeRow, ends: Sequence[OutcomeRow]) -> str:

@@ -16,9 +16,9 @@ from attrs import frozen
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.figure import palette
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
+from kvolsched.views.drawing.theme import palette
 from kvolsched.views.pictures.map_domains import NO_LABEL
 from kvolsched.views.pictures.states import POD_GLYPHS, VOLUME_GLYPHS
 

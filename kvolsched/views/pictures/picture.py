@@ -6,16 +6,17 @@ A picture is a pure function of a frame, with a reading of it in lines. A new pi
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from attrs import frozen
 
 from kvolsched.api.kinds.node import ZONE_LABEL
-from kvolsched.views.drawing.figure import ChartFigure, Figure
+from kvolsched.views.drawing.figure import WIDTH, ChartFigure, Draw, Figure
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.frame import Frame
 from kvolsched.views.pictures import capacity, cluster_map, domains, lanes, log, matrix, scores, skew, story
 
-FIGURE_WIDTH = 828  # px, in a notebook: with its margins it fits beside the file browser on a screen of 1280
+FIGURE_WIDTH = WIDTH
 CHART_WIDTH = 816  # px: as wide as a figure with the margins that vega adds
 
 
@@ -31,7 +32,7 @@ class Picture:
         exported: whether a saved page has that tab too.
         by_domain: whether `draw` and `reading` also take a topology key.
         tables: the tables of the frame that are filled only for this picture (`fill.TABLES`).
-        width: in a notebook, px.
+        widest: px; a figure of it grows no wider.
     """
 
     name: str
@@ -41,7 +42,7 @@ class Picture:
     exported: bool = False
     by_domain: bool = False
     tables: tuple[str, ...] = ()
-    width: int = FIGURE_WIDTH
+    widest: int = 4_000
 
     def svg(self, frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
         """Draw a frame as SVG, as the panel shows it."""
@@ -50,7 +51,7 @@ class Picture:
 
     def figure(self, frame: Frame, key: str = ZONE_LABEL) -> Figure:
         """Draw a frame as a figure for a notebook."""
-        return Figure(self.svg(frame, self.width, "", key), self.words(frame, key))
+        return Figure(self._draw(frame, key), self.words(frame, key), width=min(FIGURE_WIDTH, self.widest))
 
     def chart(self, frame: Frame, key: str = ZONE_LABEL) -> ChartFigure:
         """Draw a frame as an altair chart.
@@ -58,16 +59,23 @@ class Picture:
         Raises:
             TypeError: this picture is drawn as SVG alone.
         """
-        from kvolsched.views.drawing.altair_charts import chart  # noqa: PLC0415 - altair takes a second to load
-
         sheet = self.draw(frame, CHART_WIDTH, "", *self._keys(key))
         if not isinstance(sheet, Sheet):
             raise TypeError(f"{self.name} is drawn as SVG, not on a sheet")
-        return ChartFigure(chart(sheet), self.words(frame, key))
+
+        def make_chart() -> Any:
+            from kvolsched.views.drawing.altair_charts import chart  # noqa: PLC0415 - altair takes a second to load
+
+            return chart(sheet)
+
+        return ChartFigure(self._draw(frame, key), self.words(frame, key), make_chart=make_chart)
 
     def words(self, frame: Frame, key: str = ZONE_LABEL) -> str:
         """Return the reading of a frame."""
         return self.reading(frame, *self._keys(key))
+
+    def _draw(self, frame: Frame, key: str) -> Draw:
+        return lambda width, selection: self.svg(frame, min(width, self.widest), selection, key)
 
     def _keys(self, key: str) -> tuple[str, ...]:
         return (key,) if self.by_domain else ()
@@ -82,7 +90,7 @@ PICTURES = (
     Picture("domains", domains.draw, domains.reading, tab="Domains", exported=True, by_domain=True),
     Picture("events", log.draw_events, log.events_reading, tab="Events", exported=True),
     Picture("story", story.draw, story.reading, tab="Story", tables=("story",)),
-    Picture("changes", log.draw_changes, log.changes_reading, width=FIGURE_WIDTH // 2),
+    Picture("changes", log.draw_changes, log.changes_reading, widest=FIGURE_WIDTH // 2),
     Picture("timeline", lanes.draw, lanes.reading),
 )
 NAMED = {picture.name: picture for picture in PICTURES}

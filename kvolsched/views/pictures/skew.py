@@ -10,9 +10,9 @@ from attrs import frozen
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.figure import palette
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
+from kvolsched.views.drawing.theme import palette
 
 NO_CONSTRAINT = "This pod has no spread constraint."
 MOST_UNITS = 12

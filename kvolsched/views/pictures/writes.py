@@ -140,11 +140,12 @@ def paired(ours: Sequence[WriteRow], theirs: Sequence[WriteRow]) -> list[Pair]:
     return found
 
 
-def beside(ours: Sequence[WriteRow], theirs: Sequence[WriteRow], names: tuple[str, str], width: int) -> Writes:
+def beside(ours: Sequence[WriteRow], theirs: Sequence[WriteRow], names: tuple[str, str]) -> Writes:
     """Draw the writes of two runs side by side, with their reading."""
     pairs = paired(ours, theirs)
     alone = tuple(row for pair in pairs if None in pair for row in pair if row is not None)
-    return Writes(draw_pairs(pairs, names, width), pairs_reading(pairs, names), rows=tuple(ours), alone=alone)
+    return Writes(lambda width, _selection: draw_pairs(pairs, names, width), pairs_reading(pairs, names),
+                  rows=tuple(ours), alone=alone)
 
 
 def draw_pairs(pairs: Sequence[Pair], names: tuple[str, str], width: int) -> str:
