@@ -17,9 +17,10 @@ class FakeDriver:
         self.orders: list[tuple[object, ...]] = []
         self.broken = ""
 
-    def frame(self) -> f.Frame:
+    def frame(self, focus: str = "", *, judge: bool = False) -> f.Frame:
         base = self.frames[self.at]
-        return evolve(base, head=evolve(base.head, gear=self.unit, steps_known=max(self.known, self.at)))
+        head = evolve(base.head, gear=self.unit, steps_known=max(self.known, self.at), focus=focus or base.head.focus)
+        return evolve(base, head=head)
 
     def _to(self, at: int) -> None:
         self.at = max(0, min(len(self.frames) - 1, at))
@@ -51,7 +52,7 @@ class FakeDriver:
         self.orders.append(("gear", unit))
         self.unit = unit
 
-    def details(self, frame: f.Frame, selected: str, tables: Iterable[str]) -> f.Frame:
+    def details(self, frame: f.Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> f.Frame:
         parts = selected.split("/")
         if parts[0] == "verdict":
             frame = evolve(frame, verdicts=evolve(frame.verdicts, cell=self.cell(parts[1], "/".join(parts[2:]))))

@@ -9,6 +9,7 @@ import pytest
 from kvolsched.views.drawing import theme as styles
 from kvolsched.views.panel import export
 from kvolsched.views.panel.lab import Lab
+from kvolsched.views.pictures.picture import TABS
 
 from . import frames
 from .fake_driver import FakeDriver
@@ -24,12 +25,21 @@ def page(tmp_path):
 
 
 def test_a_page_holds_every_known_step(page):
-    """Fifteen steps, each made of distinct fragments."""
+    """Fifteen steps, each made of distinct fragments; it opens at the first, whatever the panel shows."""
     _, text = page
     run = json.loads(re.search(r'id="run">(.*?)</script>', text, re.DOTALL)[1])
-    assert (len(run["steps"]), run["at"]) == (15, 8)
+    assert (len(run["steps"]), run["at"]) == (15, 0)
     numbers = [number for step in run["steps"] for parts in step.values() for number in parts]
     assert len(set(run["pool"])) == len(run["pool"]) == max(numbers) + 1
+
+
+def test_a_page_has_every_tab(page):
+    """Each tab of the panel is in every step, and has its button."""
+    _, text = page
+    run = json.loads(re.search(r'id="run">(.*?)</script>', text, re.DOTALL)[1])
+    names = [picture.name for picture in TABS]
+    assert [name for step in run["steps"] for name in names if not step.get(name)] == []
+    assert names == re.findall(r'data-tab="(\w+)"', text)
 
 
 def test_a_page_needs_no_network(page):

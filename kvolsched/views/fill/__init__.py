@@ -31,7 +31,7 @@ TABLES: Mapping[str, Callable[[FrameContext], Any]] = {  # field of the frame ->
 
 def frame_of(
     cluster: ClusterCore, *, focus: str = "", gear: str = "steps", chips: bool = True, selected: str = "",
-    tables: Iterable[str] = (),
+    tables: Iterable[str] = (), judge: bool = False,
 ) -> f.Frame:  # fmt: skip
     """Fill a frame from the present place of a cluster.
 
@@ -41,8 +41,9 @@ def frame_of(
         chips: whether to try out what each actor would do next (costs a turn each).
         selected: ref of what is selected; of `verdict/NODE/PLUGIN` the rule's words are filled in.
         tables: those of `TABLES` to fill.
+        judge: whether a pod in focus that has had no pass is judged now, on a fork.
     """
-    context = FrameContext(cluster, focus, selected)
+    context = FrameContext(cluster, focus, selected, judge=judge)
     changes = fill_history.changes(context)
     frame = f.Frame(
         head=_head(context, gear, changes), next=_next(context) if chips else (),

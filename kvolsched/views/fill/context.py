@@ -40,10 +40,12 @@ class FrameContext:
         cluster: the cluster that is shown.
         focus: ref of the pod that the verdicts are about; by default the one judged last, else the first that waits.
         selected: ref of what is selected.
+        judge: whether a pod that has had no pass is judged now, on a fork.
     """
 
-    def __init__(self, cluster: ClusterCore, focus: str = "", selected: str = "") -> None:
+    def __init__(self, cluster: ClusterCore, focus: str = "", selected: str = "", *, judge: bool = False) -> None:
         self.cluster = cluster
+        self.judge = judge
         self.selected = selected
         self.world = cluster.world
         self.objects = self.world.log.objects
@@ -72,7 +74,7 @@ class FrameContext:
     @cached_property
     def passed(self) -> Pass | None:
         """Return the last pass over the pod in focus, judged again at its place; None when there was none."""
-        if self.focus is None or last_pass(self.cluster, self.focus) is None:
+        if self.focus is None or (last_pass(self.cluster, self.focus) is None and not self.judge):
             return None
         return judge_last_pass(self.cluster, self.focus)
 

@@ -14,10 +14,13 @@ from ..frame import Frame
 class PanelDriver(Protocol):
     """A run that the panel can move, and that fills frames of its present place."""
 
-    def frame(self) -> Frame:
-        """Return the frame of the present place."""
+    def frame(self, focus: str = "", *, judge: bool = False) -> Frame:
+        """Return the frame of the present place, with the verdicts on a pod (the last judged one by default).
 
-    def details(self, frame: Frame, selected: str, tables: Iterable[str]) -> Frame:
+        If `judge`, a pod that has had no pass is judged now, on a fork.
+        """
+
+    def details(self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> Frame:
         """Return the frame with the words of a selected verdict, and with these of its optional tables filled."""
 
     def step(self, actor: str | None = None) -> None:
@@ -47,13 +50,13 @@ class ClusterDriver:
         self.unit = "steps"
         self.default = ""  # the chip that a plain step stands for: it may have to wait for its time
 
-    def frame(self) -> Frame:
-        frame = frame_of(self.cluster, gear=self.unit)
+    def frame(self, focus: str = "", *, judge: bool = False) -> Frame:
+        frame = frame_of(self.cluster, focus=focus, gear=self.unit, judge=judge)
         self.default = frame.next[0].actor if frame.next else ""
         return frame
 
-    def details(self, frame: Frame, selected: str, tables: Iterable[str]) -> Frame:
-        return with_details(frame, FrameContext(self.cluster, selected=selected), tables)
+    def details(self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> Frame:
+        return with_details(frame, FrameContext(self.cluster, frame.head.focus, selected, judge=judge), tables)
 
     def step(self, actor: str | None = None) -> None:
         """Let the default actor, or the named one (`ACTOR|CAUSE`), make one step."""

@@ -23,9 +23,9 @@ from kvolsched.views.pictures import cluster_map, headline, lanes
 from kvolsched.views.pictures.picture import TABS
 
 Views = Callable[[Frame, int, str, str], dict[str, str]]
-_PARTS = re.compile(r"(?=<g data-|<text|<rect)")
+_PARTS = re.compile(r"(?=<g |<text|<rect|<path|<circle|<line|</g>)")
 ORDER = ("sentence", "map", "side", "lanes")
-EXPORTED = {picture.name: picture.tab for picture in TABS if picture.exported}
+EXPORTED = {picture.name: picture.tab for picture in TABS}
 
 
 def picture(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
@@ -41,7 +41,7 @@ def still(frame: Frame, width: int, reading: str, selection: str = "", key: str 
 
 
 def save_page(driver: PanelDriver, path: Path, views: Views, width: int) -> Path:
-    """Write every known step of the driver's branch as one page; the driver ends where it was."""
+    """Write every known step of the driver's branch as one page that opens at the start; the driver stays in place."""
     head = driver.frame().head
     pool: dict[str, int] = {}
     steps: list[dict[str, Any]] = []
@@ -51,7 +51,7 @@ def save_page(driver: PanelDriver, path: Path, views: Views, width: int) -> Path
             steps.append(_row(driver.frame(), views, width, pool))
     finally:
         driver.goto(head.step)
-    path.write_text(_page(head.scenario, steps, list(pool), head.step, width), "utf-8")
+    path.write_text(_page(head.scenario, steps, list(pool), width), "utf-8")
     return path
 
 
@@ -76,8 +76,8 @@ def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[s
     }
 
 
-def _page(title: str, steps: list[dict[str, Any]], pool: list[str], at: int, width: int) -> str:
-    data = json.dumps({"steps": steps, "pool": pool, "at": at, "root": ROOT}, ensure_ascii=False, separators=(",", ":"))
+def _page(title: str, steps: list[dict[str, Any]], pool: list[str], width: int) -> str:
+    data = json.dumps({"steps": steps, "pool": pool, "at": 0, "root": ROOT}, ensure_ascii=False, separators=(",", ":"))
     data = data.replace("</", "<\\/").replace("<!", "\\u003c!")
     tabs = "".join(f'<button class="k-tab" data-tab="{name}">{label}</button>' for name, label in EXPORTED.items())
     buttons = "".join(

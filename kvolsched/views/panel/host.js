@@ -157,7 +157,16 @@ function render({ model, el }) {
     e.stopPropagation();
   }
   // Give ipywidgets' buttons what Python cannot: a chip's actor in bold, the tabs' roles.
+  // A button that is disabled, or gone, takes the focus with it: the panel keeps it, or no key would arrive any more.
+  let held = null, last = null;
+  function keepFocus() {
+    const now = document.activeElement;
+    if (now?.disabled && root.contains(now)) { held = now; root.focus({ preventScroll: true }); }
+    else if (held && !held.disabled && now === root) { held.focus({ preventScroll: true }); held = null; }
+    else if (last && !last.isConnected && (!now || now === document.body)) { last = null; root.focus({ preventScroll: true }); }
+  }
   function tune() {
+    keepFocus();
     for (const b of all(".k-chip-b")) {
       const [who, what] = b.textContent.split("\u2002");
       if (what === undefined || b.querySelector("b")) continue;
@@ -187,14 +196,14 @@ function render({ model, el }) {
     root.tabIndex = -1;
     const press = (e) => { if (e.target.closest("button")) busy(); };
     // JupyterLab hears keys first, and looks for ":focus" before it looks at what is around it.
-    const keep = (e) => put(e.target, ALONE, true);
+    const keep = (e) => { last = e.target; put(e.target, ALONE, true); };
     const watch = new MutationObserver(tune), size = new ResizeObserver(() => {
       const now = Math.floor((root.clientWidth - 20) / 20) * 20;
       if (now > 0 && now !== width) { width = now; model.send({ cmd: "width", px: now }); }
     });
     const ends = new AbortController(), hears = { keydown: onKey, click: press, focusin: keep };
     for (const name in hears) root.addEventListener(name, hears[name], ends);
-    watch.observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "aria-valuenow"] });
+    watch.observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "aria-valuenow", "disabled"] });
     size.observe(root);
     tune();
     stop.push(() => { watch.disconnect(); size.disconnect(); ends.abort(); });

@@ -21,6 +21,7 @@ from kvolsched.views.frame import Frame, NextActor
 from kvolsched.views.panel.driver import PanelDriver
 from kvolsched.views.panel.export import save_page, still
 from kvolsched.views.panel.host import ROOT, Host
+from kvolsched.views.panel.selection import JUDGE, judge_button, pod_of
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
 from kvolsched.views.pictures.picture import NAMED, TABS
 
@@ -76,6 +77,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self._frame = driver.frame()
         self._width, self._scores, self._quiet = width, False, False
         self._unfolded: frozenset[str] = frozenset()
+        self._focus, self._judging = "", False
         self.buttons = {
             name: _button(name.capitalize(), f"k-btn k-{name}", hint, partial(self._press, name))
             for name, hint in (
@@ -109,7 +111,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         super().__init__([grid.add_class("k-grid")])
         self.add_class(ROOT).add_class("k-lab")
         self.host.on_msg(self._message)
-        self.observe(lambda _: self._draw(), ["selection", "topology", "tab"])
+        self.observe(lambda _: self._draw(), ["topology", "tab"])
+        self.observe(self._selected, "selection")
         self._draw()
 
     @property
@@ -118,7 +121,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         return self._frame
 
     def do(self, cmd: str, **arguments: Any) -> None:
-        """Carry out one command: step, back, reset, run, goto, act, gear, select, clear, tab or width.
+        """Carry out one command: step, back, reset, run, goto, act, gear, select, clear, judge, tab or width.
 
         An error of the engine is shown in the sentence and raised; the panel then shows the engine's present place.
         """
@@ -128,7 +131,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         try:
             act(**arguments)
         except Exception as error:
-            self._frame = self.driver.frame()
+            self._refill()
             self._draw(f"{type(error).__name__}: {error}")
             raise
         finally:
@@ -163,7 +166,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     def _body(self, frame: Frame, width: int, selection: str, tab: str) -> str:
         picture = NAMED["scores" if tab == "verdicts" and self._scores else tab]
         if picture.tables:
-            frame = self.driver.details(frame, selection, picture.tables)
+            frame = self.driver.details(frame, selection, picture.tables, judge=self._judging)
         return picture.svg(frame, width, selection, self.topology)
 
     def _commands(self) -> dict[str, Callable[..., None]]:
@@ -177,6 +180,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             "act": self._act,
             "select": self._select,
             "clear": lambda: self._select(""),
+            "judge": self._judge,
             "tab": lambda name: self.set_trait("tab", name),
             "width": self._resize,
             "ping": lambda: None,
@@ -184,7 +188,31 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     def _drive(self, order: Callable[..., None], *arguments: Any) -> None:
         order(*arguments)
-        self._frame = self.driver.frame()
+        self._judging = False
+        self._refill()
+        self._draw()
+
+    def _refill(self) -> None:
+        """Take a frame of the present place, with the verdicts on the pod that is selected, if it still exists."""
+        self._frame = self.driver.frame(self._focus, judge=self._judging)
+        if self._focus and not pod_of(self._frame, self._focus):
+            self._focus, self._judging = "", False
+            self._frame = self.driver.frame()
+
+    def _selected(self, change: dict[str, Any]) -> None:
+        """Let all tabs speak of the pod that the selected object is about; a node or a domain leaves them as they are.
+
+        Without a selection they speak of the pod that was judged last.
+        """
+        focus = pod_of(self._frame, change["new"]) if change["new"] else ""
+        if focus != self._focus and (focus or not change["new"]):
+            self._focus, self._judging = focus, False
+            self._refill()
+        self._draw()
+
+    def _judge(self) -> None:
+        self._judging, self._focus = True, self._focus or self._frame.head.focus
+        self._refill()
         self._draw()
 
     def _act(self, number: int) -> None:
@@ -198,6 +226,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         elif kind == "lane":
             self._unfolded = self._unfolded ^ {rest}
             self._draw()
+        elif ref == JUDGE:
+            self._judge()
         elif kind == "matrix":
             self._scores = rest == "scores"
             self._draw()
@@ -229,8 +259,12 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     def _draw(self, error: str = "") -> None:
         chosen = self.selection.startswith("verdict/")
-        frame = self.driver.details(self._frame, self.selection, ()) if chosen else self._frame
+        frame = self._frame
+        if chosen:
+            frame = self.driver.details(frame, self.selection, (), judge=self._judging)
         views = self.views(frame, self._width, self.selection)
+        if self.tab == "verdicts":
+            views["body"] += judge_button(frame)
         if error:
             views["sentence"] = f'<p class="k-say k-error" role="alert"><b>{escape(error)}</b></p>'
         self._quiet = True

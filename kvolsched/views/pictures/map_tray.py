@@ -72,7 +72,8 @@ def about_words(frame: Frame) -> str:
     verdicts = frame.verdicts
     if sum(pod.in_focus or not pod.node for pod in frame.pods) < 2 or not verdicts.rows:
         return ""
-    return f"verdicts: pass {verdicts.number} of {text.name_in_ref(verdicts.pod)}"
+    judged = f"pass {verdicts.number}" if verdicts.number else "trial"
+    return f"verdicts: {judged} of {text.name_in_ref(verdicts.pod)}"
 
 
 def _about(frame: Frame, width: float, start: float) -> str:

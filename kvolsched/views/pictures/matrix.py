@@ -71,7 +71,8 @@ def sentence(frame: f.Frame) -> str:
     """Return one line: the pass, and how many nodes fit."""
     v = frame.verdicts
     fit = sum(r.first < 0 and not v.prefilter for r in v.rows)
-    return f"pass {v.number} of {v.pod}: {fit} of {len(v.rows)} node{'s' * (len(v.rows) != 1)} fit"
+    of = f"pass {v.number} of {v.pod}" if v.number else f"trial of {v.pod}, now, on a fork"
+    return f"{of}: {fit} of {len(v.rows)} node{'s' * (len(v.rows) != 1)} fit"
 
 
 def caption(frame: f.Frame, width: int, *, scores: bool = False) -> str:

@@ -28,8 +28,7 @@ class Picture:
         name: its name in the panel and in `show`.
         draw: frame, width and selection -> SVG, or a sheet that can also be an altair chart.
         reading: frame -> lines.
-        tab: label of its tab in the panel; empty: it has none.
-        exported: whether a saved page has that tab too.
+        tab: label of its tab in the panel and in a saved page; empty: it has none.
         by_domain: whether `draw` and `reading` also take a topology key.
         tables: the tables of the frame that are filled only for this picture (`fill.TABLES`).
         widest: px; a figure of it grows no wider.
@@ -39,7 +38,6 @@ class Picture:
     draw: Callable[..., str | Sheet]
     reading: Callable[..., str]
     tab: str = ""
-    exported: bool = False
     by_domain: bool = False
     tables: tuple[str, ...] = ()
     widest: int = 4_000
@@ -83,12 +81,12 @@ class Picture:
 
 PICTURES = (
     Picture("map", cluster_map.draw, cluster_map.reading, by_domain=True),
-    Picture("verdicts", matrix.draw, matrix.reading, tab="Verdicts", exported=True),
+    Picture("verdicts", matrix.draw, matrix.reading, tab="Verdicts"),
     Picture("scores", scores.draw, scores.reading),
     Picture("skew", skew.draw, skew.reading, tab="Skew", tables=("skew",)),
     Picture("capacity", capacity.draw, capacity.reading, tab="Capacity", tables=("capacity",)),
-    Picture("domains", domains.draw, domains.reading, tab="Domains", exported=True, by_domain=True),
-    Picture("events", log.draw_events, log.events_reading, tab="Events", exported=True),
+    Picture("domains", domains.draw, domains.reading, tab="Domains", by_domain=True),
+    Picture("events", log.draw_events, log.events_reading, tab="Events"),
     Picture("story", story.draw, story.reading, tab="Story", tables=("story",)),
     Picture("changes", log.draw_changes, log.changes_reading, widest=FIGURE_WIDTH // 2),
     Picture("timeline", lanes.draw, lanes.reading),
