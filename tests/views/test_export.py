@@ -76,3 +76,9 @@ def test_pictures_stand_alone(make, theme):
     still = styles.resolve(export.picture(make(), 1000), theme)
     root = ET.fromstring(still)  # noqa: S314 - our own string
     assert ("var(" in still, any(e.get("class") for e in root.iter())) == (False, False)
+
+
+def test_the_page_runs_the_host_as_a_plain_script(page):
+    """The host's module is served without its export, which a plain script may not have."""
+    _, text = page
+    assert ("export default" in text, "function render(" in text) == (False, True)

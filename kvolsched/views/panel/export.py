@@ -86,7 +86,7 @@ def _page(title: str, steps: list[dict[str, Any]], pool: list[str], width: int) 
     )
     return _TEMPLATE.format(title=text.escape(title or "kvolsched"), style=style(), root=ROOT, width=width + 20,
                             buttons=buttons, tabs=tabs, last=len(steps) - 1, data=data,
-                            host=script().replace("export default { render };", ""), glue=read("page.js"))
+                            host=script().replace("export default{render};", ""), glue=read("page.js"))
 
 
 _TEMPLATE = """<!doctype html>

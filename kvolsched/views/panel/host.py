@@ -16,12 +16,15 @@ import traitlets
 
 from kvolsched.views.drawing.theme import sheet
 
+_SPACED = re.compile(r"""("[^"\n]*"|'[^'\n]*'|`[^`]*`)|[ ]*([=(){},;:?<>&|+*])[ ]*""")
+
 
 def read(name: str) -> str:
-    """Return one of this folder's scripts without indentation and comment lines."""
+    """Return one of this folder's scripts without indentation, comment lines and spaces beside operators."""
     source = (resources.files("kvolsched.views.panel") / name).read_text("utf-8")
     lines = (line.strip() for line in source.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    kept = "\n".join(line for line in lines if line and not line.startswith("//"))
+    return _SPACED.sub(lambda found: found[1] or found[2], kept)
 
 
 @cache
