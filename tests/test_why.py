@@ -76,7 +76,7 @@ def test_demands_say_what_the_plugins_say(family):
 
 @pytest.mark.parametrize("family", ["mixed", "wide2"])
 def test_every_case_can_be_told(family):
-    """Each recorded case gets a text: a sentence as recorded, and every node in one row."""
+    """Each recorded case gets a text, every node is in one row and one column, and clauses count their columns."""
     for name, judgement in stuck(family):
         answer = explain_judgement(judgement, name, "upstream")
 
@@ -84,6 +84,15 @@ def test_every_case_can_be_told(family):
         if judgement.rejected_by is None:
             assert sorted(judgement.nodes) == sorted(node for row in answer for node in row.nodes), name
         assert answer.sentence in repr(answer).replace("\n  ", " "), name
+        if answer.groups:
+            counted = {
+                clause.number: sum(len(group.nodes) for group in answer.groups if clause.number in group.clauses)
+                for clause in answer.clauses if not clause.preemption
+            }
+            assert {clause.number: clause.count for clause in answer.clauses if not clause.preemption} == counted, name
+            assert sorted(judgement.nodes) == sorted(node for group in answer.groups for node in group.nodes), name
+            assert all("first" in {cell.verdict for cell in group.cells} for group in answer.groups), name
+            assert all(cell.sides for group in answer.groups for cell in group.cells if cell.verdict != "passes"), name
 
 
 def test_two_demands_together():

@@ -51,9 +51,14 @@ class Holding:
 
 @attrs.frozen
 class DemandRow:
-    """A requirement of the pod that fails on some nodes: what is lacking, on how many nodes, and details.
+    """A demand of the pod that fails on some nodes: what is lacking, on how many nodes, and details.
 
     `sort` and `about` name the clause, `number` which of several it is; see `why.demands.Demand`.
+
+    Args:
+        title: what is lacking in a few words.
+        kind: the title without the names of the pod's own objects.
+        alone: the nodes on which no other demand fails.
     """
 
     plugin: str
@@ -63,23 +68,84 @@ class DemandRow:
     nodes: int
     number: int = 0
     details: tuple[str, ...] = ()
+    title: str = ""
+    kind: str = ""
+    alone: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class SentenceClause:
+    """A clause of kube-scheduler's sentence: its number, its words, and how many nodes it counts for which reason."""
+
+    number: int
+    text: str
+    count: int
+    reason: str
+    preemption: bool = False
+
+
+@attrs.frozen
+class Cell:
+    """How one demand fares on nodes that are judged alike: both sides of the comparison in a few words.
+
+    Args:
+        verdict: `passes`; `first`: its plugin rejects first, so the sentence counts it; `also`: it fails, too.
+        sides: the comparison, as `20Gi > 15Gi`; of many nodes a range.
+        about: what the right side is of.
+        asked, found: the amounts, if the comparison has amounts.
+        clauses: the numbers of the clauses that count it.
+        evidence: the comparison in the plugin's words.
+    """
+
+    verdict: str
+    sides: str = ""
+    about: str = ""
+    asked: int | None = None
+    found: int | None = None
+    clauses: tuple[int, ...] = ()
+    evidence: str = ""
+
+
+@attrs.frozen
+class AlikeNodes:
+    """Nodes that are judged alike: the same demands fail, and the same clauses count them.
+
+    Args:
+        nodes: their names, sorted.
+        zones: their zones.
+        first: the plugin that rejects them first.
+        resolvable: whether removing pods could help there.
+        clauses: the numbers of the clauses that count them.
+        preemption: the numbers of the preemption clauses that count them, that of most nodes first.
+        cells: one for each demand: those of the minimal set, then the others.
+    """
+
+    nodes: tuple[str, ...]
+    zones: tuple[str, ...]
+    first: str
+    resolvable: bool
+    clauses: tuple[int, ...]
+    preemption: tuple[int, ...]
+    cells: tuple[Cell, ...]
 
 
 @attrs.frozen(repr=False)
 class Why(PrintedAnswer):
-    """Why a pod has no node: a headline, the requirements that exclude every node, and the first failure per node.
+    """Why a pod has no node: a headline, the demands that exclude every node, and both sides of each comparison.
 
     Args:
         pod: `namespace/name`.
         state: `unschedulable`, `fits`, `gated`, `waiting`, `bound`, `ended`, `leaving` or `not ours`.
         headline: the answer in one sentence.
-        demands: a minimal unsatisfiable core: on every node one of these requirements fails, and none is superfluous.
-        also: other requirements that fail on some nodes.
+        demands: a minimal unsatisfiable core: on every node one of these demands fails, and none is superfluous.
+        also: other demands that fail on some nodes.
         rows: the first failing clause per node, grouped.
         holdings: the pods that hold the short resources of the nearest nodes.
         sentence: the event as kube-scheduler writes it.
         notes: how to read that sentence, and other hints.
         missing: what the answer cannot tell, since the dump lacks a kind.
+        clauses: the sentence's clauses.
+        groups: nodes that are judged alike, in the order of the clauses, with a cell for each demand.
     """
 
     pod: str
@@ -94,6 +160,24 @@ class Why(PrintedAnswer):
     sentence: str = ""
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    clauses: tuple[SentenceClause, ...] = ()
+    groups: tuple[AlikeNodes, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The answer in one sentence that names the pod and, if one demand excludes every node, that demand."""
+        if self.state != "unschedulable" or not self.demands:
+            return f"{self.pod}: {self.headline}"
+        first = self.demands[0]
+        if first.sort == "before filtering":
+            return f"{self.pod} is rejected before any node is looked at: {_cause_before_filtering(first)}"
+        head = f"{self.pod} fits none of {self.size:,} nodes"
+        if self.size == 1:
+            only = self.groups[0].nodes[0] if self.groups else "there is"
+            head = f"{self.pod} does not fit the only node, {only}"
+        if len(self.demands) == 1:
+            return f"{head}: {_within_sentence(first)}"
+        return f"{head}: {len(self.demands)} demands together exclude them all"
 
     @property
     def line(self) -> str:
@@ -102,7 +186,7 @@ class Why(PrintedAnswer):
             return f"{self.pod}: {self.headline}"
         first = self.demands[0]
         if first.sort == "before filtering":
-            return f"{self.pod}: before filtering: {first.details[0] if first.details else first.words}"
+            return f"{self.pod}: before filtering: {_cause_before_filtering(first)}"
         several = len(self.demands) > 1
         where = [f", on {_nodes(demand, self.size)}" if several else "" for demand in self.demands]
         lacking = [f"{demand.words}{nodes}" for demand, nodes in zip(self.demands, where, strict=True)]
@@ -115,13 +199,13 @@ class Why(PrintedAnswer):
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        lines = [hanging_indent([f"{self.pod}: {self.headline}"], 0, LINE_WIDTH)]
-        if len(self.demands) == 1:
-            lines += ["", "This requirement alone excludes every node:", *_demand_lines(self.demands, self.size)]
+        lines = [hanging_indent([self.title], 0, LINE_WIDTH)]
+        if self.sentence:
+            lines += ["", "kube-scheduler's words:", f"  {hanging_indent([self.sentence], 2)}"]
+        if self.demands and self.demands[0].sort == "before filtering":
+            lines += ["", "Known of it:", *_demand_lines(self.demands, self.size)]
         elif self.demands:
-            without = "without either one" if len(self.demands) == 2 else "without any one of them"
-            head = f"These {len(self.demands)} requirements together exclude every node; {without}, the rest of these"
-            lines += ["", f"{head} would leave a node:", *_demand_lines(self.demands, self.size)]
+            lines += ["", hanging_indent([set_words(len(self.demands))], 0), *_demand_lines(self.demands, self.size)]
         if self.rows:
             lines += ["", "What fails first, node by node:"]
             wide = min(MAX_NAME_WIDTH, max(len(row.names) for row in self.rows[:MAX_GROUPS]))
@@ -136,14 +220,13 @@ class Why(PrintedAnswer):
             lines += ["", "Who holds the short resources:"]
             lines += [f"  {hanging_indent([str(holding)], 4)}" for holding in self.holdings]
         if self.also:
-            lines += ["", "Other requirements that fail:", *_demand_lines(self.also, self.size)]
-        if self.sentence:
-            lines += ["", "kube-scheduler's words:", f"  {hanging_indent([self.sentence], 2)}"]
+            lines += ["", "Also in the way, but not needed to exclude every node:"]
+            lines += _demand_lines(self.also, self.size)
         if self.notes:
             lines += ["", *(f"- {hanging_indent([note], 2)}" for note in self.notes)]
         if self.missing:
             kinds = ", ".join(words.partition(":")[0].removeprefix("no ") for words in self.missing)
-            lines += ["", hanging_indent([f"What was loaded has no {kinds}; `.missing` says what that hides."], 0)]
+            lines += ["", hanging_indent([f"The dump has no {kinds}; `.missing` says what that hides."], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 
@@ -171,6 +254,24 @@ def node_names_text(nodes: Sequence[str]) -> str:
     if len(nodes) <= MAX_NODE_NAMES + 1:
         return ", ".join(nodes)
     return f"{', '.join(nodes[:MAX_NODE_NAMES])} and {len(nodes) - MAX_NODE_NAMES} more"
+
+
+def set_words(count: int) -> str:
+    """Return what the minimal set is: the claim holds of its demands alone, as others may fail as well."""
+    if count == 1:
+        return "This demand alone excludes every node:"
+    without = "without either one" if count == 2 else "without any one of them"
+    return f"These {count} demands together exclude every node; {without}, some node would meet the rest of these:"
+
+
+def _within_sentence(demand: DemandRow) -> str:
+    """Return a demand's title without its capital, unless it begins with a name."""
+    named = demand.sort in ("objection", "reason")
+    return demand.title if named else demand.title[:1].lower() + demand.title[1:]
+
+
+def _cause_before_filtering(demand: DemandRow) -> str:
+    return demand.details[0] if demand.details else demand.words
 
 
 def _demand_lines(demands: Sequence[DemandRow], size: int) -> list[str]:

@@ -5,7 +5,7 @@ This module decides nothing: the plugins judge, `demands` finds the minimal unsa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -20,7 +20,7 @@ from kvolsched.scheduler.framework.judgement import Judgement, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.loop import scheduling_queue as queue
 from kvolsched.scheduler.loop.assume_cache import ASSUMED, key_of_note
-from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter_message
+from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter
 from kvolsched.scheduler.loop.scheduling_queue import QUEUE
 from kvolsched.scheduler.requests import PODS
 from kvolsched.why.demands import (
@@ -29,6 +29,7 @@ from kvolsched.why.demands import (
     group_nodes_by_first_rejection,
     minimal_unsatisfiable_core,
     node_with_most_left,
+    nodes_with_one_failure,
 )
 from kvolsched.world.apiserver import key_for
 from kvolsched.world.log import Key, Note
@@ -36,6 +37,7 @@ from kvolsched.world.log import Key, Note
 from ..api.kinds.meta import evolve_parts
 from . import claim_problems, sentences
 from .answer import DemandRow, FailureRow, Holding, Why, Whys
+from .table import clauses_of_sentence, node_groups
 
 MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is shown by one node
 MAX_HOLDERS = 4  # named pods on a node that is short of a resource
@@ -94,7 +96,8 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
     if judgement.any_feasible:
         head = f"{len(judgement.feasible)} of {size} node{'s' if size != 1 else ''} would take it."
         return Why(name, revision, "fits", head, size)
-    sentence = judgement.sentence(postfilter=post_filter_message(judgement.pod, judgement))
+    preempted = post_filter(judgement.pod, judgement)
+    sentence = judgement.sentence(postfilter=preempted.message)
     if not size:
         return Why(name, revision, "unschedulable", "there are no nodes.", 0, sentence=sentence)
     found = demands(judgement)
@@ -105,20 +108,30 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
     if rejected is not None:
         head = f"rejected before any node is looked at: {rejected.message}."
     else:
-        head = "no node fits: " + (f"each of {size} nodes fails a requirement." if size > 1 else "there is only one.")
+        head = "no node fits: " + (f"each of {size} nodes fails a demand." if size > 1 else "there is only one.")
     others = tuple(demand for demand in found if demand not in core)
+    notes = sentences.explain_sentence(sentence, hidden, rejected is not None)
+    if preempted.nominated:
+        victims = ", ".join(f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in preempted.victims)
+        notes.insert(0, f"The scheduler's next try evicts {victims} of lower priority from {preempted.nominated}.")
+    whole = rejected is not None or bool(judgement.error)  # then no node is counted
+    clauses = () if whole else clauses_of_sentence(judgement, preempted.message)
+    order = [found.index(demand) for demand in (*core, *others)]
+    alone = nodes_with_one_failure(found, judgement.nodes)
     return Why(
         name,
         revision,
         "unschedulable",
         head,
         size,
-        tuple(_demand_row(demand, judgement) for demand in core),
-        tuple(_demand_row(demand, judgement, short=True) for demand in others),
+        tuple(_demand_row(demand, judgement, alone) for demand in core),
+        tuple(_demand_row(demand, judgement, alone, short=True) for demand in others),
         rows,
         tuple(_holdings(judgement, found)),
         sentence,
-        tuple(sentences.explain_sentence(sentence, hidden, rejected is not None)),
+        tuple(notes),
+        clauses=clauses,
+        groups=() if whole else node_groups(judgement, found, order, clauses),
     )
 
 
@@ -184,9 +197,11 @@ def judge_without_node(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
 
 
 def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[str, ...]:
-    """Return what the answer cannot tell, since the loaded manifests lack some kinds."""
-    missing_kinds = () if cluster.loaded_manifests is None else cluster.loaded_manifests.missing_kinds()
-    return tuple(f"no {missing.kind.plural}: {missing.cannot_tell}" for missing in missing_kinds)
+    """Return what the answer cannot tell, since a dump lacks some kinds; () for manifests that no server has stored."""
+    loaded = cluster.loaded_manifests
+    if loaded is None or not any(obj.metadata.uid or obj.metadata.creation_timestamp for obj in loaded.objects):
+        return ()
+    return tuple(f"no {missing.kind.plural}: {missing.cannot_tell}" for missing in loaded.missing_kinds())
 
 
 def gated_message(pod: Pod) -> str:
@@ -319,10 +334,12 @@ def _short_resources(reasons: Sequence[str]) -> list[str]:
     return found + [PODS] * ("Too many pods" in reasons)
 
 
-def _demand_row(demand: Demand, judgement: Judgement, *, short: bool = False) -> DemandRow:
+def _demand_row(demand: Demand, judgement: Judgement, alone: Mapping[Demand, tuple[str, ...]], *,
+                short: bool = False) -> DemandRow:
     details = () if short else tuple(_demand_details(demand, judgement))
     return DemandRow(
-        demand.plugin, demand.sort, demand.about, demand.words, demand.nodes, demand.number, details
+        demand.plugin, demand.sort, demand.about, demand.words, demand.nodes, demand.number, details,
+        demand.title, demand.kind, alone.get(demand, ()),
     )
 
 

@@ -34,7 +34,10 @@ MAX_CARRIERS = 3  # named pods whose anti-affinity keeps the pod out
 
 @attrs.frozen
 class Clause:
-    """One clause of a pod, and the variant of the pod that keeps it alone; `holds_on` exempts nodes by row."""
+    """One clause of a pod, and the variant of the pod that keeps it alone; `holds_on` exempts nodes by row.
+
+    `title` is what is lacking in a few words, `kind` the same without the names of the pod's own objects.
+    """
 
     sort: str
     about: str
@@ -42,6 +45,8 @@ class Clause:
     pod: Pod
     number: int = 0
     holds_on: Mask | None = attrs.field(default=None, eq=False)
+    title: str = ""
+    kind: str = ""
 
 
 def clauses_of(plugin: str, pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
@@ -56,7 +61,7 @@ def _taint_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
         others = tuple(Toleration(key=other, operator="Exists") for other in keys if other != key)
         spec = attrs.evolve(pod.spec, tolerations=(*pod.spec.tolerations, *others))
         words = f"the pod does not tolerate the node's taint {key}"
-        yield Clause("taint", key, words, attrs.evolve(pod, spec=spec))
+        yield Clause("taint", key, words, attrs.evolve(pod, spec=spec), title=f"Taint {key} is not tolerated")
 
 
 def _node_selection_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
@@ -66,7 +71,8 @@ def _node_selection_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause
             pod.spec, node_selector=type(pod.spec.node_selector)({key: value}), affinity=_without_node_affinity(pod)
         )
         words = f"the node lacks the label {key}={value} of nodeSelector"
-        yield Clause("node selector", key, words, attrs.evolve(pod, spec=alone), number)
+        title = f"No label {key}={value}"
+        yield Clause("node selector", key, words, attrs.evolve(pod, spec=alone), number, title=title)
     wishes = node_affinity(pod)
     if wishes is None or wishes.required is None:
         return
@@ -84,7 +90,8 @@ def _node_selection_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause
         affinity_alone = attrs.evolve(pod.spec.affinity or Affinity(), node_affinity=chosen)
         alone = attrs.evolve(pod.spec, node_selector=type(pod.spec.node_selector)(), affinity=affinity_alone)
         words = f"the node does not match the required node affinity {selector}"
-        yield Clause("node affinity", key, words, attrs.evolve(pod, spec=alone), number)
+        title = f"Node affinity not met: {selector}"
+        yield Clause("node affinity", key, words, attrs.evolve(pod, spec=alone), number, title=title)
 
 
 def _without_node_affinity(pod: Pod) -> Any:
@@ -98,7 +105,8 @@ def _port_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     for number, (container, port) in enumerate(ports):
         spec = attrs.evolve(pod.spec, containers=(attrs.evolve(container, ports=(port,)),), init_containers=())
         name = f"{port.host_ip + ':' if port.host_ip else ''}{port.host_port}/{port.protocol or 'TCP'}"
-        yield Clause("port", name, f"host port {name} is taken on the node", attrs.evolve(pod, spec=spec), number)
+        words, title = f"host port {name} is taken on the node", f"Host port {name} is taken"
+        yield Clause("port", name, words, attrs.evolve(pod, spec=spec), number, title=title)
 
 
 def _volume_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
@@ -107,11 +115,25 @@ def _volume_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
         source = volume.persistent_volume_claim
         if source is None and volume.ephemeral is None:
             name, words = volume.name, f"volume {volume.name} cannot be used on the node"
-            sort = "volume"
+            sort, title, kind = "volume", f"Volume {volume.name} cannot be used", "The pod's volume cannot be used"
         else:
             name = source.claim_name if source is not None else f"{pod.metadata.name}-{volume.name}"
             sort, words = "claim", _claim_words(pod, name, columns)
-        yield Clause(sort, name, words, evolve_parts(pod, spec={"volumes": (volume,)}), number)
+            title, kind = _claim_titles(pod, name, columns)
+        alone = evolve_parts(pod, spec={"volumes": (volume,)})
+        yield Clause(sort, name, words, alone, number, title=title, kind=kind)
+
+
+def _claim_titles(pod: Pod, name: str, columns: ColumnContext) -> tuple[str, str]:
+    """Return what a claim lacks in a few words, with its name and without."""
+    claim = columns.seen.claim(pod.metadata.namespace, name)
+    if claim is None:
+        return f"Claim {name} does not exist", "The claim does not exist"
+    if claim.spec.volume_name and columns.seen.volume(claim.spec.volume_name) is not None:
+        return f"Volume of claim {name} is out of reach", "The claim's volume is out of reach"
+    size, class_name = claim.spec.resources.requests.get("storage", ""), claim.spec.storage_class_name
+    kind = f"The claim finds no volume of class {class_name}" if class_name else "The claim finds no volume"
+    return f"Claim {name} finds no volume{f' of {size}' if size else ''}", kind
 
 
 def _claim_words(pod: Pod, name: str, columns: ColumnContext) -> str:
@@ -146,7 +168,9 @@ def _spread_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
         for other in hard:
             lacks |= columns.nodes.labels(other.topology_key).codes.array < 0
         variant = evolve_parts(pod, spec={"topology_spread_constraints": kept})
-        yield Clause("spread", constraint.topology_key, _spread_words(constraint), variant, number, has & lacks)
+        title = f"Spread over {constraint.topology_key} would exceed maxSkew {constraint.max_skew or 1}"
+        words, key = _spread_words(constraint), constraint.topology_key
+        yield Clause("spread", key, words, variant, number, has & lacks, title)
 
 
 def _spread_words(constraint: TopologySpreadConstraint) -> str:
@@ -165,20 +189,24 @@ def _pod_affinity_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
         mine = pod.spec.affinity.pod_affinity.required[number]  # type: ignore[union-attr]
         variant = attrs.evolve(none, pod_affinity=PodAffinity(required=(mine,)))
         words = f"podAffinity: the node's domain has no {term}"
-        yield Clause("affinity", term.topology_key, words, _with_affinity(pod, variant), number)
+        title = f"No {term}, which the pod must be with"
+        yield Clause("affinity", term.topology_key, words, _with_affinity(pod, variant), number, title=title)
     for number, term in enumerate(required_anti_affinity(pod)):
         assert none is not None
         mine = pod.spec.affinity.pod_anti_affinity.required[number]  # type: ignore[union-attr]
         variant = attrs.evolve(none, pod_anti_affinity=PodAffinity(required=(mine,)))
         words = f"podAntiAffinity: the node's domain has {term}"
-        yield Clause("anti-affinity", term.topology_key, words, _with_affinity(pod, variant), number)
+        title = f"The pod avoids {term}"
+        yield Clause("anti-affinity", term.topology_key, words, _with_affinity(pod, variant), number, title=title)
     labels = columns.seen.namespace_labels(pod.metadata.namespace)
     terms = columns.seen.pod_counts.anti_affinity_terms()
     objecting = [(term, counts) for term, counts in terms if term.meets(pod, labels)]
     for number, (term, counts) in enumerate(sorted(objecting, key=lambda found: str(found[0]))):
-        words = f"podAntiAffinity of {_carrier_names(term, counts, columns)} forbids {term}, as this one is"
+        carriers = _carrier_names(term, counts, columns)
+        words = f"podAntiAffinity of {carriers} forbids {term}, as this one is"
         elsewhere = ~domain_mask(columns.nodes, term.topology_key, counts)
-        yield Clause("objection", term.topology_key, words, _with_affinity(pod, none), number, elsewhere)
+        title, kind = f"{carriers}: no {term} allowed", f"Other pods allow no {term}"
+        yield Clause("objection", term.topology_key, words, _with_affinity(pod, none), number, elsewhere, title, kind)
 
 
 def _carrier_names(term: AffinityTerm, counts: PodsPerRow, columns: ColumnContext) -> str:
@@ -202,14 +230,17 @@ def _with_affinity(pod: Pod, wanted: Any) -> Pod:
 def _shared_volume_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each volume: whether other pods share it."""
     for clause in _volume_clauses(pod, columns):
-        yield attrs.evolve(clause, words=f"another pod does not share {clause.sort} {clause.about}")
+        title, kind = f"Another pod uses {clause.sort} {clause.about}", f"Another pod uses the {clause.sort}"
+        words = f"another pod does not share {clause.sort} {clause.about}"
+        yield attrs.evolve(clause, words=words, title=title, kind=kind)
 
 
 def _attach_limit_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each volume: whether the node's attach limit has room for it."""
     for clause in _volume_clauses(pod, columns):
         words = f"the node's attach limit has no room for the volume of {clause.sort} {clause.about}"
-        yield attrs.evolve(clause, words=words)
+        title = f"No slot left to attach the volume of {clause.sort} {clause.about}"
+        yield attrs.evolve(clause, words=words, title=title, kind="No slot left to attach one more volume")
 
 
 def _volume_zone_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
@@ -220,7 +251,9 @@ def _volume_zone_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
         labels = volume.metadata.labels if volume is not None else {}
         wanted = ", ".join(f"{key}={labels[key]}" for key in (*ZONE_LABELS, *REGION_LABELS) if key in labels)
         words = f"the node lacks the zone labels of the volume of {clause.sort} {clause.about}"
-        yield attrs.evolve(clause, words=f"{words}: {wanted}" if wanted else words)
+        title = f"Volume of {clause.sort} {clause.about} is in another zone"
+        words = f"{words}: {wanted}" if wanted else words
+        yield attrs.evolve(clause, words=words, title=title, kind=f"The volume of the {clause.sort} is in another zone")
 
 
 CLAUSES: Mapping[str, Callable[[Pod, ColumnContext], Iterator[Clause]]] = {

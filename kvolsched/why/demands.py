@@ -8,7 +8,8 @@ for each reason, and so do those of unknown plugins. So on every node some deman
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -27,6 +28,8 @@ from .clauses import clauses_of
 MAX_TRIED_SETS = 200_000  # beyond that the core is found greedily: still minimal, perhaps not the smallest
 
 OUTSIDE = "outside the nodes that the pod names"
+STORAGE_PLUGINS = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeNode", "VolumeZone")
+_QUOTED = re.compile(r'"[^"]*"')
 
 
 @attrs.frozen
@@ -41,6 +44,9 @@ class Demand:
         reasons: kube-scheduler's reasons where it fails.
         fails: whether it fails, by node in the order of the judgement's `nodes`.
         number: its index among those of its sort in the manifest.
+        title: what is lacking in a few words.
+        kind: the title without the names of the pod's own objects; equal for pods that lack alike.
+        pod: the pod with this requirement alone, as far as the plugin is concerned; None: the whole pod.
     """
 
     plugin: str
@@ -50,6 +56,9 @@ class Demand:
     reasons: tuple[str, ...] = ()
     fails: Mask = attrs.field(default=None, eq=False, repr=False)
     number: int = 0
+    title: str = ""
+    kind: str = ""
+    pod: Pod | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def nodes(self) -> int:
@@ -72,7 +81,8 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
     if rejected is not None:
         everywhere = np.ones(size, bool)
         return (
-            Demand(rejected.plugin, "before filtering", "", rejected.message, (rejected.message,), everywhere),
+            Demand(rejected.plugin, "before filtering", "", rejected.message, (rejected.message,), everywhere,
+                   title=rejected.message, kind=_QUOTED.sub("NAME", rejected.message)),
         )
     rows = np.flatnonzero(judgement.seen.nodes.live.array)
     columns = ColumnContext(judgement.seen)
@@ -93,8 +103,10 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
             if fails.any():
                 explained |= fails
                 reasons = _reasons_given(judgement, index, fails)
+                title, kind = clause.title, clause.kind or clause.title
                 found.append(
-                    Demand(enabled.name, clause.sort, clause.about, clause.words, reasons, fails, clause.number)
+                    Demand(enabled.name, clause.sort, clause.about, clause.words, reasons, fails, clause.number,
+                           title, kind, clause.pod)
                 )
         found += _demands_by_reason(judgement, index, rejects & ~explained, columns)
     return tuple(found)
@@ -103,11 +115,17 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
 def minimal_unsatisfiable_core(found: Sequence[Demand], condition_message: str = "") -> tuple[Demand, ...]:
     """Return the fewest demands that together exclude every node; () if some node fails none.
 
-    Demands that fail on most nodes come first; of equals those whose reason is in the pod's condition message.
+    Of sets of equal size that is preferred whose demands fail on most nodes; then one with demands of storage, which a
+    taint or a cordon may hide in the event; then one whose reasons are in the pod's condition message.
     """
 
-    def rank(index: int) -> tuple[int, bool, int]:
-        return -found[index].nodes, not any(reason in condition_message for reason in found[index].reasons), index
+    def rank(index: int) -> tuple[int, bool, bool, int]:
+        demand = found[index]
+        named = any(reason in condition_message for reason in demand.reasons)
+        return -demand.nodes, demand.plugin not in STORAGE_PLUGINS, not named, index
+
+    def listed(chosen: Iterable[int]) -> tuple[Demand, ...]:
+        return tuple(found[index] for index in sorted(chosen, key=lambda index: (-found[index].nodes, index)))
 
     order = sorted(range(len(found)), key=rank)
     patterns = _minimal_patterns(frozenset(group.failing) for group in group_nodes_by_demands(found, ()))
@@ -118,9 +136,9 @@ def minimal_unsatisfiable_core(found: Sequence[Demand], condition_message: str =
         for chosen in combinations(order, many):
             tried += 1
             if all(not pattern.isdisjoint(chosen) for pattern in patterns):
-                return tuple(found[index] for index in chosen)
+                return listed(chosen)
             if tried > MAX_TRIED_SETS:
-                return _reduce_greedily(found, order, patterns)
+                return listed(_reduce_greedily(order, patterns))
     return ()
 
 
@@ -138,6 +156,12 @@ def group_nodes_by_demands(found: Sequence[Demand], names: Sequence[str]) -> tup
         members = tuple(sorted(names[row] for row in np.flatnonzero(inverse == index).tolist())) if names else ()
         groups.append(FailureGroup(members, failing))
     return tuple(groups)
+
+
+def nodes_with_one_failure(found: Sequence[Demand], names: Sequence[str]) -> dict[Demand, tuple[str, ...]]:
+    """Return, for each demand that fails alone somewhere, the nodes on which no other fails."""
+    groups = group_nodes_by_demands(found, names)
+    return {found[group.failing[0]]: group.nodes for group in groups if len(group.failing) == 1}
 
 
 def group_nodes_by_first_rejection(judgement: Judgement) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
@@ -182,16 +206,14 @@ def _minimal_patterns(patterns: Iterator[frozenset[int]]) -> list[frozenset[int]
     return kept
 
 
-def _reduce_greedily(
-    found: Sequence[Demand], order: Sequence[int], patterns: Sequence[frozenset[int]]
-) -> tuple[Demand, ...]:
-    """Return a minimal core, found by leaving out one demand after the other."""
+def _reduce_greedily(order: Sequence[int], patterns: Sequence[frozenset[int]]) -> list[int]:
+    """Return a minimal core by index, found by leaving out one demand after the other."""
     chosen = list(order)
     for index in reversed(order):
         fewer = [other for other in chosen if other != index]
         if all(not pattern.isdisjoint(fewer) for pattern in patterns):
             chosen = fewer
-    return tuple(found[index] for index in chosen)
+    return chosen
 
 
 def _rejected_rows(plugin: Any, pod: Pod, columns: ColumnContext) -> Mask:
@@ -242,25 +264,30 @@ def _demands_by_reason(judgement: Judgement, index: int, left: Mask, columns: Co
         for reason in reasons:
             masks[reason] = masks.get(reason, False) | rejected
     for reason, mask in masks.items():
-        sort, about, words = _describe_reason(plugin, reason, judgement.pod, columns)
-        yield Demand(plugin, sort, about, words, (reason,), mask)
+        sort, about, words, title, kind = _describe_reason(plugin, reason, judgement.pod)
+        yield Demand(plugin, sort, about, words, (reason,), mask, title=title, kind=kind or title)
 
 
-def _describe_reason(plugin: str, reason: str, pod: Pod, columns: ColumnContext) -> tuple[str, str, str]:
-    """Return sort, subject and words of a demand from one reason of a plugin."""
+def _describe_reason(plugin: str, reason: str, pod: Pod) -> tuple[str, str, str, str, str]:
+    """Return sort, subject, words, title and kind of a demand from one reason of a plugin."""
     resource = reason.removeprefix("Insufficient ")
     if plugin == "NodeResourcesFit" and resource not in (reason, "pods"):
         ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
-        return "request", resource, f"the node has less than {requests.format_amount(resource, ask)} {resource} left"
+        asked, kind = requests.format_amount(resource, ask), f"Too little {resource}"
+        return "request", resource, f"the node has less than {asked} {resource} left", f"{kind}: {asked} asked", kind
     if plugin == "NodeResourcesFit":
-        return "request", requests.PODS, "the node takes no more pods"
+        return "request", requests.PODS, "the node takes no more pods", "No room for one more pod", ""
     if plugin == "NodeUnschedulable":
-        return "cordon", "", "the node is cordoned (spec.unschedulable), and the pod does not tolerate that"
+        words = "the node is cordoned (spec.unschedulable), and the pod does not tolerate that"
+        return "cordon", "", words, "The node is cordoned", ""
     if plugin == "NodeName":
-        return "node name", pod.spec.node_name, f"the node is not {pod.spec.node_name}, which spec.nodeName asks for"
+        name = pod.spec.node_name
+        words = f"the node is not {name}, which spec.nodeName asks for"
+        return "node name", name, words, f"The node is not {name}", ""
     names = tuple(pod.claim_names())
     if plugin in ("VolumeBinding", "NodeVolumeLimits") and names:
         several, together = ("s", " together") if len(names) > 1 else ("", "")
         words = f"the node cannot serve claim{several} {', '.join(names)}{together}: “{reason}”"
-        return "claim", ",".join(names), words
-    return "reason", "", f"{plugin} rejects the node: “{reason}”"
+        title = f"Claim{several} {', '.join(names)} cannot be served{together}"
+        return "claim", ",".join(names), words, title, f"The claim{several} cannot be served{together}"
+    return "reason", "", f"{plugin} rejects the node: “{reason}”", f"{plugin}: {reason}", ""
