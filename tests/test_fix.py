@@ -112,9 +112,10 @@ STUCK_IN_DUMPS = [
     ("storage", "b-only", "let the pod tolerate dedicated=gpu:NoSchedule"),
     ("storage", "archive", "add a node node-z like node-a where its volumes are"),
     ("storage", "huge", (
-        "add a volume huge-more of 500Gi that node-b reaches for claim huge, "
-        "and let the pod tolerate dedicated=gpu:NoSchedule")),
-    ("storage", "named", "add a volume missing-volume of 5Gi for claim named"),
+        "let the pod tolerate dedicated=gpu:NoSchedule, "
+        "and free storage for 500Gi of class ebs where topology.kubernetes.io/zone=zone-b")),
+    ("storage", "named", (  # a volume of the class's driver counts towards the attach limit of node-a
+        "add a volume missing-volume of 5Gi for claim named, and let the pod tolerate dedicated=gpu:NoSchedule")),
 ]
 
 

@@ -1,13 +1,15 @@
 """What would make this pod schedulable? Finds the nearest edits of a catalogue and tries each on a fork.
 
-Imports only. `pods`, `nodes`, `claims`, `replace_claim` and `add_volume` are the catalogue of edits, `search` combines
-them, `trial_cluster` judges them, `edit` carries them out and prints them, `answer` proves and shows fixes.
+Imports only. `pods`, `nodes`, `topology_keys`, `claims`, `replace_claim` and `add_volume` are the catalogue of edits,
+`search` combines them, `trial_cluster` judges them, `edit` carries them out and prints them, `answer` proves and prints
+fixes, `outcome` tries one on a fork until it is idle.
 """
 
 from __future__ import annotations
 
-from .answer import Fix, Fixes, fix
-from .edit import Edit, ObjectChange, manifest_diff
+from .answer import Fix, Fixes, LiftedVerdict, fix
+from .edit import Edit, ObjectChange, changes_without, manifest_diff
+from .outcome import MovedPod, TriedFix, WaitingPod
 from .search import CATALOGUE, FoundFix, SearchResult, search
 from .trial_cluster import TrialCluster
 
@@ -17,9 +19,14 @@ __all__ = [
     "Fix",
     "Fixes",
     "FoundFix",
+    "LiftedVerdict",
+    "MovedPod",
     "ObjectChange",
     "SearchResult",
     "TrialCluster",
+    "TriedFix",
+    "WaitingPod",
+    "changes_without",
     "fix",
     "manifest_diff",
     "search",

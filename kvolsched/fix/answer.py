@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import attrs
 
@@ -10,19 +10,40 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.results import ApplyRefused, hanging_indent
+from kvolsched.scheduler.framework.judgement import Judgement
+from kvolsched.scheduler.framework.verdict import Code
 from kvolsched.why.answer import node_names_text
 from kvolsched.why.asking import judge_now, objects_seen_by_scheduler, pod_key, why
 from kvolsched.why.demands import Demand
-from kvolsched.world.log import Key
 
 from . import pods
 from .edit import Edit, ObjectChange, carry_out, manifest_diff, merge_changes
+from .outcome import MAX_SECONDS, MAX_STEPS, AskedCluster, TriedFix
 from .search import FoundFix, search
 from .trial_cluster import TrialCluster
 
 # After a change of these the loop must run before the pod can be judged.
 LOOP_KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})
-MAX_STEPS, MAX_SECONDS = 3_000, 120.0  # of a proof; one step more for each object
+GATES = "SchedulingGates"
+
+
+@attrs.frozen
+class LiftedVerdict:
+    """A rejection that a fix lifts: which plugin rejected which node, and both sides of the comparison.
+
+    Args:
+        plugin: kube-scheduler's name of the plugin; `SchedulingGates` for a gated pod.
+        node: the node, or "" if the pod was rejected before any node was looked at.
+        reasons: kube-scheduler's reasons.
+        sides: both sides of each comparison that failed.
+        resolvable: whether removing pods could have lifted it, too.
+    """
+
+    plugin: str
+    node: str
+    reasons: tuple[str, ...]
+    sides: tuple[str, ...] = ()
+    resolvable: bool = True
 
 
 @attrs.frozen(repr=False)
@@ -35,6 +56,8 @@ class Fix(PrintedAnswer):
         cost: the sum of the edits' costs; a cheaper fix affects fewer other pods.
         nodes: the nodes that fit afterwards, or the node that the pod got.
         proof: how the fix was tried, in words.
+        lifted: the rejections of one of these nodes that the fix lifts; none for a new node.
+        asked: the cluster as it was, on which `try_it` tries the fix.
     """
 
     pod: str
@@ -42,6 +65,8 @@ class Fix(PrintedAnswer):
     cost: int
     nodes: tuple[str, ...]
     proof: str
+    lifted: tuple[LiftedVerdict, ...] = ()
+    asked: AskedCluster | None = attrs.field(default=None, eq=False)
 
     @property
     def words(self) -> str:
@@ -52,6 +77,12 @@ class Fix(PrintedAnswer):
     def notes(self) -> tuple[str, ...]:
         """Consequences and conditions of the edits."""
         return tuple(dict.fromkeys(edit.note for edit in self.edits if edit.note))
+
+    @property
+    def costs_others(self) -> tuple[str, ...]:
+        """What the fix costs other pods, found by trying it: who waits then, who is gone. None costs nobody."""
+        tried = self.try_it() if self.asked is not None else None
+        return (tried.headline,) if tried is not None and not tried.helps else ()
 
     @property
     def changes(self) -> tuple[ObjectChange, ...]:
@@ -71,6 +102,23 @@ class Fix(PrintedAnswer):
             KeyError: an object to be changed does not exist.
         """
         carry_out(cluster, self.changes)
+
+    def try_it(self) -> TriedFix:
+        """Try the fix on a fork that runs until idle, and say who waits then; the cluster at hand does not change.
+
+        The fork starts where the fix was asked for. An edit that only moves the lack to another pod says so.
+
+        Raises:
+            ValueError: the fix was built by hand, so that there is no cluster to try it on.
+        """
+        if self.asked is None:
+            raise ValueError("this fix was not found by c.fix(...): there is no cluster to try it on")
+        return self.asked.try_changes(self.changes, self.words)
+
+    @property
+    def fork(self) -> ClusterCore:
+        """The fork of `try_it`: the cluster with the fix, run until idle."""
+        return self.try_it().cluster
 
     def __repr__(self) -> str:
         notes = f" ({'; '.join(self.notes)})" if self.notes else ""
@@ -101,6 +149,7 @@ class Fixes(PrintedAnswer):
         for number, fix in enumerate(self.fixes):
             lines.append(f"  [{number}] {hanging_indent([f'{fix.words} – {fix.proof}'], 6)}")
             lines += [f"      {hanging_indent([f'note: {note}'], 12)}" for note in fix.notes]
+            lines += [f"      {hanging_indent([f'but {words}'], 10)}" for words in fix.costs_others]
         lines += [f"  • {hanging_indent([words], 4)}" for words in self.unmet]
         if self.fixes:
             lines += ["", "[0] as a diff (`.apply(cluster)` applies it):", self.fixes[0].diff]
@@ -123,8 +172,9 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
     if state.state not in ("unschedulable", "gated"):
         return Fixes(name, rules, f"nothing to fix: {state.headline}")
     trial = TrialCluster(objects_seen_by_scheduler(cluster), key, cluster.revision.profile)
-    asked: Pod = trial.pod
-    ungating = tuple(pods.remove_gates(trial)) if asked.spec.scheduling_gates else ()
+    asked = AskedCluster(cluster, key, state)
+    gates = tuple(gate.name for gate in trial.pod.spec.scheduling_gates)
+    ungating = tuple(pods.remove_gates(trial)) if gates else ()
     unmet: tuple[Demand, ...] = ()
     with trial.with_changes([change for edit in ungating for change in edit.changes]):
         judgement = trial.judge()
@@ -133,8 +183,10 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
         else:
             searched = search(trial)
             found, unmet = searched.found, searched.unmet
-    results = [_prove(cluster, key, attrs.evolve(fix, edits=(*ungating, *fix.edits))) for fix in found]
-    proved = tuple(result for result in results if isinstance(result, Fix))
+        results = [_prove(asked, attrs.evolve(fix, edits=(*ungating, *fix.edits))) for fix in found]
+        lift = [_lifted(trial.judge(), result.nodes, gates) if isinstance(result, Fix) else () for result in results]
+    pairs = zip(results, lift, strict=True)
+    proved = tuple(attrs.evolve(result, lifted=lifted) for result, lifted in pairs if isinstance(result, Fix))
     if proved:
         count = "the nearest fix" if len(proved) == 1 else f"the {len(proved)} nearest fixes"
         return Fixes(name, rules, f"{count}, each tried on a fork, cheapest first:", proved)
@@ -151,26 +203,51 @@ def _unmet_headline(unmet: tuple[Demand, ...]) -> str:
     return "edits of the catalogue lift each requirement, but no three edits lift all of them on one node."
 
 
-def _prove(cluster: ClusterCore, key: Key, found: FoundFix) -> Fix | str:
+def _lifted(before: Judgement, nodes: Sequence[str], gates: Sequence[str]) -> tuple[LiftedVerdict, ...]:
+    """Return the rejections that a fix lifts on the node, of those that fit then, that was rejected least."""
+    found = []
+    if gates:
+        found.append(LiftedVerdict(GATES, "", (f"Scheduling gates: {', '.join(gates)}",), resolvable=False))
+    rejected = before.rejected_by
+    if rejected is not None:
+        unresolvable = rejected.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+        found.append(LiftedVerdict(rejected.plugin, "", (rejected.message,), resolvable=not unresolvable))
+        return tuple(found)
+    rejecting = {
+        node: [plugin for plugin in before.plugins if before.verdict(node, plugin)[0]]
+        for node in nodes if node in before.first_rejecting
+    }  # fmt: skip
+    node = min(rejecting, key=lambda node: len(rejecting[node]), default="")
+    for plugin in rejecting.get(node, ()):
+        cell = before.cell(node, plugin)
+        resolvable = cell.status is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+        sides = tuple(str(side) for side in cell.evidence)
+        found.append(LiftedVerdict(plugin, node, cell.reasons, sides, resolvable))
+    return tuple(found)
+
+
+def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
     """Try a fix on a fork: judge the pod there or, if volumes change, run the loop; return why if the fix fails."""
+    key = asked.pod
     name = f"{key.namespace}/{key.name}"
     changes = merge_changes(found.edits)
-    fork = cluster.fork("with the fix")
+    fork = asked.fork()
     try:
         carry_out(fork, changes)
     except (ApplyRefused, KeyError) as error:
         return f"{', and '.join(edit.words for edit in found.edits)}: refused: {error.args[0] if error.args else error}"
-    cost = found.cost[0]
+    cost = found.cost[1]
     if not any(change.key.kind in LOOP_KINDS or change.new is None for change in changes):
         after = judge_now(fork, key)
         if not after.any_feasible or after.error:
             return f"{', and '.join(edit.words for edit in found.edits)}: still no node fits"
         fit = after.feasible
         fits_all = len(fit) == len(after.nodes) > 1
-        return Fix(name, found.edits, cost, fit, f"then it fits {'every node' if fits_all else node_names_text(fit)}")
+        proof = f"then it fits {'every node' if fits_all else node_names_text(fit)}"
+        return Fix(name, found.edits, cost, fit, proof, asked=asked)
     run = fork.run(f"pod/{name} scheduled", steps=MAX_STEPS + len(fork.world.log.objects), seconds=MAX_SECONDS)
     pod_after: Pod = fork.world.log.objects[key]
     node = pod_after.spec.node_name
     if not node:
         return f"{', and '.join(edit.words for edit in found.edits)}: after {len(run)} steps the pod has no node"
-    return Fix(name, found.edits, cost, (node,), f"after {len(run)} steps the pod is on {node}")
+    return Fix(name, found.edits, cost, (node,), f"after {len(run)} steps the pod is on {node}", asked=asked)

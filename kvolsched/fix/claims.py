@@ -12,7 +12,7 @@ import attrs
 from kvolsched import volumes
 from kvolsched.api.kinds.csi import CSIStorageCapacity
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import HOSTNAME_LABEL, REGION_LABELS, ZONE_LABELS, Node
+from kvolsched.api.kinds.node import REGION_LABELS, ZONE_LABELS, Node
 from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.storage_class import TopologySelectorLabelRequirement, TopologySelectorTerm
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
@@ -21,8 +21,9 @@ from kvolsched.why.demands import Demand
 
 from . import nodes as node_edits
 from . import replace_claim
-from .add_volume import VOLUME_COST, add_volume
+from .add_volume import VOLUME_COST, add_volume, topology_labels
 from .edit import Edit, ObjectChange, merge_changes
+from .topology_keys import add_topology_of_claim
 from .trial_cluster import TrialCluster
 
 CLASS_COST, CAPACITY_COST, LEFT_DATA_COST = 3, 4, 3
@@ -44,6 +45,7 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
         yield from _release_volumes(claim, trial)
         yield from _create_class(claim, trial)
         yield from _allow_topology(claim, trial, near)
+        yield from add_topology_of_claim(claim, trial, near)
         for node in near:
             for more in add_volume(claim, trial, node):
                 yield more
@@ -64,7 +66,7 @@ def _combine(first: Iterator[Edit], then: Edit) -> Iterator[Edit]:
     """Yield two edits as one, for cases where the second alone lifts nothing."""
     for edit in first:
         words, changes = f"{edit.words}, and {then.words}", merge_changes((edit, then))
-        yield Edit(words, edit.cost + then.cost, changes, (*edit.expected, *then.expected), then.note)
+        yield Edit(words, edit.cost + then.cost, changes, (*edit.expected, *then.expected), then.note, then.last_resort)
 
 
 def serve_claims_together(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -85,7 +87,8 @@ def serve_claims_together(demand: Demand, trial: TrialCluster, near: Sequence[No
                 sum(edit.cost for edit in edits),
                 merge_changes(edits),
                 tuple(change for edit in adding for change in edit.expected),
-                adding[0].note if adding else "",
+                "; ".join(dict.fromkeys(edit.note for edit in adding)),
+                any(edit.last_resort for edit in adding),
             )
 
 
@@ -196,20 +199,12 @@ def _raise_capacity(claim: PersistentVolumeClaim, trial: TrialCluster, near: Seq
     for node in near:
         if any(reaches(pool, node) for pool in pools):
             continue
-        topology = LabelSelector(match_labels=Frozen(_topology_labels(node, storage_class.provisioner, trial)))
+        topology = LabelSelector(match_labels=Frozen(topology_labels(node, storage_class.provisioner, trial)))
         meta = ObjectMeta(name=f"{name}-{node.metadata.name}-more", namespace=_capacity_namespace(trial))
         if trial.get("CSIStorageCapacity", meta.name, meta.namespace) is None and topology.match_labels:
             pool = CSIStorageCapacity(metadata=meta, storage_class_name=name, capacity=size, node_topology=topology)
             words = f"provide storage for {size} of class {name} where {topology}"
             yield Edit(words, CAPACITY_COST, (ObjectChange(None, pool),), note=note)
-
-
-def _topology_labels(node: Node, driver: str, trial: TrialCluster) -> dict[str, str]:
-    """Return a node's labels under the topology keys of a driver, else its host name."""
-    csi_node = trial.get("CSINode", node.metadata.name)
-    registered = csi_node.driver(driver) if csi_node is not None else None
-    keys = [key for key in (registered.topology_keys if registered is not None else ()) if key in node.metadata.labels]
-    return {key: node.metadata.labels[key] for key in keys or [HOSTNAME_LABEL] if key in node.metadata.labels}
 
 
 def _capacity_namespace(trial: TrialCluster) -> str:

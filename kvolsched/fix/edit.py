@@ -5,13 +5,14 @@ Objects that Kubernetes does not let users change in place (most of a pod's spec
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import unified_diff
 from typing import Any
 
 import attrs
 
 from kvolsched.api.kinds.kind import find_kind
+from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.text import manifest
 from kvolsched.cluster_core import USER, ClusterCore
 from kvolsched.results import ApplyRefused
@@ -45,6 +46,7 @@ class Edit:
         changes: the user's changes.
         expected: changes that components then make before the pod can be judged (a claim gets bound).
         note: a consequence or condition of the edit.
+        last_resort: a volume made by hand, although a driver could make it; such a fix comes after all others.
     """
 
     words: str
@@ -52,6 +54,7 @@ class Edit:
     changes: tuple[ObjectChange, ...]
     expected: tuple[ObjectChange, ...] = ()
     note: str = ""
+    last_resort: bool = False
 
 
 def merge_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
@@ -65,6 +68,35 @@ def merge_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
             else:
                 found[change.key] = ObjectChange(first.old, change.new, first.recreate or change.recreate)
     return tuple(change for change in found.values() if change.old is not None or change.new is not None)
+
+
+def changes_without(edits: Sequence[Edit], left_out: int) -> tuple[ObjectChange, ...]:
+    """Return the changes of consecutive edits but one, with what components then make; later edits are rebased."""
+    objects: dict[Key, Any] = {}
+    changes: list[ObjectChange] = []
+    for number, edit in enumerate(edits):
+        for change in (*edit.changes, *edit.expected):
+            now = objects.setdefault(change.key, change.old)
+            if number == left_out or (now is None and change.old is not None):  # the edit left out creates the object
+                continue
+            objects[change.key] = _rebased(change.old, change.new, now)
+            changes.append(ObjectChange(now, objects[change.key], change.recreate))
+    return tuple(changes)
+
+
+def _rebased(old: Any, new: Any, now: Any) -> Any:
+    """Return `now` with what changed from `old` to `new`: by field, by key, and by element of a list."""
+    if old is None or now == old or type(now) is not type(new):
+        return new
+    if attrs.has(type(new)):
+        fields = ([getattr(each, field.name) for each in (old, new, now)] for field in attrs.fields(type(new)))
+        named = zip((field.name for field in attrs.fields(type(new))), fields, strict=True)
+        return attrs.evolve(now, **{name: _rebased(*values) for name, values in named if values[0] != values[1]})
+    if isinstance(new, Frozen):
+        return now.merged({key: new.get(key) for key in {*old, *new} if old.get(key) != new.get(key)})
+    if isinstance(new, tuple):
+        return (*(item for item in now if item in new or item not in old), *(item for item in new if item not in old))
+    return new
 
 
 def manifest_diff(changes: Iterable[ObjectChange]) -> str:

@@ -17,10 +17,11 @@ from kvolsched.scheduler import requests
 from kvolsched.scheduler.framework.verdict import Evidence
 from kvolsched.scheduler.node_selection import required_node_affinity
 from kvolsched.why.demands import Demand
-from kvolsched.world.apiserver import key_of
+from kvolsched.world.apiserver import key_of, ref
 
 from ..api.kinds.meta import evolve_parts
 from .edit import Edit, ObjectChange
+from .owners import owner_on_top
 from .trial_cluster import TrialCluster
 
 UNCORDON_COST, UNTAINT_COST, LABEL_COST, DELETE_POD_COST, RAISE_COST, ADD_NODE_COST = 1, 2, 2, 3, 4, 5
@@ -49,25 +50,21 @@ def untaint(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterat
 
 
 def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Label a near node as the pod's selector or the topology key of its constraint demands."""
+    """Label a near node as the pod's selector or its required node affinity demands."""
     pod = trial.pod
     for node in near:
         if demand.sort == "node selector":
             wanted: dict[str, Any] = {demand.about: pod.spec.node_selector.get(demand.about)}
-        elif demand.sort == "node affinity":
-            wanted = labels_matching(required_node_affinity(pod), node)
-        elif demand.about not in node.metadata.labels:
-            wanted = {demand.about: node.metadata.name}
         else:
-            continue
+            wanted = labels_matching(required_node_affinity(pod), node)
         yield from set_labels(node, wanted)
 
 
 def set_labels(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[Edit]:
     """Yield the edit that sets labels of a node (None removes one), if it changes any."""
     labels = node.metadata.labels.merged(wanted)
-    if labels.get(HOSTNAME_LABEL) != node.metadata.labels.get(HOSTNAME_LABEL):
-        return  # the kubelet owns that label
+    if labels.get(HOSTNAME_LABEL) not in (node.metadata.labels.get(HOSTNAME_LABEL), node.metadata.name):
+        return  # the kubelet owns that label: it is the node's name
     if wanted and labels != node.metadata.labels:
         new = evolve_parts(node, metadata={"labels": labels})
         text = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
@@ -160,10 +157,18 @@ def make_room(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iter
         if gone:
             names = ", ".join(f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in gone)
             places = ", ".join(dict.fromkeys(pod.spec.node_name for pod in gone))
-            owned = sorted({owner.kind for pod in gone if (owner := pod.metadata.controller) is not None})
-            note = f"their {', '.join(owned)} will create new ones, which need other nodes" if owned else ""
+            owners = [owner_on_top(pod, trial.objects) for pod in gone]
+            makers = dict.fromkeys(str(owner) for owner in owners if owner is not None)
+            again = f"{_and(makers)} will create new ones, which need other nodes" if makers else ""
+            lost = [ref(key_of(pod)) for pod, owner in zip(gone, owners, strict=True) if owner is None]
+            note = "; ".join(part for part in (again, f"nobody creates {_and(lost)} again" if lost else "") if part)
             changes = tuple(ObjectChange(pod, None) for pod in gone)
             yield Edit(f"delete or move {names} from {places}", DELETE_POD_COST * len(gone), changes, note=note)
+
+
+def _and(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _pods_in_the_way(demand: Demand, trial: TrialCluster, node: Node) -> list[Pod]:
@@ -194,14 +199,14 @@ def _fewest_pods(trial: TrialCluster, pods: Sequence[Pod], demand: Demand) -> li
     """Return the fewest pods whose deletion makes the demand fail on fewer nodes; the last given are preferred."""
     if not pods:
         return []
-    before = _rejection_count(trial.judge(), demand)
+    before = rejection_count(trial.judge(), demand)
 
     def helps(gone: Iterable[Pod]) -> bool:
         with trial.with_changes(ObjectChange(pod, None) for pod in gone):
             after = trial.judge()
             if after.any_feasible:
                 return True
-            return _rejection_count(after, demand) < before
+            return rejection_count(after, demand) < before
 
     for pod in reversed(pods):
         if helps([pod]):
@@ -216,7 +221,8 @@ def _fewest_pods(trial: TrialCluster, pods: Sequence[Pod], demand: Demand) -> li
     return gone
 
 
-def _rejection_count(judgement: Any, demand: Demand) -> int:
+def rejection_count(judgement: Any, demand: Demand) -> int:
+    """Return the number of nodes that a demand's plugin rejects; more than all if the pod is rejected as a whole."""
     if judgement.rejected_by is not None:
         return len(judgement.nodes) + 1
     if demand.plugin not in judgement.plugins:

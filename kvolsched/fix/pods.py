@@ -19,16 +19,18 @@ from kvolsched.scheduler import requests
 from kvolsched.why.demands import Demand
 
 from .edit import Edit, ObjectChange
+from .owners import owner_on_top
 from .trial_cluster import TrialCluster
 
 LOWER_REQUEST_COST, LOOSEN_COST, DROP_COST = 2, 2, 3
 FILTERING_EFFECTS = ("NoSchedule", "NoExecute")
 
 
-def edit_spec(pod: Pod, words: str, cost: int, **spec: Any) -> Edit:
-    """Return the edit that recreates a pod with another spec; a pod of a controller is changed in the template."""
-    owner = pod.metadata.controller
-    note = f"change it in the template of {owner.kind} {owner.name}" if owner is not None else ""
+def edit_spec(trial: TrialCluster, words: str, cost: int, **spec: Any) -> Edit:
+    """Return the edit that recreates the pod with another spec; a pod of a controller is changed in the template."""
+    pod = trial.pod
+    owner = owner_on_top(pod, trial.objects)
+    note = f"change it in the template of {owner}" if owner is not None else ""
     new = attrs.evolve(pod, spec=attrs.evolve(pod.spec, **spec))
     return Edit(words, cost, (ObjectChange(pod, new, recreate=True),), note=note)
 
@@ -42,16 +44,18 @@ def tolerate(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Itera
         for taint in node.spec.taints
         if taint.key == demand.about and taint.effect in FILTERING_EFFECTS
     )
+    owner = owner_on_top(pod, trial.objects)
+    note = f"the template of {owner} stays as it is: its next pod would lack the toleration" if owner else ""
     for taint in taints:
         exact = Toleration(
             key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
         )
         more = evolve_parts(pod, spec={"tolerations": (*pod.spec.tolerations, exact)})
-        yield Edit(f"let the pod tolerate {taint}", 1, (ObjectChange(pod, more),))
+        yield Edit(f"let the pod tolerate {taint}", 1, (ObjectChange(pod, more),), note=note)
     if len(taints) > 1:
         every = Toleration(key=demand.about, operator="Exists")
         more = evolve_parts(pod, spec={"tolerations": (*pod.spec.tolerations, every)})
-        yield Edit(f"let the pod tolerate every taint {demand.about}", 1, (ObjectChange(pod, more),))
+        yield Edit(f"let the pod tolerate every taint {demand.about}", 1, (ObjectChange(pod, more),), note=note)
 
 
 def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -61,9 +65,9 @@ def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Nod
     for value in dict.fromkeys(node.metadata.labels[key] for node in near if key in node.metadata.labels):
         if value != selector.get(key):
             words = f"change nodeSelector {key} from {selector.get(key)} to {value}"
-            yield edit_spec(pod, words, LOOSEN_COST, node_selector=selector.merged({key: value}))
+            yield edit_spec(trial, words, LOOSEN_COST, node_selector=selector.merged({key: value}))
     without = Frozen({other: value for other, value in selector.items() if other != key})
-    yield edit_spec(pod, f"remove {key} from nodeSelector", DROP_COST, node_selector=without)
+    yield edit_spec(trial, f"remove {key} from nodeSelector", DROP_COST, node_selector=without)
 
 
 def drop_node_affinity(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -72,12 +76,12 @@ def drop_node_affinity(demand: Demand, trial: TrialCluster, near: Sequence[Node]
     affinity = pod.spec.affinity
     if affinity is not None and affinity.node_affinity is not None:
         looser = attrs.evolve(affinity, node_affinity=attrs.evolve(affinity.node_affinity, required=None))
-        yield edit_spec(pod, "remove the required node affinity", DROP_COST, affinity=looser)
+        yield edit_spec(trial, "remove the required node affinity", DROP_COST, affinity=looser)
 
 
 def drop_node_name(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Remove spec.nodeName, so that the scheduler chooses."""
-    yield edit_spec(trial.pod, "remove spec.nodeName", DROP_COST, node_name="")
+    yield edit_spec(trial, "remove spec.nodeName", DROP_COST, node_name="")
 
 
 def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -92,7 +96,7 @@ def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
         if containers is not None:
             less, before = requests.format_amount(resource, free), requests.format_amount(resource, ask)
             words = f"ask for {less} {resource} instead of {before}"
-            yield edit_spec(pod, words, LOWER_REQUEST_COST, containers=containers)
+            yield edit_spec(trial, words, LOWER_REQUEST_COST, containers=containers)
 
 
 def _lower_containers(pod: Pod, resource: str, less: int) -> tuple[Any, ...] | None:
@@ -121,7 +125,7 @@ def drop_host_port(demand: Demand, trial: TrialCluster, near: Sequence[Node]) ->
         return attrs.evolve(container, ports=ports)
 
     yield edit_spec(
-        pod, f"remove host port {wanted}", DROP_COST, containers=tuple(map(without, pod.spec.containers)),
+        trial, f"remove host port {wanted}", DROP_COST, containers=tuple(map(without, pod.spec.containers)),
         init_containers=tuple(map(without, pod.spec.init_containers)),
     )  # fmt: skip
 
@@ -138,7 +142,7 @@ def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
     def changed(words: str, cost: int, **fields: Any) -> Edit:
         new = attrs.evolve(constraint, **fields)
         changed_constraints = (*constraints[:number], new, *constraints[number + 1 :])
-        return edit_spec(pod, words, cost, topology_spread_constraints=changed_constraints)
+        return edit_spec(trial, words, cost, topology_spread_constraints=changed_constraints)
 
     plugin: Any = trial.profile.plugin("PodTopologySpread")
     alone = tuple(
@@ -176,9 +180,11 @@ def drop_pod_affinity_term(demand: Demand, trial: TrialCluster, near: Sequence[N
     if terms is None or demand.number >= len(terms.required):
         return
     left = terms.required[: demand.number] + terms.required[demand.number + 1 :]
-    looser = attrs.evolve(affinity, **{field: attrs.evolve(terms, required=left)})
+    left_terms = attrs.evolve(terms, required=left) if left or terms.preferred else None
+    changed: dict[str, Any] = {field: left_terms}
+    looser = attrs.evolve(affinity, **changed)
     name = "podAffinity" if demand.sort == "affinity" else "podAntiAffinity"
-    yield edit_spec(pod, f"remove the required {name} over {demand.about}", DROP_COST, affinity=looser)
+    yield edit_spec(trial, f"remove the required {name} over {demand.about}", DROP_COST, affinity=looser)
 
 
 def remove_gates(trial: TrialCluster) -> Iterator[Edit]:

@@ -96,7 +96,7 @@ def create_missing_claim(name: str, trial: TrialCluster) -> Iterator[Edit]:
     for more in add_volume(claim, trial, None, bind=True):
         words = f"create the claim {name} of 1Gi and a volume for it"
         changes = (ObjectChange(None, claim), *more.changes)
-        yield Edit(words, CLAIM_COST + VOLUME_COST, changes, more.expected, more.note)
+        yield Edit(words, CLAIM_COST + VOLUME_COST, changes, more.expected, more.note, more.last_resort)
 
 
 def create_ephemeral_claims(trial: TrialCluster) -> Iterator[Edit]:
@@ -181,7 +181,7 @@ def _replace_with_new_volumes(claims: Sequence[PersistentVolumeClaim], trial: Tr
     changes = [*(ObjectChange(None, claim) for claim in new_claims), *merge_changes(adding)]
     edit = _replacement_edit(trial, others, words, (CLAIM_COST + VOLUME_COST) * len(new_claims), changes)
     expected = tuple(change for added in adding for change in added.expected)
-    yield attrs.evolve(edit, expected=expected, note=f"{edit.note}; {adding[0].note}")
+    yield attrs.evolve(edit, expected=expected, note=f"{edit.note}; {adding[0].note}", last_resort=True)
 
 
 def _replacement_edit(
@@ -197,7 +197,7 @@ def _replacement_edit(
         other = attrs.evolve(source, claim_name=others[source.claim_name])
         return attrs.evolve(volume, persistent_volume_claim=other)  # type: ignore[misc]
 
-    edit = edit_spec(pod, words, cost, volumes=tuple(map(renamed, pod.spec.volumes)))
+    edit = edit_spec(trial, words, cost, volumes=tuple(map(renamed, pod.spec.volumes)))
     note = "; ".join(part for part in (edit.note, EMPTY_VOLUME) if part)
     return attrs.evolve(edit, changes=(*changes, *edit.changes), note=note)
 

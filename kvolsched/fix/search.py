@@ -12,8 +12,8 @@ import attrs
 from kvolsched.api.kinds.node import Node
 from kvolsched.why.demands import Demand
 
-from . import claims, nodes, pods
-from .edit import Edit, ObjectChange, merge_changes
+from . import claims, nodes, pods, topology_keys
+from .edit import Edit, ObjectChange, changes_without, merge_changes
 from .trial_cluster import Failures, TrialCluster, failures_of
 
 EditGenerator = Callable[[Demand, TrialCluster, Sequence[Node]], Iterator[Edit]]
@@ -38,8 +38,8 @@ CATALOGUE: Mapping[str, tuple[EditGenerator, ...]] = {
         nodes.raise_attach_limit,
     ),
     "volume": (nodes.make_room, nodes.raise_attach_limit),
-    "spread": (pods.loosen_spread, nodes.label_node, nodes.make_room),
-    "affinity": (pods.drop_pod_affinity_term, nodes.label_node),
+    "spread": (pods.loosen_spread, topology_keys.add_topology_key, nodes.make_room),
+    "affinity": (pods.drop_pod_affinity_term, topology_keys.add_topology_key),
     "anti-affinity": (pods.drop_pod_affinity_term, nodes.make_room),
     "objection": (nodes.make_room,),
     "reason": (nodes.make_room,),
@@ -55,9 +55,10 @@ class FoundFix:
     nodes: tuple[str, ...]
 
     @property
-    def cost(self) -> tuple[int, int]:
-        """The sum of the edits' costs, and the number of changed objects."""
-        return sum(edit.cost for edit in self.edits), len(merge_changes(self.edits))
+    def cost(self) -> tuple[bool, int, int]:
+        """Whether it is a last resort, the sum of the edits' costs, and the number of changed objects."""
+        resort = any(edit.last_resort for edit in self.edits)
+        return resort, sum(edit.cost for edit in self.edits), len(merge_changes(self.edits))
 
 
 @attrs.frozen
@@ -96,10 +97,11 @@ def search(trial: TrialCluster) -> SearchResult:
                 if not edits:
                     tried = {demand for _, failed in state.nearest for demand in failed}
                     unmet = tuple(demand for demand in state.demands if demand in tried and demand.sort not in met)
-        if len(found) >= (MAX_FIXES if trial.seen.size <= SMALL_CLUSTER else 1):
+        good = sum(not fix.cost[0] for fix in found)
+        if good >= (MAX_FIXES if trial.seen.size <= SMALL_CLUSTER else 1):
             break
         beam = [edits for *_, edits in sorted(candidates, key=lambda candidate: candidate[:3])[:BEAM_WIDTH]]
-    return SearchResult(_cheapest_fixes(found), unmet)
+    return SearchResult(_cheapest_fixes(found, trial), unmet)
 
 
 def _fails_on_fewer_nodes(demand: Demand, before: Failures, after: Failures) -> bool:
@@ -137,13 +139,26 @@ def _candidates(trial: TrialCluster, state: Failures) -> Iterator[tuple[Demand, 
         yield from once(ANY_NODE, nodes.add_node(trial, near))
 
 
-def _cheapest_fixes(found: Sequence[FoundFix]) -> tuple[FoundFix, ...]:
-    """Return the cheapest fixes, without those that add an edit to another fix."""
+def _cheapest_fixes(found: Sequence[FoundFix], trial: TrialCluster) -> tuple[FoundFix, ...]:
+    """Return the cheapest fixes of which every edit is needed, without those that add an edit to another fix."""
     kept: list[FoundFix] = []
     for fix in sorted(found, key=lambda fix: (*fix.cost, [edit.words for edit in fix.edits])):
         words, changes = {edit.words for edit in fix.edits}, set(merge_changes(fix.edits))
         if any({edit.words for edit in other.edits} <= words for other in kept):
             continue
-        if not any(set(merge_changes(other.edits)) <= changes for other in kept):
+        if any(set(merge_changes(other.edits)) <= changes for other in kept):
+            continue
+        if _is_each_edit_needed(fix, trial):
             kept.append(fix)
-    return tuple(kept[:MAX_FIXES])
+        if len(kept) == MAX_FIXES:
+            break
+    return tuple(kept) or tuple(found[:1])
+
+
+def _is_each_edit_needed(fix: FoundFix, trial: TrialCluster) -> bool:
+    """Say whether the pod fits no node once any one edit of several is left out."""
+    for number in range(len(fix.edits) if len(fix.edits) > 1 else 0):
+        with trial.with_changes(changes_without(fix.edits, number)):
+            if trial.judge().any_feasible:
+                return False
+    return True

@@ -1,0 +1,232 @@
+"""What becomes of the cluster after a fix: run until idle on a fork, beside a run without the fix.
+
+The two runs differ in the fix alone, so what differs at their ends is its effect: a pod that would have found its node
+anyway is not counted for the fix, and one that waits only because of it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import attrs
+
+from kvolsched.cluster_core import ClusterCore
+from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.results import ApplyRefused, Run, hanging_indent
+from kvolsched.why.answer import Why
+from kvolsched.why.asking import is_pending, why
+from kvolsched.world.log import Key
+
+from .edit import ObjectChange, carry_out
+
+MAX_STEPS, MAX_SECONDS = 3_000, 120.0  # of a run; one step more for each object
+MAX_NAMES = 6  # pods that are named in one sentence
+
+
+@attrs.frozen
+class WaitingPod:
+    """A pod that waits because of the fix, and why: the answer of `why` in the fork."""
+
+    name: str
+    why: Why
+
+    @property
+    def lack(self) -> str:
+        """What it lacks, in words."""
+        return self.why.line.removeprefix(f"{self.name}: ")
+
+
+@attrs.frozen
+class MovedPod:
+    """A pod that is on another node because of the fix; `before` is "" if it had none, `after` is its node now."""
+
+    name: str
+    before: str
+    after: str
+
+
+@attrs.frozen(repr=False)
+class TriedFix(PrintedAnswer):
+    """What a fix does to the whole cluster: a fork with the fix, run until idle.
+
+    Args:
+        pod: the pod that the fix is for, `namespace/name`.
+        words: the fix in words.
+        cluster: the fork, after the run; the cluster at hand has not changed.
+        node: the pod's node in the fork, or "" if it still waits.
+        phase: the pod's phase in the fork.
+        ended: why the run ended; `steps` is its length.
+        waits_now: other pods that wait in the fork, and would not without the fix.
+        placed: other pods that have a node in the fork, and would have none without the fix.
+        moved: other pods that are on another node than without the fix.
+        gone: other pods that no longer exist, and that nobody created again.
+        lack_moves_to: those of `waits_now` that lack what the pod lacked.
+        refused: the API server's refusal, if the fix could not be applied; then nothing was run.
+    """
+
+    pod: str
+    words: str
+    cluster: ClusterCore = attrs.field(eq=False)
+    node: str = ""
+    phase: str = ""
+    steps: int = 0
+    ended: str = ""
+    waits_now: tuple[WaitingPod, ...] = ()
+    placed: tuple[MovedPod, ...] = ()
+    moved: tuple[MovedPod, ...] = ()
+    gone: tuple[str, ...] = ()
+    lack_moves_to: tuple[str, ...] = ()
+    refused: str = ""
+
+    @property
+    def helps(self) -> bool:
+        """Whether the pod got a node and no other pod waits or is gone for it."""
+        return bool(self.node) and not self.waits_now and not self.gone
+
+    @property
+    def headline(self) -> str:
+        """The outcome in one sentence."""
+        if self.refused:
+            return f"the API server refuses it: {self.refused}"
+        if not self.node:
+            return f"{self.pod} still waits"
+        if self.lack_moves_to:
+            return f"it only moves the lack to {_names(self.lack_moves_to)}"
+        if self.waits_now:
+            return f"{self.pod} gets a node, but {_names([pod.name for pod in self.waits_now])} waits now"
+        if self.gone:
+            return f"{self.pod} gets a node, but nobody creates {_names(self.gone)} again"
+        return f"{self.pod} gets a node, and no other pod waits for it"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What happened to each pod that the fix concerns."""
+        if self.refused:
+            return ()
+        after = f"after {self.steps} step{'s' if self.steps != 1 else ''}"
+        state = f"{'runs' if self.phase == 'Running' else 'is'} on {self.node}" if self.node else "waits"
+        lines = [f"{after} {self.pod} {state}"]
+        if not self.node:
+            lines[0] += f": {why(self.cluster, self.pod).line.removeprefix(f'{self.pod}: ')}"
+        lines += [f"{pod.name} waits now: {pod.lack}" for pod in self.waits_now]
+        lines += [f"{pod.name} gets a node as well: {pod.after}" for pod in self.placed]
+        lines += [f"{pod.name} is on {pod.after}, no longer on {pod.before}" for pod in self.moved]
+        lines += [f"{name} is gone, and nobody creates it again" for name in self.gone]
+        if len(lines) == 1:
+            lines.append("every other pod is where it would be without the fix")
+        return (*lines, *([f"stopped before the cluster was idle: {self.ended}"] if not self.is_idle else []))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the run ended because nothing was left to do."""
+        return self.ended.startswith("nothing is left to do")
+
+    def __repr__(self) -> str:
+        lines = [hanging_indent([f"{self.words}: {self.headline}"], 0)]
+        return "\n".join([*lines, *(f"  {hanging_indent([line], 4)}" for line in self.lines)])
+
+
+class AskedCluster:
+    """The cluster as it was when fixes were asked for, on which each is tried. Mutable: it remembers runs.
+
+    Args:
+        cluster: the cluster at hand, of which a fork is kept.
+        pod: the pending pod.
+        asked: why it is pending.
+    """
+
+    def __init__(self, cluster: ClusterCore, pod: Key, asked: Why) -> None:
+        self._kept = cluster.fork("as it was")
+        self.pod = pod
+        self.asked = asked
+        self._tried: dict[tuple[ObjectChange, ...], TriedFix] = {}
+
+    def fork(self) -> ClusterCore:
+        """Return a fork of the cluster as it was."""
+        return self._kept.fork("with the fix")
+
+    @cached_property
+    def _pods_without_fix(self) -> Mapping[Key, Any]:
+        """The pods once the cluster is idle without any fix."""
+        control = self._kept.fork("without a fix")
+        _run_until_idle(control)
+        return _pods(control)
+
+    def try_changes(self, changes: tuple[ObjectChange, ...], words: str) -> TriedFix:
+        """Make changes in a fork, run it until idle, and compare its pods with those of a run without them."""
+        if changes not in self._tried:
+            self._tried[changes] = self._compare(changes, words)
+        return self._tried[changes]
+
+    def _compare(self, changes: tuple[ObjectChange, ...], words: str) -> TriedFix:
+        name, fork = f"{self.pod.namespace}/{self.pod.name}", self.fork()
+        try:
+            carry_out(fork, changes)
+        except (ApplyRefused, KeyError) as error:
+            return TriedFix(name, words, fork, refused=str(error.args[0] if error.args else error))
+        run = _run_until_idle(fork)
+        before, after = self._pods_without_fix, _pods(fork)
+        pod = after.get(self.pod)
+        others = {key: _node(found) for key, found in after.items() if key != self.pod}
+        new = {key for key in others if key not in before}
+        changed = [key for key, node in others.items() if key not in new and node != _node(before[key])]
+        waiting = [key for key in (*changed, *sorted(new)) if is_pending(after[key])]
+        waits_now = tuple(WaitingPod(f"{key.namespace}/{key.name}", why(fork, f"pod/{key.namespace}/{key.name}"))
+                          for key in sorted(waiting))  # fmt: skip
+        shifts = tuple(MovedPod(f"{key.namespace}/{key.name}", _node(before[key]), others[key])
+                       for key in sorted(changed) if others[key])  # fmt: skip
+        return TriedFix(
+            name, words, fork, _node(pod) if pod is not None else "", pod.status.phase if pod is not None else "",
+            len(run), run.ended, waits_now,
+            placed=tuple(shift for shift in shifts if not shift.before),
+            moved=tuple(shift for shift in shifts if shift.before),
+            gone=tuple(f"{key.namespace}/{key.name}" for key in _lost(before, after, changes)),
+            lack_moves_to=tuple(waits.name for waits in waits_now if self._lacks_alike(waits.why)),
+        )  # fmt: skip
+
+    def _lacks_alike(self, other: Why) -> bool:
+        """Say whether another pod lacks something that the pod lacked: a demand of one plugin and sort."""
+        lacked = {(row.plugin, row.sort) for row in (*self.asked.demands, *self.asked.also)}
+        return any((row.plugin, row.sort) in lacked for row in other.demands)
+
+
+def _run_until_idle(cluster: ClusterCore) -> Run:
+    return cluster.run(steps=MAX_STEPS + len(cluster.world.log.objects), seconds=MAX_SECONDS)
+
+
+def _pods(cluster: ClusterCore) -> dict[Key, Any]:
+    return {key: obj for key, obj in cluster.world.log.objects.items() if key.kind == "Pod"}
+
+
+def _node(pod: Any) -> str:
+    return str(pod.spec.node_name)
+
+
+def _lost(before: Mapping[Key, Any], after: Mapping[Key, Any], changes: Iterable[ObjectChange]) -> list[Key]:
+    """Return the deleted pods that nobody replaced: neither by one of the same name, nor by one of their controller."""
+    deleted = sorted(change.key for change in changes if change.new is None and change.key in before)
+    made = Counter(_controller(pod) for key, pod in after.items() if key not in before)
+    lost: list[Key] = []
+    for key in deleted:
+        owner = _controller(before[key])
+        if key not in after and made[owner] == 0:
+            lost.append(key)
+        elif key not in after:
+            made[owner] -= 1
+    return lost
+
+
+def _controller(pod: Any) -> str:
+    """Return what identifies a pod's controller; a pod without one is told from all others by its name."""
+    owner = pod.metadata.controller
+    return f"{owner.kind}/{owner.name}/{owner.uid}" if owner is not None else f"/{pod.metadata.name}"
+
+
+def _names(names: Iterable[str]) -> str:
+    names = list(names)
+    if len(names) > MAX_NAMES:
+        return f"{', '.join(names[:MAX_NAMES])} and {len(names) - MAX_NAMES} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
