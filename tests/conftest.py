@@ -68,7 +68,11 @@ def pytest_make_collect_report(collector):
 
 # Files whose searches and random clusters take minutes, a quarter of it for the tracer; other tests run the same lines.
 UNTRACED = frozenset({"test_discoveries.py", "test_mutated.py", "test_volume_plugins.py", "test_columns.py", "test_fill.py",
-                      "test_queue_moves.py", "test_alternatives.py", "test_snapshot.py"})
+                      "test_queue_moves.py", "test_alternatives.py", "test_snapshot.py", "test_gates_by_process.py",
+                      "test_preemption.py", "test_preferences.py", "test_real_components.py", "test_volume_families.py",
+                      "test_stranded.py", "test_scenarios.py", "test_experiments_page.py", "test_pod_affinity.py",
+                      "test_architecture.py", "test_checklist.py", "test_wheel.py", "test_readme.py", "test_live_upgrades.py",
+                      "test_notebooks.py", "test_lab.py"})
 
 
 def pytest_collection_modifyitems(items):

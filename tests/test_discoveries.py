@@ -85,9 +85,12 @@ def one_node_for_both(objects):
 def test_65131_under_upstream_comes_back_with_a_crash_between_assuming_and_binding():
     """What was assumed is forgotten, what was written stays: the other replica takes the zone of the first one's volume.
 
-    The search looks for both claims on one node; from there the world is simply run to its end.
+    Both claims wait for their pods and the scheduler has taken the first one up: from there on the search looks, in
+    every order, for both claims on one node; then the world is simply run to its end.
     """
     replicas = kvolsched.scenario("two-replicas", revision="upstream")
+    for _ in range(3):
+        replicas.step()
     without = explore(replicas, until=one_node_for_both, **QUICK)
     result = explore(replicas, until=one_node_for_both, faults=[Crash("kube-scheduler")], **QUICK)
 
