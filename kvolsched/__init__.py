@@ -3,6 +3,7 @@
 from . import alternatives, experiments, queueing
 from .api.examples import example
 from .api.text.fault import ManifestError
+from .api.unknown_name import UnknownName
 from .cluster import Cluster
 from .decode import Decoded, decode
 from .exercise import exercise
@@ -24,6 +25,7 @@ __all__ = [
     "Run",
     "Scenario",
     "Step",
+    "UnknownName",
     "alternatives",
     "decode",
     "design",

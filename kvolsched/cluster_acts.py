@@ -11,9 +11,12 @@ from .api.text import manifest
 from .cluster_core import USER, ClusterCore
 from .controllers import user
 from .results import ApplyRefused, CommandResult
-from .user_commands import reference_to
 from .world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, moment, ref
+from .world.log import Key
 from .world.manifest_patch import ManifestPatch
+from .world.references import matching_keys
+
+WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
 
 
 class ClusterActs(ClusterCore):
@@ -31,7 +34,7 @@ class ClusterActs(ClusterCore):
             subresource: "status" to patch the status, and nothing else; by default the status stays.
 
         Raises:
-            KeyError: the reference names no object.
+            UnknownName: the reference names no object. It is a KeyError.
             ValueError: there is no such kind of patch, or no such subresource.
             ApplyRefused: the API server refuses.
 
@@ -45,9 +48,10 @@ class ClusterActs(ClusterCore):
         node/node-a patched
         """
         data = manifest.read_plain(change, "patch")[0] if isinstance(change, str) else change
-        words = f"user patches {f'the {subresource} of ' if subresource else ''}{reference}"
-        changed = self._patched(reference, data, words, kind, subresource)
-        return self._line(reference, "patched" if changed else "patched (no change)")
+        key = self.find_key(reference)
+        words = f"user patches {f'the {subresource} of ' if subresource else ''}{ref(key)}"
+        changed = self._patched(key, data, words, kind, subresource)
+        return _line(key, "patched" if changed else "patched (no change)")
 
     def label(
         self, reference: str, *changes: str | Mapping[str, str | None], overwrite: bool = False, **labels: str | None
@@ -61,7 +65,7 @@ class ClusterActs(ClusterCore):
             labels: further labels by name.
 
         Raises:
-            KeyError: the reference names no object.
+            UnknownName: the reference names no object. It is a KeyError.
             ValueError: a label has another value already.
             ApplyRefused: the API server refuses.
 
@@ -72,11 +76,11 @@ class ClusterActs(ClusterCore):
         >>> c.label("node/node-a", "disk-")
         node/node-a unlabeled
         """
-        obj, wanted = self[reference], user_commands.label_changes(changes, labels)
-        data = user_commands.label_patch(obj, wanted, overwrite=overwrite)
-        changed = self._patched(reference, data, f"user labels {reference} {_changes(wanted)}")
+        key, wanted = self.find_key(reference), user_commands.label_changes(changes, labels)
+        data = user_commands.label_patch(self.world.log.objects[key], wanted, overwrite=overwrite)
+        changed = self._patched(key, data, f"user labels {ref(key)} {_changes(wanted)}")
         done = "unlabeled" if all(value is None for value in wanted.values()) else "labeled"
-        return self._line(reference, done if changed else "not labeled")
+        return _line(key, done if changed else "not labeled")
 
     def annotate(
         self, reference: str, *changes: str | Mapping[str, str | None], overwrite: bool = False, **texts: str | None
@@ -84,7 +88,7 @@ class ClusterActs(ClusterCore):
         """Set and remove annotations of one object, as `kubectl annotate` does; see `label` for the arguments.
 
         Raises:
-            KeyError: the reference names no object.
+            UnknownName: the reference names no object. It is a KeyError.
             ValueError: an annotation has another value already.
             ApplyRefused: the API server refuses.
 
@@ -93,30 +97,38 @@ class ClusterActs(ClusterCore):
         >>> c.annotate("pvc/my-pvc", "volume.kubernetes.io/selected-node=node-a")
         persistentvolumeclaim/my-pvc annotated
         """
-        obj, wanted = self[reference], user_commands.label_changes(changes, texts)
-        data = user_commands.annotation_patch(obj, wanted, overwrite=overwrite)
-        self._patched(reference, data, f"user annotates {reference} {_changes(wanted)}")
-        return self._line(reference, "annotated")
+        key, wanted = self.find_key(reference), user_commands.label_changes(changes, texts)
+        data = user_commands.annotation_patch(self.world.log.objects[key], wanted, overwrite=overwrite)
+        self._patched(key, data, f"user annotates {ref(key)} {_changes(wanted)}")
+        return _line(key, "annotated")
 
     # -- nodes -------------------------------------------------------------------------------------------------
 
     def cordon(self, node: str) -> CommandResult:
         """Mark a node unschedulable, as `kubectl cordon` does.
 
+        Raises:
+            UnknownName: there is no such node. It is a KeyError.
+
         >>> from kvolsched import scenario
         >>> scenario("zonal-example").cordon("node-a")
         node/node-a cordoned
         """
-        return self.edit(reference_to("node", node), user_commands.cordon, f"user cordons {node}", "cordoned")
+        key = self.find_key(node, "node")
+        return self.edit(ref(key), user_commands.cordon, f"user cordons {key.name}", "cordoned")
 
     def uncordon(self, node: str) -> CommandResult:
         """Mark a node schedulable again, as `kubectl uncordon` does.
+
+        Raises:
+            UnknownName: there is no such node. It is a KeyError.
 
         >>> from kvolsched import scenario
         >>> scenario("zonal-example").uncordon("node-a")
         node/node-a unchanged
         """
-        return self.edit(reference_to("node", node), user_commands.uncordon, f"user uncordons {node}", "uncordoned")
+        key = self.find_key(node, "node")
+        return self.edit(ref(key), user_commands.uncordon, f"user uncordons {key.name}", "uncordoned")
 
     def taint(self, node: str, *taints: str, overwrite: bool = False) -> CommandResult:
         """Add and remove taints of a node, as `kubectl taint` does.
@@ -127,7 +139,7 @@ class ClusterActs(ClusterCore):
             overwrite: whether a taint may replace one of the same key and effect.
 
         Raises:
-            KeyError: there is no such node.
+            UnknownName: there is no such node. It is a KeyError.
             ValueError: a text is no taint, a taint is there already, or one to remove is not.
 
         >>> from kvolsched import scenario
@@ -137,16 +149,16 @@ class ClusterActs(ClusterCore):
         >>> c.taint("node-a", "dedicated-")
         node/node-a untainted
         """
-        reference = reference_to("node", node)
-        new, word = user_commands.change_taints(self[reference], taints, overwrite=overwrite)
+        key = self.find_key(node, "node")
+        new, word = user_commands.change_taints(self.world.log.objects[key], taints, overwrite=overwrite)
         verb = "untaints" if word == "untainted" else "taints"
-        return self.edit(reference, lambda _old: new, f"user {verb} {node} {' '.join(taints)}", word)
+        return self.edit(ref(key), lambda _old: new, f"user {verb} {key.name} {' '.join(taints)}", word)
 
     def untaint(self, node: str, *taints: str) -> CommandResult:
         """Remove taints from a node: `key` (every effect) or `key:Effect`.
 
         Raises:
-            KeyError: there is no such node.
+            UnknownName: there is no such node. It is a KeyError.
             ValueError: the node has no such taint.
 
         >>> from kvolsched import scenario
@@ -163,7 +175,7 @@ class ClusterActs(ClusterCore):
         """Set the number of replicas of a workload, as `kubectl scale` does.
 
         Raises:
-            KeyError: the reference names no object.
+            UnknownName: the reference names no object. It is a KeyError.
             ValueError: its kind has no replicas, or the number is negative.
 
         >>> from kvolsched import Cluster
@@ -174,15 +186,16 @@ class ClusterActs(ClusterCore):
         >>> c.scale("deployment/web", 3)
         deployment.apps/web scaled
         """
-        data = user_commands.scale_patch(self[reference], replicas)
-        self._patched(reference, data, f"user scales {reference} to {replicas}")
-        return self._line(reference, "scaled")
+        key = self._workload(reference)
+        data = user_commands.scale_patch(self.world.log.objects[key], replicas)
+        self._patched(key, data, f"user scales {ref(key)} to {replicas}")
+        return _line(key, "scaled")
 
     def rollout_restart(self, reference: str) -> CommandResult:
         """Replace the pods of a workload by new ones, as `kubectl rollout restart` does.
 
         Raises:
-            KeyError: the reference names no object.
+            UnknownName: the reference names no object. It is a KeyError.
             ValueError: its kind cannot be restarted, or it was restarted in this second.
 
         >>> from kvolsched import Cluster
@@ -193,15 +206,16 @@ class ClusterActs(ClusterCore):
         >>> c.rollout_restart("deployment/web")
         deployment.apps/web restarted
         """
-        data = user_commands.restart_patch(self[reference], moment(self.world.log))
-        self._patched(reference, data, f"user restarts {reference}")
-        return self._line(reference, "restarted")
+        key = self._workload(reference)
+        data = user_commands.restart_patch(self.world.log.objects[key], moment(self.world.log))
+        self._patched(key, data, f"user restarts {ref(key)}")
+        return _line(key, "restarted")
 
     def ungate(self, pod: str, *gates: str) -> CommandResult:
         """Remove scheduling gates from a pod: those named, or all.
 
         Raises:
-            KeyError: there is no such pod.
+            UnknownName: there is no such pod. It is a KeyError.
             ValueError: the pod has no such gate.
 
         >>> from kvolsched import Cluster
@@ -211,11 +225,11 @@ class ClusterActs(ClusterCore):
         >>> c.ungate("job")
         pod/job ungated
         """
-        reference = reference_to("pod", pod)
-        data = user_commands.without_gates(self[reference], gates)
+        key = self.find_key(pod, "pod")
+        data = user_commands.without_gates(self.world.log.objects[key], gates)
         what = f"the gate{'s' if len(gates) > 1 else ''} {', '.join(gates)}" if gates else "every gate"
-        changed = self._patched(reference, data, f"user removes {what} of {reference}")
-        return self._line(reference, "ungated" if changed else "unchanged")
+        changed = self._patched(key, data, f"user removes {what} of {ref(key)}")
+        return _line(key, "ungated" if changed else "unchanged")
 
     # -- evictions ---------------------------------------------------------------------------------------------
 
@@ -223,7 +237,7 @@ class ClusterActs(ClusterCore):
         """Evict a pod through the API: it is deleted if the PodDisruptionBudget that protects it allows that.
 
         Raises:
-            KeyError: there is no such pod.
+            UnknownName: there is no such pod. It is a KeyError.
             ApplyRefused: the budget forbids it (429 TooManyRequests), or two budgets protect the pod.
 
         >>> from kvolsched import scenario
@@ -232,7 +246,7 @@ class ClusterActs(ClusterCore):
         >>> c.evict("my-pod")
         pod/my-pod evicted
         """
-        obj = self[reference_to("pod", pod)]
+        obj = self.world.log.objects[self.find_key(pod, "pod")]
         self._send(_eviction(obj))
         return CommandResult((f"pod/{obj.metadata.name} evicted",))
 
@@ -250,7 +264,7 @@ class ClusterActs(ClusterCore):
             force: evict pods without controller too, which nobody creates again.
 
         Raises:
-            KeyError: there is no such node.
+            UnknownName: there is no such node. It is a KeyError.
             ValueError: a pod needs an option that was not given; in kubectl's words.
             ApplyRefused: the API server refuses an eviction for another reason than a budget.
 
@@ -264,13 +278,13 @@ class ClusterActs(ClusterCore):
         pod/my-pod evicted
         node/node-a drained
         """
-        old = self[reference_to("node", node)]
-        name = old.metadata.name
+        key = self.find_key(node, "node")
+        old, name = self.world.log.objects[key], key.name
         pods = [pod for pod in self.objects("pods") if pod.spec.node_name == name]
         chosen = user_commands.choose_pods(
             name, pods, ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force
         )
-        cordoned = Write("update", key_of(old), user_commands.cordon(old), words=f"user cordons {name}", method="PATCH")
+        cordoned = Write("update", key, user_commands.cordon(old), words=f"user cordons {name}", method="PATCH")
         outcomes = self.world.perform(USER, [cordoned, *map(_eviction, chosen.evicted)], f"user drains {name}")
         blocked = [each for each in outcomes if isinstance(each, RefusedWrite) and each.reason == "TooManyRequests"]
         refused = [each for each in outcomes if isinstance(each, RefusedWrite) and each not in blocked]
@@ -283,9 +297,14 @@ class ClusterActs(ClusterCore):
 
     # -- the write ---------------------------------------------------------------------------------------------
 
-    def _patched(self, reference: str, data: Any, words: str, kind: str = "merge", subresource: str = "") -> bool:
+    def _workload(self, reference: str) -> Key:
+        """Return the key of a workload; a name without kind is that of a workload if there is one."""
+        found = matching_keys(self.world.log.objects, reference, WORKLOADS)
+        return found[0] if len(found) == 1 else self.find_key(reference, WORKLOADS if found else ())
+
+    def _patched(self, key: Key, data: Any, words: str, kind: str = "merge", subresource: str = "") -> bool:
         """Send a patch as the user, and say whether it changed anything."""
-        return self._send(Write("patch", key_of(self[reference]), ManifestPatch(data, kind, subresource), words=words))
+        return self._send(Write("patch", key, ManifestPatch(data, kind, subresource), words=words))
 
     def _send(self, write: Write) -> bool:
         """Send one write as the user, and say whether it changed anything."""
@@ -295,9 +314,9 @@ class ClusterActs(ClusterCore):
             raise ApplyRefused([outcome])
         return outcome.changed
 
-    def _line(self, reference: str, done: str) -> CommandResult:
-        key = key_of(self[reference])
-        return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done}",))
+
+def _line(key: Key, done: str) -> CommandResult:
+    return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done}",))
 
 
 def _changes(changes: Mapping[str, str | None]) -> str:

@@ -29,6 +29,7 @@ from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_for, key_of
 from .world.component import WORLD, Component
 from .world.history import Turn
 from .world.log import Key
+from .world.references import find_key, matching_keys
 from .world.rules import EVERYBODY, RULES, RuleSet, running_rules, stopped
 from .world.simulation import Simulation
 
@@ -241,10 +242,10 @@ class ClusterCore:
         """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`, as the user.
 
         Raises:
-            KeyError: a reference names no object.
+            UnknownName: a reference names no object. It is a KeyError.
             ApplyRefused: the API server refuses.
         """
-        keys = [key_of(self[reference]) for reference in references]
+        keys = [self.find_key(reference) for reference in references]
         writes = [Write("delete", key, words=f"user deletes {ref(key)}") for key in keys]
         self._wait_for_answers(writes)
         outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else "user deletes objects")
@@ -259,13 +260,12 @@ class ClusterCore:
         """Change one object as the user, by a function from its present value to the new one.
 
         Raises:
-            KeyError: the reference names no object.
+            UnknownName: the reference names no object. It is a KeyError.
             ApplyRefused: the API server refuses.
         """
-        old = self[reference]
-        key = key_of(old)
-        words = words or f"user edits {reference}"
-        write = Write("update", key, change(old), words=words, method="PATCH")
+        key = self.find_key(reference)
+        words = words or f"user edits {ref(key)}"
+        write = Write("update", key, change(self[reference]), words=words, method="PATCH")
         if self._wait_for_answers([write]):
             write = attrs.evolve(write, new=change(self[reference]))
         outcome = self.world.perform(USER, [write], write.words)[0]
@@ -395,20 +395,39 @@ class ClusterCore:
     # -- objects ----------------------------------------------------------------------------------------------
 
     def __getitem__(self, reference: str) -> Any:
-        """Return the object with a reference such as `pod/web-0`, `pv/disk` or `pvc/shop/data`.
+        """Return the object that a reference names: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`.
 
         Raises:
-            KeyError: there is no such object; the message has the nearest names and lists the objects of the kind.
+            UnknownName: there is no such object, or several; the message has the nearest names. It is a KeyError.
         """
-        key = key_for(reference)
-        found = self.world.log.objects.get(key)
-        if found is None:
-            existing = (ref(other) for other in self.world.log.objects if other.kind == key.kind)
-            raise KeyError(user_commands.unknown_reference(ref(key), existing))
-        return found
+        return self.world.log.objects[self.find_key(reference)]
 
     def __contains__(self, reference: str) -> bool:
-        return key_for(reference) in self.world.log.objects
+        return bool(matching_keys(self.world.log.objects, reference))
+
+    def find_key(self, reference: str, kinds: str | Sequence[str] = (), *, ever: bool = False) -> Key:
+        """Return the key (kind, namespace, name) of the object that a reference names.
+
+        Args:
+            reference: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`. Without a namespace the object in
+                `default` is meant, else the only one of another namespace.
+            kinds: the kind, or kinds, that a name without kind means; by default any. No others are found.
+            ever: find objects too that are deleted, or created at a later place of the history.
+
+        Raises:
+            UnknownName: nothing has this name, or several objects; the message has the nearest names. It is a KeyError.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.find_key("my-pod", "pod")
+        Key(kind='Pod', namespace='default', name='my-pod')
+        >>> c.find_key("default/my-pvc") == c.find_key("pvc/my-pvc")
+        True
+        """
+        objects = self.world.log.objects
+        if ever and not matching_keys(objects, reference, kinds):
+            return find_key({*objects, *self.world.log.keys_ever()}, reference, kinds)
+        return find_key(objects, reference, kinds)
 
     def objects(self, kind: str) -> list[Any]:
         """Return every object of a kind, sorted by key."""
@@ -423,9 +442,14 @@ class ClusterCore:
         return manifest.write([self.world.log.objects[key] for key in chosen], form)
 
     def written(self, *references: str) -> str:
-        """Return the manifests of these objects, by default of all, as they were loaded: without defaults."""
+        """Return the manifests of these objects, by default of all, as they were loaded: without defaults.
+
+        Raises:
+            UnknownName: no such object was loaded. It is a KeyError.
+        """
         objects = self.loaded_manifests.objects if self.loaded_manifests is not None else ()
-        wanted = {key_for(reference) for reference in references}
+        loaded = {key_of(obj): obj for obj in objects}
+        wanted = {find_key(loaded, reference) for reference in references}
         return manifest.write([obj for obj in objects if not wanted or key_of(obj) in wanted])
 
     def digest(self) -> str:

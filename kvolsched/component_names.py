@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import TypeVar
+
+from .api.unknown_name import UnknownName, nearest, one_of
 
 Dials = TypeVar("Dials")
 
@@ -29,7 +30,7 @@ def find_component(name: str, actors: Mapping[str, Iterable[str]], what: str = "
         what: what it is called in the message.
 
     Raises:
-        LookupError: no component has this name; the message has the nearest names and lists the components.
+        UnknownName: no component has this name; the message has the nearest names and lists the components.
     """
     meant = {display.lower(): component for display, component in COMPONENT_NAMES.items()}
     component = meant.get(name.lower(), name)
@@ -41,10 +42,10 @@ def find_component(name: str, actors: Mapping[str, Iterable[str]], what: str = "
     names = {DISPLAY_NAMES.get(owner, owner): owner for owner in actors}
     listed = ", ".join(shown if shown == owner else f"{shown} ({owner})" for shown, owner in names.items())
     if owners:
-        raise LookupError(f"{name!r} may mean {' or '.join(owners)}; there are: {listed}")
-    near = get_close_matches(name, [*names, *actors, *(n for each in actors.values() for n in each)], n=2)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise LookupError(f"no {what} is called {name!r}; there are: {listed}{hint}")
+        raise UnknownName(f"{name!r} may mean {one_of(owners)}; there are: {listed}")
+    near = nearest(name, [*names, *actors, *(n for each in actors.values() for n in each)])
+    hint = f"; did you mean {one_of(near)}?" if near else ""
+    raise UnknownName(f"no {what} is called {name!r}; there are: {listed}{hint}")
 
 
 def dials_by_component(dials: Mapping[str, Dials], components: Iterable[str]) -> dict[str, Dials]:
@@ -53,17 +54,17 @@ def dials_by_component(dials: Mapping[str, Dials], components: Iterable[str]) ->
     A name that is no component's is a driver's, unless it is nearly that of a component.
 
     Raises:
-        ValueError: a name is nearly that of a component; the message lists the components.
+        UnknownName: a name is nearly that of a component; the message lists the components. It is a ValueError.
     """
     meant = {display.lower(): component for display, component in COMPONENT_NAMES.items()}
     known = set(components)
     found: dict[str, Dials] = {}
     for name, each in dials.items():
         component = name if name in known else meant.get(name.lower(), name)
-        near = get_close_matches(name, [*COMPONENT_NAMES, *sorted(known)], n=2, cutoff=0.75)
+        near = nearest(name, [*COMPONENT_NAMES, *sorted(known)], cutoff=0.75)
         if component not in known and near and "." not in name and "/" not in name:
             listed = ", ".join(sorted(known))
-            hint = f"did you mean {' or '.join(near)}?"
-            raise ValueError(f"no component or driver is called {name!r}; components are: {listed}; {hint}")
+            hint = f"did you mean {one_of(near)}?"
+            raise UnknownName(f"no component or driver is called {name!r}; components are: {listed}; {hint}")
         found[component] = each
     return found

@@ -15,6 +15,7 @@ from kvolsched.notebook_output import PrintedAnswer
 from . import volumes
 from .api.kinds.meta import evolve_parts, thaw
 from .api.text import manifest
+from .api.unknown_name import UnknownName
 from .cluster_core import ClusterCore
 from .controllers import kubelet
 from .custom_controller import MEMORY
@@ -24,7 +25,7 @@ from .scheduler.framework.judgement import Judgement, judge
 from .scheduler.framework.ranking import Ranking, rank
 from .scheduler.loop.assume_cache import ASSUMED
 from .scheduler.loop.scheduling_cycle import PASS, SCHEDULER, PassNote
-from .world.apiserver import key_for, key_of, moment, ref
+from .world.apiserver import key_for, moment, ref
 from .world.history import Turn
 from .world.log import Change, Key, Note
 from .world.outage import OUTAGES
@@ -112,8 +113,12 @@ class Diff(PrintedAnswer):
 
 
 def story(cluster: ClusterCore, reference: str) -> Story:
-    """List the turns up to now that changed an object, or a component's notes about it."""
-    key = key_for(reference)
+    """List the turns up to now that changed an object, or a component's notes about it.
+
+    Raises:
+        UnknownName: the cluster never had such an object. It is a KeyError.
+    """
+    key = cluster.find_key(reference, ever=True)
     rows = []
     for turn in cluster.world.turns:
         if turn.end > cluster.world.place or turn.quiet:
@@ -369,9 +374,9 @@ def passes(cluster: ClusterCore, pod: str) -> Passes:
     """Return the scheduling passes of a pod up to now.
 
     Raises:
-        KeyError: there is no such pod.
+        UnknownName: the cluster never had such a pod. It is a KeyError.
     """
-    key = key_of(cluster[pod if "/" in pod else f"pod/{pod}"])
+    key = cluster.find_key(pod, "pod", ever=True)
     rows = []
     for turn in cluster.world.turns:
         if turn.actor == PASS and turn.cause == f"{key.namespace}/{key.name}" and turn.end <= cluster.world.place:
@@ -473,12 +478,12 @@ def fits(cluster: ClusterCore, pod: str) -> Fits:
     """Return which nodes fit a pod by its last pass up to now, judged again; without a pass, by what is seen now.
 
     Raises:
-        KeyError: there is no such pod.
+        UnknownName: there is no such pod, or the scheduler has not seen it. It is a KeyError.
     """
-    key = key_of(cluster[pod if "/" in pod else f"pod/{pod}"])
+    key = cluster.find_key(pod, "pod", ever=True)
     found = judge_last_pass(cluster, key)
     if found is None:
-        raise KeyError(f"the scheduler has not seen {ref(key)} yet")
+        raise UnknownName(f"the scheduler has not seen {ref(key)} yet")
     judged, ranking = found.judgement, found.ranking
     rejected = {}
     for node in judged.nodes:

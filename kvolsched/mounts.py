@@ -15,7 +15,6 @@ from kvolsched.notebook_output import PrintedAnswer
 from .api.kinds.meta import EMPTY, Frozen
 from .api.kinds.pod import Pod
 from .cluster_core import ClusterCore
-from .user_commands import reference_to
 from .volumes import publish_context
 from .world.log import Key
 
@@ -70,7 +69,7 @@ class MountTable(PrintedAnswer):
 
 def mounts(cluster: ClusterCore, pod: str = "") -> MountTable:
     """Return what drivers are told about the inline volumes of a pod on a node, by default of all, as of now."""
-    pods = [cluster[reference_to("pod", pod)]] if pod else cluster.objects("pods")
+    pods = [cluster.world.log.objects[cluster.find_key(pod, "pod")]] if pod else cluster.objects("pods")
     return MountTable(tuple(row for each in pods for row in _rows(cluster, each)))
 
 

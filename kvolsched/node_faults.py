@@ -10,9 +10,10 @@ from typing import Any
 
 from .api.kinds.kind import find_kind
 from .api.text.label_selector import read_label_selector
+from .api.unknown_name import unknown_name
 from .controllers import kubelet, node_lifecycle
-from .user_commands import reference_to, unknown_reference
 from .world.log import Key, Log, Note
+from .world.references import matching_keys
 from .world.simulation import Simulation
 from .world.stopped_nodes import stopped_note
 from .world.work_queue import WakeUp
@@ -24,20 +25,21 @@ def chosen_nodes(log: Log, which: Sequence[str]) -> list[str]:
     """Return the names of the nodes that names and label selectors choose, sorted.
 
     Raises:
-        KeyError: a name names no node, or a selector chooses none; the message lists the nodes.
+        UnknownName: a name names no node, or a selector chooses none; the message lists the nodes. It is a KeyError.
         ValueError: a selector cannot be read.
     """
     nodes = {key.name: obj for key, obj in log.objects.items() if key.kind == NODE}
     chosen: set[str] = set()
     for text in which:
-        name = text if text in nodes else reference_to("node", text).partition("/")[2] if "=" not in text else ""
-        if name in nodes:
-            chosen.add(name)
+        if "=" not in text and (named := matching_keys(log.objects, text, NODE) if text else []):
+            chosen.add(named[0].name)
             continue
         selector = read_label_selector(text) if any(sign in text for sign in "=!(<>, ") or "." in text else None
         found = [n for n, node in nodes.items() if selector is not None and selector.matches(node.metadata.labels)]
         if not found:
-            raise KeyError(unknown_reference(f"node/{text}", (f"node/{n}" for n in nodes)))
+            name = text.rpartition("/")[2] if "=" not in text else text
+            looked_for = f"node/{text.removeprefix('node/')}"
+            raise unknown_name(looked_for, name, {f"node/{n}": n for n in sorted(nodes)}, plural="nodes")
         chosen.update(found)
     return sorted(chosen)
 

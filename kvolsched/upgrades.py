@@ -17,6 +17,7 @@ from .revision import Revision, revision_named
 from .rule_settings import API_SERVER, MANAGER
 from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .world.component import WORLD
+from .world.log import Key
 from .world.rules import EVERYBODY, RULES, RunningRules, running_rules
 
 KUBELET = "kubelet"
@@ -151,7 +152,7 @@ def _process(cluster: ClusterCore, component: str) -> str:
     name = COMPONENT_NAMES.get(component, component)
     names = [API_SERVER, MANAGER, *(each for each in cluster.world.processes if each != USER)]
     kubelet, _, node = name.partition("/")
-    if name in names or (kubelet == KUBELET and f"node/{node}" in cluster):
+    if name in names or (kubelet == KUBELET and Key("Node", "", node) in cluster.world.log.objects):
         return name
     nearest = suggest_nearest(name, names)
     raise ValueError(f"no component is called {component!r}{nearest}; there are: {', '.join(names)}")

@@ -151,7 +151,7 @@ def test_json_patches_and_bad_input():
     assert (False, "wider") == (row.allowed, row.relation)
     row, = c.may("app", [{"op": "remove", "path": "/spec/none"}], kind="json")
     assert (False, "unknown") == (row.allowed, row.relation)
-    with pytest.raises(KeyError, match="no pod pod/other"):
+    with pytest.raises(KeyError, match="no pod/other; there are: pod/app"):
         c.may("pod/other", {})
     with pytest.raises(ValueError, match="no kind of patch is called 'mine'"):
         c.may("pod/app", {}, kind="mine")

@@ -13,7 +13,7 @@ from kvolsched.results import ApplyRefused, hanging_indent
 from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.scheduler.framework.verdict import Code
 from kvolsched.why.answer import node_names_text
-from kvolsched.why.asking import judge_now, objects_seen_by_scheduler, pod_key, why
+from kvolsched.why.asking import judge_now, objects_seen_by_scheduler, why
 from kvolsched.why.demands import Demand
 
 from . import pods
@@ -166,7 +166,7 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
     Raises:
         KeyError: there is no such pod.
     """
-    key = pod_key(cluster, pod)
+    key = cluster.find_key(pod, "pod")
     name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
     state = why(cluster, pod)
     if state.state not in ("unschedulable", "gated"):

@@ -20,7 +20,6 @@ from kvolsched.cluster_core import USER, ClusterCore
 from kvolsched.requests import CODES
 from kvolsched.rule_settings import DIRECTIVES_GATE
 from kvolsched.scheduler.node_selection import matches_node_affinity, node_affinity
-from kvolsched.why.asking import pod_key
 from kvolsched.world.apiserver import Denial, RefusedWrite, Write
 from kvolsched.world.log import Key
 from kvolsched.world.manifest_patch import ManifestPatch
@@ -57,10 +56,10 @@ def may(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> P
         kind: the kind of patch, as in `kubectl patch --type`.
 
     Raises:
-        KeyError: there is no such pod.
+        UnknownName: there is no such pod. It is a KeyError.
         ValueError: a patch is no YAML document, or there is no such kind of patch.
     """
-    key = pod_key(cluster, pod)
+    key = cluster.find_key(pod, "pod")
     nodes: list[Node] = cluster.objects("nodes")
     before: Pod = cluster.world.log.objects[key]
     wanted = [ManifestPatch(_plain(patch), kind) for patch in patches]

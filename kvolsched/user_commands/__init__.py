@@ -1,8 +1,7 @@
 """Kubectl's commands as functions of plain objects: each returns what is to be written; the cluster writes it.
 
 This file only re-exports: `apply` has the merge of `kubectl apply`, `fields` what changes single fields (labels,
-replicas, gates, cordons), `taints` the changes of taints, `drain` the choice of pods to evict, `references` what a user
-may write for an object.
+replicas, gates, cordons), `taints` the changes of taints, `drain` the choice of pods to evict.
 """
 
 from __future__ import annotations
@@ -19,12 +18,11 @@ from .fields import (
     uncordon,
     without_gates,
 )
-from .references import reference_to, unknown_reference
 from .taints import change_taints
 
 __all__ = [
     "LAST_APPLIED", "DrainedPods", "annotation_patch", "apply_manifest", "change_taints", "choose_pods", "cordon",
     "label_changes", "label_patch",
-    "read_for_apply", "reference_to", "restart_patch", "scale_patch", "skipped_objects", "uncordon",
-    "unknown_reference", "with_last_applied", "without_gates",
+    "read_for_apply", "restart_patch", "scale_patch", "skipped_objects", "uncordon",
+    "with_last_applied", "without_gates",
 ]  # fmt: skip

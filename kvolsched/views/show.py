@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
+from ..api.unknown_name import UnknownName, unknown_name
 from ..cluster_core import ClusterCore
 from ..explain import cpu_held
 from ..notebook_output import PrintedAnswer
 from ..results import hanging_indent
-from ..world.apiserver import key_of, ref
+from ..world.apiserver import ref
 from . import frame as f
 from .drawing.figure import ChartFigure, Figure
 from .fill import frame_of
@@ -29,23 +30,26 @@ if TYPE_CHECKING:
 
 
 def figure(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "") -> Figure:
-    """Draw the picture of this name (`pictures.picture.PICTURES`), for a pod or by a topology key if it takes one."""
-    return NAMED[name].figure(_frame(cluster, name, pod), topology_key or zone_key(cluster))
+    """Draw the picture of this name (`pictures.picture.PICTURES`), for a pod or by a topology key if it takes one.
+
+    Raises:
+        UnknownName: there is no such pod, or no node has such a label. It is a KeyError.
+    """
+    return NAMED[name].figure(_frame(cluster, name, pod), known_topology_key(cluster, topology_key))
 
 
 def chart(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "") -> ChartFigure:
     """Draw the picture of this name as an altair chart, for a pod or by a topology key if it takes one.
 
     Raises:
-        KeyError: there is no such pod.
+        UnknownName: there is no such pod, or no node has such a label. It is a KeyError.
     """
-    return NAMED[name].chart(_frame(cluster, name, pod), topology_key or zone_key(cluster))
+    return NAMED[name].chart(_frame(cluster, name, pod), known_topology_key(cluster, topology_key))
 
 
 def _frame(cluster: ClusterCore, name: str, pod: str) -> f.Frame:
-    tables, focus = NAMED[name].tables, ref_of_pod(pod) if pod else ""
-    if tables and focus:  # these tables are counted for a pod that exists, a pass is also known of a deleted one
-        focus = ref(key_of(cluster[focus]))
+    tables = NAMED[name].tables  # these are counted for a pod that exists; a pass is also known of a deleted one
+    focus = ref(cluster.find_key(pod, "pod", ever=not tables)) if pod else ""
     return frame_of(cluster, focus=focus, chips=False, tables=tables)
 
 
@@ -53,20 +57,21 @@ def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
     """Return one plugin's verdict on one node for a pod, with both sides of the comparison.
 
     Raises:
-        LookupError: the pod has had no pass, or that pass judged no such node or plugin; the message lists them.
+        UnknownName: there is no such pod or node, the pod has had no pass, or that pass judged no such node or plugin;
+            the message lists them. It is a KeyError.
     """
-    found = frame_of(cluster, focus=ref_of_pod(pod), chips=False, selected=f"verdict/{node}/{plugin}").verdicts
+    about = ref(cluster.find_key(pod, "pod", ever=True))
+    name = cluster.find_key(node, "node", ever=True).name
+    found = frame_of(cluster, focus=about, chips=False, selected=f"verdict/{name}/{plugin}").verdicts
     if found.cell is None:
-        nodes, plugins = (row.node for row in found.rows), (head.name.partition(" (")[0] for head in found.plugins)
-        known = f"nodes {', '.join(nodes)}; plugins {', '.join(plugins)}" if found.rows else "no pass has been made"
-        raise LookupError(f"{pod}: nothing is known of {plugin} on {node}; there are: {known}")
+        if not found.rows:
+            raise UnknownName(f"nothing is known of {plugin} on {name}: no pass has been made for {about}")
+        plugins = [head.name.partition(" (")[0] for head in found.plugins]
+        if plugin not in plugins:
+            raise unknown_name(f"plugin {plugin} in the last pass of {about}", plugin, plugins, plural="plugins")
+        raise unknown_name(f"node/{name} in the last pass of {about}", name, [row.node for row in found.rows])
     first, *rest = matrix.cell_lines(found.cell)
     return Text("\n".join([hanging_indent([first], 4), *(f"  {hanging_indent([line.strip()], 4)}" for line in rest)]))
-
-
-def ref_of_pod(pod: str) -> str:
-    """Return a pod's reference from its name, or the reference itself."""
-    return pod if "/" in pod else f"pod/{pod}"
 
 
 def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None = None) -> Writes:
@@ -139,6 +144,19 @@ class Text(PrintedAnswer, str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def known_topology_key(cluster: ClusterCore, topology_key: str) -> str:
+    """Return a topology key that some node has; "" stands for the key of zones.
+
+    Raises:
+        UnknownName: no node has such a label.
+    """
+    keys = sorted({label for node in cluster.objects("nodes") for label in node.metadata.labels})
+    if topology_key and keys and topology_key not in keys:
+        compared = keys if "/" in topology_key else {key: key.rpartition("/")[2] for key in keys}
+        raise unknown_name(f"node has the label {topology_key}", topology_key, compared)
+    return topology_key or zone_key(cluster)
 
 
 def zone_key(cluster: ClusterCore) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 import attrs
 
 from kvolsched import volumes
-from kvolsched.api.kinds.kind import find_kind
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.unknown_name import UnknownName
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
@@ -31,7 +31,6 @@ from kvolsched.why.demands import (
     node_with_most_left,
     nodes_with_one_failure,
 )
-from kvolsched.world.apiserver import key_for
 from kvolsched.world.log import Key, Note
 
 from ..api.kinds.meta import evolve_parts
@@ -54,9 +53,12 @@ def why(cluster: ClusterCore, pod: str) -> Why:
         pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
 
     Raises:
-        KeyError: there is no such pod.
+        UnknownName: there is no such pod; the message lists those without a node, too. It is a KeyError.
     """
-    key = pod_key(cluster, pod)
+    try:
+        key = cluster.find_key(pod, "pod")
+    except UnknownName as unknown:
+        raise UnknownName(f"{unknown}; these have no node: {', '.join(pending(cluster)[:12]) or 'none'}") from None
     asked: Pod = cluster.world.log.objects[key]
     missing = effects_of_missing_kinds(cluster)
     other_state = _answer_if_not_pending(cluster, key, asked)
@@ -136,32 +138,6 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
 
 
 # --- which pod, judged how -------------------------------------------------------------------------------------------
-
-
-def pod_key(cluster: ClusterCore, pod: str) -> Key:
-    """Return the key of a pod from `web-0`, `NAMESPACE/web-0` or `pod/web-0`; a plain name is searched everywhere.
-
-    Raises:
-        KeyError: there is no such pod, or several namespaces have one.
-    """
-    objects = cluster.world.log.objects
-    parts = pod.split("/")
-    if len(parts) == 3 or (len(parts) == 2 and parts[0].lower() in ("pod", "pods", "po")):
-        key = key_for(pod)
-        if find_kind(parts[0]).name != "Pod":
-            raise KeyError(f"{pod} is no pod")
-    elif len(parts) == 2:
-        key = Key("Pod", *parts)
-    else:
-        key = Key("Pod", "default", pod)
-        others = [other for other in objects if other.kind == "Pod" and other.name == pod]
-        if key not in objects and len(others) == 1:
-            return others[0]
-        if key not in objects and others:
-            raise KeyError(f"several pods are called {pod}: {', '.join(f'{o.namespace}/{o.name}' for o in others)}")
-    if key not in objects:
-        raise KeyError(f"no pod {pod}; these have no node: {', '.join(pending(cluster)[:12]) or 'none'}")
-    return key
 
 
 def pending(cluster: ClusterCore) -> tuple[str, ...]:

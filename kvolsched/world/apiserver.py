@@ -16,6 +16,7 @@ import attrs
 
 from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.unknown_name import UnknownName
 
 from .digest import DIGEST_IGNORES, DIGEST_VERSION
 from .log import Key, Log, Note
@@ -112,11 +113,11 @@ def key_for(reference: str) -> Key:
     """Return the key of a reference such as `pod/web-0` or `pvc/shop/data`.
 
     Raises:
-        KeyError: the kind is not known, or the reference has not two or three parts.
+        UnknownName: the kind is not known, or the reference has not two or three parts. It is a KeyError.
     """
     parts = reference.split("/")
     if len(parts) not in (2, 3):
-        raise KeyError(f"{reference!r} is no reference; write KIND/NAME or KIND/NAMESPACE/NAME")
+        raise UnknownName(f"{reference!r} is no reference; write KIND/NAME or KIND/NAMESPACE/NAME")
     kind = find_kind(parts[0])
     namespace = (parts[1] if len(parts) == 3 else "default") if kind.namespaced else ""
     return Key(kind.name, namespace, parts[-1])

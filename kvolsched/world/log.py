@@ -71,6 +71,10 @@ class Log:
         """Position after the last known change."""
         return self.base + len(self.changes)
 
+    def keys_ever(self) -> set[Key]:
+        """Return the keys of the objects that this branch changes anywhere: deleted ones too."""
+        return {change.key for change in self.changes if type(change.key) is Key}
+
     def get(self, key: LogKey) -> Any:
         """Return the value at a key, or None."""
         return self.objects.get(key) if type(key) is Key else self.notes.get(key)  # type: ignore[arg-type]

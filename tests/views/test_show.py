@@ -35,14 +35,16 @@ def test_verdicts_and_scores_take_a_name_or_a_reference(cluster):
 
 
 def test_one_verdict_in_words(cluster):
-    """A cell is told with both sides; asked about what was not judged, the error lists what was."""
+    """A cell is told with both sides; asked about an unknown node, plugin or pass, the error says what there is."""
     told = repr(cluster.verdict("my-pod", "node-a-small", "NodeResourcesFit"))
     assert told.splitlines() == [
         "⊘ NodeResourcesFit on node-a-small: Insufficient cpu",
         "  requests.cpu 1 > allocatable 500m − requested 0 = 500m",
     ]
-    with pytest.raises(LookupError, match="node-a, node-a-small, node-b, node-c; plugins NodeUnschedulable"):
+    with pytest.raises(LookupError, match="no node/node-z; there are: node/node-a, node/node-a-small, node/node-b, node/n"):
         cluster.verdict("my-pod", "node-z", "NodeResourcesFit")
+    with pytest.raises(LookupError, match=r"no plugin NodeNames in the last pass of pod/my-pod; .*did you mean NodeName\?"):
+        cluster.verdict("my-pod", "node-a", "NodeNames")
     with pytest.raises(LookupError, match="no pass has been made"):
         kvolsched.scenario("zonal-example").verdict("my-pod", "node-a", "NodeName")
 

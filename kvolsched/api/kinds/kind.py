@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from ..unknown_name import UnknownName, nearest, one_of
 from .csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
 from .node import Node
 from .pod import Pod
@@ -73,24 +74,30 @@ KINDS: tuple[Kind, ...] = (
     Kind(Event, "events", ("ev",)),
 )
 KINDS_BY_NAME = {kind.name: kind for kind in KINDS}
+_KINDS_BY_WORD = {word: kind for kind in KINDS for word in (kind.plural, kind.name.lower(), *kind.short)}
 
 
 def is_kind_name(word: str) -> bool:
     """Say whether a modelled kind has this name."""
-    try:
-        return bool(find_kind(word))
-    except KeyError:
-        return False
+    return _kind_called(word) is not None
 
 
 def find_kind(word: str) -> Kind:
     """Return the kind with this name, plural or short name: `pods`, `pod`, `po`, `Pod`, `statefulsets.apps`.
 
     Raises:
-        KeyError: no modelled kind has this name; the message lists the names.
+        UnknownName: no modelled kind has this name; the message lists the names. It is a KeyError.
     """
+    kind = _kind_called(word)
+    if kind is None:
+        near = nearest(word.partition(".")[0], list(_KINDS_BY_WORD))
+        hint = f"; did you mean {one_of(near)}?" if near else ""
+        raise UnknownName(f"unknown kind {word!r}; known: {', '.join(kind.plural for kind in KINDS)}{hint}")
+    return kind
+
+
+def _kind_called(word: str) -> Kind | None:
+    """Return the kind with this name, plural or short name; None if no kind has it."""
     name, _, group = word.lower().partition(".")
-    for kind in KINDS:
-        if name in (kind.plural, kind.name.lower(), *kind.short) and group in ("", kind.group):
-            return kind
-    raise KeyError(f"unknown kind {word!r}; known: {', '.join(kind.plural for kind in KINDS)}")
+    kind = _KINDS_BY_WORD.get(name)
+    return kind if kind is not None and group in ("", kind.group) else None

@@ -1,0 +1,81 @@
+"""The error for a name that nothing has: one sentence with what there is, and the nearest names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+
+MAX_LISTED = 12  # names in a sentence; of more the nearest are enough
+MAX_NEAREST = 3
+CUTOFF = 0.6  # least likeness of two names, as difflib measures it
+MARGIN = 0.15  # a name that is so much less alike than the best one is not suggested
+
+
+class UnknownName(KeyError, ValueError):
+    """Raised for a name that nothing has, or several things have: a KeyError, and a ValueError as any wrong argument.
+
+    >>> from kvolsched import Cluster, UnknownName
+    >>> try:
+    ...     Cluster().crash("schedular")
+    ... except UnknownName as unknown:
+    ...     print(str(unknown).rpartition("; ")[2])
+    did you mean scheduler?
+    """
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]  # a notebook shows the sentence, not our code
+
+
+def unknown_name(
+    looked_for: str, name: str, there: Mapping[str, str] | Iterable[str], *, plural: str = "", none: str = "none",
+    most_listed: int = MAX_LISTED,
+) -> UnknownName:
+    """Return the error about a name: `no pod/web-9; there are: pod/web-0, pod/web-1; did you mean pod/web-1?`.
+
+    Args:
+        looked_for: what the sentence says that there is not.
+        name: the name that is compared with those that there are.
+        there: what there is; a mapping has what is printed -> what is compared.
+        plural: what many of them are called, such as `pods`.
+        none: what the sentence says if there is nothing.
+        most_listed: as many are listed beside the nearest ones; more are counted.
+    """
+    printed = dict(there) if isinstance(there, Mapping) else {each: each for each in there}
+    near = nearest(name, printed)
+    listed = ", ".join(list(printed)[:MAX_LISTED]) or none
+    if len(printed) <= (most_listed if near else MAX_LISTED):
+        existing = f"there are: {listed}"
+    elif near:
+        existing = f"there are {len(printed)}{f' {plural}' if plural else ''}"
+    else:
+        existing = f"there are: {listed} and {len(printed) - MAX_LISTED} more"
+    meant = f"; did you mean {one_of(near)}?" if near else ""
+    return UnknownName(f"no {looked_for}; {existing}{meant}")
+
+
+def nearest(name: str, there: Mapping[str, str] | Iterable[str], cutoff: float = CUTOFF) -> list[str]:
+    """Return the few names that are most like this one, the likest first; capitals do not count.
+
+    Args:
+        name: what was written.
+        there: the names; a mapping has what is returned -> what is compared.
+        cutoff: the least likeness, from 0 to 1.
+    """
+    compared = there if isinstance(there, Mapping) else {each: each for each in there}
+    matcher = SequenceMatcher(b=name.lower(), autojunk=False)
+    found: list[tuple[float, str]] = []
+    for printed, other in compared.items():
+        matcher.set_seq1(other.lower())
+        if matcher.real_quick_ratio() >= cutoff and matcher.quick_ratio() >= cutoff:
+            found.append((matcher.ratio(), printed))
+    best = max((ratio for ratio, _ in found), default=0.0)
+    near = [each for each in found if each[0] >= max(cutoff, best - MARGIN)]
+    return [printed for _, printed in sorted(near, key=lambda each: -each[0])[:MAX_NEAREST]]
+
+
+def one_of(names: Sequence[str]) -> str:
+    """Return names as an enumeration: `a`, `a or b`, `a, b or c`."""
+    return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else ""
