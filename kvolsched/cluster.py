@@ -12,6 +12,8 @@ from .cluster_rules import ClusterRules
 from .notebook_output import draw_with
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .explain import Diff, Fits, Passes, Story
     from .explore import Exploration, Sample
     from .fix import Fixes
@@ -20,11 +22,12 @@ if TYPE_CHECKING:
     from .mounts import MountTable
     from .pools import PoolTable
     from .requests import ApiRequests
+    from .series import Wanted
     from .views.drawing.figure import ChartFigure, Figure
     from .views.fill.writes import RecordedWrites
     from .views.panel.lab import Lab
     from .views.pictures.writes import Writes
-    from .views.show import Text
+    from .views.show import SeriesFigure, Text
     from .visits import Visits
     from .why import Why, Whys
 
@@ -314,11 +317,41 @@ class Cluster(ClusterRules):
 
         return chart(self, "capacity", pod)
 
-    def held(self, *others: ClusterCore) -> ChartFigure:
-        """Chart how much cpu pods hold over simulated time, in this cluster and in others."""
-        from .views.show import held
+    def series(self, *others: ClusterCore, what: Wanted | Iterable[Wanted] = ("running", "pending", "failures"),
+               over: str = "time") -> SeriesFigure:  # fmt: skip
+        """Chart counts over simulated time, of this cluster and of others: a pane for each count, with common axes.
 
-        return held(self, *others)
+        A picture of the whole branch: steps that are known after the present place are drawn, too.
+
+        Args:
+            others: clusters that are compared.
+            what: `running`, `pending`, `failures` (Warning Events), `skew` (the largest ActualSkew of S3), `room` (free
+                GiB of pools: published, and as drivers have it), `cpu held`; the reason of an Event; a function of a
+                cluster, or a mapping from name to function, asked after each step; or several of these.
+            over: the axis, `time` or `steps`; a run in which time stands still is drawn over steps.
+
+        Raises:
+            ValueError: there is no such count or axis; the message lists what there is.
+
+        >>> import kvolsched
+        >>> a, b = (kvolsched.scenario("zonal-example", rules) for rules in ("design", "upstream"))
+        >>> _ = a.run(), b.run()
+        >>> a.series(b, what=["running", "cpu held", {"volumes": lambda c: len(c.objects("pv"))}])
+        running: design 1, upstream 1 pods at the end
+        2 runs, seed 0, t = 0 to 2 s
+        running          design 0 → 1 at 2 s             upstream 0 → 1 at 1 s
+        cpu held, cores  design 0 → 1 at 2 s, 0 cores·s  upstream 1, 2 cores·s
+        volumes          design 0 → 1 at 0.3 s           upstream 0 → 1 at 0.3 s
+        """
+        from .views.show import series
+
+        return series(self, *others, what=what, over=over)
+
+    def held(self, *others: ClusterCore) -> SeriesFigure:
+        """Chart how much cpu pods hold over simulated time: what they request, from when they are assumed on a node."""
+        from .views.show import series
+
+        return series(self, *others, what="cpu held")
 
     @overload
     def lab(self, *, text: Literal[True]) -> Text: ...

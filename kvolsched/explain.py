@@ -20,10 +20,8 @@ from .cluster_core import ClusterCore
 from .controllers import kubelet
 from .custom_controller import MEMORY
 from .results import as_sentence, hanging_indent
-from .scheduler import requests
 from .scheduler.framework.judgement import Judgement, judge
 from .scheduler.framework.ranking import Ranking, rank
-from .scheduler.loop.assume_cache import ASSUMED
 from .scheduler.loop.scheduling_cycle import PASS, SCHEDULER, PassNote
 from .world.apiserver import key_for, moment, ref
 from .world.history import Turn
@@ -295,39 +293,6 @@ def _align_columns(table: Sequence[tuple[str, ...]]) -> str:
     indent = sum(widths[:-1])
     fronts = ("".join(word.ljust(wide) for word, wide in zip(row, widths[:-1], strict=False)) for row in table)
     return "\n".join(front + hanging_indent([row[-1]], indent) for front, row in zip(fronts, table, strict=True))
-
-
-# -- held cpu -------------------------------------------------------------------------------------------------------
-
-
-def cpu_held(cluster: ClusterCore) -> list[tuple[float, float]]:
-    """Return (seconds, cores) for each moment up to now at which the cpu held by pods changed.
-
-    A pod holds its requests once it has a node, or once the scheduler assumes it on one.
-    """
-    log = cluster.world.log
-    times = {turn.end: turn.time for turn in cluster.world.turns}
-    held: dict[Key | Note, int] = {}
-    found, place = [(0.0, 0.0)], log.base
-    for end in sorted(times):
-        if end > log.place:
-            break
-        for change in log.changes[place - log.base : end - log.base]:
-            held[change.key] = _millicores_held(change.key, change.new)
-        place = end
-        assumed = {key_of_note_subject(note) for note, cores in held.items() if isinstance(note, Note) and cores}
-        cores = sum(held[key] for key in held if isinstance(key, Note) or key not in assumed) / 1000
-        found.append((times[end], cores))
-    return found
-
-
-def _millicores_held(key: Key | Note, value: Any) -> int:
-    """Return the millicores that a pod with a node, or assumed on one, holds; 0 for other values."""
-    if value is None or (isinstance(key, Note) and key.sort != ASSUMED):
-        return 0
-    if getattr(value, "kind", "") != "Pod" or not value.spec.node_name or value.terminal:
-        return 0
-    return requests.pod_requests(value.spec).cpu
 
 
 # -- passes -------------------------------------------------------------------------------------------------------

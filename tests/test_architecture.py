@@ -31,7 +31,7 @@ OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "drivers", "rule_settings", "revision"}
 CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "driver_dials", "node_faults", "cluster_core"}
 CORE |= {"cluster_acts", "cluster_faults", "pools", "upgrades", "cluster_rules"}
-FACE = CORE | {"explain", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
+FACE = CORE | {"explain", "series", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "notebook_output": set(),
     "api": {"notebook_output"},
@@ -71,7 +71,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "why": CORE,
     "fix": CORE | {"why"},
     "may": CORE | {"requests", "why"},
-    "views": CORE | {"explain"},
+    "series": CORE,
+    "views": CORE | {"explain", "series"},
     "cluster": FACE - {"cluster"},
     "make": set(),
     "templates": API,
@@ -93,7 +94,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
 FLOORS = {
     "api": (("unknown_name",), ("kinds",), ("text",), ("validation",), ("defaults", "unmodelled_defaults", "examples")),
     "scheduler": (("requests", "csi_migration"), ("columns",), ("framework",), ("plugins",), ("profiles",), ("loop",)),
-    "views": (("drawing",), ("frame", "ledger_rows", "write_rows"), {"pictures", "fill"}, ("panel",), ("show",), ("answers",)),
+    "views": (("drawing",), ("frame", "ledger_rows", "series_rows", "write_rows"), {"pictures", "fill"}, ("panel",), ("show",), ("answers",)),
 }
 ONLY_IN = {  # library -> the only places that may import it
     "numpy": ("kvolsched.scheduler", "kvolsched.bench", "kvolsched.why.demands", "kvolsched.why.clauses"),

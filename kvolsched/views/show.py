@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 
 from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
 from ..api.unknown_name import UnknownName, unknown_name
 from ..cluster_core import ClusterCore
-from ..explain import cpu_held
 from ..notebook_output import PrintedAnswer
 from ..results import hanging_indent
+from ..series import DEFAULT, Wanted
 from ..world.apiserver import ref
 from . import frame as f
 from .drawing.figure import ChartFigure, Figure
 from .fill import frame_of
+from .fill import series as fill_series
 from .fill import writes as fill_writes
 from .fill.verdicts import FAMILIES, LETTERS
 from .fill.writes import RecordedWrites
-from .pictures import charts, matrix
 from .pictures import disagreement as disagreement_picture
+from .pictures import matrix
+from .pictures import series as series_picture
 from .pictures import writes as order
-from .pictures.picture import NAMED
+from .pictures.picture import CHART_WIDTH, NAMED
 from .pictures.writes import Writes
+from .series_rows import SeriesRows
 
 if TYPE_CHECKING:
     from .panel.lab import Lab
@@ -92,12 +96,29 @@ def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None = No
     return order.beside(rows, theirs, names)
 
 
-def held(*clusters: ClusterCore) -> ChartFigure:
-    """Chart how much cpu pods hold over simulated time: a line a cluster, named by its revision, else by its name."""
-    revisions = [cluster.revision.name for cluster in clusters]
-    names = revisions if len(set(revisions)) == len(revisions) else [cluster.name for cluster in clusters]
-    points = [(name, *point) for name, cluster in zip(names, clusters, strict=True) for point in cpu_held(cluster)]
-    return charts.held(points, until=max(cluster.now for cluster in clusters))
+def series(cluster: ClusterCore, *others: ClusterCore, what: Wanted | Iterable[Wanted] = DEFAULT,
+           over: str = "time") -> SeriesFigure:
+    """Chart counts over simulated time: a pane for each count, a line for each cluster.
+
+    Raises:
+        ValueError: there is no such count or axis.
+    """
+    rows = fill_series.series([cluster, *others], what, over)
+
+    def make_chart() -> Any:
+        from .drawing.altair_charts import chart  # noqa: PLC0415 - altair takes a second to load
+
+        return chart(series_picture.draw(rows, CHART_WIDTH))
+
+    return SeriesFigure(lambda width, selection: series_picture.draw(rows, width, selection).svg(),
+                        series_picture.reading(rows), make_chart=make_chart, rows=rows)
+
+
+@frozen(repr=False)
+class SeriesFigure(ChartFigure):
+    """A chart of counts over time; `rows` holds its values."""
+
+    rows: SeriesRows = field(kw_only=True, repr=False)
 
 
 def lab(cluster: ClusterCore, *, text: bool = False) -> Lab | Text:

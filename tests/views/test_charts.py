@@ -9,10 +9,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from attrs import evolve
 
+import kvolsched
 from kvolsched.views import frame as f
 from kvolsched.views.drawing.figure import SCRIPT
 from kvolsched.views.pictures import charts
-from kvolsched.views.pictures.charts import HeldRow, OutcomeRow
+from kvolsched.views.pictures.charts import OutcomeRow
 from kvolsched.views.pictures.picture import NAMED, PICTURES, TABS
 
 from . import frames
@@ -49,12 +50,12 @@ def drawn():
     return {
         "domains": chart("domains", zonal), "many": chart("domains", frames.many(200)), "skew": chart("skew", zonal),
         "capacity": chart("capacity", zonal),
-        "held": charts.held([("a", 1, 0.5), ("b", 2, 0.5)], until=3),
+        "series": kvolsched.scenario("zonal-example").series(),
         "outcomes": charts.outcomes([("both run", 3, True), ("one is stuck", 1, False)]),
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["domains", "many", "skew", "capacity", "held", "outcomes"])
+@pytest.mark.parametrize("name", ["domains", "many", "skew", "capacity", "series", "outcomes"])
 def test_a_charts_bundle_draws_offline(drawn, name):
     """The chart is shown as every figure is; its spec has no null, so that JupyterLite draws it too."""
     bundle, spec = drawn[name]._repr_mimebundle_(), drawn[name].spec()
@@ -72,7 +73,7 @@ def test_a_spec_is_the_same_every_time():
 
 def test_a_reader_may_restyle_the_chart(drawn):
     """`.chart` is an ordinary altair chart."""
-    assert "A title" == drawn["held"].chart.properties(title="A title").to_dict()["title"]
+    assert "A title" == drawn["series"].chart.properties(title="A title").to_dict()["title"]
 
 
 def test_save_a_chart(drawn, tmp_path):
@@ -195,17 +196,6 @@ def test_unchecked_capacity_says_so():
     words = "Driver pd.csi does not publish capacity: not checked"
     ledger = f.CapacityLedger("pvc/data-web-0", "zonal-class", 100 * GI, words)
     assert words == chart("capacity", evolve(frames.zonal(8), capacity=(ledger,))).reading.splitlines()[-1]
-
-
-def test_held_word_for_word():
-    """Every series says its corners and what it adds up to over the same time."""
-    rows = [HeldRow("assumed", 0.2, 0.5), HeldRow("assumed", 3.4, 0), ("not assumed", 3.0, 0.5), ("not assumed", 3.4, 0)]
-    expected = """\
-cpu held over simulated time, cores
-assumed      0 from 0 s, 0.5 from 0.2 s, 0 from 3.4 s  1.6 cores·s in 4 s
-not assumed  0 from 0 s, 0.5 from 3 s, 0 from 3.4 s    0.2 cores·s in 4 s"""
-    assert expected == charts.held(rows, until=4).reading
-    assert "Nothing was held." == charts.held([]).reading.splitlines()[-1]
 
 
 def test_outcomes_word_for_word():

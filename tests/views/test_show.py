@@ -3,7 +3,6 @@
 import pytest
 
 import kvolsched
-from kvolsched.explain import cpu_held
 from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.lab import Lab
 from kvolsched.views.show import zone_key
@@ -47,18 +46,6 @@ def test_one_verdict_in_words(cluster):
         cluster.verdict("my-pod", "node-a", "NodeNames")
     with pytest.raises(LookupError, match="no pass has been made"):
         kvolsched.scenario("zonal-example").verdict("my-pod", "node-a", "NodeName")
-
-
-def test_held_cpu_counts_assumed_pods_once():
-    """Under today's rules a pod holds its cpu from its pass on, and no more when the API has it too."""
-    design, upstream = (kvolsched.scenario("zonal-example", rules) for rules in ("design", "upstream"))
-    design.run()
-    upstream.run()
-
-    assert {cores for _, cores in cpu_held(upstream)[1:]} == {1.0}
-    assert cpu_held(design)[-1] == (design.now, 1.0)
-    assert {cores for time, cores in cpu_held(design) if time < design.now} == {0.0}
-    assert "upstream" in repr(design.held(upstream))
 
 
 def test_zone_key_is_the_one_that_most_nodes_carry():

@@ -1,4 +1,4 @@
-"""Sheets and series as altair charts: the only module that knows altair.
+"""Sheets as altair charts: the only module that knows altair.
 
 A layer for each kind of mark on one fixed scale; every colour is written into the data, so no scale and no legend is
 left to guess.
@@ -14,7 +14,6 @@ from kvolsched.views.drawing.sheet import Sheet, SheetRows
 from kvolsched.views.drawing.theme import palette
 
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
-Series = dict[str, list[tuple[float, float]]]
 
 
 def chart(sheet: Sheet) -> Any:
@@ -36,6 +35,13 @@ def _layer(key: tuple[Any, ...], rows: SheetRows, x: Any, y: Any) -> Any:
         _, thick, dash = key
         more: dict[str, Any] = {"strokeDash": list(dash)} if dash else {}
         return base.mark_rule(strokeWidth=thick, **more).encode(x=x, y=y, x2="x2:Q", y2="y2:Q", color=_as_is("ink"))
+    if key[0] == "line":
+        _, thick, dash = key
+        more = {"strokeDash": list(dash)} if dash else {}
+        corners = [{"x": at[0], "y": at[1], "line": number, "corner": corner, "ink": row["ink"]}
+                   for number, row in enumerate(rows) for corner, at in enumerate(row["points"])]  # fmt: skip
+        lines = alt.Chart(alt.Data(values=corners)).mark_line(strokeWidth=thick, **more)
+        return lines.encode(x=x, y=y, detail="line:N", order="corner:Q", color=_as_is("ink"))
     _, radius, dash, thick, tip = key
     more = {"strokeDash": list(dash)} if dash else {}
     mark = base.mark_rect(cornerRadius=radius, strokeWidth=thick, **more)
@@ -65,36 +71,3 @@ def styled(chart: Any) -> Any:
         .configure_title(offset=10, **title)
         .configure_legend(labelFont=FONT, titleFont=FONT, labelColor=c["soft"], titleColor=c["soft"])
     )
-
-
-def stepped(lines: Series, inks: list[tuple[str, list[int]]], titles: tuple[str, list[str], str], width: int) -> Any:
-    """Return a chart of stepped lines over time; titles are the head, the lines below it, the y axis."""
-    title, below, across = titles
-    last = max((points[-1][0] for points in lines.values()), default=1.0) or 1.0
-    most = max((value for points in lines.values() for _, value in points), default=1.0) or 1.0
-    data = [{"series": name, "time": time, "value": value} for name, points in lines.items() for time, value in points]
-    names = list(lines)
-    colours = alt.Scale(domain=names, range=[palette()[ink] for ink, _ in inks])
-    legend = alt.Legend(title=None, orient="top", symbolType="stroke", symbolStrokeWidth=2.5, labelLimit=320,
-                        symbolSize=300)
-    x = alt.X("time:Q", title="simulated time, s", scale=alt.Scale(domain=[0, last], nice=False),
-              axis=alt.Axis(grid=False))
-    y = alt.Y("value:Q", title=across, scale=alt.Scale(domain=[0, most * 1.12], nice=False), stack=None,
-              axis=alt.Axis(tickCount=5))  # fmt: skip
-    base = alt.Chart(alt.Data(values=data))
-    ground = alt.Fill("series:N", scale=colours, sort=names, legend=None)
-    area = base.mark_area(interpolate="step-after", opacity=0.10).encode(x=x, y=y, fill=ground)
-    dashes = alt.Scale(domain=names, range=[dash for _, dash in inks])
-    line = base.mark_line(interpolate="step-after", strokeWidth=2.4).encode(
-        x=x, y=y,
-        color=alt.Color("series:N", scale=colours, sort=names, legend=legend),
-        strokeDash=alt.StrokeDash("series:N", scale=dashes, sort=names, legend=legend),
-        tooltip=["series:N", alt.Tooltip("time:Q", title="from, s"), alt.Tooltip("value:Q", title=across)],
-    )  # fmt: skip
-    head = alt.Title(title, subtitle=below, subtitleColor=palette()["soft"])
-    layered = (
-        alt.layer(area, line)
-        .resolve_scale(fill="independent")
-        .properties(width=width, height=220, title=head)
-    )
-    return styled(layered)

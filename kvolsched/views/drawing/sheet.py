@@ -7,6 +7,7 @@ millisecond and follows the theme. A mark with a ref can be selected in the SVG.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import line, picture, rect, selectable, word
 from kvolsched.views.drawing.theme import palette
 
-ORDER = ("rect", "rule", "text")
+ORDER = ("rect", "rule", "line", "text")
 """Words are never under a rectangle."""
 
 SheetRows = list[dict[str, Any]]
@@ -66,8 +67,14 @@ class Sheet:
         row = {"x": round(x, 1), "y": round(y, 1), "x2": round(x2, 1), "y2": round(y2, 1), "ink": ink}
         self.layers.setdefault(("rule", thick, dash), []).append(row)
 
+    def line(self, points: Sequence[tuple[float, float]], ink: str, *, thick: float = 1,
+             dash: tuple[float, ...] = ()) -> None:
+        """Add a line through points."""
+        row = {"points": [(round(x, 1), round(y, 1)) for x, y in points], "ink": ink}
+        self.layers.setdefault(("line", thick, dash), []).append(row)
+
     def ordered(self) -> list[tuple[tuple[Any, ...], SheetRows]]:
-        """Return the layers as they are drawn: rectangles, lines, words."""
+        """Return the layers as they are drawn: rectangles, straight lines, lines through points, words."""
         return sorted(self.layers.items(), key=lambda item: ORDER.index(item[0][0]))
 
     def svg(self) -> str:
@@ -78,6 +85,8 @@ class Sheet:
                 parts.extend(_text(key, row) for row in rows)
             elif key[0] == "rule":
                 parts.extend(_rule(key, row) for row in rows)
+            elif key[0] == "line":
+                parts.extend(_line(key, row) for row in rows)
             else:
                 parts.extend(_rect(key, row, self.selection) for row in rows)
         return picture(self.width, self.height, "".join(parts), self.label)
@@ -104,6 +113,13 @@ def _rule(key: tuple[Any, ...], row: dict[str, Any]) -> str:
     _, thick, dash = key
     style = f"stroke:{_role(row['ink'])};stroke-width:{thick:g}px;{_dashed(dash)}"
     return line(row["x"], row["y"], row["x2"], row["y2"], style)
+
+
+def _line(key: tuple[Any, ...], row: dict[str, Any]) -> str:
+    _, thick, dash = key
+    points = " ".join(f"{x:g},{y:g}" for x, y in row["points"])
+    style = f"fill:none;stroke:{_role(row['ink'])};stroke-width:{thick:g}px;{_dashed(dash)}pointer-events:none"
+    return f'<polyline points="{points}" style="{style}"/>'
 
 
 def _rect(key: tuple[Any, ...], row: dict[str, Any], selection: str) -> str:

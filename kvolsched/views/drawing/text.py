@@ -6,6 +6,7 @@ passes through `escape` once, when it enters a picture. Sizes are px; widths are
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -170,3 +171,19 @@ def columns(rows: list[list[str]], gap: int = 2) -> str:
     wide = [max((len(row[i]) for row in rows if i < len(row) - 1), default=0) for i in range(count)]
     lines = ["".join(cell.ljust(wide[i] + gap) for i, cell in enumerate(row[:-1])) + row[-1] for row in rows]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def short(value: float) -> str:
+    """Write a number in at most four digits where that loses nothing a picture shows: "12", "0.35", "1,458"."""
+    if value == int(value) or abs(value) >= 1000:
+        return f"{round(value):,}"
+    return f"{value:.3g}"
+
+
+def ticks(most: float, count: int, *, whole: bool = False) -> list[float]:
+    """Return about `count` round steps from 0 to `most`, which need not be one; `whole` ones for things counted."""
+    rough = most / count
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * each for each in ((1, 2, 3, 5, 10) if whole else (1, 2, 2.5, 5, 10)) if power * each >= rough)
+    step = max(1.0, step) if whole else step
+    return [round(step * number, 10) for number in range(math.floor(most / step + 1e-9) + 1)]

@@ -1,0 +1,52 @@
+"""Rows of the chart of counts over time, from the timelines of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from ...cluster_core import ClusterCore
+from ...series import CPU_HELD, DEFAULT, Timeline, Wanted, cluster_labels, timelines
+from .. import series_rows as rows
+
+AXES = ("time", "steps")
+
+
+def series(clusters: Sequence[ClusterCore], what: Wanted | Iterable[Wanted] = DEFAULT,
+           over: str = "time") -> rows.SeriesRows:
+    """Return the counts of clusters over time, or over steps if time stands still.
+
+    Raises:
+        ValueError: there is no such measure or axis.
+    """
+    if over not in AXES:
+        raise ValueError(f"no axis {over!r}: there are {', '.join(AXES)}")
+    first, found = clusters[0], timelines(clusters, what)
+    until = max((line.until for line in found), default=0.0)
+    return rows.SeriesRows(
+        clusters=tuple(cluster_labels(clusters)),
+        seeds=tuple(cluster.world.seed for cluster in clusters),
+        panes=tuple(_pane(name, list(lines)) for name, lines in groupby(found, key=lambda line: line.measure)),
+        until=until,
+        time=first.now,
+        step=first.world.step_number,
+        is_at_end=first.world.step_number >= first.world.known_steps,
+        by_step=over == "steps" or until == 0,
+    )
+
+
+def _pane(name: str, lines: list[Timeline]) -> rows.SeriesPane:
+    return rows.SeriesPane(
+        measure=name,
+        lines=tuple(
+            rows.SeriesLine(
+                line.cluster, tuple(rows.SeriesPoint(p.time, p.value, p.step) for p in line.points), line.part,
+                line.last_step,
+            )
+            for line in lines
+            if line.points
+        ),
+        unit=lines[0].unit,
+        reasons=tuple(sorted({reason for line in lines for reason, _ in line.reasons})),
+        has_sum=name == CPU_HELD,
+    )  # fmt: skip

@@ -1,0 +1,133 @@
+"""The chart of counts over time: pictures are parsed, readings are compared word for word."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import kvolsched
+from kvolsched.views.drawing import text as t
+from kvolsched.views.pictures import series
+from kvolsched.views.series_rows import SeriesLine, SeriesPane, SeriesPoint, SeriesRows
+
+WIDTHS = (560, 740, 960, 1240)
+
+
+def rows(*clusters, panes=(("running", "pods", ((0, 0), (1, 12))),), until=2.0, **fields):
+    """Return rows with the same lines for each cluster; a cluster's line is (time, value) by its number."""
+    made = tuple(
+        SeriesPane(measure, tuple(
+            SeriesLine(name, tuple(SeriesPoint(time, value - number, step) for step, (time, value) in enumerate(points)),
+                       last_step=9) for number, name in enumerate(clusters)), unit)
+        for measure, unit, points in panes
+    )  # fmt: skip
+    return SeriesRows(clusters, (0,) * len(clusters), made, until=until, **fields)
+
+
+def words(svg):
+    """Return every text with its box: left, right, middle."""
+    found = []
+    for node in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):  # noqa: S314 - our own string
+        style = node.get("style", "")
+        size = float(re.search(r"font-size:([\d.]+)", style)[1])
+        wide = t.width(node.text, size, bold="font-weight" in style)
+        left = float(node.get("x")) - wide * (1 if "anchor:end" in style else 0.5 if "middle" in style else 0)
+        found.append((node.text, left, left + wide, float(node.get("y")) - size * 0.35))
+    return found
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_word_leaves_the_picture_or_meets_another(width):
+    """At every width names of clusters are cut, not the picture, and labels at the ends of lines move apart."""
+    names = ("upstream", "design", "a-cluster-with-a-very-long-name-indeed", "draft")
+    drawn = words(series.draw(rows(*names), width).svg())
+
+    assert all(left >= -0.5 and right <= width + 1 for _, left, right, _ in drawn)
+    for number, (text, left, right, y) in enumerate(drawn):
+        for other, other_left, other_right, other_y in drawn[number + 1 :]:
+            apart = right <= other_left or other_right <= left or abs(y - other_y) >= 10
+            assert apart, (text, other)
+
+
+def test_reading_word_for_word():
+    """A count is a line: first and last value of each cluster, when the last was reached, a greater one between."""
+    panes = (("running", "pods", ((0, 2), (1, 12))), ("pending", "pods", ((0, 2), (0, 12), (2, 2))), ("skew", "pods", ()))
+    drawn = rows("design", "upstream", panes=panes[:2])
+    empty = SeriesPane("skew", (), "pods")
+    expected = """\
+design runs 12 of 14 pods, upstream 11 of 12
+2 runs, seed 0, t = 0 to 2 s
+running  design 2 → 12 at 1 s  upstream 1 → 11 at 1 s
+pending  design 12 → 2 at 2 s  upstream 11 → 1 at 2 s
+skew     No pod has a spread constraint."""
+
+    assert series.reading(SeriesRows(drawn.clusters, drawn.seeds, (*drawn.panes, empty), until=2.0)) == expected
+
+
+def test_many_clusters_are_told_in_rows_and_only_the_first_is_in_colour():
+    """Over 4 clusters the sentence has a range, the reading a row for each, and the others are grey."""
+    drawn = rows(*(f"seed {number}" for number in range(6)), panes=(("running", "pods", ((0, 9),)),
+                                                                  ("pending", "pods", ((0, 6),))))  # fmt: skip
+    assert series.sentence(drawn) == "seed 0 runs 9 of 15 pods, the 5 others run 4 to 8"
+    assert len(series.reading(drawn).splitlines()) == 14
+    assert len(re.findall(r"<polyline[^>]*kv-soft", series.draw(drawn, 740).svg())) == 10
+
+
+def test_still_time_is_drawn_over_steps():
+    """A run whose time never moves has an axis of steps."""
+    cluster = kvolsched.scenario("six-in-three-zones")
+    cluster.run()
+    figure = cluster.series(what=["running", "cpu held"])
+
+    assert repr(figure).splitlines()[1:] == [
+        "one run, seed 0, 18 steps at t = 0 s",
+        "running          design 0 → 6 at step 18",
+        "cpu held, cores  design 0 → 0.6 at step 6",
+    ]
+    assert ">step<" in figure.svg
+
+
+def test_the_playhead_stands_where_the_first_cluster_is():
+    """In the past a dotted line says where; at the end there is none."""
+    cluster = kvolsched.scenario("zonal-example")
+    cluster.run()
+    assert "you are here" not in cluster.series().svg
+    cluster.goto(4)
+    assert "you are here: step 4, t = " in cluster.series().svg
+
+
+def test_every_moment_of_change_can_be_clicked_and_told():
+    """A column for each moment has all values from then on in words."""
+    drawn = series.draw(rows("design", "upstream"), 960).svg()
+    assert 'aria-label="t = 1 s: running design 12, upstream 11"' in drawn
+
+
+def test_ups_and_downs_at_one_moment_are_a_stroke():
+    """A value that is passed within a moment is seen."""
+    spike = rows("design", panes=(("skew", "pods", ((0, 0), (1, 3), (1, 0))),))
+    line = re.search(r'<polyline points="([^"]+)"', series.draw(spike, 740).svg())[1]
+    heights = [float(point.partition(",")[2]) for point in line.split()]
+    assert min(heights) < heights[-1] == heights[0] == max(heights)
+
+
+def test_held_keeps_its_sum_and_others_stay_text():
+    """`held` is the count of cpu, with cores × seconds; a hostile name is escaped."""
+    slow = {"zonal.example.com": {"delay": 60.0}}
+    design, upstream = (kvolsched.scenario("replicated-database", rules, **slow) for rules in ("design", "upstream"))
+    design.run()
+    upstream.run()
+    expected = """\
+cpu held: design 0, upstream 130 cores·s in all
+2 runs, seed 2, t = 0 to 65 s
+cpu held, cores  design 0 → 2 at 65 s, 0 cores·s  upstream 2, 130 cores·s"""
+
+    assert repr(design.held(upstream)) == expected
+    assert "<script" not in series.draw(rows("<script>x"), 740).svg()
+
+
+def test_short_numbers_and_ticks():
+    """Numbers lose nothing that is seen; ticks are round, and whole for what is counted."""
+    assert [t.short(value) for value in (12, 0.35, 1458.2, 0)] == ["12", "0.35", "1,458", "0"]
+    assert t.ticks(12, 4, whole=True) == [0, 3, 6, 9, 12]
+    assert t.ticks(1, 4, whole=True) == [0, 1]
+    assert t.ticks(2.06, 5) == [0, 0.5, 1, 1.5, 2]
