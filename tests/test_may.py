@@ -108,8 +108,8 @@ def test_other_rules_are_named():
                                  ""), strict=True):  # fmt: skip
         assert words in row.explanation
     assert [422, 422, 422, 400, 422] == [row.code for row in rows]
-    assert "<b>" not in rows._repr_html_()
-    assert "&lt;b&gt;" in rows._repr_html_()
+    assert "<b>" not in rows.figure().svg
+    assert "&lt;b&gt;" in rows.figure().svg
 
 
 @pytest.mark.checklist("229", "252")

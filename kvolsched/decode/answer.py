@@ -1,12 +1,12 @@
-"""The values that `decode` answers with, and how they read as text and HTML; nothing is decoded here."""
+"""The values that `decode` answers with, and how they read as text; nothing is decoded here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 import attrs
 
+from kvolsched.notebook_output import DrawnAnswer
 from kvolsched.results import LINE_WIDTH, hanging_indent
 
 
@@ -45,7 +45,7 @@ class DecodedClause:
 
 
 @attrs.frozen(repr=False)
-class Decoded:
+class Decoded(DrawnAnswer):
     """What a pasted sentence says, clause by clause.
 
     `rows` has a `DecodedClause` for each clause, in the order of the sentence; `unknown` quotes the clauses that are in
@@ -78,23 +78,8 @@ class Decoded:
             lines += [f"  {'next':<8}{row.next_line}"] if row.next_line else []  # never wrapped: it is to be copied
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        titles = "".join(f"<th style='text-align:left'>{title}</th>"
-                         for title in ("nodes", "clause", "from", "rule", "usual cause", "type next"))  # fmt: skip
-        rows = "".join(_html_row(row) for row in self.rows)
-        return (
-            f"<p>{escape(self.sentence)}</p><div style='overflow-x:auto'><table><thead><tr>{titles}</tr></thead>"
-            f"<tbody>{rows}</tbody></table></div>"
-        )
-
 
 def _labelled(row: DecodedClause) -> list[tuple[str, str]]:
     """Return the lines of a row with their labels; those without words are left out."""
     found = [("from", row.plugin), ("rule", row.rule), ("usually", row.cause)]
     return [(label, words) for label, words in found if words]
-
-
-def _html_row(row: DecodedClause) -> str:
-    command = f"<code>{escape(row.next_line)}</code>" if row.next_line else ""
-    cells = (escape(row.where), escape(row.clause), escape(row.plugin), escape(row.rule), escape(row.cause), command)
-    return "<tr>" + "".join(f"<td style='text-align:left;vertical-align:top'>{cell}</td>" for cell in cells) + "</tr>"

@@ -1,15 +1,15 @@
-"""The answer of the gate workbench: a row for each patch, printed as text and, escaped, as a table."""
+"""The answer of the gate workbench: a row for each patch, printed as text, shown as a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from html import escape
+from collections.abc import Iterator, Mapping
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import DrawnAnswer, PrintedAnswer
 from kvolsched.results import hanging_indent
 
+from .changes import Changes
 from .witness import Witness
 
 MAX_NAMES = 8  # nodes that are named in one line of text
@@ -37,6 +37,11 @@ class PatchRow(PrintedAnswer):
             exist; `unknown` if the patch leaves no pod.
         witness: a node that would newly match; None is a proof that there is no such node.
         explanation: why a refused patch is refused.
+        changes: what the patch changes of the pod, as lines; None if it leaves no pod.
+        rules: the rules that a refused patch breaks.
+        directives: whether the patch changes nodeSelector or node affinity.
+        instead: a merge patch on one line that is allowed and selects the nodes of this refused one; "" if none is
+            known.
     """
 
     patch: str
@@ -49,6 +54,10 @@ class PatchRow(PrintedAnswer):
     relation: str
     witness: Witness | None
     explanation: str
+    changes: Changes | None = None
+    rules: tuple[str, ...] = ()
+    directives: bool = True
+    instead: str = ""
 
     @property
     def verdict(self) -> str:
@@ -69,13 +78,14 @@ class PatchRow(PrintedAnswer):
         return " ".join(self.message.partition("\n@@")[0].split())
 
     def __repr__(self) -> str:
-        lines = [part for part in (self.effect, self.words, self.explanation) if part]
+        instead = f"allowed, for these nodes: {self.instead}" if self.instead else ""
+        lines = [part for part in (self.effect, self.words, self.explanation, instead) if part]
         head = hanging_indent([f"{self.verdict}: {self.patch}"], 0)
         return "\n  ".join([head, *(hanging_indent([line], 2) for line in lines)])
 
 
 @attrs.frozen(repr=False)
-class PatchAnswers:
+class PatchAnswers(DrawnAnswer):
     """What the API server answers to patches of a pod, each tried by itself on a fork.
 
     Args:
@@ -85,6 +95,7 @@ class PatchAnswers:
         size: the number of nodes.
         before: the nodes that match its nodeSelector and node affinity now, sorted.
         rows: a row for each patch.
+        zones: node -> its zone, "" for a node without that label.
     """
 
     pod: str
@@ -93,6 +104,7 @@ class PatchAnswers:
     size: int
     before: tuple[str, ...]
     rows: tuple[PatchRow, ...]
+    zones: Mapping[str, str] = attrs.Factory(dict)
 
     @property
     def allowed(self) -> bool:
@@ -119,22 +131,6 @@ class PatchAnswers:
         for number, row in enumerate(self.rows):
             lines.append(f"  [{number}] " + repr(row).replace("\n", "\n      "))
         return "\n".join([*lines, f"(rules: {self.revision})"])
-
-    def _repr_html_(self) -> str:
-        rows = "".join(_html_row(number, row) for number, row in enumerate(self.rows))
-        names = ("", "patch", "answer", "nodes", "why")
-        titles = "".join(f"<th style='text-align:left'>{name}</th>" for name in names)
-        return (f"<p>{escape(self.headline)} (rules: {escape(self.revision)})</p>"
-                f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>")
-
-
-def _html_row(number: int, row: PatchRow) -> str:
-    answer = escape(row.verdict) + (f"<br>{escape(row.words)}" if row.words else "")
-    why = escape(row.explanation)
-    if row.witness is not None and not row.witness.real:
-        why += f"<pre>{escape(row.witness.yaml)}</pre>"
-    cells = (str(number), f"<code>{escape(row.patch)}</code>", answer, escape(row.effect), why)
-    return "<tr>" + "".join(f"<td style='text-align:left;vertical-align:top'>{cell}</td>" for cell in cells) + "</tr>"
 
 
 def _names(names: tuple[str, ...]) -> str:

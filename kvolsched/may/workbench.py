@@ -7,24 +7,27 @@ those of S4, Design Details, as `ValidatePodUpdate` (v1.36.2) checks them.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
 
 from kvolsched.api.kinds.meta import EMPTY, thaw
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import ZONE_LABELS, Node
 from kvolsched.api.kinds.pod import Affinity, Pod, PodSpec
+from kvolsched.api.kinds.selector import NodeSelectorTerm
 from kvolsched.api.text import manifest
+from kvolsched.api.text.convert import to_plain
 from kvolsched.cluster_core import USER, ClusterCore
 from kvolsched.requests import CODES
 from kvolsched.rule_settings import DIRECTIVES_GATE
-from kvolsched.scheduler.node_selection import matches_node_affinity, node_affinity
+from kvolsched.scheduler.node_selection import matches_node_affinity, node_affinity, required_node_affinity
 from kvolsched.world.apiserver import Denial, RefusedWrite, Write
 from kvolsched.world.log import Key
 from kvolsched.world.manifest_patch import ManifestPatch
 
 from .answer import PatchAnswers, PatchRow
+from .changes import changes_of
 from .witness import Witness, find_witness
 
 NO_GATE = ("the pod has no scheduling gate, so its nodeSelector and node affinity are immutable, whether a change "
@@ -43,6 +46,7 @@ RULES = (  # part of a fault's path and of its detail -> the rule that it breaks
     ("spec.schedulingGates", "only deletion", "scheduling gates may be removed, none may be added after creation"),
     ("spec.tolerations", "existing toleration", "tolerations may be added, none may be changed or removed"),
 )
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PROVED = "no node that can exist would newly match, proved over all values of labels that the directives tell apart"
 
 
@@ -66,7 +70,13 @@ def may(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> P
     rows = tuple(_try(cluster, key, before, nodes, patch) for patch in wanted)
     gates = tuple(gate.name for gate in before.spec.scheduling_gates)
     name = f"{key.namespace}/{key.name}"
-    return PatchAnswers(name, cluster.revision.name, gates, len(nodes), _matching(before, nodes), rows)
+    places = {node.metadata.name: _zone(node) for node in nodes}
+    return PatchAnswers(name, cluster.revision.name, gates, len(nodes), _matching(before, nodes), rows, places)
+
+
+def _zone(node: Node) -> str:
+    """Return a node's zone, "" if it has no label for it."""
+    return next((node.metadata.labels[key] for key in ZONE_LABELS if key in node.metadata.labels), "")
 
 
 def _plain(patch: Any) -> Any:
@@ -90,6 +100,9 @@ def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], pat
     after = patch.apply(before) if refused is not None else fork.world.log.objects.get(key)
     after = None if isinstance(after, Denial) else after
     witness = find_witness(before, after, nodes) if after is not None else None
+    rules = _broken_rules(before, after, refused) if refused is not None and after is not None else ()
+    relation = "unknown" if after is None else _relation(before, after, witness)
+    narrows = refused is not None and relation in ("same", "narrower") and bool(before.spec.scheduling_gates)
     return PatchRow(
         patch=_one_line(patch),
         allowed=refused is None,
@@ -98,10 +111,71 @@ def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], pat
         message="" if refused is None else refused.message,
         before=_matching(before, nodes),
         after=() if after is None else _matching(after, nodes),
-        relation="unknown" if after is None else _relation(before, after, witness),
+        relation=relation,
         witness=witness,
         explanation="" if refused is None else _explain(before, after, refused, witness),
+        changes=None if after is None else changes_of(before, after),
+        rules=rules,
+        directives=after is not None and _changes_directives(before, after),
+        instead=_allowed_instead(cluster, key, before, after) if narrows and after is not None else "",
     )
+
+
+def _allowed_instead(cluster: ClusterCore, key: Key, before: Pod, after: Pod) -> str:
+    """Return a merge patch that the API server allows and that selects the nodes of a refused one; "" if none is found.
+
+    Both are proved: the nodes by the search for a witness in both directions, the answer on a fork.
+    """
+    for patch in _additions(before, after) if _changes_directives(before, after) else ():
+        wanted = ManifestPatch({"spec": patch})
+        changed = wanted.apply(before)
+        if isinstance(changed, Denial) or find_witness(changed, after) or find_witness(after, changed):
+            continue
+        outcome = cluster.fork().world.perform(USER, [Write("patch", key, wanted)])[0]
+        if not isinstance(outcome, RefusedWrite):
+            return _one_line(wanted)
+    return ""
+
+
+def _additions(before: Pod, after: Pod) -> Iterator[dict[str, Any]]:
+    """Yield patches that only add to a pod's directives what others demand: entries of nodeSelector, or requirements.
+
+    Where the other directives narrow, the present ones with all of them added select the same nodes.
+    """
+    stored, wanted = required_node_affinity(before), required_node_affinity(after)
+    selector = {**after.spec.node_selector, **before.spec.node_selector}
+    entries = {"nodeSelector": selector} if selector != dict(before.spec.node_selector) else {}
+    terms = [to_plain_term(term) for term in wanted.node_selector_terms] if wanted is not None else []
+    if len(terms) == 1 and all(_is_entry(each) for each in terms[0].get("matchExpressions", ({},))):
+        pairs = {each["key"]: each["values"][0] for each in terms[0]["matchExpressions"]}
+        yield {"nodeSelector": {**pairs, **selector}}
+    if terms and stored != wanted:
+        old = [to_plain_term(term) for term in stored.node_selector_terms] if stored is not None else [{}] * len(terms)
+        more = terms * len(old) if len(terms) == 1 else terms
+        if len(more) == len(old):
+            both = [_and(term, extra) for term, extra in zip(old, more, strict=True)]
+            yield {**entries, "affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": both}}}}
+    elif entries:
+        yield entries
+
+
+def _is_entry(requirement: dict[str, Any]) -> bool:
+    """Whether a requirement says what an entry of nodeSelector says."""
+    return requirement.get("operator") == "In" and len(requirement["values"]) == 1
+
+
+def to_plain_term(term: NodeSelectorTerm) -> dict[str, Any]:
+    """Return a term of a node selector as plain data."""
+    return {name: [to_plain(each) for each in requirements]
+            for name, requirements in (("matchExpressions", term.match_expressions), ("matchFields", term.match_fields))
+            if requirements}  # fmt: skip
+
+
+def _and(term: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Return a term with the requirements of another one that it does not have, at its end."""
+    names = dict.fromkeys((*term, *more))
+    return {name: [*term.get(name, ()), *(each for each in more.get(name, ()) if each not in term.get(name, ()))]
+            for name in names}  # fmt: skip
 
 
 def _matching(pod: Pod, nodes: Sequence[Node]) -> tuple[str, ...]:

@@ -7,7 +7,27 @@ from typing import Any
 
 from .drawing.figure import Figure
 
-ANSWERS: dict[str, Callable[[Any], Figure]] = {}
+
+def _decoded(answer: Any) -> Figure:
+    from .fill.decode import rows_of  # noqa: PLC0415
+    from .pictures.decode import draw  # noqa: PLC0415
+
+    rows = rows_of(answer)
+    return Figure(lambda width, selection: draw(rows, width, selection), repr(answer))
+
+
+def _patches(answer: Any) -> Figure:
+    from .fill.may import rows_of  # noqa: PLC0415
+    from .pictures.may import draw  # noqa: PLC0415
+
+    page = rows_of(answer)
+    return Figure(lambda width, selection: draw(page, width, selection), repr(answer))
+
+
+ANSWERS: dict[str, Callable[[Any], Figure]] = {
+    "Decoded": _decoded,
+    "PatchAnswers": _patches,
+}
 """Name of the answer's class -> the function that draws it; each imports its picture when it is called."""
 
 

@@ -1,0 +1,115 @@
+"""The answers of the gate workbench as rows: what each patch changes, what it does to the nodes, and its witness."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from kvolsched.may import PatchAnswers, PatchRow
+from kvolsched.may.changes import block
+from kvolsched.views.may_rows import PatchPage, PatchView
+
+NO_WITNESS = "every node that matches after matched before"
+TEXT_RULE = "the API server compares requirements as written, not the nodes that they match"
+EFFECTS = {  # (allowed, relation) -> words
+    (True, "same"): "the same nodes", (True, "narrower"): "narrower",
+    (True, "wider"): "wider", (True, "different"): "other nodes",
+    (False, "same"): "the same nodes, other text", (False, "narrower"): "narrower in truth, other text",
+    (False, "wider"): "wider", (False, "different"): "other nodes", (False, "unknown"): "no pod is left",
+}  # fmt: skip
+
+
+def rows_of(answers: PatchAnswers) -> PatchPage:
+    """Return the rows of the answers."""
+    count, allowed = len(answers), sum(row.allowed for row in answers)
+    pod = answers.pod.removeprefix("default/")
+    held = "while its gate holds" if len(answers.gates) == 1 else "while its gates hold"
+    state = held if answers.gates else "that no gate holds"
+    patches = "patch" if count == 1 else "patches"
+    verb = "is" if allowed == 1 else "are"
+    headline = f"{allowed} of {count} {patches} to {pod} {verb} allowed {state}" if count else f"{pod}: no patch yet"
+    gated = "A gated pod may narrow where it goes, never widen."
+    rule = gated if answers.gates else "A pod without a gate cannot change where it goes."
+    matching = f"Now {len(answers.before)} of {answers.size} node{'s' * (answers.size != 1)} match."
+    summary = f"{rule} {matching}{' Each patch is tried alone, on a fork.' if count else ''}"
+    gates = f"gated by {', '.join(answers.gates)} · " if answers.gates else ""
+    views = tuple(_view(number, row) for number, row in enumerate(answers, 1))
+    zones: dict[str, list[str]] = {}
+    for name, zone in sorted(answers.zones.items(), key=lambda item: (not item[1], item[1], item[0])):
+        zones.setdefault(zone or "no zone", []).append(name)
+    by_zone = tuple((zone, tuple(names)) for zone, names in zones.items())
+    return PatchPage(headline, summary, f"{gates}rules {answers.revision}", by_zone, views, repr(answers))
+
+
+def _view(number: int, row: PatchRow) -> PatchView:
+    path, lines = (row.changes.path, row.changes.lines) if row.changes is not None else ("", ())
+    shown = tuple((line.sign, line.text) for line in lines) or tuple((" ", line) for line in _patch_lines(row))
+    head, labels, kind = _witness(row)
+    return PatchView(
+        number=number,
+        path=path,
+        lines=shown,
+        allowed=row.allowed,
+        verdict="allowed" if row.allowed else f"refused {row.code}",
+        effect=_effect(row),
+        before=frozenset(row.before),
+        after=frozenset(row.after),
+        message=row.words.removeprefix("Pod ").partition(" is invalid: ")[2] or row.words,
+        rules=row.rules,
+        witness=head,
+        witness_lines=labels,
+        witness_kind=kind,
+        note=_note(row),
+        instead=tuple(block(json.loads(row.instead))) if row.instead else (),
+        label=repr(row),
+        readable=row.relation != "unknown",
+    )
+
+
+def _patch_lines(row: PatchRow) -> Iterator[str]:
+    """Yield the patch itself, where it changes nothing or leaves no pod."""
+    try:
+        yield from block(json.loads(row.patch))
+    except ValueError:
+        yield row.patch
+
+
+def _effect(row: PatchRow) -> str:
+    if row.relation == "unknown":
+        return EFFECTS[False, "unknown"]
+    if not row.directives:
+        return "where it may go stays as it is"
+    if row.allowed and not row.after:
+        return "down to nothing"
+    if not row.allowed and row.witness is not None and row.before == row.after:
+        return "the same today, wider tomorrow"
+    return EFFECTS[row.allowed, row.relation]
+
+
+def _witness(row: PatchRow) -> tuple[str, tuple[str, ...], str]:
+    """Return the head of what is said of a witness, the lines of its card, and whether it is real or made up."""
+    if row.relation == "unknown":
+        return "", (), ""
+    if row.witness is not None:
+        node = row.witness.node
+        labels = tuple(block({"labels": dict(sorted(node.metadata.labels.items()))}))
+        if row.witness.real:
+            return f"a node here: {row.witness.name}", labels, "real"
+        return f"made up: {row.witness.name}", labels, "made"
+    if not row.directives:
+        return "nothing to match", (), ""
+    if row.allowed:
+        return ("no node is left" if not row.after else "no witness"), (), ""
+    if row.relation == "narrower":
+        return "no witness: it is narrower", (), ""
+    return "no witness: the same nodes", (), ""
+
+
+def _note(row: PatchRow) -> str:
+    if row.witness is not None or row.relation == "unknown":
+        return ""
+    if not row.directives:
+        return "no rule about nodes changes"
+    if row.allowed:
+        return NO_WITNESS if row.after else "narrower is all that is asked; today no node meets all directives"
+    return TEXT_RULE if "as written" in row.explanation else ""

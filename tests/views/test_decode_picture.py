@@ -1,0 +1,87 @@
+"""The picture of a decoded sentence: clauses in their places, the sieve, and every width."""
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from kvolsched import decode
+from kvolsched.views.drawing.figure import WIDTHS
+from kvolsched.views.fill.decode import rows_of
+from kvolsched.views.pictures.decode import draw
+
+from .text_boxes import misplaced
+
+TWO = ("0/6 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity, 4 node(s) didn't match Pod's "
+       "node affinity/selector. no new claims to deallocate, preemption: 0/6 nodes are available: "
+       "6 Preemption is not helpful for scheduling.")  # fmt: skip
+BOTH = ("0/5000 nodes are available: 1200 Insufficient cpu, 3000 Insufficient memory, 800 node(s) had untolerated taint "
+        "{gpu: true}, 400 node(s) were unschedulable, 300 vendor says <script>no</script>.")  # fmt: skip
+WHOLE = "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims."
+LONG = "0/2 nodes are available: 2 node(s) had untolerated taint {" + "example.com/" + "x" * 120 + ": y}."
+DOCUMENTED = (Path(__file__).parent.parent / "documented_sentences.txt").read_text(encoding="utf-8").splitlines()
+
+
+def stages(sentence):
+    """Return (plugin, least, most) of each plugin that stops nodes."""
+    return [(gate.plugin, gate.least, gate.most) for gate in rows_of(decode(sentence)).gates if gate.most]
+
+
+def test_nodes_stop_in_the_order_of_the_plugins():
+    """The sieve asks plugins in kube-scheduler's order, not in the order of the sentence."""
+    assert [("NodeAffinity", 4, 4), ("VolumeBinding", 2, 2)] == stages(TWO)
+    assert "Two plugins share the blame: 4 nodes at NodeAffinity, 2 at VolumeBinding" == rows_of(decode(TWO)).headline
+
+
+def test_several_reasons_of_one_node_are_not_counted_twice():
+    """Where counts exceed the nodes, what one plugin stops follows from the others, or stays a range."""
+    assert ("NodeResourcesFit", 3500, 3500) in stages(BOTH)
+    assert ("?", 300, 300) in stages(BOTH)
+    assert "700 of them have both reasons" in draw(rows_of(decode(BOTH)), 940)
+    two = "0/3 nodes are available: 2 Insufficient cpu, 3 Insufficient memory."
+    assert [("NodeResourcesFit", 3, 3)] == stages(two)
+    short = "0/9 nodes are available: 2 Insufficient cpu, 3 Insufficient memory."
+    assert [("NodeResourcesFit", 3, 5)] == stages(short)
+
+
+def test_a_rejection_of_the_pod_asks_no_node():
+    """A clause without count stops every node before the first plugin."""
+    rows = rows_of(decode(WHOLE))
+    assert "VolumeBinding rejects the pod: no node is asked" == rows.headline
+    assert [("VolumeBinding", 3, 3)] == stages(WHOLE)
+    assert "VolumeBinding" == rows.gates[0].plugin
+
+
+def test_every_clause_is_marked_where_it_stands():
+    """Each clause of each documented sentence has its place in the sentence, in which its words are found again."""
+    for sentence in DOCUMENTED:
+        rows = rows_of(decode(sentence))
+        for clause in rows.clauses:
+            assert clause.start >= 0, (sentence, clause.clause)
+            assert clause.clause in rows.sentence[clause.start : clause.end]
+
+
+@pytest.mark.parametrize("sentence", [TWO, BOTH, WHOLE, LONG, *DOCUMENTED[::17]])
+def test_no_words_overlap_or_leave_the_picture(sentence):
+    """At every width of a figure all words stand apart, inside it, and no word of a stranger is markup."""
+    rows = rows_of(decode(sentence))
+    for width in WIDTHS:
+        svg = draw(rows, width)
+        assert misplaced(svg, width) == [], width
+        assert "<script" not in svg
+
+
+def test_a_command_is_copied_as_one_line():
+    """The parts of a kubectl line join to the line that `decode` gives, and its mark is named by it."""
+    found = decode(TWO)
+    root = ET.fromstring(draw(rows_of(found), 520))  # noqa: S314 - our own string
+    mark = next(each for each in root.iter() if each.get("data-ref") == "command/1")
+    assert found[0].next_line == mark.get("aria-label")
+    assert found[0].next_line == "".join(part.text for part in mark.iter() if part.tag.endswith("tspan"))
+
+
+def test_an_answer_shows_its_picture_and_prints_its_lines():
+    """The figure of an answer reads as the answer prints."""
+    found = decode(TWO)
+    assert repr(found) == repr(found.figure())
+    assert {"application/javascript", "text/plain"} <= set(found._repr_mimebundle_())

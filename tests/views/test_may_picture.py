@@ -1,0 +1,105 @@
+"""The picture of the gate workbench: differences, squares before over after, witnesses, and every width."""
+
+import pytest
+
+from kvolsched import Cluster
+from kvolsched.api.kinds.node import ZONE_LABEL
+from kvolsched.views.drawing.figure import WIDTHS
+from kvolsched.views.fill.may import rows_of
+from kvolsched.views.pictures.may import draw
+
+from .text_boxes import misplaced
+
+HOST = "kubernetes.io/hostname"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def terms(*wanted):
+    """Return a patch that sets the required terms, each a list of (key, operator, values)."""
+    told = [{"matchExpressions": [{"key": k, "operator": o, "values": list(v)} for k, o, v in term]} for term in wanted]
+    return {"spec": {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": told}}}}}
+
+
+NOW = (ZONE_LABEL, "In", ("zone-a", "zone-b"))
+NARROWER = {"spec": {"nodeSelector": {ZONE_LABEL: "zone-a"}}}
+SAME_NODES = terms([(ZONE_LABEL, "In", ("zone-a",))])
+WIDER = terms([NOW], [(HOST, "In", ("node-c1",))])
+LATER = terms([(ZONE_LABEL, "NotIn", ("zone-c",))])
+NONE_LEFT = {"spec": {"nodeSelector": {ZONE_LABEL: "zone-c"}}}
+GATE = {"spec": {"schedulingGates": [{"name": "example.com/quota"}, {"name": "<script>"}]}}
+NO_POD = {"spec": {"priority": "<script>"}}
+ALL = (NARROWER, SAME_NODES, WIDER, LATER, NONE_LEFT, GATE, NO_POD)
+
+
+def gated(in_zone=2, names="node-{zone}{number}"):
+    """Return a cluster with nodes in three zones and a gated pod that may use two of them."""
+    nodes = [
+        {"apiVersion": "v1", "kind": "Node",
+         "metadata": {"name": names.format(zone=zone, number=number),
+                      "labels": {ZONE_LABEL: f"zone-{zone}", HOST: f"node-{zone}{number}"}}}
+        for zone in "abc" for number in range(1, in_zone + 1)
+    ]  # fmt: skip
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "nightly"},
+           "spec": terms([NOW])["spec"] | {"schedulingGates": [{"name": "example.com/quota"}],
+                                           "containers": [{"name": "app", "image": "app"}]}}  # fmt: skip
+    return Cluster.from_manifests([*nodes, pod])
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """Return the answers to all patches."""
+    return gated().may("nightly", *ALL)
+
+
+def test_a_difference_shows_what_changes_and_no_more(answers):
+    """Lines are YAML below the path that all changes share; what tells an item of a list from others stays."""
+    changes = answers[1].changes
+    assert f"spec.affinity.nodeAffinity.{REQUIRED}" == changes.path
+    assert [
+        "  nodeSelectorTerms:", "  - matchExpressions:", "    - key: topology.kubernetes.io/zone", "      operator: In",
+        "-     values: [zone-a, zone-b]", "+     values: [zone-a]",
+    ] == [str(line) for line in changes.lines]  # fmt: skip
+    assert ["+ nodeSelector:", f"+   {ZONE_LABEL}: zone-a"] == [str(line) for line in answers[0].changes.lines]
+
+
+def test_a_refused_narrowing_is_offered_as_an_allowed_patch(answers):
+    """The offered patch is allowed and selects the nodes of the refused one; no widening has an offer."""
+    offered = answers[1].instead
+    again, = gated().may("nightly", offered)
+    assert (True, answers[1].after) == (again.allowed, again.after)
+    assert ["", "", ""] == [answers[number].instead for number in (0, 2, 3)]
+
+
+def test_the_page_says_what_each_patch_does(answers):
+    """Each patch has its effect in a few words, and the witness of a widening, real or made up."""
+    page = rows_of(answers)
+    assert "2 of 7 patches to nightly are allowed while its gate holds" == page.headline
+    assert [
+        "narrower", "narrower in truth, other text", "wider", "the same today, wider tomorrow", "down to nothing",
+        "where it may go stays as it is", "no pod is left",
+    ] == [patch.effect for patch in page.patches]  # fmt: skip
+    assert ["", "", "real", "made", "", "", ""] == [patch.witness_kind for patch in page.patches]
+    assert [("zone-a", 2), ("zone-b", 2), ("zone-c", 2)] == [(zone, len(names)) for zone, names in page.zones]
+
+
+def test_squares_are_drawn_in_their_states(answers):
+    """A node that newly matches is gold, one that would match is dashed, one that no longer does is struck."""
+    svg = draw(rows_of(answers), 940)
+    for state in ("node-c1, zone-c: would newly match", "node-a1, zone-a: would still match",
+                  "node-b1, zone-b: matches no longer", "node-a1, zone-a: still matches"):  # fmt: skip
+        assert state in svg
+
+
+@pytest.mark.parametrize("cluster", [gated(), gated(12), gated(2, "ip-10-0-{number}.{zone}." + "x" * 50)])
+def test_no_words_overlap_or_leave_the_picture(cluster):
+    """At every width, with few and many nodes and long names, words stand apart; a stranger's words are no markup."""
+    page = rows_of(cluster.may("nightly", *ALL))
+    for width in WIDTHS:
+        svg = draw(page, width)
+        assert misplaced(svg, width) == [], width
+        assert "<script" not in svg
+
+
+def test_the_figure_reads_as_the_answer_prints(answers):
+    """Notebook tests compare the lines; the picture is beside them."""
+    assert repr(answers) == repr(answers.figure())
