@@ -61,7 +61,12 @@ def to_units(resource: str, number: Fraction) -> int:
 
 def allocatable(quantities: Mapping[str, str]) -> dict[str, int]:
     """Return a node's allocatable resources in the units of `Requests`."""
-    return {resource: to_units(resource, parse(text)) for resource, text in quantities.items()}
+    return {resource: _units(resource, text) for resource, text in quantities.items()}
+
+
+@lru_cache(maxsize=1 << 12)
+def _units(resource: str, text: str) -> int:
+    return to_units(resource, parse(text))
 
 
 def format_amount(resource: str, amount: int) -> str:

@@ -155,7 +155,7 @@ class Simulation(Runtime):
         trials: list[Turn] = []
         with StepTransaction(self.history, self._undo) as trial:
             first = self._next_visible_turn(trial)
-            self._undo(trial.start)
+            trial.drop()
             for process in self.processes.values():
                 self.deliver(process)
                 self.fire_due_wake_ups(process)

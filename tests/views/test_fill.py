@@ -9,6 +9,7 @@ import kvolsched
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.views import frame as f
 from kvolsched.views.fill import frame_of
+from kvolsched.views.fill.context import JudgedPass
 from kvolsched.views.fill.history import seconds
 from kvolsched.views.fill.objects import claim_state, pod_state, reach_of, short_key, volume_state
 from kvolsched.views.fill.verdicts import plugin_heads
@@ -406,3 +407,16 @@ def test_small_words():
     heads = plugin_heads(["VolumeBinding", "Vicinity"], ["CheckVolumeBinding", "Vicinity"])
     assert [(head.name, head.letter, head.family) for head in heads] == [
         ("VolumeBinding (CheckVolumeBinding)", "V", "storage"), ("Vicinity", "C", "node")]
+
+
+def test_a_remembered_pass_gives_the_same_frames():
+    """Frames that follow each other, forward and back, equal frames that are filled from nothing."""
+    cluster, judged = kvolsched.scenario("zonal-example", "design"), JudgedPass()
+    passes = set()
+    for move in [cluster.step] * 10 + [cluster.back] * 10:
+        move()
+        remembered = frame_of(cluster, chips=False, judged=judged)
+        passes.add(judged.turn)
+
+        assert frame_of(cluster, chips=False) == remembered
+    assert len(passes) > 1

@@ -378,6 +378,22 @@ def test_asking_who_is_next_changes_nothing():
     assert (before, steps) == (picture(sim), sim.known_steps)
 
 
+def test_trying_out_every_next_turn_changes_nothing():
+    """`preview` undoes its trials, also in the past, and leaves views that equal built ones."""
+    sim = world()
+    list(sim.run())
+    found = []
+    while sim.step_number:
+        sim.back()
+        before, steps = picture(sim), sim.known_steps
+
+        found += sim.preview()
+        assert (before, steps) == (picture(sim), sim.known_steps)
+        sim.rebuild()
+        assert before == picture(sim)
+    assert {"greet", "claim"} <= {turn.actor for turn in found}
+
+
 def test_names_of_actors_are_found_or_listed():
     """An unknown actor raises an error that lists the actors; an unknown cause raises one that names it."""
     sim = world()

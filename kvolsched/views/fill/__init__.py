@@ -20,7 +20,7 @@ from . import history as fill_history
 from . import ledgers as fill_ledgers
 from . import objects as fill_objects
 from . import verdicts as fill_verdicts
-from .context import FrameContext, label_of
+from .context import FrameContext, JudgedPass, label_of
 
 TABLES: Mapping[str, Callable[[FrameContext], Any]] = {  # field of the frame -> the function that fills it
     "skew": fill_ledgers.skew,
@@ -31,7 +31,7 @@ TABLES: Mapping[str, Callable[[FrameContext], Any]] = {  # field of the frame ->
 
 def frame_of(
     cluster: ClusterCore, *, focus: str = "", gear: str = "steps", chips: bool = True, selected: str = "",
-    tables: Iterable[str] = (), judge: bool = False,
+    tables: Iterable[str] = (), judge: bool = False, judged: JudgedPass | None = None,
 ) -> f.Frame:  # fmt: skip
     """Fill a frame from the present place of a cluster.
 
@@ -42,8 +42,9 @@ def frame_of(
         selected: ref of what is selected; of `verdict/NODE/PLUGIN` the rule's words are filled in.
         tables: those of `TABLES` to fill.
         judge: whether a pod in focus that has had no pass is judged now, on a fork.
+        judged: the pass that an earlier frame of this cluster judged; it is judged again only if it is another.
     """
-    context = FrameContext(cluster, focus, selected, judge=judge)
+    context = FrameContext(cluster, focus, selected, judge=judge, judged=judged)
     changes = fill_history.changes(context)
     frame = f.Frame(
         head=_head(context, gear, changes), next=_next(context) if chips else (),

@@ -8,15 +8,20 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+from attrs import define
+
 from ...cluster_core import ClusterCore
 from ...component_names import DISPLAY_NAMES
 from ...explain import Pass, judge_last_pass, last_pass
+from ...revision import Revision
 from ...scheduler.loop.assume_cache import ASSUMED, key_of_note
 from ...scheduler.loop.binding_flow import WORKER
 from ...scheduler.loop.evictor import EVICTOR
 from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.apiserver import key_for
+from ...world.history import Turn
 from ...world.log import Key
+from ..frame import Verdicts
 
 LABELS = DISPLAY_NAMES | {
     PASS: "scheduler · pass",
@@ -33,6 +38,19 @@ def label_of(actor: str) -> str:
     return LABELS.get(actor, actor)
 
 
+@define
+class JudgedPass:
+    """The pass that was judged again last, for frames that follow each other. Mutable.
+
+    A pass is identified by its turn and by the revision: judging it once more would give the same.
+    """
+
+    turn: Turn | None = None
+    revision: Revision | None = None
+    passed: Pass | None = None
+    verdicts: Verdicts | None = None  # its rows
+
+
 class FrameContext:
     """The present place of a cluster, while a frame is filled from it.
 
@@ -41,11 +59,14 @@ class FrameContext:
         focus: ref of the pod that the verdicts are about; by default the one judged last, else the first that waits.
         selected: ref of what is selected.
         judge: whether a pod that has had no pass is judged now, on a fork.
+        judged: what earlier frames of this cluster judged.
     """
 
-    def __init__(self, cluster: ClusterCore, focus: str = "", selected: str = "", *, judge: bool = False) -> None:
+    def __init__(self, cluster: ClusterCore, focus: str = "", selected: str = "", *, judge: bool = False,
+                 judged: JudgedPass | None = None) -> None:
         self.cluster = cluster
         self.judge = judge
+        self.judged = JudgedPass() if judged is None else judged
         self.selected = selected
         self.world = cluster.world
         self.objects = self.world.log.objects
@@ -74,9 +95,14 @@ class FrameContext:
     @cached_property
     def passed(self) -> Pass | None:
         """Return the last pass over the pod in focus, judged again at its place; None when there was none."""
-        if self.focus is None or (last_pass(self.cluster, self.focus) is None and not self.judge):
+        turn = last_pass(self.cluster, self.focus) if self.focus is not None else None
+        if self.focus is None or (turn is None and not self.judge):
             return None
-        return judge_last_pass(self.cluster, self.focus)
+        judged, revision = self.judged, self.cluster.revision
+        if turn is None or judged.turn is not turn or judged.revision is not revision:
+            judged.turn, judged.revision, judged.verdicts = turn, revision, None
+            judged.passed = judge_last_pass(self.cluster, self.focus)
+        return judged.passed
 
     def _focus(self, focus: str) -> Key | None:
         if focus:

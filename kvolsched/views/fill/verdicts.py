@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...explain import Pass
+from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code
 from ...world.apiserver import ref
 from .. import frame as f
@@ -29,17 +30,21 @@ def verdicts(context: FrameContext) -> f.Verdicts:
     passed = context.passed
     if passed is None:
         return f.Verdicts()
+    if context.judged.verdicts is None:
+        context.judged.verdicts = _verdicts(passed)
+    return context.judged.verdicts
+
+
+def _verdicts(passed: Pass) -> f.Verdicts:
     judgement = passed.judgement
     rejected = judgement.rejected_by
-    codes: dict[str, list[str]] = {name: [] for name in sorted(judgement.nodes)}
-    for row in judgement.matrix():
-        codes[row.node].append(f.NOT_ASKED if rejected is not None else CODES.get(row.status, f.REJECT))
+    codes = _codes(judgement)
     first = judgement.first_rejecting if rejected is None else dict.fromkeys(codes)
     index = {name: place for place, name in enumerate(judgement.plugins)}
     rows = []
-    for node, row_codes in codes.items():
+    for node in sorted(codes):
         plugin = first[node]
-        rows.append(f.VerdictRow(node, "".join(row_codes), index[plugin] if plugin else -1, node == passed.chosen))
+        rows.append(f.VerdictRow(node, codes[node], index[plugin] if plugin else -1, node == passed.chosen))
     return f.Verdicts(
         pod=ref(passed.pod),
         number=passed.number,
@@ -50,6 +55,27 @@ def verdicts(context: FrameContext) -> f.Verdicts:
         prefilter_plugin=rejected.plugin if rejected else "",
         rules_changed=passed.rules_changed,
     )
+
+
+def _codes(judgement: Judgement) -> dict[str, str]:
+    """Return the codes of each node, a letter a plugin; read off whole columns, since a matrix of cells is slow."""
+    count = len(judgement.nodes)
+    columns = []
+    for index, plugin in enumerate(judgement.plugins):
+        column = judgement.columns.get(index)
+        if judgement.rejected_by is not None:
+            columns.append(f.NOT_ASKED * count)
+        elif plugin in judgement.skipped:
+            columns.append(f.NOTHING * count)
+        elif column is None or column.codes is None:
+            columns.append(f.PASS * count)
+        else:
+            numbers = judgement.codes[index].tolist()
+            letters = {code: CODES.get(column.legend(code)[1].word, f.REJECT) if code else f.PASS
+                       for code in set(numbers)}  # fmt: skip
+            columns.append("".join([letters[code] for code in numbers]))
+    rows = map("".join, zip(*columns, strict=True)) if columns else [""] * count
+    return dict(zip(judgement.nodes, rows, strict=True))
 
 
 def verdict_of(context: FrameContext, node: str) -> tuple[str, int, str, bool]:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ...cluster_core import ClusterCore
 from ..fill import frame_of, with_details
-from ..fill.context import FrameContext
+from ..fill.context import FrameContext, JudgedPass
 from ..frame import Frame
 
 
@@ -48,15 +48,17 @@ class ClusterDriver:
     def __init__(self, cluster: ClusterCore) -> None:
         self.cluster = cluster
         self.unit = "steps"
+        self.judged = JudgedPass()
         self.default = ""  # the chip that a plain step stands for: it may have to wait for its time
 
     def frame(self, focus: str = "", *, judge: bool = False) -> Frame:
-        frame = frame_of(self.cluster, focus=focus, gear=self.unit, judge=judge)
+        frame = frame_of(self.cluster, focus=focus, gear=self.unit, judge=judge, judged=self.judged)
         self.default = frame.next[0].actor if frame.next else ""
         return frame
 
     def details(self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> Frame:
-        return with_details(frame, FrameContext(self.cluster, frame.head.focus, selected, judge=judge), tables)
+        context = FrameContext(self.cluster, frame.head.focus, selected, judge=judge, judged=self.judged)
+        return with_details(frame, context, tables)
 
     def step(self, actor: str | None = None) -> None:
         """Let the default actor, or the named one (`ACTOR|CAUSE`), make one step."""

@@ -28,6 +28,8 @@ from kvolsched.views.pictures.picture import NAMED, TABS
 WIDE, BROAD, SIDE, GAP = 880, 1280, 300, 10
 """From these widths on: a side column; timeline and tabs side by side. Width of the column, and gaps, px."""
 FEW_NODES = 6
+MOST_CHIPS = 5
+"""Of more actors that may act, the others are behind a button."""
 
 
 def reading(frame: Frame) -> str:
@@ -98,7 +100,9 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self.chips = widgets.Box()
         self._chip_label = widgets.Label("May act next").add_class("k-q-label")
         self._nobody = widgets.Label(headline.IDLE).add_class("k-q-label")
-        self._chip_pool: list[Any] = []
+        self._chip_pool: dict[str, Any] = {}  # by actor
+        self._all_chips = False
+        self._more_chips = _button("", "k-more-b", "show all who may act, or the first of them", self._fold_chips)
         self.tabs = {
             tab.name: _button(tab.tab, "k-tab", "", partial(self._press, "tab", name=tab.name)) for tab in TABS
         }
@@ -293,18 +297,32 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             (button.add_class if name == self.tab else button.remove_class)("k-on")
 
     def _chips(self, rows: tuple[NextActor, ...]) -> None:
-        while len(self._chip_pool) < len(rows):
-            number = len(self._chip_pool) + 1
-            self._chip_pool.append(_button("", "k-chip-b", "", partial(self._press, "act", number=number)))
-        shown = self._chip_pool[: len(rows)]
-        for button, row in zip(shown, rows, strict=True):
-            button.description = f"{row.label}\u2002{headline.chip_words(row)}"
-            button.tooltip = row.words + (" (nothing would change)" if row.changes_nothing else "")
-            (button.add_class if row.default else button.remove_class)("k-default")
-            (button.add_class if row.changes_nothing else button.remove_class)("k-idle")
-        children = (self._chip_label, *(shown or [self._nobody]))
+        wanted = rows[: None if self._all_chips or len(rows) <= MOST_CHIPS + 1 else MOST_CHIPS]
+        kept = {row.actor: self._chip_pool[row.actor] for row in wanted if row.actor in self._chip_pool}
+        free = [button for actor, button in self._chip_pool.items() if actor not in kept]
+        shown = []
+        for row in wanted:  # a button stays with its actor, and its changes travel as one message
+            button = kept.get(row.actor) or (free.pop() if free else _button("", "k-chip-b", "", self._press_chip))
+            kept[row.actor] = button
+            shown.append(button)
+            with button.hold_sync():
+                button.description = f"{row.label}\u2002{headline.chip_words(row)}"
+                button.tooltip = row.words + (" (nothing would change)" if row.changes_nothing else "")
+                (button.add_class if row.default else button.remove_class)("k-default")
+                (button.add_class if row.changes_nothing else button.remove_class)("k-idle")
+        self._chip_pool = kept | {f"{place}": button for place, button in enumerate(free)}
+        self._more_chips.description = "fewer" if self._all_chips else f"+ {len(rows) - len(shown)} more"
+        more = [self._more_chips] if len(rows) > MOST_CHIPS + 1 else []
+        children = (self._chip_label, *(shown or [self._nobody]), *more)
         if children != self.chips.children:
             self.chips.children = children
+
+    def _press_chip(self, button: Any) -> None:
+        self.do("act", number=self.chips.children.index(button))
+
+    def _fold_chips(self, _button: Any) -> None:
+        self._all_chips = not self._all_chips
+        self._chips(self._frame.next)
 
     def __repr__(self) -> str:
         return self.reading()
