@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import DrawnAnswer, PrintedAnswer
 
 from . import volumes
 from .api.kinds.meta import evolve_parts, thaw
@@ -67,7 +67,7 @@ class StoryRow:
 
 
 @attrs.frozen(repr=False)
-class Story(PrintedAnswer):
+class Story(DrawnAnswer):
     """The turns that changed one object, in order."""
 
     about: str
@@ -90,7 +90,7 @@ class Story(PrintedAnswer):
 
 
 @attrs.frozen(repr=False)
-class Diff(PrintedAnswer):
+class Diff(DrawnAnswer):
     """The differing fields of two clusters' objects, with both values."""
 
     names: tuple[str, str]
@@ -304,12 +304,16 @@ class PassRow(NamedTuple):
     step: int
     time: float
     fit: str
+    """In words: "2 of 4 nodes fit"."""
     node: str
     visits: int = 0
+    feasible: int = 0
+    """The number of nodes that fit, of those judged."""
+    judged: int = 0
 
 
 @attrs.frozen(repr=False)
-class Passes(PrintedAnswer):
+class Passes(DrawnAnswer):
     """The scheduling passes of one pod, in order."""
 
     about: str
@@ -328,8 +332,9 @@ class Passes(PrintedAnswer):
     def __repr__(self) -> str:
         count = len(self.rows)
         table = [
-            (f"pass {number}", f"step {step}", f"t={time:g} s", fit, f"chooses {node}" if node else "chooses none")
-            for number, (step, time, fit, node, _) in enumerate(self.rows, 1)
+            (f"pass {number}", f"step {row.step}", f"t={row.time:g} s", row.fit,
+             f"chooses {row.node}" if row.node else "chooses none")
+            for number, row in enumerate(self.rows, 1)
         ]
         title = f"{self.about}, rules {self.revision}: {count} pass{'es' if count != 1 else ''}"
         return f"{title}\n{_align_columns(table)}" if table else title
@@ -346,8 +351,8 @@ def passes(cluster: ClusterCore, pod: str) -> Passes:
     for turn in cluster.world.turns:
         if turn.actor == PASS and turn.cause == f"{key.namespace}/{key.name}" and turn.end <= cluster.world.place:
             notes = (change.new for change in changes_of(cluster, turn) if isinstance(change.new, PassNote))
-            fits = ((f"{note.fit} of {note.judged} nodes fit", note.node) for note in notes)
-            rows += [PassRow(turn.step, turn.time, fit, node, turn.visits) for fit, node in fits]
+            rows += [PassRow(turn.step, turn.time, f"{note.fit} of {note.judged} nodes fit", note.node, turn.visits,
+                             note.fit, note.judged) for note in notes]
     return Passes(ref(key), cluster.revision.name, tuple(rows))
 
 

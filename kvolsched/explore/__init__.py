@@ -103,8 +103,10 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     counterexample = None
     if search.violation:
         fork = sim.fork()
-        story = tuple(turn.words for turn in replay_trace(fork, search.trace, tuple(faults), options) if turn.words)
-        counterexample = Counterexample(search.violation, story, dict(fork.log.objects))
+        turns = tuple(turn for turn in replay_trace(fork, search.trace, tuple(faults), options) if turn.words)
+        story = tuple(turn.words for turn in turns)
+        end = (summary or outcome)(SearchedObjects(fork))
+        counterexample = Counterexample(search.violation, story, dict(fork.log.objects), turns, end)
     return Exploration(
         counterexample=counterexample,
         trace=search.trace,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 import attrs
 
 from kvolsched.cluster_core import AnyCluster
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import DrawnAnswer, PrintedAnswer
 from kvolsched.results import as_sentence, hanging_indent
 from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
@@ -35,6 +35,10 @@ class Counterexample(PrintedAnswer):
     violation: str
     story: tuple[str, ...]
     objects: Mapping[Key, Any] = attrs.field(eq=False)
+    turns: tuple[Turn, ...] = attrs.field(default=(), eq=False)
+    """The turns that lead there, in their order."""
+    end: str = attrs.field(default="", eq=False)
+    """What is so then, in words: "web-0 on node-a, web-1 has no node"."""
 
     def __repr__(self) -> str:
         lines = [f"{number:3}. {hanging_indent([as_sentence(line)], 5)}" for number, line in enumerate(self.story, 1)]
@@ -42,7 +46,7 @@ class Counterexample(PrintedAnswer):
 
 
 @attrs.frozen(repr=False)
-class Exploration(PrintedAnswer):
+class Exploration(DrawnAnswer):
     """The result of an exploration; true if it has a counterexample.
 
     Args:

@@ -9,7 +9,7 @@ from collections import Counter
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import DrawnAnswer
 
 from ..cluster_core import ClusterCore
 from ..world.simulation import Simulation
@@ -20,11 +20,13 @@ from .searched import SearchedObjects, property_named
 
 
 @attrs.frozen(repr=False)
-class Sample(PrintedAnswer):
+class Sample(DrawnAnswer):
     """The end states of sampled runs with their counts."""
 
     seeds: int
     end_states: tuple[EndState, ...]
+    about: str = ""
+    """Whose runs: the cluster's name and its rules."""
 
     @property
     def stuck(self) -> int:
@@ -63,4 +65,5 @@ def sample(
             pass
         searched = SearchedObjects(fork)
         ends[summary(searched), bool(reached(searched))] += 1
-    return Sample(seeds, tuple(EndState(words, count, holds) for (words, holds), count in ends.most_common()))
+    about = f"{world.name}, rules {world.revision.name}".removeprefix(", ") if isinstance(world, ClusterCore) else ""
+    return Sample(seeds, tuple(EndState(words, count, holds) for (words, holds), count in ends.most_common()), about)

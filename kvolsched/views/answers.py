@@ -6,29 +6,58 @@ from collections.abc import Callable
 from typing import Any
 
 from .drawing.figure import Figure
+from .fill import turns
+from .fill.decode import rows_of as decode_rows
+from .fill.may import rows_of as patch_rows
+from .pictures import decode, may, searches
+from .pictures import turns as tables
 
 
 def _decoded(answer: Any) -> Figure:
-    from .fill.decode import rows_of  # noqa: PLC0415
-    from .pictures.decode import draw  # noqa: PLC0415
-
-    rows = rows_of(answer)
-    return Figure(lambda width, selection: draw(rows, width, selection), repr(answer))
+    rows = decode_rows(answer)
+    return Figure(lambda width, selection: decode.draw(rows, width, selection), repr(answer))
 
 
 def _patches(answer: Any) -> Figure:
-    from .fill.may import rows_of  # noqa: PLC0415
-    from .pictures.may import draw  # noqa: PLC0415
+    page = patch_rows(answer)
+    return Figure(lambda width, selection: may.draw(page, width, selection), repr(answer))
 
-    page = rows_of(answer)
-    return Figure(lambda width, selection: draw(page, width, selection), repr(answer))
+
+def _story(answer: Any) -> Figure:
+    rows = turns.told_turns(answer)
+    return Figure(lambda width, _selection: tables.draw_story(f"Story of {answer.about}", rows, width), repr(answer))
+
+
+def _passes(answer: Any) -> Figure:
+    rows, title = turns.passes_of_pod(answer), f"Scheduling passes of {answer.about}, rules {answer.revision}"
+    return Figure(lambda width, _selection: tables.draw_passes(title, rows, width), repr(answer))
+
+
+def _diff(answer: Any) -> Figure:
+    rows = turns.different_fields(answer)
+    return Figure(lambda width, _selection: tables.draw_diff(answer.names, rows, width), repr(answer))
+
+
+def _exploration(answer: Any) -> Figure:
+    rows = turns.search_rows(answer)
+    return Figure(lambda width, _selection: searches.draw_search(rows, width), repr(answer))
+
+
+def _sample(answer: Any) -> Figure:
+    rows = turns.sample_rows(answer)
+    return Figure(lambda width, _selection: searches.draw_sample(rows, width), repr(answer))
 
 
 ANSWERS: dict[str, Callable[[Any], Figure]] = {
     "Decoded": _decoded,
     "PatchAnswers": _patches,
+    "Story": _story,
+    "Passes": _passes,
+    "Diff": _diff,
+    "Exploration": _exploration,
+    "Sample": _sample,
 }
-"""Name of the answer's class -> the function that draws it; each imports its picture when it is called."""
+"""Name of the answer's class -> the function that draws it."""
 
 
 def answer_figure(answer: Any) -> Figure:

@@ -14,7 +14,7 @@ from ..api.kinds.node import ZONE_LABELS, Node
 from ..scheduler.framework.judgement import Judgement
 from ..scheduler.framework.verdict import Code
 from ..scheduler.plugins.default_preemption import NO_VICTIMS, NOT_HELPFUL, priority
-from .answer import Cell, AlikeNodes, SentenceClause
+from .answer import AlikeNodes, Cell, SentenceClause
 from .demands import Demand, group_nodes_by_demands
 from .sides import failing_sides, passing_sides
 

@@ -190,17 +190,25 @@ def _cursors(context: FrameContext, process: Process) -> tuple[f.Cursor, ...]:
     return tuple(rows)
 
 
-def _mark(context: FrameContext, turn: Turn) -> f.Mark:
-    """Return the mark of one turn on its lane: its write, its event, or that it only noted something."""
+def written_mark(turn: Turn, step: int) -> f.Mark | None:
+    """Return the mark of a turn's write, accepted or refused, or of its crash; None if it wrote no object."""
     if turn.fault == "crash":
-        return f.Mark(turn.step, "crash", "crash", turn.component)
+        return f.Mark(step, "crash", "crash", turn.component)
     for outcome in turn.outcomes:
         write = outcome.write
         verb = VERBS.get(write.verb, write.verb)
         if isinstance(outcome, RefusedWrite):
-            return f.Mark(turn.step, "refused", verb, write.subject, outcome.reason)
+            return f.Mark(step, "refused", verb, write.subject, outcome.reason)
         if outcome.changed:
-            return f.Mark(turn.step, "write", verb, write.subject)
+            return f.Mark(step, "write", verb, write.subject)
+    return None
+
+
+def _mark(context: FrameContext, turn: Turn) -> f.Mark:
+    """Return the mark of one turn on its lane: its write, its event, or that it only noted something."""
+    mark = written_mark(turn, turn.step)
+    if mark is not None:
+        return mark
     kind, verb = ("write", "event") if turn.events else ("note", "pass" if turn.actor == PASS else "note")
     return f.Mark(turn.step, kind, verb, _subject(context, turn))
 

@@ -1,0 +1,84 @@
+"""Rows of answers about turns, from the answers themselves."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from ...explain import Diff, Passes, Story
+from ...explore import Exploration, Sample
+from ...results import as_sentence
+from ...scheduler.loop.scheduling_cycle import PASS
+from ...world.history import Turn
+from .. import turn_rows as r
+from ..frame import Mark
+from .context import label_of
+from .history import written_mark
+
+_DECIDING = frozenset({"create", "bind", "delete"})
+_Z95 = 1.96  # of the normal distribution, for an interval of 95 %
+
+
+def told_turns(answer: Story) -> tuple[r.ToldTurn, ...]:
+    """Return the turns of an object's story."""
+    return tuple(
+        r.ToldTurn(row.step, label_of(row.actor), as_sentence(row.words) if row.words else row.actor, row.time,
+                   changed=row.changed)
+        for row in answer.rows
+    )  # fmt: skip
+
+
+def passes_of_pod(answer: Passes) -> tuple[r.PassOfPod, ...]:
+    """Return the scheduling passes of a pod."""
+    return tuple(r.PassOfPod(number, row.step, row.time, row.feasible, row.judged, row.node)
+                 for number, row in enumerate(answer.rows, 1))  # fmt: skip
+
+
+def different_fields(answer: Diff) -> tuple[r.DifferentField, ...]:
+    """Return the fields in which two clusters differ."""
+    return tuple(r.DifferentField(about, change.path, change.old, change.new) for about, change in answer.rows)
+
+
+def search_rows(answer: Exploration) -> r.SearchRows:
+    """Return what an exploration found."""
+    found = answer.counterexample
+    size = f"{answer.states:,} states, {answer.transitions:,} transitions, depth {answer.depth}"
+    if found is not None:
+        headline, good = f"Found: {found.violation}" + (f" ({found.end})" if found.end else ""), False
+        size = f"a shortest way, {len(found.turns)} turns; {size}"
+    elif answer.exhausted:
+        headline, good = "Exhausted: no failure in any state", True
+    else:
+        headline, good = "Nothing wrong in the states that were visited; more remain", None
+    ends = () if found is not None else tuple(r.EndBar(end.words, end.count, end.goal_holds) for end in answer.outcomes)
+    turns = _trace(found.turns) if found is not None else ()
+    return r.SearchRows(headline, good, size, turns, ends, "How its end states differ: a bar counts states, not runs",
+                        answer.assumptions)
+
+
+def sample_rows(answer: Sample) -> r.SampleRows:
+    """Return how sampled runs end."""
+    ends = sorted(answer.end_states, key=lambda end: (end.goal_holds, -end.count, end.words))
+    return r.SampleRows(answer.about, answer.seeds, answer.stuck, wilson(answer.stuck, answer.seeds),
+                        tuple(r.EndBar(end.words, end.count, end.goal_holds) for end in ends))
+
+
+def wilson(hits: int, of: int) -> tuple[float, float]:
+    """Return the Wilson interval of a share at 95 %: the whole range for no runs."""
+    if not of:
+        return 0.0, 1.0
+    share, spread = hits / of, _Z95 * _Z95 / of
+    middle, half = share + spread / 2, _Z95 * sqrt(share * (1 - share) / of + spread / (4 * of))
+    return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
+
+
+def _trace(turns: tuple[Turn, ...]) -> tuple[r.ToldTurn, ...]:
+    """Return the turns of a trace, numbered in their order; faults and the last one are pointed at."""
+    rows = []
+    for number, turn in enumerate(turns, 1):
+        mark = written_mark(turn, number) or Mark(number, "write" if turn.events else "note", "event")
+        fault = bool(turn.fault) or mark.kind == "refused"
+        last = number == len(turns)
+        decides = fault or last or turn.actor == PASS or (mark.kind == "write" and mark.verb in _DECIDING)
+        rows.append(r.ToldTurn(number, label_of(turn.actor or turn.component), as_sentence(turn.words or turn.cause),
+                               mark=mark, decides=decides, ringed=fault or last))
+    return tuple(rows)

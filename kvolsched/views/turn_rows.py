@@ -1,0 +1,83 @@
+"""Rows of answers about turns: stories, scheduling passes, differences, explorations, samples."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from .frame import Mark
+
+
+@frozen
+class ToldTurn:
+    """One turn as it is told: its step and time, who acted, in words, and what changed."""
+
+    step: int
+    actor: str
+    words: str
+    time: float | None = None
+    """Simulated time, seconds; None where only the order counts."""
+    mark: Mark | None = None
+    changed: tuple[str, ...] = ()
+    """Lines: "spec.nodeName: node-a", "status.phase: Pending → Bound"."""
+    decides: bool = False
+    """Whether the turn is told when not all are."""
+    ringed: bool = False
+    """Whether the turn is pointed at: a fault, or the one after which the failure holds."""
+
+
+@frozen
+class PassOfPod:
+    """One scheduling pass of a pod."""
+
+    number: int
+    step: int
+    time: float
+    fit: int
+    judged: int
+    node: str
+    """The node that it chose; empty for none."""
+
+
+@frozen
+class DifferentField:
+    """One field that differs between two clusters; an empty value is a field or object that is not there."""
+
+    ref: str
+    path: str
+    left: str
+    right: str
+
+
+@frozen
+class EndBar:
+    """One way in which runs end: in words, how often, and whether the goal holds there."""
+
+    words: str
+    count: int
+    good: bool
+
+
+@frozen
+class SearchRows:
+    """What an exploration found: a headline, its size, the turns that lead to a failure, the ends, what is assumed."""
+
+    headline: str
+    good: bool | None
+    """Whether nothing was found (True), a failure was (False), or the search is not over (None)."""
+    size: str
+    turns: tuple[ToldTurn, ...]
+    ends: tuple[EndBar, ...]
+    ends_title: str
+    assumed: tuple[str, ...]
+
+
+@frozen
+class SampleRows:
+    """How sampled runs end: whose runs, how many, how many are stuck, and the interval of that share."""
+
+    about: str
+    runs: int
+    stuck: int
+    interval: tuple[float, float]
+    """Bounds of the share of stuck runs in [0, 1], at 95 %."""
+    ends: tuple[EndBar, ...]

@@ -1,0 +1,118 @@
+"""Pictures of answers: what each shows, at every width, with names that somebody else chose."""
+
+import itertools
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import kvolsched
+from kvolsched.explore import Crash
+from kvolsched.views import turn_rows as r
+from kvolsched.views.answers import answer_figure
+from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.figure import WIDTHS
+from kvolsched.views.fill.turns import search_rows, wilson
+from kvolsched.views.frame import Mark
+from kvolsched.views.pictures import searches, turns
+
+SIZES = {"k-say-s": 14, "k-cap": 13, "k-n": 12, "k-m": 12, "k-w": 10, "k-c": 10}
+HOSTILE = '<script>alert("x")</script>'
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """One answer of each kind, of a scenario whose replicas may be stranded."""
+    replicas = kvolsched.scenario("two-replicas", "design")
+    found, sampled = replicas.explore(progress=False, lag="none"), replicas.sample(12)
+    other = replicas.fork("other")
+    replicas.run()
+    other.cordon("node-a")
+    other.run()
+    return {
+        "found": found, "sample": sampled, "story": replicas.story("pod/web-0"), "passes": replicas.passes("web-0"),
+        "diff": replicas.diff(other), "equal": replicas.diff(replicas.fork("same")),
+        "exhausted": kvolsched.scenario("zonal-example").explore(progress=False),
+        "unfinished": kvolsched.scenario("two-replicas").explore(progress=False, max_states=40),
+    }  # fmt: skip
+
+
+NAMES = ("found", "sample", "story", "passes", "diff", "equal", "exhausted", "unfinished")
+
+
+def texts(svg):
+    """Return the words of a picture with their places, sizes and anchors."""
+    for found in re.finditer(r"<text ([^>]*)>(.*?)</text>", svg):
+        at = dict(re.findall(r'([-\w]+)="([^"]*)"', found[1]))
+        yield float(at["x"]), float(at["y"]), at.get("class", ""), ET.fromstring(f"<a>{found[2]}</a>")  # noqa: S314
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_picture_fits_its_width(answers, name, width):
+    """The picture is well-formed, as wide as asked, and no word leaves it at the right."""
+    svg = answer_figure(answers[name]).draw(width, "")
+    assert str(width) == ET.fromstring(svg).get("width")  # noqa: S314 - our own string
+    for x, _, classes, words in texts(svg):
+        if "k-mid" not in classes and "k-end" not in classes:
+            size = next((size for name, size in SIZES.items() if name in classes.split()), 11)
+            assert x + t.width("".join(words.itertext()), size) <= width + 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_reading_is_what_prints(answers, name):
+    """A notebook's picture reads as the answer prints."""
+    assert repr(answers[name]) == answer_figure(answers[name]).reading
+
+
+def test_a_trace_names_each_turn_once_in_its_lane(answers):
+    """A failure has one column for each turn of its trace, and says how it ends."""
+    rows = search_rows(answers["found"])
+    svg = answers["found"].figure().svg
+    labels = re.findall(r'data-key="mark-\d+"[^>]*aria-label="(\d+)\.', svg)
+    assert [str(turn.step) for turn in rows.turns] == labels
+    assert rows.headline.endswith(f"({answers['found'].counterexample.end})")
+    assert len(rows.turns) == len(answers["found"].counterexample.story)
+
+
+def test_a_crash_is_ringed_and_told():
+    """Of a long trace the faults and the last turn always have a column and a line."""
+    claims = kvolsched.scenario("zonal-example")
+    rows = search_rows(claims.explore(progress=False, faults=[Crash("kube-scheduler")], lag="none",
+                                      until=lambda c: any(pod.spec.node_name for pod in c.objects("pods"))))
+    assert rows.turns[-1].ringed
+    long = tuple(r.ToldTurn(n, "actor", f"turn {n}", mark=Mark(n, "note"), ringed=n in (3, 90)) for n in range(1, 91))
+    drawn = searches.draw_search(r.SearchRows("Found", False, "", long, (), "", ()), 560)
+    shown = [int(n) for n in re.findall(r'data-key="mark-\d+"[^>]*aria-label="(\d+)\.', drawn)]
+    assert {3, 90} <= set(shown)
+    assert len(shown) < 40
+
+
+def test_ends_beyond_the_eighth_share_one_line():
+    """Many ends are eight bars and the sum of the others."""
+    ends = tuple(r.EndBar(f"end {n}", 10 - n, good=True) for n in range(10))
+    svg = searches.draw_search(r.SearchRows("Exhausted", True, "", (), ends, "Ends", ()), 700)
+    assert 8 == len(re.findall(r'data-key="end-\d+"', svg))
+    assert "2 other ends: 3 states" in svg
+
+
+def test_interval_of_a_share():
+    """Wilson's interval at 95 %, as tables print it: 5 of 10 is 24 to 76 %, none of 10 at most 28 %."""
+    assert (0.24, 0.76) == tuple(round(bound, 2) for bound in wilson(5, 10))
+    assert (0.0, 0.28) == tuple(round(bound, 2) for bound in wilson(0, 10))
+    assert (0.0, 1.0) == wilson(0, 0)
+
+
+def test_words_of_somebody_else_stay_words():
+    """Names and values from manifests are escaped in every table."""
+    told = (r.ToldTurn(1, HOSTILE, HOSTILE, 0.0, Mark(1, "note"), (f"{HOSTILE}: {HOSTILE} → {HOSTILE}", "{y} {"), True, True),)
+    drawn = [
+        turns.draw_story(HOSTILE, told, 600),
+        turns.draw_passes(HOSTILE, (r.PassOfPod(1, 1, 0, 1, 2, HOSTILE),), 600),
+        turns.draw_diff((HOSTILE, "b"), (r.DifferentField(HOSTILE, HOSTILE, HOSTILE, ""),), 600),
+        searches.draw_search(r.SearchRows(HOSTILE, False, "", told, (r.EndBar(HOSTILE, 1, True),), "", (HOSTILE,)), 600),
+        searches.draw_sample(r.SampleRows(HOSTILE, 1, 1, (0, 1), (r.EndBar(HOSTILE, 1, False),)), 600),
+    ]
+    for svg, tag in itertools.product(drawn, ("<script", "{{")):
+        assert tag not in svg
+    assert "{y} {" in "".join(ET.fromstring(drawn[0]).itertext())  # noqa: S314 - our own string
