@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .mounts import MountTable
     from .pools import PoolTable
     from .requests import ApiRequests
+    from .results import Step
     from .series import Wanted
     from .views.drawing.figure import ChartFigure, Figure
     from .views.fill.writes import RecordedWrites
@@ -234,6 +235,52 @@ class Cluster(ClusterRules):
         from .mounts import mounts
 
         return mounts(self, pod)
+
+    # -- branches ---------------------------------------------------------------------------------------------
+
+    @property
+    def branches(self) -> list[str]:
+        """The names of the branches of this cluster's history, the present one first.
+
+        >>> Cluster().branches
+        ['main']
+        """
+        return [self.world.branch, *(branch.name for branch in self.world.branches)]
+
+    def branch(self, name: str) -> Step:
+        """Begin a branch at the present step and return that step; what is known of the future stays in the old branch.
+
+        An act in the past begins one too, under the name `branch-1`, `branch-2`, ...
+
+        Args:
+            name: the branch's name.
+
+        Raises:
+            ValueError: the name is empty, or taken.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.run(), c.goto(6), c.branch("node-a closed"), c.cordon("node-a")
+        >>> c.branches
+        ['node-a closed', 'main']
+        """
+        self.world.history.begin_branch(name)
+        return self.last_step
+
+    def switch(self, branch: str) -> Step:
+        """Go to the end of another branch and return its last step; the present branch stays known.
+
+        Raises:
+            LookupError: there is no such branch; the message lists the names.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.run(), c.goto(6), c.branch("node-a closed"), c.cordon("node-a")
+        >>> c.switch("main").number == c.world.known_steps
+        True
+        """
+        self.world.switch(branch)
+        return self.last_step
 
     # -- every order ------------------------------------------------------------------------------------------
 

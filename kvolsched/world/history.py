@@ -145,6 +145,17 @@ class History:
         self.branches.append(Branch(self.branch, name, start, future))
         self.branch = name
 
+    def begin_branch(self, name: str) -> None:
+        """Begin a branch at the present position; the known future stays under the present branch's name.
+
+        Raises:
+            ValueError: the name is empty, or taken.
+        """
+        if not name or name in {self.branch, *(branch.name for branch in self.branches)}:
+            raise ValueError(f"branch {name!r}: a branch needs a name that no other one has")
+        start = self.log.place
+        self.branch_off(self.truncate(), start, name)
+
     def new_branch_name(self) -> str:
         """Return the first unused name of branch-1, branch-2, ..."""
         names = {branch.name for branch in self.branches} | {self.branch}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from attrs import evolve
 
 from kvolsched.views import frame as f
+from kvolsched.views.panel.acts import Call
+from kvolsched.views.panel.script import Script
 
 
 class FakeDriver:
@@ -15,7 +17,7 @@ class FakeDriver:
     def __init__(self, frames: Sequence[f.Frame], at: int = 0) -> None:
         self.frames, self.at, self.known, self.unit = tuple(frames), at, at, "steps"
         self.orders: list[tuple[object, ...]] = []
-        self.broken = ""
+        self.broken, self.script = "", Script()
 
     def frame(self, focus: str = "", *, judge: bool = False) -> f.Frame:
         base = self.frames[self.at]
@@ -51,6 +53,26 @@ class FakeDriver:
     def gear(self, unit: str) -> None:
         self.orders.append(("gear", unit))
         self.unit = unit
+
+    def branches(self) -> list[str]:
+        return [self.frames[self.at].head.branch]
+
+    def switch(self, branch: str) -> None:
+        self.orders.append(("switch", branch))
+
+    def choices(self, kind: str) -> list[tuple[str, str]]:
+        names = {"node": [n.name for n in self.frames[self.at].nodes], "pod": [p.ref for p in self.frames[self.at].pods]}
+        return [(name, name) for name in names.get(kind, [])]
+
+    def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
+        self.orders.append(("perform", str(call), branch, forks))
+        self.script.add(str(call))
+
+    def holds(self, until: Callable[[object], bool]) -> Callable[[], bool]:
+        return lambda: until(self)
+
+    def history(self) -> Script:
+        return self.script
 
     def details(self, frame: f.Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> f.Frame:
         parts = selected.split("/")

@@ -47,7 +47,7 @@ def frame_of(
     context = FrameContext(cluster, focus, selected, judge=judge, judged=judged)
     changes = fill_history.changes(context)
     frame = f.Frame(
-        head=_head(context, gear, changes), next=_next(context) if chips else (),
+        head=_head(context, gear, changes), next=_next(context, gear) if chips else (),
         nodes=fill_objects.nodes(context), pods=fill_objects.pods(context), claims=fill_objects.claims(context),
         volumes=fill_objects.volumes(context), classes=fill_objects.classes(context),
         verdicts=fill_verdicts.verdicts(context), changes=changes,
@@ -82,8 +82,9 @@ def _head(context: FrameContext, gear: str, changes: tuple[f.ChangeRow, ...]) ->
     )
 
 
-def _next(context: FrameContext) -> tuple[f.NextActor, ...]:
+def _next(context: FrameContext, gear: str) -> tuple[f.NextActor, ...]:
     rows = []
+    known = fill_history.known_next(context.cluster)
     for place, trial in enumerate(context.cluster.next):
         words = as_sentence(trial.words or f"look at {trial.cause}")
         wait = trial.time - context.world.now
@@ -92,4 +93,8 @@ def _next(context: FrameContext) -> tuple[f.NextActor, ...]:
                         words=f"in {wait:g} s: {words}" if wait > 0 else words, default=place == 0,
                         changes_nothing=trial.quiet)
         )
+    if known is not None and (gear == "steps" or known.actor == fill_history.REPEATED):  # Step goes on as before
+        again = next((row for row in rows if row.actor == known.actor), known)
+        others = [evolve(row, default=False) for row in rows if row.actor != known.actor]
+        rows = [evolve(again, default=True), *others]
     return tuple(rows)

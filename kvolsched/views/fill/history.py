@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from ...cluster_core import ClusterCore
+from ...cluster_core import USER, ClusterCore
 from ...controllers import stateful_set
 from ...custom_controller import is_custom
 from ...explain import (
@@ -20,6 +20,7 @@ from ...explain import (
     key_of_note_subject,
     merge_note_changes,
 )
+from ...results import as_sentence
 from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.apiserver import RefusedWrite, key_for, ref
 from ...world.component import Process
@@ -28,6 +29,7 @@ from ...world.log import Change, Key, Note
 from .. import frame as f
 from .context import FrameContext, label_of
 
+REPEATED = "user|again"
 VERBS = {"update_status": "status"}
 SHOWN_AT_CREATION = ("spec.claimRef", "spec.nodeAffinity", "spec.nodeName")  # of a created object
 SERVES = {stateful_set.NAME: "StatefulSet"}  # a component is idle while nothing of this kind exists
@@ -81,6 +83,25 @@ def _note_change(change: Change) -> Iterable[f.ChangeRow]:
         reference = ref(subject) if subject is not None else note.name
         op = "+" if old is None else "-" if new is None else "~"
         yield f.ChangeRow("note", note.component, op, reference, note.sort, before, after)
+
+
+# -- what is known to come next ---------------------------------------------------------------------------------------
+
+
+def known_next(cluster: ClusterCore) -> f.NextActor | None:
+    """Return the next step of this branch if it is known from an earlier visit, as the actor that makes it.
+
+    What a user did, or let happen to a component, no component would do again: its actor is `REPEATED`.
+    """
+    world, step = cluster.world, cluster.world.step_number + 1
+    if step > world.known_steps:
+        return None
+    turn = next((turn for turn in world.turns if turn.step == step and not turn.quiet), None)
+    if turn is None:
+        return None
+    if turn.actor and turn.component != USER:
+        return f.NextActor(f"{turn.actor}|{turn.cause}", label_of(turn.actor), turn.component, as_sentence(turn.words))
+    return f.NextActor(REPEATED, USER, USER, as_sentence(turn.words))
 
 
 # -- the story of an object -------------------------------------------------------------------------------------------

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
 
-from ...cluster_core import ClusterCore
+from ...cluster_core import ClusterCore, condition
 from ..fill import frame_of, with_details
+from ..fill.choices import Choice, choices
 from ..fill.context import FrameContext, JudgedPass
+from ..fill.history import REPEATED, known_next
 from ..frame import Frame
+from .acts import Call, literal, unused
+from .script import Script
 
 
 class PanelDriver(Protocol):
@@ -41,6 +45,24 @@ class PanelDriver(Protocol):
     def gear(self, unit: str) -> None:
         """Count in "steps" or in "turns"."""
 
+    def branches(self) -> list[str]:
+        """Return the names of the branches, the present one first."""
+
+    def switch(self, branch: str) -> None:
+        """Go to the end of another branch."""
+
+    def choices(self, kind: str) -> list[Choice]:
+        """Return what there is of a kind to act on: how each is shown, and its value."""
+
+    def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
+        """Let the user act; in the past, and if it `forks`, on a new branch of this name."""
+
+    def holds(self, until: str | Callable[[Any], bool]) -> Callable[[], bool]:
+        """Return whether a condition, in words or as a function, holds, as a function of the present place."""
+
+    def history(self) -> Script:
+        """Return what was done so far as lines of Python."""
+
 
 class ClusterDriver:
     """A cluster as a driver. Mutable: it moves the cluster."""
@@ -50,6 +72,7 @@ class ClusterDriver:
         self.unit = "steps"
         self.judged = JudgedPass()
         self.default = ""  # the chip that a plain step stands for: it may have to wait for its time
+        self.script = Script()
 
     def frame(self, focus: str = "", *, judge: bool = False) -> Frame:
         frame = frame_of(self.cluster, focus=focus, gear=self.unit, judge=judge, judged=self.judged)
@@ -61,22 +84,68 @@ class ClusterDriver:
         return with_details(frame, context, tables)
 
     def step(self, actor: str | None = None) -> None:
-        """Let the default actor, or the named one (`ACTOR|CAUSE`), make one step."""
+        """Let the default actor, or the named one (`ACTOR|CAUSE`), make one step; a known step is repeated."""
+        world, turns = self.cluster.world, self.unit == "turns"
         name, _, cause = ("" if actor == self.default else actor or "").partition("|")
-        self.cluster.step(name or None, cause or None, turns=self.unit == "turns")
+        known = known_next(self.cluster)
+        if not name and known is not None and (known.actor == REPEATED or not turns):
+            self.goto(world.step_number + 1)
+        elif self.cluster.step(name or None, cause or None, turns=turns):
+            args = [literal(part) for part in (name, cause) if part] + ["turns=True"] * turns
+            if args:
+                self.script.add(f"c.step({', '.join(args)})")
+            else:
+                self.script.step()
 
     def back(self) -> None:
-        self.cluster.back()
+        self.goto(max(0, self.cluster.world.step_number - 1))
 
     def goto(self, step: int) -> None:
-        self.cluster.goto(step)
+        """Go to a known step of this branch."""
+        if step != self.cluster.world.step_number:
+            self.cluster.goto(step)
+            self.script.goto(step)
 
     def run(self) -> None:
-        """Step until nobody has anything to do, at most 1,000 steps."""
-        self.cluster.run(steps=1_000)
+        """Step until nobody has anything to do, at most 1,000 steps; what is known of this branch is repeated first."""
+        self.goto(self.cluster.world.known_steps)
+        if self.cluster.run(steps=1_000).steps:
+            self.script.add("c.run(steps=1_000)")
 
     def reset(self) -> None:
-        self.cluster.goto(0)
+        self.goto(0)
 
     def gear(self, unit: str) -> None:
         self.unit = unit
+
+    def branches(self) -> list[str]:
+        world = self.cluster.world
+        return [world.branch, *(branch.name for branch in world.branches)]
+
+    def switch(self, branch: str) -> None:
+        self.cluster.world.switch(branch)
+        self.script.add(str(Call("switch", (branch,))))
+
+    def choices(self, kind: str) -> list[Choice]:
+        return choices(self.cluster, kind)
+
+    def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
+        """Let the user act; in the past, and if it `forks`, on a new branch of this name.
+
+        What is refused there begins no branch: it is tried on a fork first.
+        """
+        world = self.cluster.world
+        if forks or world.step_number < world.known_steps:
+            call.on(self.cluster.fork())
+            name = unused(branch or call.method, self.branches())
+            world.history.begin_branch(name)
+            self.script.add(str(Call("branch", (name,))))
+        call.on(self.cluster)
+        self.script.add(str(call))
+
+    def holds(self, until: str | Callable[[Any], bool]) -> Callable[[], bool]:
+        holds = condition(until)
+        return lambda: bool(holds is None or holds(self.cluster))
+
+    def history(self) -> Script:
+        return self.script

@@ -98,8 +98,8 @@ body[data-jp-theme-light=false]{{background:#14181f}}.k-page{{margin:auto}}</sty
 <div class="k-toolbar">{buttons}
 <input type="range" class="k-slider" aria-label="timeline" min="0" max="{last}" value="0">
 <div class="k-html" data-show="place"></div><div class="k-html" data-show="badge"></div></div>
-<div class="k-chips"><span class="k-q-label">May act next</span>
-<span class="k-html" data-show="chips"></span></div>
+<div class="k-doing"><div class="k-chips"><span class="k-q-label">May act next</span>
+<span class="k-html" data-show="chips"></span></div></div>
 <div class="k-tabs">{tabs}</div><div id="host"></div></div></div>
 <script type="application/json" id="run">{data}</script>
 <script>

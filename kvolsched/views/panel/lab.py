@@ -18,9 +18,13 @@ import traitlets
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.frame import Frame, NextActor
+from kvolsched.views.panel.acts import BY_NAME, UNTIL
+from kvolsched.views.panel.acts_row import ActsRow, button
 from kvolsched.views.panel.driver import PanelDriver
 from kvolsched.views.panel.export import save_page, still
 from kvolsched.views.panel.host import ROOT, Host
+from kvolsched.views.panel.player import SPEEDS, Player, failure
+from kvolsched.views.panel.script import Script
 from kvolsched.views.panel.selection import JUDGE, judge_button, pod_of
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
 from kvolsched.views.pictures.picture import NAMED, TABS
@@ -30,6 +34,7 @@ WIDE, BROAD, SIDE, GAP = 880, 1280, 300, 10
 FEW_NODES = 6
 MOST_CHIPS = 5
 """Of more actors that may act, the others are behind a button."""
+_WHILE_PLAYING = frozenset({"tick", "play", "pause", "toggle", "width", "ping", "tab", "select", "judge"})
 
 
 def reading(frame: Frame) -> str:
@@ -54,13 +59,21 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     domains, the events and the story of the object selected. A click on a node, pod, claim, volume or verdict
     selects it everywhere; a click on a number or mark of the lanes goes to that step.
 
-    Keys, with the focus in the panel: → or `.` step, ← or `,` back, Home to the start, r run, 1-9 let that actor
-    act, Esc select nothing. Inside a view arrows go to the nearest object, Enter selects it.
+    Below who may act next stand your own acts: cordon, taint, label, delete, ..., restart with other rules or a gate
+    switched. Each asks what it needs, shows its line of Python, and adds it to `history`. In the past, and with other
+    rules, an act begins a branch; the branches are in the drop-down of the toolbar.
+
+    Keys, with the focus in the panel: → or `.` step, ← or `,` back, Home to the start, r run, p play and pause, 1-9
+    let that actor act, Esc leave a form, then select nothing. Inside a view arrows go to the nearest object, Enter
+    selects it.
 
         lab = c.lab()
         lab                                 # shows it, in as many cells as you like
         lab.do("step")                      # what a click does, without one: back, run, goto, act, select, ...
-        lab.selection = "pod/web-0"         # readable, settable, and to be observed
+        lab.selection = "pod/web-0"         # readable, settable, and to be observed; all tabs speak of it
+        lab.user("cordon", node="node-a")   # an act of yours, as a click does it
+        lab.history                         # what was done, as lines of Python on `c`
+        lab.play(until="pod/web-0 Running")  # a step now and then; lab.pause()
         lab.topology = "example.com/rack"   # the label by which the map groups the nodes
         lab.save("run.html")                # the whole run in one file that steps without a kernel
         lab.reading()                       # the same in text
@@ -71,6 +84,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     selection = traitlets.Unicode(help="ref of what is selected; empty: nothing")
     topology = traitlets.Unicode(ZONE_LABEL, help="topology key by which the map groups nodes")
+    playing = traitlets.Bool(False, help="whether it steps by itself")
     tab = traitlets.Enum([picture.name for picture in TABS], "verdicts", help="the open tab")
 
     def __init__(self, driver: PanelDriver, *, width: int = 1000) -> None:
@@ -80,37 +94,44 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self._width, self._scores, self._quiet = width, False, False
         self._unfolded: frozenset[str] = frozenset()
         self._focus, self._judging = "", False
+        self.before_step: Callable[[Lab, str | None], bool] | None = None
+        self.player, self._ended = Player(self._tick, self._stopped), ""
+        self._until: Callable[[], bool] | None = None
+        self.acts = ActsRow(driver.choices, self.do)
+        self.slot = widgets.Box().add_class("k-slot")
         self.buttons = {
-            name: _button(name.capitalize(), f"k-btn k-{name}", hint, partial(self._press, name))
+            name: button(name.capitalize(), f"k-btn k-{name}", hint, partial(self._press, name))
             for name, hint in (
                 ("reset", "go to the start (Home)"),
                 ("back", "one step back (←)"),
                 ("step", "one step (→)"),
                 ("run", "step until the cluster is idle (r)"),
+                ("play", "step by itself (p); it stops at a failure, at the end and at any key"),
             )
         }
+        self.speed = _choice([*SPEEDS, "until…"], "1/s", "how fast it plays", self._sped, "k-speed")
+        self.branch = _choice(["main"], "main", "the branches of this history", self._switched, "k-branches")
         self.slider = widgets.IntSlider(0, 0, 0, readout=False, description="", layout={"width": "auto"})
         self.slider.add_class("k-slider").tooltip = "timeline"
         self.slider.observe(self._slid, "value")
-        self.gear = widgets.ToggleButtons(options=["steps", "turns"],
-                                          tooltips=["one cause at a time", "one API write at a time"])
-        self.gear.add_class("k-gear")
-        self.gear.observe(self._geared, "value")
+        self.gear = _choice(["steps", "turns"], "steps", "a cause or a write at a time", self._geared, "k-gear")
         self.place, self.badge = widgets.HTML(), widgets.HTML()
         self.chips = widgets.Box()
         self._chip_label = widgets.Label("May act next").add_class("k-q-label")
         self._nobody = widgets.Label(headline.IDLE).add_class("k-q-label")
         self._chip_pool: dict[str, Any] = {}  # by actor
         self._all_chips = False
-        self._more_chips = _button("", "k-more-b", "show all who may act, or the first of them", self._fold_chips)
+        self._more_chips = button("", "k-more-b", "show all who may act, or the first of them", self._fold_chips)
         self.tabs = {
-            tab.name: _button(tab.tab, "k-tab", "", partial(self._press, "tab", name=tab.name)) for tab in TABS
+            tab.name: button(tab.tab, "k-tab", "", partial(self._press, "tab", name=tab.name)) for tab in TABS
         }
-        toolbar = widgets.Box([*self.buttons.values(), self.slider, self.place, self.gear, self.badge])
+        toolbar = widgets.Box([*self.buttons.values(), self.speed, self.slider, self.place, self.gear, self.branch,
+                               self.badge])  # fmt: skip
+        self.chips.add_class("k-chips")
+        doing = widgets.Box([self.chips, self.acts.row, self.acts.form, self.acts.script, self.slot])
         tabs = widgets.Box(list(self.tabs.values()))
         grid = widgets.Box([
-            toolbar.add_class("k-toolbar"), self.chips.add_class("k-chips"), tabs.add_class("k-tabs"),
-            self.host,
+            toolbar.add_class("k-toolbar"), doing.add_class("k-doing"), tabs.add_class("k-tabs"), self.host,
         ])  # fmt: skip
         super().__init__([grid.add_class("k-grid")])
         self.add_class(ROOT).add_class("k-lab")
@@ -125,21 +146,56 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         return self._frame
 
     def do(self, cmd: str, **arguments: Any) -> None:
-        """Carry out one command: step, back, reset, run, goto, act, gear, select, clear, judge, tab or width.
+        """Carry out one command: step, back, reset, run, goto, act, user, branch, play, select, judge, tab, ...
 
         An error of the engine is shown in the sentence and raised; the panel then shows the engine's present place.
         """
         act = self._commands().get(cmd)
         if act is None:
             raise ValueError(f"no command {cmd!r}: {', '.join(sorted(self._commands()))}")
+        if cmd not in _WHILE_PLAYING:
+            self.player.stop()
         try:
             act(**arguments)
         except Exception as error:
             self._refill()
-            self._draw(f"{type(error).__name__}: {error}")
+            self._draw("" if self.acts.act is not None else f"{type(error).__name__}: {error}")
             raise
         finally:
             self.host.tick += 1
+
+    def user(self, act: str, **values: Any) -> None:
+        """Act as the user: a name of the row of acts and the values of its fields; `history` then has its line.
+
+        Raises:
+            KeyError: there is no such act, or there is no such object.
+            ValueError: a field is missing or wrong; the message lists the fields.
+            ApplyRefused: the API server refuses.
+        """
+        self.do("user", act=act, **values)
+
+    def play(self, *, until: str | Callable[[Any], bool] | None = None, seconds: float | None = None) -> None:
+        """Step by itself, until a condition of `Cluster.run` holds, something fails, or nobody has anything to do.
+
+        Args:
+            until: such as `pod/web-0 Running`, or a function of the cluster.
+            seconds: how long a step takes.
+        """
+        self.do("play", until=until, seconds=seconds)
+
+    def pause(self) -> None:
+        """Stop playing."""
+        self.do("pause")
+
+    @property
+    def history(self) -> Script:
+        """What was done here, as lines of Python that do the same on a cluster `c`."""
+        return self.driver.history()
+
+    @property
+    def branches(self) -> list[str]:
+        """The names of the branches, the present one first."""
+        return self.driver.branches()
 
     def reading(self) -> str:
         """Return what is shown as text."""
@@ -175,7 +231,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     def _commands(self) -> dict[str, Callable[..., None]]:
         return {
-            "step": lambda actor=None: self._drive(self.driver.step, actor) if self._frame.next else None,
+            "step": self._step,
             "back": lambda: self._drive(self.driver.back),
             "reset": lambda: self._drive(self.driver.reset),
             "run": lambda: self._drive(self.driver.run) if self._frame.next else None,
@@ -183,9 +239,16 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             "gear": lambda unit: self._drive(self.driver.gear, unit),
             "act": self._act,
             "select": self._select,
-            "clear": lambda: self._select(""),
+            "clear": self._clear,
             "judge": self._judge,
+            "ask": self._ask,
+            "user": self._user,
+            "branch": lambda name: self._drive(self.driver.switch, name) if name != self.branches[0] else None,
+            "play": self._play,
+            "pause": self.player.stop,
+            "toggle": lambda: self.player.stop() if self.playing else self._play(),
             "tab": lambda name: self.set_trait("tab", name),
+            "tick": self._step,
             "width": self._resize,
             "ping": lambda: None,
         }
@@ -219,9 +282,58 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self._refill()
         self._draw()
 
+    def _step(self, actor: str | None = None, *, asked: bool = False) -> None:
+        if self._frame.next and (asked or self.before_step is None or self.before_step(self, actor)):
+            self._drive(self.driver.step, actor)
+
     def _act(self, number: int) -> None:
         if 1 <= number <= len(self._frame.next):
-            self._drive(self.driver.step, self._frame.next[number - 1].actor)
+            self._step(self._frame.next[number - 1].actor)
+
+    # -- the user ---------------------------------------------------------------------------------------------
+
+    def _ask(self, name: str) -> None:
+        self.acts.ask(name, self.selection)
+
+    def _user(self, act: str, **values: Any) -> None:
+        asked = BY_NAME[act]
+        if set(values) != {each.name for each in asked.fields}:
+            raise ValueError(f"{act} takes: {', '.join(each.name for each in asked.fields)}")
+        call = asked.call(values)
+        if asked is UNTIL:
+            self._play(until=values["until"])
+        else:
+            self._drive(partial(self.driver.perform, call, asked.branch(values), forks=asked.forks))
+        self.acts.close()
+
+    def _clear(self) -> None:
+        if self.acts.act is not None:
+            self.acts.close()
+        else:
+            self._select("")
+
+    def _play(self, until: str | Callable[[Any], bool] | None = None, seconds: float | None = None) -> None:
+        self._until = None if until is None else self.driver.holds(until)
+        if seconds is not None:
+            self.player.seconds = seconds
+        if self._frame.next and not self.playing:
+            self._ended, self.playing = "", True
+            self.player.play()
+            self._draw()
+
+    def _tick(self) -> str:
+        """Make one step of playing; say why it was the last one."""
+        place = self._frame.head
+        self.do("tick")
+        if self._until is not None and self._until():
+            return "the condition holds"
+        if self._frame.head == place:
+            return "it waits for an answer"
+        return failure(self._frame) or ("" if self._frame.next else "the end")
+
+    def _stopped(self, why: str) -> None:
+        self._ended, self.playing = why and f"Play stopped: {why}", False
+        self._draw()
 
     def _select(self, ref: str) -> None:
         kind, _, rest = ref.partition("/")
@@ -235,7 +347,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         elif kind == "matrix":
             self._scores = rest == "scores"
             self._draw()
-        else:
+        elif not self.acts.take(ref):
             self.selection = "" if ref == self.selection else ref
 
     def _resize(self, px: int) -> None:
@@ -252,8 +364,19 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         if not self._quiet:
             self.do("gear", unit=change["new"])
 
+    def _switched(self, change: dict[str, Any]) -> None:
+        if not self._quiet:
+            self.do("branch", name=change["new"])
+
+    def _sped(self, change: dict[str, Any]) -> None:
+        if change["new"] in SPEEDS:
+            self.player.seconds = SPEEDS[change["new"]]
+        else:
+            self.speed.value = change["old"]
+            self.do("ask", name=UNTIL.name)
+
     def _press(self, cmd: str, _button: Any, **arguments: Any) -> None:
-        self.do(cmd, **arguments)
+        self.do("toggle" if cmd == "play" else cmd, **arguments)
 
     def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
         arguments = dict(content)
@@ -289,28 +412,36 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self.place.value = headline.place_html(frame)
         self.badge.value = headline.badge_html(frame)
         for name, off in (("reset", head.step == 0), ("back", head.step == 0), ("step", not frame.next),
-                          ("run", not frame.next)):  # fmt: skip
+                          ("run", not frame.next), ("play", not frame.next)):  # fmt: skip
             self.buttons[name].disabled = off
+        self.buttons["play"].description = "Pause" if self.playing else "Play"
+        (self.add_class if self.playing else self.remove_class)("k-playing")
+        branches = self.driver.branches()
+        if sorted(branches) != list(self.branch.options):
+            self.branch.options = sorted(branches)
+        self.branch.value = branches[0]
+        past = f"starts a branch at step {head.step}" if head.step < head.steps_known else ""
+        self.acts.update(" · ".join(part for part in (self._ended, past) if part), self.driver.history())
         events = len(frame.events)
         self.tabs["events"].description = f"Events {events}" if events else "Events"
-        for name, button in self.tabs.items():
-            (button.add_class if name == self.tab else button.remove_class)("k-on")
+        for name, tab in self.tabs.items():
+            (tab.add_class if name == self.tab else tab.remove_class)("k-on")
 
     def _chips(self, rows: tuple[NextActor, ...]) -> None:
         wanted = rows[: None if self._all_chips or len(rows) <= MOST_CHIPS + 1 else MOST_CHIPS]
         kept = {row.actor: self._chip_pool[row.actor] for row in wanted if row.actor in self._chip_pool}
-        free = [button for actor, button in self._chip_pool.items() if actor not in kept]
+        free = [chip for actor, chip in self._chip_pool.items() if actor not in kept]
         shown = []
         for row in wanted:  # a button stays with its actor, and its changes travel as one message
-            button = kept.get(row.actor) or (free.pop() if free else _button("", "k-chip-b", "", self._press_chip))
-            kept[row.actor] = button
-            shown.append(button)
-            with button.hold_sync():
-                button.description = f"{row.label}\u2002{headline.chip_words(row)}"
-                button.tooltip = row.words + (" (nothing would change)" if row.changes_nothing else "")
-                (button.add_class if row.default else button.remove_class)("k-default")
-                (button.add_class if row.changes_nothing else button.remove_class)("k-idle")
-        self._chip_pool = kept | {f"{place}": button for place, button in enumerate(free)}
+            chip = kept.get(row.actor) or (free.pop() if free else button("", "k-chip-b", "", self._press_chip))
+            kept[row.actor] = chip
+            shown.append(chip)
+            with chip.hold_sync():
+                chip.description = f"{row.label}\u2002{headline.chip_words(row)}"
+                chip.tooltip = row.words + (" (nothing would change)" if row.changes_nothing else "")
+                (chip.add_class if row.default else chip.remove_class)("k-default")
+                (chip.add_class if row.changes_nothing else chip.remove_class)("k-idle")
+        self._chip_pool = kept | {f"{place}": chip for place, chip in enumerate(free)}
         self._more_chips.description = "fewer" if self._all_chips else f"+ {len(rows) - len(shown)} more"
         more = [self._more_chips] if len(rows) > MOST_CHIPS + 1 else []
         children = (self._chip_label, *(shown or [self._nobody]), *more)
@@ -333,9 +464,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         return live | shown._repr_mimebundle_()
 
 
-def _button(label: str, classes: str, hint: str, pressed: Callable[[Any], None]) -> Any:
-    button = widgets.Button(description=label, tooltip=hint)
-    for name in classes.split():
-        button.add_class(name)
-    button.on_click(pressed)
-    return button
+def _choice(options: list[str], value: str, hint: str, chosen: Callable[[dict[str, Any]], None], name: str) -> Any:
+    made = widgets.Dropdown(options=options, value=value, tooltip=hint)
+    made.observe(chosen, "value")
+    return made.add_class("k-choice").add_class(name)

@@ -1,0 +1,91 @@
+"""What there is to choose from when a user acts: names of nodes, pods, workloads, components, rules and gates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...api.kinds.kind import KINDS_BY_NAME
+from ...api.kinds.node import ZONE_LABELS
+from ...cluster_core import USER, ClusterCore
+from ...component_names import DISPLAY_NAMES
+from ...node_faults import stopped_nodes
+from ...revision import REVISIONS
+from ...rule_settings import GATES_OF, MANAGER
+from ...world.apiserver import ref
+from ...world.log import Key
+
+WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
+UNTOLD = frozenset({"Event", "Lease"})  # nobody acts on them
+RESTARTED = ("kube-scheduler", MANAGER, "kube-apiserver", "kubelet")
+
+Choice = tuple[str, str]
+"""How a choice is shown, and the value that the act takes."""
+
+
+def choices(cluster: ClusterCore, kind: str) -> list[Choice]:
+    """Return what there is of a kind, such as "node", "gated" or "component": each as it is shown, and its value.
+
+    Raises:
+        KeyError: there is no such kind of choice.
+    """
+    return {
+        "node": lambda: _named(cluster, "Node"),
+        "cordoned": lambda: _named(cluster, "Node", lambda node: node.spec.unschedulable),
+        "stopped": lambda: [_same(name) for name in sorted(stopped_nodes(cluster.world.log))],
+        "stoppable": lambda: [*_zones(cluster), *_named(cluster, "Node")],
+        "pod": lambda: _named(cluster, "Pod"),
+        "gated": lambda: _named(cluster, "Pod", lambda pod: bool(pod.spec.scheduling_gates)),
+        "workload": lambda: [_same(ref(key)) for key in sorted(cluster.world.log.objects) if key.kind in WORKLOADS],
+        "object": lambda: [_same(ref(key)) for key in _everything(cluster)],
+        "component": lambda: _components(cluster),
+        "condition": lambda: [_same(words) for words in _conditions(cluster)],
+        "rules": lambda: [_same(name) for name in REVISIONS],
+        "restarted": lambda: [("all components", ""), *map(_same, RESTARTED)],
+        "gate": lambda: [_same(f"{process}: {gate}") for process, gates in GATES_OF.items() for gate in gates],
+    }[kind]()
+
+
+def _same(text: str) -> Choice:
+    return text, text
+
+
+def _named(cluster: ClusterCore, kind: str, chosen: Callable[[Any], bool] = bool) -> list[Choice]:
+    """Return the names of chosen nodes, or the references of chosen pods."""
+    objects = cluster.world.log.objects
+    keys = sorted(key for key in objects if key.kind == kind and chosen(objects[key]))
+    return [_same(key.name if kind == "Node" else ref(key)) for key in keys]
+
+
+def _zones(cluster: ClusterCore) -> list[Choice]:
+    """Return each zone with two nodes or more as a label selector."""
+    found: dict[str, tuple[str, int]] = {}
+    for node in (node for key, node in cluster.world.log.objects.items() if key.kind == "Node"):
+        label = next((label for label in ZONE_LABELS if label in node.metadata.labels), "")
+        if label:
+            zone = node.metadata.labels[label]
+            found[f"{label}={zone}"] = (zone, found.get(f"{label}={zone}", (zone, 0))[1] + 1)
+    counted = sorted(found.items())
+    return [(f"zone {zone} ({count} nodes)", selector) for selector, (zone, count) in counted if count > 1]
+
+
+def _everything(cluster: ClusterCore) -> list[Key]:
+    """Return every object but Events, those first that people delete: pods, claims, nodes."""
+    order = {kind: place for place, kind in enumerate(("Pod", "PersistentVolumeClaim", "Node"))}
+    known = (key for key in cluster.world.log.objects if key.kind not in UNTOLD and key.kind in KINDS_BY_NAME)
+    return sorted(known, key=lambda key: (order.get(key.kind, len(order)), key))
+
+
+def _components(cluster: ClusterCore) -> list[Choice]:
+    """Return the components that take part, under the names that people see."""
+    processes = (process for process in cluster.world.processes.values() if process.name != USER)
+    names = (DISPLAY_NAMES.get(process.name, process.name) for process in processes if process.watching)
+    return [_same(name) for name in names]
+
+
+def _conditions(cluster: ClusterCore) -> list[str]:
+    """Return what a run can be stopped at: each pod that does not run yet, each claim that is not bound."""
+    words = {"Pod": "Running", "PersistentVolumeClaim": "Bound"}
+    objects = cluster.world.log.objects
+    keys = sorted((key for key in objects if key.kind in words), key=lambda key: (key.kind != "Pod", key))
+    return [f"{ref(key)} {words[key.kind]}" for key in keys if objects[key].status.phase != words[key.kind]]

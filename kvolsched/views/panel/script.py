@@ -1,0 +1,41 @@
+"""What was done in a panel, as lines of Python that do it again on a cluster `c`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+class Script:
+    """Lines of Python, each an order of the panel; moves that follow each other are one line. Mutable: it grows."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._steps = 0  # how many plain steps the last line stands for; 0: it is another line
+
+    def add(self, line: str) -> None:
+        """Add a line."""
+        self._lines.append(line)
+        self._steps = 0
+
+    def step(self) -> None:
+        """Add a plain step, to those before it."""
+        number = self._steps + 1
+        if number > 1:
+            self._lines.pop()
+        self.add("c.step()" if number == 1 else f"for _ in range({number}): c.step()")
+        self._steps = number
+
+    def goto(self, step: int) -> None:
+        """Add a move to a known step, in place of one just before."""
+        if self._lines and self._lines[-1].startswith("c.goto("):
+            self._lines.pop()
+        self.add(f"c.goto({step})")
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines)
