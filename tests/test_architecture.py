@@ -72,7 +72,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "fix": CORE | {"why"},
     "may": CORE | {"requests", "why"},
     "series": CORE,
-    "views": CORE | {"explain", "series", "decode", "explore", "may"},
+    "views": CORE | {"explain", "series", "decode", "explore", "may", "why"},
     "cluster": FACE - {"cluster"},
     "make": set(),
     "templates": API,

@@ -9,7 +9,8 @@ from .drawing.figure import Figure
 from .fill import turns
 from .fill.decode import rows_of as decode_rows
 from .fill.may import rows_of as patch_rows
-from .pictures import decode, may, searches
+from .fill.why import card_of as why_card
+from .pictures import decode, may, searches, why
 from .pictures import turns as tables
 
 
@@ -47,6 +48,10 @@ def _sample(answer: Any) -> Figure:
     rows = turns.sample_rows(answer)
     return Figure(lambda width, _selection: searches.draw_sample(rows, width), repr(answer))
 
+def _why(answer: Any) -> Figure:
+    card = why_card(answer)
+    return Figure(lambda width, selection: why.draw(card, width, selection), why.reading(card))
+
 
 ANSWERS: dict[str, Callable[[Any], Figure]] = {
     "Decoded": _decoded,
@@ -56,6 +61,7 @@ ANSWERS: dict[str, Callable[[Any], Figure]] = {
     "Diff": _diff,
     "Exploration": _exploration,
     "Sample": _sample,
+    "Why": _why,
 }
 """Name of the answer's class -> the function that draws it."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import DrawnAnswer, PrintedAnswer
 from kvolsched.results import LINE_WIDTH, hanging_indent
 
 MAX_NODE_NAMES = 4  # named nodes of a group
@@ -130,7 +130,7 @@ class AlikeNodes:
 
 
 @attrs.frozen(repr=False)
-class Why(PrintedAnswer):
+class Why(DrawnAnswer):
     """Why a pod has no node: a headline, the demands that exclude every node, and both sides of each comparison.
 
     Args:

@@ -71,7 +71,7 @@ def _node_selection_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause
             pod.spec, node_selector=type(pod.spec.node_selector)({key: value}), affinity=_without_node_affinity(pod)
         )
         words = f"the node lacks the label {key}={value} of nodeSelector"
-        title = f"No label {key}={value}"
+        title = f"Label {key} is not {value}"
         yield Clause("node selector", key, words, attrs.evolve(pod, spec=alone), number, title=title)
     wishes = node_affinity(pod)
     if wishes is None or wishes.required is None:

@@ -169,9 +169,9 @@ def _short_volume(demand: Demand, evidence: Evidence, node: Node) -> Sides:
         there = format_amount("memory", right) if right >= 0 else "nothing"
         return Sides(f"{format_amount('memory', left)} > {there}", _after(evidence.found, "for "), left, max(0, right))
     if evidence.relation == "does not match":
-        return Sides(f"{_values(evidence.found)} ∉ {_values(str(left))}", f"volume {_volume_name(evidence)}")
+        return Sides(f"{_values(evidence.found)} not in {_values(str(left))}", f"volume {_volume_name(evidence)}")
     if evidence.relation == "do not admit":
-        return Sides(f"{_values(evidence.found)} ∉ {_values(evidence.asked)}", "allowedTopologies of the class")
+        return Sides(f"{_values(evidence.found)} not in {_values(evidence.asked)}", "allowedTopologies of the class")
     if "nothing is provisioned" in evidence.relation:
         return Sides("no volume, none is made", f"class {evidence.found}" if evidence.found else "no class")
     return _short_reason(demand, evidence, node)
@@ -179,7 +179,7 @@ def _short_volume(demand: Demand, evidence: Evidence, node: Node) -> Sides:
 
 def _short_zone(demand: Demand, evidence: Evidence, node: Node) -> Sides:
     values, value = evidence.values
-    return Sides(f"{value or 'no label'} ∉ [{', '.join(sorted(values))}]", f"volume {_volume_name(evidence)}")
+    return Sides(f"{value or 'no label'} not in [{', '.join(sorted(values))}]", f"volume {_volume_name(evidence)}")
 
 
 def _short_skew(demand: Demand, evidence: Evidence, node: Node) -> Sides:
@@ -247,7 +247,7 @@ def _sample(nodes: Sequence[str]) -> Sequence[str]:
 
 def _joined(texts: Sequence[str]) -> str:
     """Join comparisons with one right side: `zone-a, zone-b ≠ zone-c`."""
-    for relation in (" ≠ ", " ∉ "):
+    for relation in (" ≠ ", " not in "):
         parts = [text.partition(relation) for text in texts]
         if len(texts) > 1 and all(part[1] for part in parts) and len({part[2] for part in parts}) == 1:
             return f"{', '.join(part[0] for part in parts)}{relation}{parts[0][2]}"

@@ -1,0 +1,236 @@
+"""Rows of the picture of `why` from the engine's answer: letters, columns at most seven, names in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import evolve
+
+from ...why import Why
+from ...why.answer import AlikeNodes, Cell, DemandRow
+from .. import why_rows as w
+from ..frame import PluginHead
+from .verdicts import LETTERS, plugin_heads
+
+MAX_COLUMNS = 7  # columns; the smallest groups of more share the last
+MAX_DETAILS = 6  # lines on claims below the table
+MAX_NAMES = 12  # names in a label
+MAX_ROWS = 8  # demands of the minimal set, and of the others; the last ones of more share a row
+NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
+PREEMPTION = {
+    "Preemption is not helpful for scheduling": (False, "with every other pod gone, it would fail there still"),
+    "No preemption victims found for incoming pod": (True, "it might help, but no pod there has a lower priority"),
+    "not eligible due to preemptionPolicy=Never.": (False, "the pod's preemptionPolicy forbids it"),
+}
+# Notes on what the table shows: clauses of preemption and the first plugin that rejects.
+IN_THE_TABLE = (
+    "“Preemption is not helpful”",
+    "“No preemption victims found”",
+    "The sentence counts a node for the first",
+    "The pod was rejected before",
+)
+
+
+def card_of(answer: Why) -> w.WhyCard:
+    """Return the card of an answer: with a table if the pod was judged and fits no node, else its sentence alone."""
+    corner = f"rules {answer.revision}"
+    if answer.missing:
+        corner += f" · {len(answer.missing)} kinds not loaded"
+    notes = tuple(_notes(answer))
+    card = w.WhyCard(answer.title, corner, answer.state, size=answer.size, notes=notes, reading=repr(answer))
+    if answer.state != "unschedulable" or not answer.demands:
+        said = (w.NoteRow("", "kube-scheduler says:", answer.sentence),) if answer.sentence else ()
+        return evolve(card, notes=(*said, *notes))
+    heads = _heads(answer)
+    if answer.demands[0].sort == "before filtering":
+        return _before_filtering(answer, card, heads)
+    start = answer.sentence.partition(": ")[0] + ":" if answer.clauses else answer.sentence
+    groups, folded = _folded(answer.groups)
+    demands = (*answer.demands, *answer.also)
+    shown = list(zip(groups, folded, strict=True))
+    columns = tuple(_column(group, heads, len(rest)) for group, rest in shown)
+    rows = tuple(
+        _demand(demand, tuple(_cell(demand, group.cells[place], rest, place) for group, rest in shown), heads, answer,
+                core=place < len(answer.demands))
+        for place, demand in enumerate(demands)
+    )  # fmt: skip
+    count = len(answer.demands)
+    fewer = "neither one does alone" if count == 2 else f"no {NUMBERS.get(count - 1, count - 1)} of them do"
+    return evolve(
+        card,
+        start=start,
+        clauses=tuple(_clauses(answer, groups, heads, folds=any(folded))),
+        columns=columns,
+        demands=(*_shortened(rows[:count]), *_shortened(rows[count:])),
+        set_title=f"minimal set: {count} demands" if count > 1 else "one demand alone",
+        set_about=f"Together they exclude every node; {fewer}." if count > 1 else "excludes every node.",
+    )
+
+
+def _shortened(rows: Sequence[w.DemandLine]) -> tuple[w.DemandLine, ...]:
+    """Return at most eight demands: the last of more share a row."""
+    if len(rows) <= MAX_ROWS:
+        return tuple(rows)
+    kept, rest = rows[: MAX_ROWS - 1], rows[MAX_ROWS - 1 :]
+    cells = []
+    for column in zip(*(row.cells for row in rest), strict=True):
+        failing = [row.title for row, cell in zip(rest, column, strict=True) if cell.verdict != "passes"]
+        first = next((cell for cell in column if cell.verdict == "first"), None)
+        numbers = tuple(sorted({number for cell in column for number in cell.clauses}))
+        verdict = "passes" if not failing else "first" if first is not None else "some"
+        cells.append(w.CellRow(verdict, f"{len(failing)} of {len(rest)}" if failing else "", clauses=numbers,
+                               label=f"fails: {'; '.join(failing)}" if failing else "passes all of these"))  # fmt: skip
+    letters = list(dict.fromkeys(row.letter for row in rest))
+    about = "; ".join(row.title for row in rest)
+    numbers = tuple(sorted({number for row in rest for number in row.clauses}))
+    shared = w.DemandLine(letters[0] if len(letters) == 1 else "…", rest[0].family if len(letters) == 1 else "none",
+                          f"{len(rest)} more demands", about, tuple(cells), rest[0].core, numbers)  # fmt: skip
+    return (*kept, shared)
+
+
+def _heads(answer: Why) -> Mapping[str, PluginHead]:
+    names = dict.fromkeys(demand.plugin for demand in (*answer.demands, *answer.also))
+    names |= dict.fromkeys(group.first for group in answer.groups if group.first)
+    ordered = sorted(names, key=lambda name: (name not in LETTERS, name))
+    return dict(zip(ordered, plugin_heads(ordered, ordered), strict=True))
+
+
+def _before_filtering(answer: Why, card: w.WhyCard, heads: Mapping[str, PluginHead]) -> w.WhyCard:
+    """Return the card of a pod that was rejected before any node was looked at: one column, one row."""
+    demand, = answer.demands
+    head = heads[demand.plugin]
+    words = demand.details[0] if demand.details else demand.words
+    nodes = f"{answer.size:,} node{'s' if answer.size != 1 else ''}"
+    column = w.ColumnRow(nodes, "no node was asked", answer.size, head.letter, head.family, False,
+                         f"{nodes}: no node was asked", (1,))
+    cell = w.CellRow("first", words, demand.plugin, clauses=(1,), label=f"{demand.plugin}: {demand.words}; {words}")
+    about = f"{demand.plugin} · before any node"
+    line = w.DemandLine(head.letter, head.family, demand.title, about, (cell,), True, (1,))
+    start, _, rest = answer.sentence.partition(": ")
+    clause = w.CountedClause(1, rest or answer.sentence, head.family, (0,), resolvable=False)
+    return evolve(
+        card, state="before filtering", start=f"{start}:" if rest else "", clauses=(clause,), columns=(column,),
+        demands=(line,), set_title="rejected before filtering", set_about="PreFilter rejects the pod as a whole.",
+    )  # fmt: skip
+
+
+def _folded(groups: Sequence[AlikeNodes]) -> tuple[list[AlikeNodes], list[tuple[AlikeNodes, ...]]]:
+    """Return at most seven columns, and for each the groups that share it: the smallest ones share the last."""
+    if len(groups) <= MAX_COLUMNS:
+        return list(groups), [() for _ in groups]
+    largest = sorted(groups, key=lambda group: -len(group.nodes))[: MAX_COLUMNS - 1]
+    kept = [group for group in groups if group in largest][: MAX_COLUMNS - 1]
+    rest = tuple(group for group in groups if group not in kept)
+    nodes = tuple(sorted(name for group in rest for name in group.nodes))
+    numbers = tuple(sorted({number for group in rest for number in group.clauses}))
+    preempting = tuple(dict.fromkeys(number for group in rest for number in group.preemption))
+    shared = evolve(rest[0], nodes=nodes, zones=(), clauses=numbers, preemption=preempting)
+    return [*kept, shared], [*(() for _ in kept), rest]
+
+
+def _column(group: AlikeNodes, heads: Mapping[str, PluginHead], folded: int) -> w.ColumnRow:
+    head = heads.get(group.first)
+    letter, family = (head.letter, head.family) if head is not None and not folded else ("", "none")
+    count = len(group.nodes)
+    listed = ", ".join(group.nodes[:MAX_NAMES]) + (f" and {count - MAX_NAMES:,} more" if count > MAX_NAMES else "")
+    why = f"rejected first by {group.first}" if group.first and not folded else ""
+    if folded:
+        title, about = f"{count:,} nodes", f"{folded} more groups"
+    elif count == 1:
+        title, about = group.nodes[0], ", ".join(group.zones)
+    else:
+        title, about = f"{count:,} nodes", _range_of(group.nodes)
+    label = "; ".join(part for part in (f"{count:,} node{'s' if count > 1 else ''}: {listed}", why) if part)
+    return w.ColumnRow(title, about, count, letter, family, group.resolvable, label, group.clauses)
+
+
+def _range_of(names: Sequence[str]) -> str:
+    """Name a few nodes, or the first and the last without what both names begin with."""
+    if len(names) <= 3:
+        return ", ".join(names)
+    first, last = names[0], names[-1]
+    cut = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    cut = max((first.rfind(mark, 0, cut) for mark in "-._"), default=-1) + 1
+    return f"{first} … {last[cut:] or last}"
+
+
+def _cell(demand: DemandRow, cell: Cell, rest: tuple[AlikeNodes, ...], place: int) -> w.CellRow:
+    if rest:
+        failing = sum(len(group.nodes) for group in rest if group.cells[place].verdict != "passes")
+        total = sum(len(group.nodes) for group in rest)
+        verdict = "passes" if not failing else "some"
+        words = "" if not failing else f"{failing:,} of {total:,}" if failing < total else "all"
+        return w.CellRow(verdict, words, label=f"{demand.title}: fails on {failing:,} of {total:,} nodes")
+    fate = {"first": "rejects first, counted", "also": "rejects, too, not counted", "passes": "passes"}[cell.verdict]
+    words = cell.evidence or " ".join(filter(None, (cell.sides, cell.about)))
+    label = f"{demand.plugin}, {demand.title}: {fate}" + (f": {words}" if words else "")
+    return w.CellRow(cell.verdict, cell.sides, cell.about, cell.asked, cell.found, cell.clauses, label)
+
+
+def _demand(demand: DemandRow, cells: tuple[w.CellRow, ...], heads: Mapping[str, PluginHead], answer: Why, *,
+            core: bool) -> w.DemandLine:
+    head = heads[demand.plugin]
+    where = "every node" if demand.nodes == answer.size else f"{demand.nodes:,} of {answer.size:,} nodes"
+    about = f"{demand.plugin} · {where}"
+    if demand.alone and demand.nodes != answer.size:
+        names = demand.alone[0] if len(demand.alone) == 1 else f"{len(demand.alone):,} nodes"
+        about += f" · alone on {names}"
+    elif not demand.alone:
+        others = _always_beside(demand, answer, heads)
+        about += f" · always with {', '.join(others)}" if others else ""
+    numbers = tuple(sorted({number for cell in cells for number in cell.clauses}))
+    return w.DemandLine(head.letter, head.family, demand.title, about, cells, core, numbers)
+
+
+def _always_beside(demand: DemandRow, answer: Why, heads: Mapping[str, PluginHead]) -> list[str]:
+    """Return the letters of the demands that fail wherever one fails that never fails alone."""
+    demands = (*answer.demands, *answer.also)
+    place = demands.index(demand)
+    groups = [group for group in answer.groups if group.cells[place].verdict != "passes"]
+    beside = (
+        heads[other.plugin].letter
+        for number, other in enumerate(demands)
+        if number != place and all(group.cells[number].verdict != "passes" for group in groups)
+    )
+    return list(dict.fromkeys(beside))[:3]
+
+
+def _clauses(answer: Why, groups: Sequence[AlikeNodes], heads: Mapping[str, PluginHead], *,
+             folds: bool) -> Iterator[w.CountedClause]:
+    """Yield the clauses; a column that small groups share is only tied to clauses that count no other column."""
+    for clause in answer.clauses:
+        if clause.preemption:
+            places = tuple(place for place, group in enumerate(groups) if group.preemption[:1] == (clause.number,))
+            helps, about = PREEMPTION.get(clause.reason, (True, "also with the pods of lower priority gone"))
+            yield w.CountedClause(clause.number, clause.text, "none", places, True, helps, about)
+            continue
+        places = tuple(place for place, group in enumerate(groups) if clause.number in group.clauses)
+        own = tuple(place for place in places if place < len(groups) - folds)
+        first = next((group.first for group in answer.groups if clause.number in group.clauses), "")
+        family = heads[first].family if first in heads else "none"
+        yield w.CountedClause(clause.number, clause.text, family, own or places)
+
+
+def _notes(answer: Why) -> Iterator[w.NoteRow]:
+    details = [detail for demand in answer.demands for detail in demand.details]
+    if answer.demands and answer.demands[0].sort == "before filtering":
+        details = details[1:]
+    told = ""
+    for detail in details[:MAX_DETAILS]:
+        subject, _, words = detail.partition(": ")
+        yield w.NoteRow("·", f"{subject}:" if words and subject != told else "", words or subject)
+        told = subject
+    if len(details) > MAX_DETAILS:
+        yield w.NoteRow("·", "", f"and {len(details) - MAX_DETAILS} more: `.demands` has all `.details`")
+    for holding in answer.holdings:
+        left, _, holders = str(holding).partition("; ")
+        yield w.NoteRow("·", f"{left};", holders)
+    for note in answer.notes:
+        if answer.state == "unschedulable" and note.startswith(IN_THE_TABLE):
+            continue
+        bold, mark, rest = note.partition(": ")
+        older = note.startswith(("The pod's condition", "Its last try"))
+        yield w.NoteRow("△", f"{bold}:", rest) if older and mark else w.NoteRow("△" if older else "–", "", note)
+    if answer.missing:
+        kinds = ", ".join(words.partition(":")[0].removeprefix("no ") for words in answer.missing)
+        yield w.NoteRow("?", "Not loaded:", f"{kinds} (`.missing` says what that hides).")

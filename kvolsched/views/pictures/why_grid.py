@@ -1,0 +1,97 @@
+"""Places of the picture of `why`: columns, the gap between them, and blocks of words that must fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import frozen
+
+from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.svg import num, path, word
+
+MARGIN = 10.0
+LEFT, LEFT_OF_MANY = 262.0, 238.0  # the column of demands; the narrower one from five columns on
+MANY = 5
+LEAST_COLUMN, MOST_COLUMN = 84.0, 340.0
+BADGE = 8.0
+"""Radius of a clause's number."""
+
+
+@frozen
+class Grid:
+    """Where the columns stand; `stacked`: the words of a demand stand above its cells, not beside them."""
+
+    width: float
+    count: int
+    left: float
+    column: float
+    gap: float
+    stacked: bool
+
+    def x(self, place: int) -> float:
+        """Return the left edge of a column."""
+        return self.left + place * (self.column + self.gap)
+
+    @property
+    def right(self) -> float:
+        """The right edge of the last column."""
+        return self.x(self.count - 1) + self.column
+
+    def span(self, first: int, last: int) -> float:
+        """Return the width from one column's left edge to another's right edge."""
+        return self.x(last) + self.column - self.x(first)
+
+
+def grid_for(count: int, width: float) -> Grid:
+    """Return the places of so many columns: beside the demands if they are wide enough there, else below them."""
+    left = LEFT_OF_MANY if count >= MANY else LEFT
+    gap = 12.0 if count < MANY + 1 else 10.0
+    beside = (width - left - MARGIN - gap * (count - 1)) / count
+    if beside >= LEAST_COLUMN:
+        return Grid(width, count, left + 4, min(MOST_COLUMN, beside - 4 / count), gap, stacked=False)
+    gap = 8.0
+    below = (width - 2 * MARGIN - 8 - gap * (count - 1)) / count
+    return Grid(width, count, MARGIN + 4, min(MOST_COLUMN, below), gap, stacked=True)
+
+
+def fits(text: str, room: float, size: float, lines: int, *, bold: bool = True, first: float = 0) -> bool:
+    """Say whether words fit into so many lines without a cut word; `first` px of the first line are taken."""
+    return all(t.width(part, size, bold=bold) <= room for part in text.split()) and (
+        len(wrapped(text, room, size, 99, bold=bold, first=first)) <= lines
+    )
+
+
+def wrapped(text: str, room: float, size: float, lines: int, *, bold: bool = False, first: float = 0) -> list[str]:
+    """Break words into lines; `first` px of the first line are taken; the last line is cut at its end."""
+    if not first:
+        return list(t.wrap(text, room, size, lines, bold=bold))
+    words, row = text.split(), ""
+    while words and t.width(f"{row} {words[0]}".strip(), size, bold=bold) <= room - first:
+        row = f"{row} {words.pop(0)}".strip()
+    if lines < 2 and words:
+        return [t.end(text, room - first, size, bold=bold)]
+    return [row, *t.wrap(" ".join(words), room, size, lines - 1, bold=bold)] if words else [row]
+
+
+def block(x: float, y: float, lines: Iterable[str], classes: str, pitch: float, first: float = 0) -> str:
+    """Draw lines of words below each other, the first one `first` px further right."""
+    return "".join(
+        word(x + (first if not place else 0), y + place * pitch, classes, line) for place, line in enumerate(lines)
+    )
+
+
+def line(points: Sequence[tuple[float, float]], classes: str) -> str:
+    """Draw a line through points with small round corners."""
+    commands = f"M{num(points[0][0])} {num(points[0][1])}"
+    for place in range(1, len(points) - 1):
+        (x0, y0), (x, y), (x1, y1) = points[place - 1 : place + 2]
+        before = _toward(x, y, x0, y0, 4)
+        after = _toward(x, y, x1, y1, 4)
+        commands += f"L{num(before[0])} {num(before[1])}Q{num(x)} {num(y)} {num(after[0])} {num(after[1])}"
+    return path(f"{commands}L{num(points[-1][0])} {num(points[-1][1])}", classes)
+
+
+def _toward(x: float, y: float, to_x: float, to_y: float, far: float) -> tuple[float, float]:
+    length = max(abs(to_x - x), abs(to_y - y))
+    step = min(far, length / 2) / length if length else 0
+    return x + (to_x - x) * step, y + (to_y - y) * step

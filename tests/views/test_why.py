@@ -1,0 +1,174 @@
+"""The picture of `why`: clauses over the nodes they count, demands as rows, both sides in each cell, at any width."""
+
+import re
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from kvolsched import Cluster
+from kvolsched.api.text.manifest import from_plain
+from kvolsched.views.drawing import text as t
+from kvolsched.views.fill.why import MAX_COLUMNS, card_of
+from kvolsched.views.pictures import why as picture
+
+DUMPS = Path(__file__).parent.parent / "conformance" / "dumps"
+WIDTHS = (520, 720, 940, 1240)
+SVG = "{http://www.w3.org/2000/svg}"
+SIZES = {"k-title": 15, "k-h": 12.5, "k-n": 12, "k-y-c": 12, "k-y-s": 11.5, "k-y-a": 10.5, "k-w": 10, "k-c": 10,
+         "k-letters": 9.5}  # fmt: skip
+BOLD = {"k-title", "k-h", "k-n", "k-y-c", "k-y-s", "k-b", "k-letters"}
+
+
+@cache
+def dump(name):
+    """Load a recorded dump once; `why` changes nothing."""
+    return Cluster.from_manifests(DUMPS / f"{name}.yaml.gz")
+
+
+def drawn(answer, width=940):
+    """Draw the card of an answer."""
+    return ET.fromstring(picture.draw(card_of(answer), width))  # noqa: S314 - our own string
+
+
+def words(svg):
+    """Give all words of a picture."""
+    return " ".join(node.text or "" for node in svg.iter(f"{SVG}text"))
+
+
+def nodes(number, **spec):
+    """Make nodes of one kind."""
+    name = spec.pop("name")
+    return [
+        from_plain({
+            "apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": f"{name}-{place:04}", "labels": {"kubernetes.io/hostname": f"{name}-{place:04}"}},
+            "spec": spec.get("spec", {}),
+            "status": {"allocatable": {"cpu": spec.get("cpu", "4"), "memory": "8Gi", "pods": "10"}},
+        })
+        for place in range(number)
+    ]  # fmt: skip
+
+
+def pod(name="web", cpu="5"):
+    """Make a pod that no node can take."""
+    containers = [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]
+    return from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "shop"},
+                       "spec": {"containers": containers}})  # fmt: skip
+
+
+def cluster_of(*objects):
+    """Load objects."""
+    cluster = Cluster()
+    cluster.load(list(objects))
+    return cluster
+
+
+def test_each_clause_is_tied_to_the_nodes_it_counts():
+    """A clause shares a tie with the columns it counts, and a counted cell with its clause, column and demand."""
+    svg = drawn(dump("storage").why("kafka-2"))
+    ties = {node.get("data-ref"): set(node.get("data-tie", "").split()) for node in svg.iter() if node.get("data-ref")}
+
+    assert {"c1", "g0"} == ties["clause/1"]
+    assert {"g0", "c1"} == ties["nodes/0"]
+    assert {"d1", "g0", "c1"} == ties["cell/1/0"]
+    assert {"d2", "g2"} == ties["cell/2/2"]  # 20Gi > 15Gi on node-c is not counted: the cordon comes first
+
+
+def test_a_cell_says_both_sides_and_whether_it_is_counted():
+    """Both sides stand in the cell; the label says whether the sentence counts it."""
+    svg = drawn(dump("storage").why("kafka-2"))
+    labels = {node.get("data-ref"): node.get("aria-label") for node in svg.iter() if node.get("data-ref")}
+
+    assert "20Gi > 15Gi" in words(svg)
+    assert "2 + 1 new > limit 2" in words(svg)
+    assert labels["cell/2/2"].startswith(
+        "node-c: VolumeBinding, Claim data-kafka-2 finds no volume of 20Gi: rejects, too, not counted: ")
+    assert "minimal set: 3 demands" in words(svg)
+    assert "Together they exclude every node; no two of them do." in words(svg)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("name", "asked"), [
+    ("storage", "kafka-2"), ("storage", "huge"), ("storage", "named"),
+    ("shop", "reports"), ("shop", "cache-2"), ("shop", "nightly"), ("shop", "cache-0"),
+])
+def test_words_stay_inside_the_picture(name, asked, width):
+    """Every state is drawn at every width, and no line of words ends beyond the picture."""
+    svg = drawn(dump(name).why(asked), width)
+
+    assert width == float(svg.get("width"))
+    for node in svg.iter(f"{SVG}text"):
+        classes = node.get("class", "").split()
+        size = next((SIZES[one] for one in classes if one in SIZES), 11)
+        wide = t.width(node.text, size, bold=bool(BOLD & set(classes)))
+        start = float(node.get("x")) - wide * ("k-end" in classes) - wide / 2 * bool({"k-mid", "k-letters"} & set(classes))
+        assert start >= -0.5, node.text
+        assert start + wide <= width + 0.5, node.text
+
+
+@pytest.mark.parametrize(("name", "asked", "said"), [
+    ("shop", "nightly", "its scheduling gates [example.com/quota] must be removed first"),
+    ("shop", "cache-0", "it is on node-b1, and Running"),
+])
+def test_a_pod_that_is_not_rejected_has_no_table(name, asked, said):
+    """Gated and bound pods have a headline, and no cell."""
+    svg = drawn(dump(name).why(asked))
+
+    assert said in words(svg)
+    assert not [node for node in svg.iter() if node.get("data-ref")]
+
+
+def test_a_rejection_before_filtering_is_one_row():
+    """One column stands for all nodes, which were not asked."""
+    svg = drawn(dump("shop").why("import"))
+
+    assert "no node was asked" in words(svg)
+    assert ["cell/0/0"] == [ref for node in svg.iter() if (ref := node.get("data-ref", "")).startswith("cell/")]
+
+
+def test_many_nodes_share_at_most_seven_columns():
+    """Nodes that are judged alike share a column; amounts are a range, and the smallest groups share the last."""
+    tainted = [
+        node
+        for number in range(9)
+        for node in nodes(2, name=f"t{number}",
+                          spec={"taints": [{"key": f"team-{number}", "value": "x", "effect": "NoSchedule"}]})
+    ]  # fmt: skip
+    answer = cluster_of(*nodes(30, name="small", cpu="1"), *nodes(20, name="tiny", cpu="500m"), *tainted, pod()).why("web")
+    card = card_of(answer)
+
+    assert MAX_COLUMNS == len(card.columns)
+    assert "50 nodes" == card.columns[[column.count for column in card.columns].index(50)].title
+    assert "4 more groups" == card.columns[-1].about
+    assert "5 > 500m … 1" in [cell.sides for row in card.demands for cell in row.cells]
+    assert 68 == sum(column.count for column in card.columns)
+    assert "68 nodes, to scale" in words(drawn(answer))
+
+
+def test_one_node_is_one_column():
+    """The only node is named in the headline."""
+    svg = drawn(cluster_of(*nodes(1, name="n"), pod()).why("web"))
+
+    assert "shop/web does not fit the only node, n-0000: too little cpu: 5 asked" in words(svg)
+
+
+def test_names_from_manifests_are_escaped():
+    """A name with markup is shown as words."""
+    taint = {"key": "<script>alert(1)</script>", "value": "x", "effect": "NoSchedule"}
+    answer = cluster_of(*nodes(2, name="n", spec={"taints": [taint]}), pod("<script>", cpu="1")).why("<script>")
+    text = picture.draw(card_of(answer), 940)
+
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+    ET.fromstring(text)  # noqa: S314 - our own string
+
+
+def test_the_figure_is_shown_and_reads_as_the_answer():
+    """An answer shows its picture, and the words that are compared are those of the answer."""
+    answer = dump("storage").why("kafka-2")
+    figure = answer.figure()
+
+    assert repr(answer) == repr(figure) == figure._repr_mimebundle_()["text/plain"]
+    assert not re.search(r"[❘∉]", figure.svg)  # signs that common fonts lack
