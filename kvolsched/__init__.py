@@ -9,6 +9,7 @@ from .decode import Decoded, decode
 from .exercise import exercise
 from .exercise import names as exercises
 from .ipython_magic import load_ipython_extension, unload_ipython_extension
+from .predict import grade
 from .results import ApplyRefused, Run, Step
 from .revision import Revision, design, draft, upstream
 from .scenario import Scenario, play, scenario
@@ -34,6 +35,7 @@ __all__ = [
     "exercise",
     "exercises",
     "experiments",
+    "grade",
     "load_ipython_extension",
     "play",
     "queueing",

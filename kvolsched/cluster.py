@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .views.drawing.figure import ChartFigure, Figure
     from .views.fill.writes import RecordedWrites
     from .views.panel.lab import Lab
+    from .views.panel.predict import Predict
     from .views.pictures.writes import Writes
     from .views.show import SeriesFigure, Text
     from .visits import Visits
@@ -399,6 +400,38 @@ class Cluster(ClusterRules):
         from .views.show import series
 
         return series(self, *others, what="cpu held")
+
+    def predict(self, question: str = "", *, pod: str = "", ask: str = "node", node: str = "",
+                claim: str = "") -> Predict:
+        """Ask what happens next before it happens; the cluster is stepped when the answer is revealed.
+
+        Shown in a notebook it has a button for each candidate. A wrong answer shows what speaks against it.
+
+        Args:
+            question: the question in your words.
+            pod: the pod; by default the only one without a node.
+            ask: "node" it gets, "plugin" that rejects `node` first, "volume" of `claim`, "end" of the pod, or "order":
+                who acts next.
+            node: for "plugin" the node; by default the first that is rejected.
+            claim: for "volume" the claim; by default the pod's first without a volume.
+
+        Raises:
+            ValueError: there is nothing to predict, or no such kind of question.
+            UnknownName: there is no such object. It is a KeyError.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> asked = c.predict("Which node?", pod="my-pod")
+        >>> asked.answer("node-c").is_right
+        False
+        >>> asked.answer("node-a").is_right
+        True
+        >>> asked.reveal().outcome.sentence
+        'node-a has the highest sum of scores, 274.'
+        """
+        from .views.show import predict
+
+        return predict(self, question, pod=pod, ask=ask, node=node, claim=claim)
 
     @overload
     def lab(self, *, text: Literal[True]) -> Text: ...

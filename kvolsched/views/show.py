@@ -31,6 +31,7 @@ from .series_rows import SeriesRows
 
 if TYPE_CHECKING:
     from .panel.lab import Lab
+    from .panel.predict import Predict
 
 
 def figure(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "") -> Figure:
@@ -131,6 +132,14 @@ def lab(cluster: ClusterCore, *, text: bool = False) -> Lab | Text:
     panel = Lab(ClusterDriver(cluster))
     panel.topology = zone_key(cluster)
     return panel
+
+
+def predict(cluster: ClusterCore, question: str = "", **options: str) -> Predict:
+    """Return a prediction with buttons; see `kvolsched.predict.predict` for the options."""
+    from ..predict import predict as question_of  # noqa: PLC0415
+    from .panel.predict import Predict  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
+
+    return Predict(question_of(cluster, question, **options))
 
 
 def disagreement(found: Any, head: str = "") -> Figure:

@@ -1,5 +1,6 @@
 """Where the words of a picture stand, by the width table: what leaves the picture, and which words overlap."""
 
+import re
 from xml.etree import ElementTree as ET
 
 from kvolsched.views.drawing import text as t
@@ -8,10 +9,15 @@ from kvolsched.views.drawing.theme import resolve
 
 
 def boxes(svg):
-    """Return (left, top, right, bottom, words) of every line of text of a picture without transforms."""
+    """Return (left, top, right, bottom, words) of every line of text of a picture whose groups are only moved."""
     found = []
-    for mark in ET.fromstring(resolve(svg)).iter():  # noqa: S314 - our own string
+    todo = [(ET.fromstring(resolve(svg)), 0.0, 0.0)]  # noqa: S314 - our own string
+    while todo:
+        mark, dx, dy = todo.pop()
+        moved = re.match(r"translate\(([-\d.]+),([-\d.]+)\)", mark.get("transform", ""))
+        dx, dy = (dx + float(moved[1]), dy + float(moved[2])) if moved else (dx, dy)
         if not mark.tag.endswith("text"):
+            todo += [(each, dx, dy) for each in mark]
             continue
         size = float(mark.get("font-size", "11"))
         bold = mark.get("font-weight") == "700"
@@ -20,7 +26,7 @@ def boxes(svg):
             wide = t.width(words, size, bold=bold)
             if "mono" in mark.get("font-family", ""):
                 wide = len(words.rstrip()) * size * MONOSPACE
-            x, y = float(part.get("x", "0")), float(part.get("y", "0"))
+            x, y = float(part.get("x", "0")) + dx, float(part.get("y", "0")) + dy
             x -= {"middle": wide / 2, "end": wide}.get(mark.get("text-anchor"), 0)
             found.append((x, y - size * 0.72, x + wide, y + size * 0.18, words))
     return found

@@ -1,0 +1,80 @@
+"""A prediction as rows: only verdicts that are shown, of candidates that were answered or of all once it happened."""
+
+from __future__ import annotations
+
+from kvolsched.predict import NONE, PossibleAnswer, Prediction
+from kvolsched.views.predict_rows import CandidateCard, PredictPage, ScoreBar
+
+from .verdicts import FAMILIES, LETTERS
+
+SCORES = {  # score plugin -> family; filter plugins have theirs
+    "NodeResourcesBalancedAllocation": "resources", "NodeResourcesFit": "resources", "ImageLocality": "node",
+}  # fmt: skip
+HAPPENED = {"node": "chosen", "plugin": "rejects first", "volume": "taken", "end": "ends so", "order": "goes next"}
+ASK = "Nothing is judged before an answer."
+AGAIN = "Try another, or let it happen."
+SEE = "Let it happen, and see why."
+
+
+def rows_of(asked: Prediction) -> PredictPage:
+    """Return the rows of a prediction."""
+    cards = tuple(_card(asked, number, candidate) for number, candidate in enumerate(asked.candidates, 1))
+    last = asked.answers[-1] if asked.answers else ""
+    right = asked.is_right if last else None
+    outcome = asked.outcome
+    tag = "" if not last else ("✓ " if right else "✕ not ") + last
+    if outcome is not None and right and last != outcome.happened and outcome.happened not in _members(asked, last):
+        tag = f"✓ as good as {outcome.happened}"
+    sentence = outcome.sentence if outcome is not None else SEE if right else AGAIN if last else ASK
+    bars, constant = _bars(asked)
+    note = outcome.note if outcome is not None else f"{len(cards)} candidates, keys 1 to {min(9, len(cards))}"
+    return PredictPage(asked.title, asked.about, note, cards, tag, right, sentence, bars, constant, asked.revealed)
+
+
+def _members(asked: Prediction, name: str) -> tuple[str, ...]:
+    return next((each.stands_for for each in asked.candidates if each.name == name), ())
+
+
+def _card(asked: Prediction, number: int, candidate: PossibleAnswer) -> CandidateCard:
+    answered, verdict = candidate.name in asked.answers, asked.verdict(candidate)
+    if verdict is None:
+        return CandidateCard(number, candidate.name, candidate.facts, answered)
+    letter = LETTERS.get(verdict.plugin, verdict.plugin[:1])
+    rejects = bool(verdict.plugin) and not verdict.right
+    sign = "✓" if verdict.right else "✕" if verdict.resolvable else "⊘"
+    family = FAMILIES.get(letter, "node") if rejects else "ok" if verdict.right else "ink"
+    also = f"; {', '.join(LETTERS.get(name, name) for name in verdict.also)} too" if verdict.also else ""
+    return CandidateCard(
+        number, candidate.name, candidate.facts, answered,
+        HAPPENED[asked.ask] if asked.happened(candidate) else "", verdict.right, sign,
+        verdict.words + also, verdict.evidence, verdict.plugin, letter if verdict.plugin else "", family,
+    )  # fmt: skip
+
+
+def _bars(asked: Prediction) -> tuple[tuple[ScoreBar, ...], str]:
+    """Return a bar for each node that was scored, of the plugins whose points differ, and the other points in words."""
+    outcome = asked.outcome
+    if outcome is None or len(outcome.scores) < 2 or asked.ask not in ("node", "end"):
+        return (), ""
+    plugins = list(next(iter(outcome.scores.values())))
+    differing = [name for name in plugins if len({scores[name] for scores in outcome.scores.values()}) > 1]
+    equal = [(name, next(iter(outcome.scores.values()))[name]) for name in plugins if name not in differing]
+    shared = [f"{name} {points}" for name, points in equal if points]
+    answered = {member for name in asked.answers for member in _members(asked, name)} - {NONE}
+    top = sum(outcome.scores.get(outcome.happened, {}).values())
+    bars = []
+    for node, scores in outcome.scores.items():
+        total = sum(scores.values())
+        happened = node == outcome.happened
+        equals = sum(sum(other.values()) == top for other in outcome.scores.values())
+        remark = f"drawn among {equals} equal" if happened and equals > 1 else "chosen" if happened else ""
+        if node in answered and not happened:
+            remark = f"your answer: {'an equal sum, counts as right' if total == top else f'{top - total} short'}"
+        parts = tuple((name, scores[name], _family(name)) for name in differing)
+        bars.append(ScoreBar(node, parts, total, remark, happened, node in answered))
+    bars.sort(key=lambda bar: (-bar.total, bar.node))
+    return tuple(bars), f"the same for each, left out of the bars: {', '.join(shared)}" if shared else ""
+
+
+def _family(plugin: str) -> str:
+    return SCORES.get(plugin) or FAMILIES.get(LETTERS.get(plugin, ""), "node")

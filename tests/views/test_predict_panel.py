@@ -1,0 +1,96 @@
+"""Predictions with buttons, without a browser: clicks, the picture, the words that nbval compares, every width."""
+
+import pytest
+
+import kvolsched
+from kvolsched.predict import forget_grades, predict
+from kvolsched.views.drawing.figure import WIDTHS
+from kvolsched.views.fill.predict import rows_of
+from kvolsched.views.panel.predict import Quiz
+from kvolsched.views.pictures.predict import draw
+
+from .text_boxes import misplaced
+
+
+@pytest.fixture(autouse=True)
+def _no_grades():
+    """Begin every test without counted answers."""
+    forget_grades()
+
+
+@pytest.fixture
+def cluster():
+    """Return the zonal example at its start."""
+    return kvolsched.scenario("zonal-example")
+
+
+def test_buttons_answer_and_let_it_happen(cluster):
+    """A click answers: the wrong one is marked and told; the last button steps the cluster and shows the picture."""
+    asked = cluster.predict("Which node?", pod="my-pod")
+    assert "1\u2002node-a\nus-central1-a · 4 cpu, 16Gi free" == asked.buttons[0].description
+    asked.buttons[1].click()
+
+    assert asked.buttons[1].disabled
+    assert "Insufficient cpu" in asked.said.value
+    assert 0 == cluster.last_step.number
+    asked.happen.click()
+    assert 1 == cluster.last_step.number
+    assert (asked.host,) == asked.children
+    assert "★" in asked.host.body
+    assert repr(asked).endswith("it happened: node-a. node-a has the highest sum of scores, 274.")
+
+
+def test_number_keys_answer(cluster):
+    """A key that the page sends answers by number; other messages do nothing."""
+    asked = cluster.predict()
+    for message in ({"cmd": "act", "number": 1}, {"cmd": "act", "number": 77}, {"cmd": "who"}):
+        asked._message(None, message, [])
+    assert ("node-a",) == asked.answers
+    assert asked.is_right
+
+
+def test_before_an_answer_all_cards_look_alike(cluster):
+    """The drawn question has no colour of a verdict and no star."""
+    page = rows_of(predict(cluster))
+    svg = draw(page, 940)
+    assert not any(mark in svg for mark in ("★", "✕", "✓", "k-s-storage", "k-p-ok"))
+
+
+@pytest.mark.parametrize("ask", ["node", "plugin", "volume", "end", "order"])
+def test_no_words_overlap_or_leave_the_picture(cluster, ask):
+    """At every width, asked, answered and revealed, words stand apart."""
+    asked = predict(cluster, "<script>?", ask=ask)
+    states = [rows_of(asked)]
+    for number in range(1, len(asked.candidates) + 1):
+        asked.answer(number)
+    states.append(rows_of(asked))
+    states.append(rows_of(asked.reveal()))
+    for page in states:
+        for width in WIDTHS:
+            svg = draw(page, width)
+            assert misplaced(svg, width) == [], (width, page.revealed)
+            assert "<script" not in svg
+
+
+def test_bars_show_only_scores_that_differ(cluster):
+    """What all nodes share stands in words; the chosen node is first and has its star."""
+    page = rows_of(predict(cluster).answer("node-b").reveal())
+    assert [("node-a", 274, "chosen"), ("node-b", 249, "your answer: 25 short")] == [
+        (bar.node, bar.total, bar.remark) for bar in page.bars]  # fmt: skip
+    assert {"NodeResourcesFit", "NodeResourcesBalancedAllocation"} == {part[0] for part in page.bars[0].parts}
+    assert "TaintToleration 100" in page.constant
+
+
+def test_a_quiz_asks_before_a_step(cluster):
+    """The first call shows a question and makes no step, the next lets it happen; without a choice it does not ask."""
+    quiz = Quiz(lambda: kvolsched.predict.question_of_next_step(cluster), cluster.step)
+    assert quiz.ask()
+    assert 0 == cluster.last_step.number
+    quiz.asked.answer("node-c")
+    assert quiz.ask()
+    assert 1 == cluster.last_step.number
+    assert quiz.asked.prediction.revealed
+    cluster.run()
+    assert not quiz.ask()
+    assert () == quiz.children
+    assert "node" == next(iter(kvolsched.grade())).ask
