@@ -73,7 +73,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "may": CORE | {"requests", "why"},
     "series": CORE,
     "predict": CORE | {"explain"},
-    "views": CORE | {"explain", "series", "decode", "explore", "may", "predict", "why"},
+    "views": CORE | {"explain", "series", "decode", "explore", "may", "fix", "predict", "why"},
     "cluster": FACE - {"cluster"},
     "make": set(),
     "templates": API,

@@ -8,7 +8,7 @@ import attrs
 
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.cluster_core import ClusterCore
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import DrawnAnswer
 from kvolsched.results import ApplyRefused, hanging_indent
 from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.scheduler.framework.verdict import Code
@@ -47,7 +47,7 @@ class LiftedVerdict:
 
 
 @attrs.frozen(repr=False)
-class Fix(PrintedAnswer):
+class Fix(DrawnAnswer):
     """One fix: edits after which the pod fits, and the proof on a fork.
 
     Args:
@@ -58,6 +58,7 @@ class Fix(PrintedAnswer):
         proof: how the fix was tried, in words.
         lifted: the rejections of one of these nodes that the fix lifts; none for a new node.
         asked: the cluster as it was, on which `try_it` tries the fix.
+        number: its place among the fixes of the pod.
     """
 
     pod: str
@@ -67,6 +68,7 @@ class Fix(PrintedAnswer):
     proof: str
     lifted: tuple[LiftedVerdict, ...] = ()
     asked: AskedCluster | None = attrs.field(default=None, eq=False)
+    number: int = 0
 
     @property
     def words(self) -> str:
@@ -126,7 +128,7 @@ class Fix(PrintedAnswer):
 
 
 @attrs.frozen(repr=False)
-class Fixes(PrintedAnswer):
+class Fixes(DrawnAnswer):
     """The nearest fixes of a pod, cheapest first; without any, the requirements that no edit lifts."""
 
     pod: str
@@ -186,7 +188,8 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
         results = [_prove(asked, attrs.evolve(fix, edits=(*ungating, *fix.edits))) for fix in found]
         lift = [_lifted(trial.judge(), result.nodes, gates) if isinstance(result, Fix) else () for result in results]
     pairs = zip(results, lift, strict=True)
-    proved = tuple(attrs.evolve(result, lifted=lifted) for result, lifted in pairs if isinstance(result, Fix))
+    held = [attrs.evolve(result, lifted=lifted) for result, lifted in pairs if isinstance(result, Fix)]
+    proved = tuple(attrs.evolve(fix, number=number) for number, fix in enumerate(held))
     if proved:
         count = "the nearest fix" if len(proved) == 1 else f"the {len(proved)} nearest fixes"
         return Fixes(name, rules, f"{count}, each tried on a fork, cheapest first:", proved)

@@ -99,14 +99,17 @@ def _rebased(old: Any, new: Any, now: Any) -> Any:
     return new
 
 
+def file_name(key: Key) -> str:
+    """Return the file that a diff names for an object: `demo/pod/web.yaml`."""
+    name = f"{find_kind(key.kind).name.lower()}/{key.name}.yaml"
+    return f"{key.namespace}/{name}" if key.namespace else name
+
+
 def manifest_diff(changes: Iterable[ObjectChange]) -> str:
     """Return changes as a unified diff with a file per object; versions, uids and status are left out."""
     parts: list[str] = []
     for change in changes:
-        key = change.key
-        name = f"{find_kind(key.kind).name.lower()}/{key.name}.yaml"
-        if key.namespace:
-            name = f"{key.namespace}/{name}"
+        name = file_name(change.key)
         before = f"a/{name}" if change.old is not None else "/dev/null"
         after = f"b/{name}" if change.new is not None else "/dev/null"
         if change.recreate:

@@ -65,6 +65,7 @@ class TriedFix(PrintedAnswer):
         gone: other pods that no longer exist, and that nobody created again.
         lack_moves_to: those of `waits_now` that lack what the pod lacked.
         refused: the API server's refusal, if the fix could not be applied; then nothing was run.
+        without_fix, with_fix: the node of each pod at the end of the two runs, "" for one that waits.
     """
 
     pod: str
@@ -80,6 +81,8 @@ class TriedFix(PrintedAnswer):
     gone: tuple[str, ...] = ()
     lack_moves_to: tuple[str, ...] = ()
     refused: str = ""
+    without_fix: Mapping[str, str] = attrs.field(factory=dict, eq=False)
+    with_fix: Mapping[str, str] = attrs.field(factory=dict, eq=False)
 
     @property
     def helps(self) -> bool:
@@ -185,6 +188,8 @@ class AskedCluster:
             moved=tuple(shift for shift in shifts if shift.before),
             gone=tuple(f"{key.namespace}/{key.name}" for key in _lost(before, after, changes)),
             lack_moves_to=tuple(waits.name for waits in waits_now if self._lacks_alike(waits.why)),
+            without_fix=_placements(before),
+            with_fix=_placements(after),
         )  # fmt: skip
 
     def _lacks_alike(self, other: Why) -> bool:
@@ -203,6 +208,11 @@ def _pods(cluster: ClusterCore) -> dict[Key, Any]:
 
 def _node(pod: Any) -> str:
     return str(pod.spec.node_name)
+
+
+def _placements(pods: Mapping[Key, Any]) -> dict[str, str]:
+    """Return the node of each pod that has not ended, by its name."""
+    return {f"{key.namespace}/{key.name}": _node(pod) for key, pod in sorted(pods.items()) if not pod.terminal}
 
 
 def _lost(before: Mapping[Key, Any], after: Mapping[Key, Any], changes: Iterable[ObjectChange]) -> list[Key]:

@@ -8,9 +8,10 @@ from typing import Any
 from .drawing.figure import Figure
 from .fill import turns
 from .fill.decode import rows_of as decode_rows
+from .fill.fix import page_of as fix_rows
 from .fill.may import rows_of as patch_rows
 from .fill.why import card_of as why_card
-from .pictures import decode, may, searches, why
+from .pictures import decode, fix, may, searches, why
 from .pictures import turns as tables
 
 
@@ -48,13 +49,22 @@ def _sample(answer: Any) -> Figure:
     rows = turns.sample_rows(answer)
     return Figure(lambda width, _selection: searches.draw_sample(rows, width), repr(answer))
 
+
 def _why(answer: Any) -> Figure:
     card = why_card(answer)
     return Figure(lambda width, selection: why.draw(card, width, selection), why.reading(card))
 
 
+def _fixes(answer: Any) -> Figure:
+    rows = fix_rows(answer)
+    return Figure(lambda width, selection: fix.draw(rows, width, selection), repr(answer),
+                  on_page=lambda width, selection: fix.page(rows, width, selection))
+
+
 ANSWERS: dict[str, Callable[[Any], Figure]] = {
     "Decoded": _decoded,
+    "Fix": _fixes,
+    "Fixes": _fixes,
     "PatchAnswers": _patches,
     "Story": _story,
     "Passes": _passes,

@@ -24,8 +24,10 @@
   function show() {
     const wide = view.clientWidth || 828, layout = data.layouts.findLast(([width]) => width <= wide) || data.layouts[0];
     if (layout === shown) return;
+    const folds = () => [...view.querySelectorAll("details")], open = folds().map((one) => one.open);
     shown = layout;
     view.innerHTML = layout[1];
+    open.forEach((is, place) => { folds()[place].open = is; });
     marks().forEach((one, place) => {
       one.setAttribute("tabindex", place ? -1 : 0);
       const title = document.createElementNS("http://www.w3.org/2000/svg", "title");

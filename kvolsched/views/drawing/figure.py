@@ -50,6 +50,8 @@ class Figure:
     """Colours of the saved picture: light or dark."""
     width: int = WIDTH
     """Width of the saved picture, px."""
+    on_page: Draw | None = field(default=None, kw_only=True, repr=False, eq=False)
+    """What a page shows, if that is not the picture: HTML for any width, such as pictures in parts that open."""
 
     @property
     def svg(self) -> str:
@@ -89,7 +91,7 @@ class Figure:
         """Return what the script shows, as JSON that may stand in a script: layouts by width, and their style."""
         layouts: list[tuple[int, str]] = []
         for width in WIDTHS:
-            drawn = self.draw(width, "")
+            drawn = (self.on_page or self.draw)(width, "")
             if not layouts or layouts[-1][1] != drawn:
                 layouts.append((width, drawn))
         root, style = page_style(drawn for _, drawn in layouts)
