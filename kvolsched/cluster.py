@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .views.fill.writes import RecordedWrites
     from .views.panel.lab import Lab
     from .views.panel.predict import Predict
+    from .views.panel.what_if import WhatIf
     from .views.pictures.writes import Writes
     from .views.show import SeriesFigure, Text
     from .visits import Visits
@@ -432,6 +433,38 @@ class Cluster(ClusterRules):
         from .views.show import predict
 
         return predict(self, question, pod=pod, ask=ask, node=node, claim=claim)
+
+    def whatif(self, picture: str = "map", /, *, pod: str = "", **fields: Any) -> WhatIf:
+        """Open sliders over fields of manifests: each value is tried on a fork that runs to its end.
+
+        Above the sliders stands the picture of the values that are chosen; below each a strip shows how many pods run
+        with each of its values while the others stay. What the API server refuses is an outcome too, in its words.
+        This cluster does not move.
+
+        Args:
+            picture: `skew`, `capacity`, `map`, `domains`, `series`, `why` or `verdicts`.
+            pod: the pod that the picture is about; by default one that waits.
+            fields: path of a field -> its values: `(1, 12)` for a range with both ends, `bool`, or a list. A path is
+                an object and the field of its manifest: `deploy/web:spec.replicas`,
+                `node/a:metadata.labels[topology.kubernetes.io/zone]`.
+
+        Raises:
+            KeyError: there is no such picture, object or pod.
+            ValueError: there is no such field, the message lists what is there; or the values are in no known form.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> w = c.whatif("map", **{"node/node-a:spec.unschedulable": bool, "node/node-b:spec.unschedulable": bool})
+        >>> w.table
+        node-a unschedulable  [false: 1 of 1 ✓]  true: 1 ✓  all run with every value
+        node-b unschedulable  [false: 1 of 1 ✓]  true: 1 ✓  all run with every value
+        >>> w.set(**{"node/node-a:spec.unschedulable": True})
+        >>> w.value["pod/my-pod"].spec.node_name
+        'node-b'
+        """
+        from .views.show import what_if
+
+        return what_if(self, picture, pod, fields)
 
     @overload
     def lab(self, *, text: Literal[True]) -> Text: ...

@@ -31,7 +31,7 @@ OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "drivers", "rule_settings", "revision"}
 CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "driver_dials", "node_faults", "cluster_core"}
 CORE |= {"cluster_acts", "cluster_faults", "pools", "upgrades", "cluster_rules"}
-FACE = CORE | {"explain", "series", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "predict", "views", "cluster"}
+FACE = CORE | {"explain", "series", "what_if", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "predict", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "notebook_output": set(),
     "api": {"notebook_output"},
@@ -72,8 +72,9 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "fix": CORE | {"why"},
     "may": CORE | {"requests", "why"},
     "series": CORE,
+    "what_if": CORE,
     "predict": CORE | {"explain"},
-    "views": CORE | {"explain", "series", "decode", "explore", "may", "fix", "predict", "why"},
+    "views": CORE | {"explain", "series", "what_if", "decode", "explore", "may", "fix", "predict", "why"},
     "cluster": FACE - {"cluster"},
     "make": set(),
     "templates": API,

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, field, frozen
 
 from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
 from ..api.unknown_name import UnknownName, unknown_name
+from ..cluster_acts import ClusterActs
 from ..cluster_core import ClusterCore
+from ..explain import last_pass
 from ..notebook_output import PrintedAnswer
 from ..results import hanging_indent
 from ..series import DEFAULT, Wanted
-from ..world.apiserver import ref
+from ..what_if import Trials, varied_fields
+from ..world.apiserver import key_of, ref
 from . import frame as f
+from .drawing import text as t
 from .drawing.figure import ChartFigure, Figure
+from .drawing.svg import picture as svg_picture
+from .drawing.svg import word
 from .fill import frame_of
 from .fill import series as fill_series
 from .fill import writes as fill_writes
@@ -32,6 +38,10 @@ from .series_rows import SeriesRows
 if TYPE_CHECKING:
     from .panel.lab import Lab
     from .panel.predict import Predict
+    from .panel.what_if import WhatIf
+
+WHAT_IF_PICTURES = ("skew", "capacity", "map", "domains", "series", "why", "verdicts")
+"""Pictures that `Cluster.whatif` can show."""
 
 
 def figure(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "") -> Figure:
@@ -113,6 +123,70 @@ def series(cluster: ClusterCore, *others: ClusterCore, what: Wanted | Iterable[W
 
     return SeriesFigure(lambda width, selection: series_picture.draw(rows, width, selection).svg(),
                         series_picture.reading(rows), make_chart=make_chart, rows=rows)
+
+
+def what_if(cluster: ClusterActs, name: str, pod: str, fields: Mapping[str, Any]) -> WhatIf:
+    """Open the what-if panel over the picture of this name.
+
+    Raises:
+        KeyError: there is no such picture, object or pod.
+        ValueError: there is no such field, or its values are in no known form.
+    """
+    from .panel.what_if import WhatIf  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
+
+    if name not in WHAT_IF_PICTURES:
+        raise unknown_name(f"picture {name!r}", name, WHAT_IF_PICTURES)
+    trials = Trials(cluster, varied_fields(cluster, fields))
+    panel = WhatIf(trials, lambda trial: _trial_figure(trial, name, pod))
+    if pod:  # it may be created during the run
+        panel.value.find_key(pod, "pod")
+    return panel
+
+
+def _trial_figure(cluster: Any, name: str, pod: str) -> Figure:
+    """Draw the picture of this name at the end of a trial, of a pod that there is."""
+    if name == "series":
+        return series(cluster)
+    if name in ("map", "domains"):
+        return figure(cluster, name)
+    asked = pod if pod and _exists(cluster, pod) else _pod_in_question(cluster, name)
+    if name == "why" and asked:
+        answer = cluster.why(asked)
+        return answer.figure() if hasattr(answer, "figure") else _words(repr(answer))
+    return figure(cluster, name, asked) if cluster.objects("pods") else _words("There is no pod to ask about.")
+
+
+def _exists(cluster: ClusterCore, pod: str) -> bool:
+    try:
+        cluster.find_key(pod, "pod")
+    except UnknownName:
+        return False
+    return True
+
+
+def _pod_in_question(cluster: ClusterCore, name: str) -> str:
+    """Return the pod that a picture is most likely asked about: one that waits, else the one that was judged last."""
+    def has_it(pod: Any) -> bool:
+        return bool({"skew": pod.spec.topology_spread_constraints, "capacity": pod.spec.volumes}.get(name, True))
+
+    pods = [pod for pod in cluster.objects("pods") if has_it(pod)]
+    waiting = [ref(key_of(pod)) for pod in pods if not pod.spec.node_name]
+    last = last_pass(cluster)
+    cause = last.cause if last is not None else ""
+    judged = [ref(key_of(pod)) for pod in pods if f"{pod.metadata.namespace}/{pod.metadata.name}" == cause]
+    return next(iter([*waiting, *judged, *(ref(key_of(pod)) for pod in pods)]), "")
+
+
+def _words(words: str) -> Figure:
+    """Return words as a figure."""
+    lines = words.splitlines()
+
+    def draw(width: int, _selection: str) -> str:
+        wrapped = [line for each in lines for line in t.wrap(each, width, 12, 3) or ("",)]
+        marks = "".join(word(0, 16 + 18 * number, "k-q", line) for number, line in enumerate(wrapped))
+        return svg_picture(width, 18 * len(wrapped) + 8, marks, lines[0] if lines else "", "img")
+
+    return Figure(draw, words)
 
 
 @frozen(repr=False)

@@ -7,6 +7,7 @@ millisecond and follows the theme. A mark with a ref can be selected in the SVG.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -80,6 +81,7 @@ class Sheet:
     def svg(self) -> str:
         """Draw the marks as SVG: colours follow the theme, marks with a ref can be selected."""
         parts: list[str] = []
+        marks: Counter[str] = Counter()  # of each ref: siblings need keys of their own
         for key, rows in self.ordered():
             if key[0] == "text":
                 parts.extend(_text(key, row) for row in rows)
@@ -88,7 +90,9 @@ class Sheet:
             elif key[0] == "line":
                 parts.extend(_line(key, row) for row in rows)
             else:
-                parts.extend(_rect(key, row, self.selection) for row in rows)
+                for row in rows:
+                    marks[row["ref"]] += 1
+                    parts.append(_rect(key, row, self.selection, marks[row["ref"]]))
         return picture(self.width, self.height, "".join(parts), self.label)
 
 
@@ -122,7 +126,7 @@ def _line(key: tuple[Any, ...], row: dict[str, Any]) -> str:
     return f'<polyline points="{points}" style="{style}"/>'
 
 
-def _rect(key: tuple[Any, ...], row: dict[str, Any], selection: str) -> str:
+def _rect(key: tuple[Any, ...], row: dict[str, Any], selection: str, number: int) -> str:
     _, radius, dash, thick, _ = key
     edge = f"stroke:{_role(row['stroke'])};stroke-width:{thick:g}px;{_dashed(dash)}" if thick else ""
     x, y, wide, high = row["x"], row["y"], row["x2"] - row["x"], row["y2"] - row["y"]
@@ -130,6 +134,6 @@ def _rect(key: tuple[Any, ...], row: dict[str, Any], selection: str) -> str:
     if not ref:
         return rect(x, y, wide, high, "", radius, style=style)
     pressed = ref == selection
-    chosen = selectable(ref, row["tip"] or ref, pressed=pressed)
+    chosen = selectable(ref, row["tip"] or ref, key=f"{ref} {number}", pressed=pressed)
     mark = rect(x, y, wide, high, "", radius, style=style, more=chosen)
     return mark + rect(x - 3, y - 3, wide + 6, high + 6, "k-ring", radius + 3) if pressed else mark

@@ -175,10 +175,10 @@ function render({ model, el }) {
       b.replaceChildren(bold, " " + what);
       put(b, "aria-label", who + ": " + what);
     }
-    const h = root.querySelector(".noUi-handle");
-    if (h) {
-      put(h, "aria-label", "timeline");
-      h.closest(".noUi-target").style.setProperty("--k-at", (100 * h.ariaValueNow) / (+h.ariaValueMax || 1) + "%");
+    for (const h of all(".noUi-handle")) {
+      const least = +h.ariaValueMin || 0;
+      put(h, "aria-label", h.closest(".k-slider")?.title || "timeline");
+      h.closest(".noUi-target").style.setProperty("--k-at", (100 * (h.ariaValueNow - least)) / (h.ariaValueMax - least || 1) + "%");
     }
     for (const b of all(".k-tab")) {
       put(b, "role", "tab");

@@ -1,0 +1,374 @@
+"""The what-if panel: a control for each field, a strip with the outcome of each value below it, and a picture.
+
+Moving a control runs a fork, or shows one that was run; strips are filled while the kernel has nothing else to do, a
+few steps at a time, nearest values first. What is printed of the panel depends on nothing that a timer does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import ipywidgets as widgets
+import traitlets
+from attrs import frozen
+
+from kvolsched.api.unknown_name import unknown_name
+from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.figure import Figure
+from kvolsched.views.panel.host import ROOT, Host
+from kvolsched.views.pictures import what_if as pictures
+from kvolsched.views.what_if_rows import FieldStrip, ValueCell, WhatIfRows
+from kvolsched.what_if import TrialOutcome, Trials, VariedField, shown
+
+Positions = tuple[int, ...]
+
+FEW_NODES, FEW_PODS = 12, 30
+"""Up to this size a picture follows a dragged slider; above, it follows when the slider is let go."""
+_PATIENCE, _BUDGET, _PAUSE = 0.15, 0.04, 0.03  # seconds: before a bar shows; of work on strips at a time; between
+_MOST_IDLE = 120.0  # seconds of work on strips that nobody asked for
+_PART, _IDLE_PART = 16, 4  # steps between two looks at the clock
+_MAX_BUTTONS = 4
+
+
+@frozen(repr=False)
+class WhatIfTable(PrintedAnswer):
+    """What came of every value of every field while the others stay; printed as a line a field.
+
+    `rows` are (field, value, pods that run, pods, why the API server refused it).
+    """
+
+    fields: tuple[FieldStrip, ...]
+
+    @property
+    def rows(self) -> list[tuple[str, str, int, int, str]]:
+        """Every cell as a row."""
+        return pictures.table(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[str, str, int, int, str]]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        return pictures.reading(WhatIfRows(self.fields))
+
+
+class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
+    """Sliders over fields of manifests: what would come of other values, each run to its end on a fork.
+
+    A control stands for a field. Below it a strip has a cell for each of its values, while the other fields keep
+    theirs: how many pods run at the end, ✓ if all do; a black line where that changes. A click on a cell goes there.
+
+        w = c.whatif("skew", **{"deploy/web:spec.replicas": (1, 12)})
+        w                      # shows it
+        w.set(replicas=4)      # what a slider does, by label or by path
+        w.value                # the cluster of the present values, at the end of its run; to be observed
+        w.table                # every strip, all values run
+        w.figure()             # the picture with every strip; to be saved
+    """
+
+    value = traitlets.Any(help="the cluster of the present values, at the end of its run")
+    selection = traitlets.Unicode(help="ref of what is selected in the picture; empty: nothing")
+
+    def __init__(self, trials: Trials[Any], picture: Callable[[Any], Figure], *, width: int = 1000) -> None:
+        self.trials = trials
+        self.host = Host()
+        self._picture_of = picture
+        self._pictures: dict[Positions, Figure] = {}
+        self._positions: Positions = trials.start
+        self._asked: set[Positions] = set()
+        self._width, self._quiet, self._busy, self._spent = width, False, "", 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        few = len(trials.origin.objects("nodes")) <= FEW_NODES
+        self.controls: dict[str, Any] = {field.path.text: _control(field, follows=few) for field in trials.fields}
+        self._names = [widgets.Label(field.label).add_class("k-name") for field in trials.fields]
+        self._values = [widgets.Label().add_class("k-name") for _ in trials.fields]
+        for number, (control, field) in enumerate(zip(self.controls.values(), trials.fields, strict=True)):
+            control.tooltip = field.path.text
+            control.observe(lambda change, number=number: self._moved(number, change["new"]), "value")
+        lines = [
+            widgets.Box([name, control, value], layout={"order": str(10 + 2 * number)}).add_class("k-control")
+            for number, (name, control, value) in enumerate(
+                zip(self._names, self.controls.values(), self._values, strict=True))
+        ]  # fmt: skip
+        super().__init__([widgets.Box([*lines, self.host]).add_class("k-whatif")])
+        self.add_class(ROOT).add_class("k-lab")
+        self._run(self._positions)
+        self.value = self.trials.finish(self._positions).cluster
+        self.host.on_msg(self._message)
+        self.observe(lambda _: self._draw(), "selection")
+        self._draw()
+
+    # -- values -----------------------------------------------------------------------------------------------
+
+    def set(self, **values: Any) -> None:
+        """Set fields, by label or by path, and run the cluster with them.
+
+        Raises:
+            KeyError: there is no such field; the message lists what there is.
+            ValueError: the value is none of the field's.
+        """
+        positions = list(self._positions)
+        for name, value in values.items():
+            number = self._field(name)
+            field = self.trials.fields[number]
+            if value not in field.values:
+                there = ", ".join(map(shown, field.values))
+                raise ValueError(f"{field.label} has no value {value!r}; there are {there}")
+            positions[number] = field.values.index(value)
+        self._go(tuple(positions))
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The present values by path."""
+        chosen = zip(self.trials.fields, self._positions, strict=True)
+        return {field.path.text: field.values[number] for field, number in chosen}
+
+    @property
+    def table(self) -> WhatIfTable:
+        """What comes of every value of every field while the others stay; those not run yet are run now."""
+        for positions in self.trials.outward(self._positions):
+            self._run(positions)
+        self._draw()
+        return WhatIfTable(self._rows().fields)
+
+    def _field(self, name: str) -> int:
+        for number, field in enumerate(self.trials.fields):
+            if name in (field.label, field.path.text):
+                return number
+        raise unknown_name(f"field {name!r}", name, [field.label for field in self.trials.fields])
+
+    # -- commands of the front end ----------------------------------------------------------------------------
+
+    def do(self, cmd: str, **arguments: Any) -> None:
+        """Carry out one command: select (of a cell `value/FIELD/VALUE`: go there), clear or width."""
+        acts: Mapping[str, Callable[..., None]] = {
+            "select": self._select, "clear": lambda: self._select(""), "width": self._resize, "ping": lambda: None,
+        }  # fmt: skip
+        act = acts.get(cmd)
+        try:
+            if act is not None:
+                act(**arguments)
+        finally:
+            self.host.tick += 1
+
+    def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
+        arguments = dict(content)
+        self.do(arguments.pop("cmd", ""), **arguments)
+
+    def _select(self, ref: str) -> None:
+        kind, _, rest = ref.partition("/")
+        if kind == "value":
+            field, _, number = rest.partition("/")
+            self._go((*self._positions[: int(field)], int(number), *self._positions[int(field) + 1 :]))
+        else:
+            self.selection = "" if ref == self.selection else ref
+
+    def _resize(self, px: int) -> None:
+        width = max(320, min(4000, int(px)))
+        if width != self._width:
+            self._width = width
+            self._draw()
+
+    def _moved(self, number: int, value: Any) -> None:
+        if not self._quiet:
+            position = self.trials.fields[number].values.index(value)
+            self._go((*self._positions[:number], position, *self._positions[number + 1 :]))
+
+    # -- runs -------------------------------------------------------------------------------------------------
+
+    def _go(self, positions: Positions) -> None:
+        """Show other values; after an error or interrupt the panel is as it was."""
+        before, self._positions = self._positions, positions
+        try:
+            self._run(positions)
+        except BaseException:
+            self._positions = before
+            raise
+        finally:
+            self._busy = ""
+            self._spent = 0.0
+            self._draw()
+            self._fill_later()
+        self.value = self.trials.finish(positions).cluster
+
+    def _run(self, positions: Positions) -> None:
+        """Run the cluster of these values to its end, with a bar if that takes long."""
+        begun, told = perf_counter(), 0.0
+        while not self.trials.advance(positions, _PART):
+            now = perf_counter()
+            if now - begun > _PATIENCE and now - told > _PATIENCE:
+                told = now
+                self._tell(positions)
+        self._asked.add(positions)
+
+    def _tell(self, positions: Positions) -> None:
+        """Show how far a run is."""
+        trial = self.trials.trial(positions)
+        so_far = trial.outcome
+        words = f"step {trial.steps}, t = {trial.cluster.now:g} s, {so_far.running} of {so_far.pods} pods run"
+        bar = f'<progress max="{max(1, so_far.pods)}" value="{so_far.running}"></progress>'
+        self.host.sentence = f'<p class="k-say">{bar}{t.escape(words)}</p>'
+
+    def _fill_later(self) -> None:
+        """Go on with the strips when the kernel has nothing else to do; without an event loop never."""
+        if self._timer is not None or self._spent > _MOST_IDLE or not self._missing():
+            return
+        try:
+            self._timer = asyncio.get_running_loop().call_later(_PAUSE, self._fill)
+        except RuntimeError:
+            self._timer = None
+
+    def _missing(self) -> list[Positions]:
+        return [each for each in self.trials.outward(self._positions) if each not in self.trials.outcomes]
+
+    def _fill(self) -> None:
+        """Run some steps towards the nearest values that were not run yet."""
+        self._timer, begun, found = None, perf_counter(), False
+        for positions in self._missing():
+            while perf_counter() - begun < _BUDGET:
+                try:
+                    done = self.trials.advance(positions, _IDLE_PART)
+                except Exception as error:  # noqa: BLE001 - of a reader's plugin: it is shown with the value
+                    self.trials.outcomes[positions] = TrialOutcome(0, 0, f"{type(error).__name__}: {error}")
+                    done = True
+                if done:
+                    found = True
+                    break
+        self._spent += perf_counter() - begun
+        if found:
+            self._draw(strips_only=True)
+        self._fill_later()
+
+    def close(self) -> None:
+        """Close the widget; its strips are filled no further."""
+        if self._timer is not None:
+            self._timer.cancel()
+        super().close()
+
+    # -- pictures ---------------------------------------------------------------------------------------------
+
+    def _rows(self, among: Collection[Positions] | None = None) -> WhatIfRows:
+        """Return what is known, or what is known of these values alone."""
+        origin = self.trials.origin
+        fields = tuple(
+            FieldStrip(field.label, field.path.text, tuple(self._cells(number, among)), self._positions[number],
+                       all(type(value) in (int, float) for value in field.values))
+            for number, field in enumerate(self.trials.fields)
+        )  # fmt: skip
+        return WhatIfRows(fields, origin.world.step_number, origin.revision.name, origin.world.seed)
+
+    def _cells(self, number: int, among: Collection[Positions] | None) -> Iterator[ValueCell]:
+        field = self.trials.fields[number]
+        for value, positions in zip(field.values, self.trials.line(self._positions, number), strict=True):
+            found = self.trials.outcomes.get(positions) if among is None or positions in among else None
+            words = shown(value)
+            if found is None:
+                yield ValueCell(words)
+            else:
+                yield ValueCell(words, found.running, found.pods, True, found.refused, found.unfinished)
+
+    def _picture(self) -> Figure:
+        """Return the picture of the present cluster; it is drawn once for each combination of values."""
+        figure = self._pictures.get(self._positions)
+        if figure is None:
+            figure = self._picture_of(self.trials.finish(self._positions).cluster)
+            self._pictures[self._positions] = figure
+        return figure
+
+    def _draw(self, *, strips_only: bool = False) -> None:
+        rows = self._rows()
+        place = pictures.layout(rows, self._width)
+        refused = bool(rows.shown.refused)
+        strips = "".join(
+            f'<div style="order:{11 + 2 * number};margin:0 0 8px">{pictures.strip(field, number, place)}</div>'
+            for number, field in enumerate(rows.fields)
+        )
+        with self.host.hold_sync():
+            self.host.sentence = pictures.heading(rows, self._width)
+            if not strips_only:
+                self.host.map = "" if refused else self._picture().draw(self._width, self.selection)
+            self.host.side = f'<div class="k-strips">{strips}</div>'
+        self._quiet = True
+        try:
+            self._place_controls(rows, place)
+        finally:
+            self._quiet = False
+
+    def _place_controls(self, rows: WhatIfRows, place: pictures.StripLayout) -> None:
+        """Set controls to the present values, their thumbs above the cells."""
+        parts = zip(self.trials.fields, rows.fields, self.controls.values(), self._names, self._values, strict=True)
+        for number, (field, strip, control, name, value) in enumerate(parts):
+            wide, count = place.cell(len(strip.cells)), len(strip.cells)
+            inset = wide / 2 if isinstance(control, widgets.IntSlider | widgets.SelectionSlider) else 0.0
+            control.value = field.values[self._positions[number]]
+            name.layout.width = f"{place.label:.0f}px"
+            control.layout.width = f"{wide * count - 2 * inset:.1f}px"
+            control.layout.margin = f"0 {inset:.1f}px"
+            room = place.label + place.strip + 16 - place.label - wide * count
+            value.layout.margin = f"0 0 0 {room:.1f}px"
+            value.value = strip.cells[strip.present].value if place.words and inset else ""
+
+    def figure(self) -> Figure:
+        """Return the picture and every strip, all values run, without controls that move."""
+        _ = self.table
+        return self._still()
+
+    def _still(self) -> Figure:
+        """Return picture and strips with the values that were asked for: it depends on nothing that a timer did."""
+        rows = self._rows(self._asked)
+        inner = None if rows.shown.refused else self._picture()
+
+        def draw(width: int, selection: str) -> str:
+            svg = inner.draw(width, selection) if inner is not None else ""
+            high = float(svg.partition('height="')[2].partition('"')[0]) if svg else 0.0
+            return pictures.draw(rows, width, (svg, high))
+
+        return Figure(draw, self.reading())
+
+    def save(self, path: str | Path) -> Path:
+        """Write picture and strips (.svg, .png, .html) or the reading (.txt), by the ending of the name.
+
+        Raises:
+            ValueError: another ending, or what makes the picture is not installed.
+        """
+        return self.figure().save(path)
+
+    def reading(self) -> str:
+        """Return what is shown as text, without the strips: they depend on what has been run."""
+        rows = self._rows()
+        parts = [pictures.title(rows), pictures.sentence(rows, alone=True)]
+        return "\n".join([*parts, *([] if rows.shown.refused else ["", self._picture().reading])])
+
+    def __repr__(self) -> str:
+        return self.reading()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
+        live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
+        self._fill_later()
+        return live | self._still()._repr_mimebundle_()
+
+
+def _control(field: VariedField, *, follows: bool) -> Any:
+    """Return the control of a field: a checkbox, buttons for a few words, or a slider."""
+    values = list(field.values)
+    present = values[field.start]
+    if values == [False, True]:
+        return widgets.Checkbox(present, description=shown(True), indent=False)
+    if all(type(value) is int for value in values) and len(values) > 1:
+        steps = {b - a for a, b in pairwise(values)}
+        if len(steps) == 1 and (step := steps.pop()) > 0:
+            slider = widgets.IntSlider(present, values[0], values[-1], step, readout=False, continuous_update=follows)
+            return slider.add_class("k-slider")
+    options = [(shown(value), value) for value in values]
+    if len(values) <= _MAX_BUTTONS and not all(type(value) in (int, float) for value in values):
+        return widgets.ToggleButtons(options=options, value=present)
+    slider = widgets.SelectionSlider(options=options, value=present, readout=False, continuous_update=follows)
+    return slider.add_class("k-slider")
