@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import sys
+import zlib
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -119,7 +120,7 @@ def test_save_says_what_is_missing(monkeypatch, tmp_path):
 
 
 def test_the_sheets_together_stay_within_their_budget():
-    """All style sheets of the views cost at most 24 kB."""
+    """All style sheets of the views, of the panel and of the pictures of answers, cost at most 24 kB."""
     assert 24_000 >= len(theme.sheet().encode())
 
 
@@ -160,3 +161,17 @@ def test_save_as_a_page(tmp_path):
     page = Figure(DRAWN["lanes"], "<b>the reading").save(tmp_path / "a.html").read_text("utf-8")
     assert "<title>&lt;b&gt;the reading</title>" in page
     assert [] == re.findall(r'(?:src|href)="', page)
+
+
+def test_a_png_is_packed_and_its_pixels_stay():
+    """A stored picture takes a fraction of what its writer makes of it, pixel for pixel the same."""
+    import vl_convert
+
+    picture = theme.resolve(DRAWN["matrix"], margin=10)
+    written, packed = vl_convert.svg_to_png(picture, scale=1.0), theme.svg_png(picture)
+
+    def pixels(png):
+        return b"".join(zlib.decompress(part[4:]) for part in [png[png.index(b"IDAT") : png.rindex(b"IEND") - 8]])
+
+    assert pixels(written) == pixels(packed)
+    assert len(packed) < len(written) / 2
