@@ -14,10 +14,12 @@ import attrs
 from tqdm.auto import tqdm
 
 from . import autoscaler, user_commands
+from .actor_names import actor_with_cause, actors_called, component_called
 from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from .api.text import dump_checks, manifest
 from .api.text.python_gc import infrequent_gc
-from .component_names import COMPONENT_NAMES, dials_by_component, find_component
+from .component_names import dials_by_component
+from .conditions import condition, missing_object
 from .controllers import kubelet
 from .controllers.provisioner import INSTANCE
 from .driver_dials import refuse_misspelled_drivers, without_effect
@@ -25,7 +27,7 @@ from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import NOT_DRIVERS, Revision, denied_by, revision_named
 from .rule_settings import IN_TREE, MANAGER
 from .scheduler.loop.scheduling_cycle import SCHEDULER
-from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_for, key_of, moment, ref, uid_of
+from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_of, moment, ref, uid_of
 from .world.component import WORLD, Component
 from .world.history import Turn
 from .world.log import Key
@@ -281,41 +283,31 @@ class ClusterCore:
         Args:
             actor: the component or actor that acts, as `next` and the panel name it ("scheduler", "PV controller",
                 "provisioner", "kubelet", "bind worker", ...); by default the first of `next`.
-            cause: which of its causes the actor takes up.
+            cause: which of its causes the actor takes up; for an object, a reference to it.
             turns: stop after one visible turn (the fine gear).
 
         Raises:
-            LookupError: there is no such actor, or it has no such cause.
+            UnknownName: there is no such actor, or it has no such cause. It is a LookupError.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.step("scheduler", "my-pod").actor
+        'scheduling pass'
         """
+        names: Sequence[str | None] = [None] if actor is None else actors_called(self.world, actor)
+        tries = [(name, None) for name in names] if cause is None else [actor_with_cause(self.world, actor, cause)]
         taken: Sequence[Turn] = ()
-        for name in [None] if actor is None else self._actors_named(actor):
-            taken = self.world.step(name, cause, turns=turns)
+        for name, chosen in tries:
+            taken = self.world.step(name, chosen, turns=turns)
             if taken:
                 break
         if any(write.verb == "create" and write.key.kind == "Node" for write in _writes(taken)):
             self._add_provisioners()  # an autoscaler's node
         return Step(self.world.step_number, self.world.now, tuple(taken)) if taken else Step(-1, self.world.now, ())
 
-    def _actors_named(self, name: str) -> list[str]:
-        """Return the actors that a name means: those that wait longest first, the whole component last."""
-        component = COMPONENT_NAMES.get(name, name)
-        meant = {
-            actor.name
-            for process in self.world.processes.values()
-            for actor in process.component.actors
-            if actor.name == name or process.name == component or actor.name.endswith(f" {name}")
-        }
-        if not meant:
-            component = self._component(name, "actor")
-            meant = {actor.name for actor in self.world.processes[component].component.actors}
-        waiting = sorted((each.since, each.actor) for each in self.world.next_actors() if each.actor in meant)
-        whole = {component} & set(self.world.processes)  # its actors may only have work for each other
-        return list(dict.fromkeys([*(actor for _, actor in waiting), *sorted(meant), *whole]))
-
-    def _component(self, name: str, what: str = "component") -> str:
-        """Return the name of the component that a user means (see `find_component`)."""
-        processes = self.world.processes.values()
-        return find_component(name, {p.name: [actor.name for actor in p.component.actors] for p in processes}, what)
+    def _component(self, name: str) -> str:
+        """Return the name of the component that a user means (see `component_names.find_component`)."""
+        return component_called(self.world, name)
 
     def run(
         self, until: str | Callable[[Self], bool] | None = None, *, steps: int = 100_000, seconds: float = 3_600.0,
@@ -324,12 +316,21 @@ class ClusterCore:
         """Step until a condition holds (`pod/web-0 Running`, `pvc/data Bound`, a function) or no actor has work.
 
         Args:
-            until: a condition in words (see `condition`) or a function of the cluster.
+            until: a function of the cluster, or words: a reference and a phase, `scheduled`, `exists` or `gone`.
             steps: stop after so many steps.
             seconds: stop after so many simulated seconds.
             progress: show a progress bar.
+
+        Raises:
+            ValueError: the words are no condition.
+            UnknownName: the kind has no such phase, or several objects have the name. It is a ValueError.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.run("my-pod scheduled").ended
+        'my-pod scheduled holds'
         """
-        holds = condition(until)
+        holds = condition(until, self.world.log.objects)
         taken: list[Step] = []
         limit = self.world.now + seconds
         bar = tqdm(total=None, unit=" steps", disable=not progress, leave=False, delay=1.0)
@@ -338,13 +339,18 @@ class ClusterCore:
                 if holds is not None and holds(self):
                     return Run(tuple(taken), f"{until if isinstance(until, str) else 'the condition'} holds")
                 if self.world.now > limit:
-                    return Run(tuple(taken), f"{seconds:g} s of simulated time are over")
+                    return Run(tuple(taken), f"{seconds:g} s of simulated time are over{self._not_there(until)}")
                 step = self.step()
                 if not step:
-                    return Run(tuple(taken), f"nothing is left to do{self._useless_dials()}")
+                    return Run(tuple(taken), f"nothing is left to do{self._useless_dials()}{self._not_there(until)}")
                 taken.append(step)
                 bar.update()
-        return Run(tuple(taken), f"{steps} steps are over")
+        return Run(tuple(taken), f"{steps} steps are over{self._not_there(until)}")
+
+    def _not_there(self, until: Any) -> str:
+        """Return what to add to the end of a run about the object of its condition, if there is none; else ""."""
+        words = missing_object(until, self.world.log.objects) if not callable(until) else ""
+        return f"; {words}" if words else ""
 
     def _useless_dials(self) -> str:
         """Return what to add to the end of a run about dials without effect; "" if there are none."""
@@ -367,6 +373,10 @@ class ClusterCore:
         number, place = self.world.step_number, self.world.place
         turns = (turn for turn in self.world.turns if turn.step == number and turn.end <= place)
         return Step(number, self.world.now, tuple(turns))
+
+    def _step_after(self, place: int) -> Step:
+        """Return the step that was made since a place of the log; a falsy one if nothing changed."""
+        return self.last_step if self.world.place != place else Step(-1, self.world.now, ())
 
     def fork(self, name: str = "") -> Self:
         """Return an independent copy of this cluster at its present place, with its past."""
@@ -466,27 +476,3 @@ class ClusterCore:
 
 def _writes(turns: Sequence[Turn]) -> Iterator[Write]:
     return (outcome.write for turn in turns for outcome in turn.outcomes)
-
-
-def condition(until: str | Callable[[AnyCluster], bool] | None) -> Callable[[AnyCluster], bool] | None:
-    """Return a condition from its words: `REF PHASE`, `REF scheduled`, `REF gone` or `REF exists`.
-
-    Raises:
-        ValueError: the words are in none of these forms.
-    """
-    if until is None or callable(until):
-        return until
-    reference, _, word = until.partition(" ")
-    key = key_for(reference)
-
-    def holds(cluster: AnyCluster) -> bool:
-        obj = cluster.world.log.objects.get(key)
-        if word in ("gone", "exists"):
-            return (obj is None) == (word == "gone")
-        if word == "scheduled":
-            return obj is not None and bool(obj.spec.node_name)
-        return obj is not None and getattr(getattr(obj, "status", None), "phase", None) == word
-
-    if not word:
-        raise ValueError(f"{until!r} is no condition; write for example 'pod/web-0 Running' or 'pvc/data gone'")
-    return holds

@@ -21,7 +21,7 @@ class ClusterFaults(ClusterActs):
             which: names of nodes, or label selectors such as `topology.kubernetes.io/zone=a`.
 
         Raises:
-            KeyError: a name or selector chooses no node.
+            UnknownName: a name or selector chooses no node. It is a KeyError.
             ValueError: no node is given, or a selector cannot be read.
 
         >>> from kvolsched import scenario
@@ -32,14 +32,15 @@ class ClusterFaults(ClusterActs):
         >>> [str(taint) for taint in c["node/node-a"].spec.taints]
         ['node.kubernetes.io/unreachable:NoSchedule', 'node.kubernetes.io/unreachable:NoExecute']
         """
+        place = self.world.place
         node_faults.stop(self.world, which)
-        return self.last_step
+        return self._step_after(place)
 
     def start_nodes(self, *which: str) -> Step:
         """Let the kubelets of stopped nodes answer again; without arguments of all of them.
 
         Raises:
-            KeyError: a name or selector chooses no node.
+            UnknownName: a name or selector chooses no node. It is a KeyError.
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example")
@@ -48,8 +49,9 @@ class ClusterFaults(ClusterActs):
         >>> c["node/node-a"].spec.taints
         ()
         """
+        place = self.world.place
         node_faults.start(self.world, which)
-        return self.last_step
+        return self._step_after(place)
 
     def delay(self, component: str, seconds: float) -> Step:
         """Delay a component: for some seconds it sees nothing and does nothing, as after a pause of its process.
@@ -59,7 +61,7 @@ class ClusterFaults(ClusterActs):
             seconds: how long.
 
         Raises:
-            LookupError: there is no such component.
+            UnknownName: there is no such component. It is a LookupError.
             ValueError: the time is not positive.
 
         >>> from kvolsched import scenario

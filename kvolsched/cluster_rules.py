@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from . import upgrades
 from .admission import webhook
+from .api.unknown_name import UnknownName, did_you_mean
 from .cluster_faults import ClusterFaults
 from .component_names import COMPONENT_NAMES
 from .custom_controller import ReconcileFunction, custom_controller, is_custom
@@ -189,7 +190,7 @@ class ClusterRules(ClusterFaults):
             largest: the largest volume that it makes, such as `5Gi`; "" for no limit.
 
         Raises:
-            KeyError: there is no such driver or pool.
+            UnknownName: there is no such driver or pool. It is a KeyError.
             ValueError: a size is no quantity, or negative.
 
         >>> from kvolsched import Cluster
@@ -199,13 +200,49 @@ class ClusterRules(ClusterFaults):
         """
         return set_pool(self, driver, pool, capacity, largest)
 
-    def crash(self, component: str) -> None:
-        """Restart a component: it loses its notes and lists every object again."""
-        self.world.crash(self._component(component))
+    def crash(self, component: str) -> Step:
+        """Restart a component, which loses its notes and lists every object again; return the step.
 
-    def refuse(self, component: str, nth: int = 1, reason: str = "Conflict") -> None:
-        """Refuse the nth write of a component from now on, with this reason."""
-        self.world.refuse(self._component(component), nth, reason)
+        The step is falsy if the component remembered nothing yet.
+
+        Args:
+            component: its name, as people see it ("PV controller") or as Kubernetes identifies it.
+
+        Raises:
+            UnknownName: there is no such component. It is a LookupError.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.step("scheduler")
+        >>> c.crash("scheduler")
+        step 2, t=0 s: kube-scheduler crashes and restarts: what it remembered is lost.
+        """
+        name, place = self._component(component), self.world.place
+        self.world.crash(name)
+        return self._step_after(place)
+
+    def refuse(self, component: str, nth: int = 1, reason: str = "Conflict") -> Step:
+        """Refuse the nth write of a component from now on, with this reason; return the step.
+
+        Args:
+            component: its name, as people see it ("PV controller") or as Kubernetes identifies it.
+            nth: which of its writes: 1 is the next one.
+            reason: the reason that the API server gives, such as "Conflict" or "ServiceUnavailable".
+
+        Raises:
+            UnknownName: there is no such component. It is a LookupError.
+            ValueError: nth is less than 1.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.refuse("scheduler")
+        step 1, t=0 s: Injected fault: write 1 of kube-scheduler will be refused with Conflict.
+        """
+        name = self._component(component)
+        if nth < 1:
+            raise ValueError(f"refuse a write of {name}: nth: {nth}: must be at least 1")
+        self.world.refuse(name, nth, reason)
+        return self.last_step
 
     def outage(self, server: str = API_SERVER, seconds: float = 60.0) -> Step:
         """Let the API server, or an admission webhook, answer nobody for some seconds, and return the step.
@@ -219,7 +256,8 @@ class ClusterRules(ClusterFaults):
             seconds: how long.
 
         Raises:
-            ValueError: there is no such server, or the time is not positive.
+            UnknownName: there is no such server. It is a ValueError.
+            ValueError: the time is not positive.
 
         >>> from kvolsched import ApplyRefused, Cluster
         >>> c = Cluster()
@@ -233,7 +271,8 @@ class ClusterRules(ClusterFaults):
         """
         servers = (API_SERVER, *(each.name for each in self.first_rules.webhooks))
         if server not in servers:
-            raise ValueError(f"no server is called {server!r}; there are: {', '.join(servers)}")
+            hint = did_you_mean(server, servers)
+            raise UnknownName(f"no server is called {server!r}; there are: {', '.join(servers)}{hint}")
         if not seconds > 0:
             raise ValueError(f"outage of {server}: seconds: {seconds:g}: must be greater than 0")
         self.world.outage(server, seconds)
@@ -254,8 +293,8 @@ class ClusterRules(ClusterFaults):
                 alone acts; which one is drawn now and whenever the component crashes.
 
         Raises:
-            KeyError: there is no such revision.
-            ValueError: there is no such component or gate.
+            UnknownName: there is no such revision, component or gate. It is a KeyError and a ValueError.
+            ValueError: gates or `beside` without a component.
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example", "upstream")
@@ -277,8 +316,8 @@ class ClusterRules(ClusterFaults):
             share: the part of the requests that the second one answers.
 
         Raises:
-            KeyError: there is no such revision.
-            ValueError: there is no such gate, or the share is not between 0 and 1.
+            UnknownName: there is no such revision or gate. It is a KeyError and a ValueError.
+            ValueError: the share is not between 0 and 1.
 
         >>> from kvolsched import Cluster
         >>> c = Cluster()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from .api.unknown_name import UnknownName, nearest, one_of
+from .api.unknown_name import UnknownName, did_you_mean, nearest, one_of
 
 Dials = TypeVar("Dials")
 
@@ -43,8 +43,7 @@ def find_component(name: str, actors: Mapping[str, Iterable[str]], what: str = "
     listed = ", ".join(shown if shown == owner else f"{shown} ({owner})" for shown, owner in names.items())
     if owners:
         raise UnknownName(f"{name!r} may mean {one_of(owners)}; there are: {listed}")
-    near = nearest(name, [*names, *actors, *(n for each in actors.values() for n in each)])
-    hint = f"; did you mean {one_of(near)}?" if near else ""
+    hint = did_you_mean(name, [*names, *actors, *(n for each in actors.values() for n in each)])
     raise UnknownName(f"no {what} is called {name!r}; there are: {listed}{hint}")
 
 

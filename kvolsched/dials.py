@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from .api.kinds.meta import freeze
+from .api.unknown_name import UnknownName, did_you_mean
 
 
 @attrs.frozen
@@ -19,7 +20,8 @@ def with_dials(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
     """Return the options of a component, overridden by dials.
 
     Raises:
-        ValueError: the component has no such dial; the message lists those that it has.
+        UnknownName: the component has no such dial; the message lists those that it has. It is a ValueError.
+        ValueError: the dials are no mapping.
     """
     if not isinstance(dials or {}, Mapping):
         raise ValueError(f"{name}: dials are a mapping, not {dials!r}")  # noqa: TRY004 - what a scenario says wrongly
@@ -27,5 +29,6 @@ def with_dials(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
     there = [field.name for field in attrs.fields(type(options))]
     unknown = [word for word in values if word not in there]
     if unknown:
-        raise ValueError(f"{name} has no dial {', '.join(unknown)}; there are: absent, denied, {', '.join(there)}")
+        listed, hint = ", ".join(["absent", "denied", *there]), did_you_mean(unknown[0], ["absent", "denied", *there])
+        raise UnknownName(f"{name} has no dial {', '.join(unknown)}; there are: {listed}{hint}")
     return attrs.evolve(options, **values)

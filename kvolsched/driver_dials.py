@@ -7,10 +7,10 @@ that a loaded object names; else a run that has ended says which dials had no ef
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from .api.kinds.storage_class import NO_PROVISIONER
+from .api.unknown_name import UnknownName, nearest, one_of
 from .world.log import Key
 
 
@@ -42,14 +42,14 @@ def refuse_misspelled_drivers(dialed: Mapping[str, Mapping[str, Any]], objects: 
     """Refuse dials of a driver that no object names, if it is nearly one that an object names and that has no dials.
 
     Raises:
-        ValueError: there is such a name; the message has the nearest ones.
+        UnknownName: there is such a name; the message has the nearest ones. It is a ValueError.
     """
     named = drivers_named(objects)
     for name in without_effect(dialed, objects):
-        near = get_close_matches(name, sorted(named - set(dialed)), n=2, cutoff=0.8)
+        near = nearest(name, sorted(named - set(dialed)), cutoff=0.8)
         if near:
             listed = ", ".join(sorted(named))
-            raise ValueError(
+            raise UnknownName(
                 f"no class or CSIDriver names a driver {name!r}, so its dials have no effect; "
-                f"there are: {listed}; did you mean {' or '.join(near)}?"
+                f"there are: {listed}; did you mean {one_of(near)}?"
             )

@@ -21,6 +21,7 @@ from kvolsched.notebook_output import PrintedAnswer
 from .api.kinds.meta import Frozen
 from .api.text.manifest import from_plain
 from .api.text.yaml_text import to_yaml
+from .api.unknown_name import unknown_name
 from .cluster import Cluster
 from .revision import revision_named
 from .scheduler.columns.snapshot import Snapshot, snapshot
@@ -264,10 +265,10 @@ def exercise(name: str) -> Exercise:
     """Return the exercise of a plugin: `exercise("NodeResourcesFit").check(my_rule)`.
 
     Raises:
-        KeyError: there is no such exercise; the message lists the names.
+        UnknownName: there is no such exercise; the message lists the names. It is a KeyError.
     """
     if name not in RULE_READS:
-        raise KeyError(f"no exercise {name!r}; there are: {', '.join(RULE_READS)}")
+        raise unknown_name(f"exercise {name!r}", name, list(RULE_READS))
     return _load_exercise(name)
 
 

@@ -39,7 +39,8 @@ def chosen_nodes(log: Log, which: Sequence[str]) -> list[str]:
         if not found:
             name = text.rpartition("/")[2] if "=" not in text else text
             looked_for = f"node/{text.removeprefix('node/')}"
-            raise unknown_name(looked_for, name, {f"node/{n}": n for n in sorted(nodes)}, plural="nodes")
+            raise unknown_name(looked_for, name, [f"node/{n}" for n in sorted(nodes)], plural="nodes",
+                               compared=lambda shown: shown.removeprefix("node/"))  # fmt: skip
         chosen.update(found)
     return sorted(chosen)
 

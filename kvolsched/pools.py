@@ -9,6 +9,7 @@ import attrs
 from kvolsched.notebook_output import PrintedAnswer
 
 from .api.kinds.quantity import of_bytes, value
+from .api.unknown_name import unknown_name
 from .cluster_core import ClusterCore
 from .results import CommandResult
 from .storage_pools import DriverStorage, PoolSize
@@ -44,12 +45,12 @@ class PoolTable(PrintedAnswer):
         """Return the first pool of this name.
 
         Raises:
-            KeyError: there is none; the message lists the names.
+            UnknownName: there is none; the message lists the names. It is a KeyError.
         """
         for row in self.rows:
             if row.pool == pool:
                 return row
-        raise KeyError(f"no pool {pool!r}; there are: {', '.join(row.pool for row in self.rows) or 'none'}")
+        raise unknown_name(f"pool {pool!r}", pool, [row.pool for row in self.rows])
 
     def __repr__(self) -> str:
         if not self.rows:
@@ -92,12 +93,12 @@ def storage_of(cluster: ClusterCore, driver: str) -> DriverStorage:
     """Return the storage of a driver with pools.
 
     Raises:
-        KeyError: there is no such driver; the message lists those that there are.
+        UnknownName: there is no such driver; the message lists those that there are. It is a KeyError.
     """
     storages = cluster.revision.drivers(cluster.components).storages
     if driver not in storages:
-        there = ", ".join(storages) or "none; give a driver pools as a dial: components={driver: {'pools': ...}}"
-        raise KeyError(f"no driver {driver!r} with pools; there are: {there}")
+        none = "none; give a driver pools as a dial: components={driver: {'pools': ...}}"
+        raise unknown_name(f"driver {driver!r} with pools", driver, storages.keys(), none=none)
     return storages[driver]
 
 

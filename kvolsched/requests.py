@@ -15,6 +15,7 @@ import attrs
 from kvolsched.notebook_output import PrintedAnswer
 
 from .api.kinds.kind import KINDS_BY_NAME
+from .api.unknown_name import UnknownName, did_you_mean
 from .cluster_core import ClusterCore
 from .world.apiserver import CommittedWrite, RefusedWrite, Write
 from .world.history import Turn
@@ -193,4 +194,5 @@ def _row(turn: Turn, outcome: CommittedWrite | RefusedWrite) -> ApiRequest:
 def _check_columns(names: Iterable[str]) -> None:
     unknown = [name for name in names if name not in COLUMNS]
     if unknown:
-        raise ValueError(f"requests have no column {unknown[0]!r}; there are: {', '.join(COLUMNS)}")
+        hint = did_you_mean(unknown[0], COLUMNS)
+        raise UnknownName(f"requests have no column {unknown[0]!r}; there are: {', '.join(COLUMNS)}{hint}")

@@ -16,6 +16,7 @@ import attrs
 from . import admission, autoscaler, volumes
 from .api import defaults
 from .api.kinds.meta import EMPTY, Frozen, freeze
+from .api.unknown_name import UnknownName, did_you_mean
 from .controllers import (
     daemon_set,
     deployment,
@@ -390,10 +391,11 @@ def revision_named(revision: str | Revision) -> Revision:
     """Return a revision by name, or the given one.
 
     Raises:
-        KeyError: there is none of this name; the message lists the names.
+        UnknownName: there is none of this name; the message lists the names. It is a KeyError.
     """
     if isinstance(revision, Revision):
         return revision
     if revision not in REVISIONS:
-        raise KeyError(f"no revision is called {revision!r}; there are: {', '.join(REVISIONS)}")
+        hint = did_you_mean(str(revision), REVISIONS.keys())
+        raise UnknownName(f"no revision is called {revision!r}; there are: {', '.join(REVISIONS)}{hint}")
     return REVISIONS[revision]()

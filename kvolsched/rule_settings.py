@@ -12,6 +12,7 @@ from typing import Any, Self
 import attrs
 
 from .api.kinds.meta import EMPTY, Frozen
+from .api.unknown_name import UnknownName, did_you_mean, unknown_name
 from .controllers import kubelet
 from .controllers.persistent_volume import PVControllerOptions
 from .controllers.provisioner import ProvisionerOptions
@@ -187,7 +188,8 @@ def check_gates(gates: Mapping[str, Mapping[str, bool]], known: Mapping[str, tup
     """Check that every process reads the gates that are set for it.
 
     Raises:
-        ValueError: there is no such process or gate; the message lists those that there are.
+        UnknownName: there is no such process or gate; the message lists those that there are. It is a ValueError.
+        ValueError: a value is neither True nor False.
     """
     for process, switches in gates.items():
         one_kubelet = process.startswith(f"{kubelet.NAME}/")
@@ -195,7 +197,8 @@ def check_gates(gates: Mapping[str, Mapping[str, bool]], known: Mapping[str, tup
         unknown = [gate for gate in switches if gate not in (reads or ())]
         if reads is None or unknown:
             there = "; ".join(f"{name} has {', '.join(of_process)}" for name, of_process in known.items())
-            raise ValueError(f"no gate {', '.join(unknown) or '...'} of {process}: {there}")
+            hint = did_you_mean(process, known.keys()) if reads is None else did_you_mean(unknown[0], reads)
+            raise UnknownName(f"no gate {', '.join(unknown) or '...'} of {process}: {there}{hint}")
         values: Mapping[str, object] = switches
         wrong = [f"{gate}={on!r}" for gate, on in values.items() if not isinstance(on, bool)]
         if wrong:
@@ -256,7 +259,7 @@ class SettableRules:
             ValueError: there is no such level.
         """
         if level not in MATURITY_LEVELS:
-            raise ValueError(f"no maturity {level!r}; there are: {', '.join(MATURITY_LEVELS)}")
+            raise unknown_name(f"maturity {level!r}", str(level), MATURITY_LEVELS)
         return self._set(level=level)
 
     def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Self:
@@ -309,7 +312,8 @@ class SettableRules:
         given: Mapping[str, object] = weights
         for name, weight in given.items():
             if name not in known:
-                raise ValueError(f"no score plugin {name!r}; there are: {', '.join(known)}")
+                hint = did_you_mean(name, known)
+                raise UnknownName(f"no score plugin {name!r}; there are: {', '.join(known)}{hint}")
             if isinstance(weight, bool) or not isinstance(weight, int) or weight < 0:
                 raise ValueError(f"weight of {name}: {weight!r}: must be a whole number from 0")
         return self._set(weights=Frozen({**self.settings.weights, **weights}))
@@ -332,7 +336,7 @@ class SettableRules:
             ValueError: there is no such index.
         """
         if index not in SEARCHES:
-            raise ValueError(f"no volume index {index!r}; there are: {', '.join(SEARCHES)}")
+            raise unknown_name(f"volume index {index!r}", str(index), list(SEARCHES))
         return self._set(volume_index=index)
 
     def with_pseudo_code(self) -> Self:

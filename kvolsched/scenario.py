@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
@@ -28,8 +27,9 @@ from .api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from .api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from .api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from .api.text import manifest
+from .api.unknown_name import UnknownName, nearest, one_of
 from .cluster import Cluster
-from .cluster_core import condition
+from .conditions import condition
 from .results import ApplyRefused, hanging_indent
 from .revision import NOT_DRIVERS, Revision, revision_named
 from .scheduler.loop.scheduling_cycle import SCHEDULER
@@ -198,15 +198,15 @@ def load(name: str) -> Scenario:
     """Return a shipped scenario.
 
     Raises:
-        KeyError: there is no such scenario; the message lists the names.
+        UnknownName: there is no such scenario; the message lists the names. It is a KeyError.
     """
     for folder in FOLDERS:
         if name in _shipped_names(folder):
             file = resources.files("kvolsched").joinpath(folder, f"{name}.yaml")
             return read(file.read_text(encoding="utf-8"), name)
-    near = " or ".join(get_close_matches(name, scenario_names()))
+    near = one_of(nearest(name, scenario_names(), margin=1.0))
     hint = f": did you mean {near}? There" if near else "; there"
-    raise KeyError(f"no scenario is called {name!r}{hint} are: {', '.join(scenario_names())}")
+    raise UnknownName(f"no scenario is called {name!r}{hint} are: {', '.join(scenario_names())}")
 
 
 def scenario(name: str, revision: str | Revision = "", *, seed: int | None = None, **settings: Any) -> Cluster:
@@ -335,7 +335,7 @@ def _expect_events(cluster: Cluster, wanted: Any, *, exist: bool) -> None:
 
 def _expect_conditions(cluster: Cluster, wanted: Any, *, holds: bool) -> None:
     for text in wanted if isinstance(wanted, list) else [wanted]:
-        found = condition(text)
+        found = condition(text, cluster.world.log.objects)
         _expect_equal(f"{text!r} to be", holds, found is not None and found(cluster))
 
 

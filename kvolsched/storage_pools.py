@@ -18,6 +18,7 @@ from .api.kinds.meta import EMPTY, Frozen
 from .api.kinds.node import HOSTNAME_LABEL, Node
 from .api.kinds.quantity import canonical, parse, value
 from .api.kinds.volume import PersistentVolume
+from .api.unknown_name import UnknownName, did_you_mean
 from .volumes import Topology
 from .volumes import capacity as size_of
 from .world.log import Log, Note
@@ -147,13 +148,14 @@ class DriverStorage:
         """Return a pool by its name.
 
         Raises:
-            KeyError: the driver has no such pool; the message lists those that it has.
+            UnknownName: the driver has no such pool; the message lists those that it has. It is a KeyError.
         """
         for pool in self.pools:
             if pool.name == name:
                 return pool
-        names = ", ".join(pool.name for pool in self.pools)
-        raise KeyError(f"driver {self.driver} has no pool {name!r}; there are: {names}")
+        names = [pool.name for pool in self.pools]
+        hint = did_you_mean(name, names)
+        raise UnknownName(f"driver {self.driver} has no pool {name!r}; there are: {', '.join(names)}{hint}")
 
     def size(self, log: Log, pool: Pool) -> PoolSize:
         """Return a pool's size now: as it was last changed from outside, else as its dial says."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-from .api.text.fault import suggest_nearest
+from .api.unknown_name import UnknownName, did_you_mean
 from .cluster_core import USER, ClusterCore
-from .component_names import COMPONENT_NAMES
+from .component_names import COMPONENT_NAMES, DISPLAY_NAMES
 from .results import Step
 from .revision import Revision, revision_named
 from .rule_settings import API_SERVER, MANAGER
@@ -147,15 +147,16 @@ def _process(cluster: ClusterCore, component: str) -> str:
     """Return the process that a name means.
 
     Raises:
-        ValueError: there is none; the message lists the names.
+        UnknownName: there is none; the message lists the names. It is a ValueError.
     """
     name = COMPONENT_NAMES.get(component, component)
     names = [API_SERVER, MANAGER, *(each for each in cluster.world.processes if each != USER)]
     kubelet, _, node = name.partition("/")
     if name in names or (kubelet == KUBELET and Key("Node", "", node) in cluster.world.log.objects):
         return name
-    nearest = suggest_nearest(name, names)
-    raise ValueError(f"no component is called {component!r}{nearest}; there are: {', '.join(names)}")
+    shown = [*(DISPLAY_NAMES[each] for each in names if each in DISPLAY_NAMES), *names]
+    hint = did_you_mean(component, shown)
+    raise UnknownName(f"no component is called {component!r}; there are: {', '.join(names)}{hint}")
 
 
 def _components(cluster: ClusterCore, process: str, *, gates: bool) -> list[str]:

@@ -29,7 +29,8 @@ API = {"api", "notebook_output"}
 GROUND = API | {"volumes", "workloads", "world", "storage_pools", "inline_volumes"}
 OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "drivers", "rule_settings", "revision"}
-CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "driver_dials", "node_faults", "cluster_core"}
+CORE = ENGINE | OWN | {"component_names", "actor_names", "conditions", "results", "user_commands", "driver_dials"}
+CORE |= {"node_faults", "cluster_core"}
 CORE |= {"cluster_acts", "cluster_faults", "pools", "upgrades", "cluster_rules"}
 FACE = CORE | {"explain", "series", "what_if", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "predict", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
@@ -56,7 +57,9 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "user_commands": API,
     "driver_dials": API | {"world"},
     "node_faults": GROUND | {"controllers", "user_commands"},
-    "cluster_core": ENGINE | {"component_names", "results", "user_commands", "driver_dials"},
+    "actor_names": API | {"world", "component_names"},
+    "conditions": API | {"world"},
+    "cluster_core": ENGINE | {"component_names", "actor_names", "conditions", "results", "user_commands", "driver_dials"},
     "cluster_acts": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
     "cluster_faults": ENGINE | {"component_names", "results", "user_commands", "node_faults", "cluster_core", "cluster_acts"},
     "pools": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},

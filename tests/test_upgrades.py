@@ -237,7 +237,7 @@ def test_plugins_and_webhooks_after_an_upgrade():
 
 
 @pytest.mark.parametrize(("act", "words"), [
-    (lambda c: c.upgrade("design", "kube-schedule"), 'no component is called \'kube-schedule\'; did you mean "kube-scheduler"'),
+    (lambda c: c.upgrade("design", "kube-schedule"), "no component is called 'kube-schedule'; there are: kube-apiserver, "),
     (lambda c: c.upgrade({"Unicorns": True}, "kube-scheduler"), "no gate Unicorns of kube-scheduler"),
     (lambda c: c.upgrade({"EvenPodsSpread": True}), "name the component whose gates these are"),
     (lambda c: c.upgrade("design", beside=True), "beside: name the component"),

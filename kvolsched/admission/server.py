@@ -14,6 +14,7 @@ import attrs
 from ..api import defaults
 from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.kinds.meta import evolve
+from ..api.unknown_name import UnknownName, did_you_mean
 from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..api.validation import validate as validation
 from ..api.validation.field_error import FieldError
@@ -46,7 +47,8 @@ class Admission:
         """
         known = {plugin.name for plugin in PLUGINS}
         if unknown := [name for name in names if name not in known]:
-            raise ValueError(f"no admission plugin {', '.join(unknown)}; there are: {', '.join(sorted(known))}")
+            hint = did_you_mean(unknown[0], known)
+            raise UnknownName(f"no admission plugin {', '.join(unknown)}; there are: {', '.join(sorted(known))}{hint}")
         return attrs.evolve(self, plugins=tuple(plugin for plugin in self.plugins if plugin.name not in names))
 
     @cached_property

@@ -16,6 +16,7 @@ from tqdm.auto import tqdm
 from kvolsched.notebook_output import PrintedAnswer
 
 from .. import writes
+from ..api.unknown_name import UnknownName, did_you_mean
 from ..cluster import Cluster
 from ..explore import Crash, Exploration, UserAct, explore
 from ..explore.invariants import outcome
@@ -206,7 +207,7 @@ def experiments(*alternatives: str) -> tuple[Experiment, ...]:
     """Return the experiments of these rejected designs, by default of all.
 
     Raises:
-        KeyError: there is none of this name; the message lists the names.
+        UnknownName: there is none of this name; the message lists the names. It is a KeyError.
 
     >>> [each.scenario for each in experiments("late_binder")]
     ['two-disks-one-by-one', 'a-disk-on-each-node']
@@ -214,7 +215,8 @@ def experiments(*alternatives: str) -> tuple[Experiment, ...]:
     known = list(dict.fromkeys(each.alternative for each in EXPERIMENTS))
     for name in alternatives:
         if name not in known:
-            raise KeyError(f"no rejected design is called {name!r}; there are: {', '.join(known)}")
+            hint = did_you_mean(name, known)
+            raise UnknownName(f"no rejected design is called {name!r}; there are: {', '.join(known)}{hint}")
     return tuple(each for each in EXPERIMENTS if not alternatives or each.alternative in alternatives)
 
 
@@ -222,7 +224,7 @@ def experiment(alternative: str, scenario: str = "") -> Experiment:
     """Return the experiment of a rejected design, by default its first.
 
     Raises:
-        KeyError: there is none of this name or on this scenario; the message lists what there is.
+        UnknownName: there is none of this name or on this scenario; the message lists what there is. It is a KeyError.
 
     >>> experiment("late_binder", "a-disk-on-each-node").section
     'S0, Keep all PVC binding in the PV controller'
@@ -230,8 +232,9 @@ def experiment(alternative: str, scenario: str = "") -> Experiment:
     found = experiments(alternative)
     chosen = next((each for each in found if scenario in ("", each.scenario)), None)
     if chosen is None:
-        known = ", ".join(each.scenario for each in found)
-        raise KeyError(f"{alternative} has no experiment on {scenario!r}; there are: {known}")
+        known = [each.scenario for each in found]
+        hint = did_you_mean(scenario, known)
+        raise UnknownName(f"{alternative} has no experiment on {scenario!r}; there are: {', '.join(known)}{hint}")
     return chosen
 
 

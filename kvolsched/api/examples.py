@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import resources
 
 from .text.manifest import Manifests, read
+from .unknown_name import UnknownName, nearest, one_of
 
 # Examples that are several others together, and short names of the documents' tables.
 TOGETHER = {"end-to-end": ("standard", "my-pvc", "my-pod")}
@@ -22,7 +22,7 @@ def example(name: str) -> Manifests:
     """Return the objects of one shipped example, such as `zonal-volume-1`.
 
     Raises:
-        KeyError: no example has this name; the message lists the nearest names, then all.
+        UnknownName: no example has this name; the message lists the nearest names, then all. It is a KeyError.
 
     >>> example("zonal-volume-1")
     Manifests(1 PersistentVolume)
@@ -31,9 +31,9 @@ def example(name: str) -> Manifests:
     """
     name = SHORT.get(name, name)
     if name not in example_names():
-        near = get_close_matches(name, [*example_names(), *SHORT])
-        hint = f": did you mean {' or '.join(near)}? There" if near else "; there"
-        raise KeyError(f"no example {name!r}{hint} are: {', '.join(example_names())}")
+        near = nearest(name, [*example_names(), *SHORT])
+        hint = f": did you mean {one_of(near)}? There" if near else "; there"
+        raise UnknownName(f"no example {name!r}{hint} are: {', '.join(example_names())}")
     folder = resources.files("kvolsched").joinpath("manifests")
     parts = [folder.joinpath(f"{part}.yaml").read_text(encoding="utf-8") for part in TOGETHER.get(name, (name,))]
     return read("---\n".join(parts), name=f"{name}.yaml")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 
 MAX_LISTED = 12  # names in a sentence; of more the nearest are enough
 MAX_NEAREST = 3
 CUTOFF = 0.6  # least likeness of two names, as difflib measures it
+Compared = Callable[[str], str]
 MARGIN = 0.15  # a name that is so much less alike than the best one is not suggested
 
 
@@ -30,50 +31,58 @@ class UnknownName(KeyError, ValueError):
 
 
 def unknown_name(
-    looked_for: str, name: str, there: Mapping[str, str] | Iterable[str], *, plural: str = "", none: str = "none",
+    looked_for: str, name: str, there: Iterable[str], *, compared: Compared = str, plural: str = "", none: str = "none",
     most_listed: int = MAX_LISTED,
-) -> UnknownName:
+) -> UnknownName:  # fmt: skip
     """Return the error about a name: `no pod/web-9; there are: pod/web-0, pod/web-1; did you mean pod/web-1?`.
 
     Args:
         looked_for: what the sentence says that there is not.
         name: the name that is compared with those that there are.
-        there: what there is; a mapping has what is printed -> what is compared.
+        there: the names that there are, as they are printed.
+        compared: the part of a printed name that is compared.
         plural: what many of them are called, such as `pods`.
         none: what the sentence says if there is nothing.
         most_listed: as many are listed beside the nearest ones; more are counted.
     """
-    printed = dict(there) if isinstance(there, Mapping) else {each: each for each in there}
-    near = nearest(name, printed)
-    listed = ", ".join(list(printed)[:MAX_LISTED]) or none
-    if len(printed) <= (most_listed if near else MAX_LISTED):
-        existing = f"there are: {listed}"
-    elif near:
-        existing = f"there are {len(printed)}{f' {plural}' if plural else ''}"
+    names = list(dict.fromkeys(there))
+    hint = did_you_mean(name, names, compared=compared)
+    if len(names) <= (most_listed if hint else MAX_LISTED):
+        existing = f"there are: {', '.join(names) or none}"
+    elif hint:
+        existing = f"there are {len(names)}{f' {plural}' if plural else ''}"
     else:
-        existing = f"there are: {listed} and {len(printed) - MAX_LISTED} more"
-    meant = f"; did you mean {one_of(near)}?" if near else ""
-    return UnknownName(f"no {looked_for}; {existing}{meant}")
+        existing = f"there are: {', '.join(names[:MAX_LISTED])} and {len(names) - MAX_LISTED} more"
+    return UnknownName(f"no {looked_for}; {existing}{hint}")
 
 
-def nearest(name: str, there: Mapping[str, str] | Iterable[str], cutoff: float = CUTOFF) -> list[str]:
+def did_you_mean(name: str, there: Iterable[str], *, compared: Compared = str) -> str:
+    """Return `; did you mean a or b?` with the names nearest to this one, or ""."""
+    near = nearest(name, there, compared=compared)
+    return f"; did you mean {one_of(near)}?" if near else ""
+
+
+def nearest(
+    name: str, there: Iterable[str], *, cutoff: float = CUTOFF, margin: float = MARGIN, compared: Compared = str
+) -> list[str]:
     """Return the few names that are most like this one, the likest first; capitals do not count.
 
     Args:
         name: what was written.
-        there: the names; a mapping has what is returned -> what is compared.
+        there: the names.
         cutoff: the least likeness, from 0 to 1.
+        margin: a name that is so much less alike than the best one is left out.
+        compared: the part of each name that is compared.
     """
-    compared = there if isinstance(there, Mapping) else {each: each for each in there}
     matcher = SequenceMatcher(b=name.lower(), autojunk=False)
     found: list[tuple[float, str]] = []
-    for printed, other in compared.items():
-        matcher.set_seq1(other.lower())
+    for each in there:
+        matcher.set_seq1(compared(each).lower())
         if matcher.real_quick_ratio() >= cutoff and matcher.quick_ratio() >= cutoff:
-            found.append((matcher.ratio(), printed))
+            found.append((matcher.ratio(), each))
     best = max((ratio for ratio, _ in found), default=0.0)
-    near = [each for each in found if each[0] >= max(cutoff, best - MARGIN)]
-    return [printed for _, printed in sorted(near, key=lambda each: -each[0])[:MAX_NEAREST]]
+    near = [each for each in found if each[0] >= max(cutoff, best - margin)]
+    return [each for _, each in sorted(near, key=lambda pair: -pair[0])[:MAX_NEAREST]]
 
 
 def one_of(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from kvolsched.api.kinds.csi import CSINode
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
 from kvolsched.api.text import manifest
+from kvolsched.api.unknown_name import UnknownName, did_you_mean, unknown_name
 
 EXPANDERS = ("least-waste", "most-pods", "priority", "random")
 GROUP_FIELDS = ("name", "min", "max", "template", "nodes", "stock")
@@ -111,7 +112,9 @@ def _group(number: int, dials: Any) -> NodeGroup:
     if not isinstance(dials, Mapping):
         raise ValueError(f"{path}: {dials!r} is no group; it is a mapping with {', '.join(GROUP_FIELDS)}")  # noqa: TRY004
     if unknown := [word for word in dials if word not in GROUP_FIELDS]:
-        raise ValueError(f"{path}: a group has no {', '.join(map(str, unknown))}; there are: {', '.join(GROUP_FIELDS)}")
+        hint = did_you_mean(str(unknown[0]), GROUP_FIELDS)
+        listed = ", ".join(GROUP_FIELDS)
+        raise UnknownName(f"{path}: a group has no {', '.join(map(str, unknown))}; there are: {listed}{hint}")
     name = dials.get("name")
     if not isinstance(name, str) or not name:
         raise ValueError(f"{path}.name: {name!r} is no name")
@@ -164,7 +167,7 @@ def flags(dials: Mapping[str, Any] | None) -> dict[str, Any]:
     if "groups" in values:
         values["groups"] = read_groups(_plain(values["groups"]))
     if values.get("expander", EXPANDERS[0]) not in EXPANDERS:
-        raise ValueError(f"no expander {values['expander']!r}; there are: {', '.join(EXPANDERS)}")
+        raise unknown_name(f"expander {values['expander']!r}", str(values["expander"]), EXPANDERS)
     return values
 
 

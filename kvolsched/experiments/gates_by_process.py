@@ -17,6 +17,7 @@ import attrs
 from kvolsched.notebook_output import PrintedAnswer
 
 from ..api.kinds.storage_class import NO_PROVISIONER
+from ..api.unknown_name import unknown_name
 from ..cluster import Cluster
 from ..revision import Revision, revision_named
 
@@ -135,7 +136,7 @@ def gates(revision: str | Revision = "design", provisioners: Sequence[str] = ("i
     """
     unknown = [name for name in provisioners if name not in PROVISIONERS]
     if unknown:
-        raise ValueError(f"no kind of provisioner {', '.join(unknown)}; there are: {', '.join(PROVISIONERS)}")
+        raise unknown_name(f"kind of provisioner {', '.join(unknown)}", unknown[0], PROVISIONERS)
     rules, rows = revision_named(revision), []
     pairs = [(on, told) for on in (True, False) for told in (True, False)]
     for scheduler, manager, kubelets in product(pairs, pairs, (True, False)):

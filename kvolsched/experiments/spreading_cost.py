@@ -16,6 +16,7 @@ from kvolsched.notebook_output import PrintedAnswer
 
 from .. import make
 from ..api.kinds.pod import Pod
+from ..api.unknown_name import unknown_name
 from ..cluster import Cluster
 from ..revision import Revision, revision_named
 from ..scheduler.columns.arrays import Codes, Integers
@@ -64,7 +65,7 @@ class SpreadingCosts(PrintedAnswer):
         """Return the pods with these constraints: `none`, `hard`, `soft` or `hard and soft`."""
         found = {row.words: row for row in self.rows}
         if words not in found:
-            raise KeyError(f"no pods with constraints {words!r}; there are: {', '.join(found)}")
+            raise unknown_name(f"pods with constraints {words!r}", words, list(found))
         return found[words]
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ import attrs
 from kvolsched.notebook_output import PrintedAnswer
 
 from ..api.kinds.storage_class import NO_PROVISIONER
+from ..api.unknown_name import unknown_name
 from ..cluster import Cluster
 from ..revision import Revision, revision_named
 
@@ -46,7 +47,7 @@ class VisitCounts(PrintedAnswer):
         """Return the volumes that the scheduler visits in the first pass with an index."""
         found = {row.index: row.first_pass for row in self.rows}
         if index not in found:
-            raise KeyError(f"no index {index!r}; there are: {', '.join(found)}")
+            raise unknown_name(f"index {index!r}", index, list(found))
         return found[index]
 
     @property

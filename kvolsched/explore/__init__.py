@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.world.simulation import Simulation
 
@@ -76,7 +77,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         progress: show a progress bar.
 
     Raises:
-        ValueError: an option has no such value, or there is no such component.
+        UnknownName: an option has no such value, or there is no such component. It is a ValueError.
     """
     sim = world if isinstance(world, Simulation) else world.world
     _check_option("lag", lag, ("ordered", "per kind", "none"))
@@ -92,8 +93,8 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     never = (never,) if isinstance(never, str) or callable(never) else tuple(never)
     if until == "auto":
         until = None if never and goal is None else "stuck"
-    stop = until if until is None or until == "stuck" else property_named(until)
-    reached = property_named(goal) if goal is not None else everybody_runs(sim)
+    stop = until if until is None or until == "stuck" else property_named(until, sim)
+    reached = property_named(goal, sim) if goal is not None else everybody_runs(sim)
     search = Search(
         sim, faults=faults, invariants=invariants, never=never, goal=reached, until=stop, summary=summary or outcome,
         **options,
@@ -124,7 +125,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
 
 def _check_option(option: str, value: str, values: Sequence[str]) -> None:
     if value not in values:
-        raise ValueError(f"{value!r} is no {option}; there are: {', '.join(values)}")
+        raise UnknownName(f"{value!r} is no {option}; there are: {', '.join(values)}{did_you_mean(value, values)}")
 
 
 def _assumptions_of(

@@ -56,7 +56,7 @@ def sample(
         steps: the most steps of a run.
     """
     sim = world if isinstance(world, Simulation) else world.world
-    reached, summary = everybody_runs(sim) if goal is None else property_named(goal), summary or outcome
+    reached, summary = everybody_runs(sim) if goal is None else property_named(goal, sim), summary or outcome
     ends: Counter[tuple[str, bool]] = Counter()
     for seed in range(seeds):
         fork = sim.fork()

@@ -10,9 +10,9 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from typing import Any
 
 from kvolsched.api.kinds.kind import find_kind
-from kvolsched.cluster_core import condition
-from kvolsched.world.apiserver import key_for
+from kvolsched.conditions import condition
 from kvolsched.world.log import Key
+from kvolsched.world.references import find_key, matching_keys
 from kvolsched.world.simulation import Simulation
 
 from .invariants import Objects
@@ -32,10 +32,12 @@ class SearchedObjects(Mapping[Key, Any]):
         return [obj for key, obj in sorted(self.world.log.objects.items()) if key.kind == name]
 
     def __getitem__(self, key: Key | str) -> Any:
-        return self.world.log.objects[key_for(key) if isinstance(key, str) else key]
+        objects = self.world.log.objects
+        return objects[find_key(objects, key) if isinstance(key, str) else key]
 
     def __contains__(self, key: object) -> bool:
-        return (key_for(key) if isinstance(key, str) else key) in self.world.log.objects
+        objects = self.world.log.objects
+        return bool(matching_keys(objects, key)) if isinstance(key, str) else key in objects
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self.world.log.objects)
@@ -48,25 +50,25 @@ class SearchedObjects(Mapping[Key, Any]):
         return self.world.log.objects.items()
 
 
-def property_named(words_or_function: str | Property) -> Property:
-    """Return a property from a function, or from the words of `condition`: `pod/web-0 Running`, `pvc/data gone`.
+def property_named(words_or_function: str | Property, world: Simulation) -> Property:
+    """Return a property from a function, or from words about a world: `pod/web-0 Running`, `pvc/data gone`.
 
     Raises:
         TypeError: it is neither.
-        ValueError: the words are no condition.
+        ValueError: the words are no condition (see `conditions.condition`).
     """
     if callable(words_or_function):
         return words_or_function
     if not isinstance(words_or_function, str):
         raise TypeError(f"a property is a function of the cluster or words such as 'pod/web-0 Running', "
                         f"not {words_or_function!r}")  # fmt: skip
-    holds: Any = condition(words_or_function)  # asks the world of a cluster, which these objects have
+    holds: Any = condition(words_or_function, world.log.objects)
     return typing.cast(Property, holds)
 
 
 def never_holds(never: Sequence[str | Property], world: Simulation) -> Callable[[Objects, Objects], str]:
     """Return the invariant that none of these properties holds, as a function of the objects before and after."""
-    named = [(_name(each), property_named(each)) for each in never]
+    named = [(_name(each), property_named(each, world)) for each in never]
     searched = SearchedObjects(world)
 
     def invariant(_before: Objects, _after: Objects) -> str:

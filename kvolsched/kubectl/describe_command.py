@@ -10,22 +10,24 @@ from datetime import datetime
 from ..cluster_core import ClusterCore
 from .describe_sections.describe_object import describe_object
 from .output import Description
-from .resource_lookup import ResourceNotFound, empty_message, find_keys, lookup_kind, object_not_found
+from .resource_lookup import empty_message, find_keys, lookup_kind, named_key, object_not_found
 
 
 def describe(cluster: ClusterCore, reference: str, name: str = "", namespace: str = "default", *,
              now: datetime | None = None) -> Description:
-    """Describe objects as `kubectl describe` prints them: `pod/web-0`, `pvc/shop/data`, or kind and name apart.
+    """Describe objects as `kubectl describe` prints them: a reference such as `pod/web-0`, or kind and name apart.
 
     A name that no object has stands for all names that begin with it; without a name, every object of the kind.
 
     Raises:
         ResourceNotFound: no modelled kind has this name, or no object; in kubectl's words. It is a KeyError.
+        UnknownName: the reference is none, or several objects have this name. It is a KeyError.
     """
+    named = None if name else named_key(cluster.world.log.objects, reference, namespace)
+    if named is not None:
+        return Description(describe_object(cluster.world.log.objects, named, now or cluster.moment))
     parts = [reference, namespace, name] if "/" not in reference else reference.split("/")
     word, *within, name = parts
-    if len(parts) > 3:
-        raise ResourceNotFound(f"{reference!r} is no reference", "write KIND/NAME or KIND/NAMESPACE/NAME")
     kind, namespace = lookup_kind(word), within[0] if within else namespace
     objects = cluster.world.log.objects
     keys = find_keys(objects, kind, namespace)

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ..api.kinds.kind import Kind
+from ..api.kinds.kind import KINDS_BY_NAME, Kind
 from ..cluster_core import ClusterCore
 from ..world.log import Key
 from .formatting import format_labels
 from .get_tables import TABLES
 from .output import Description, Listing, Listings
-from .resource_lookup import empty_message, find_keys, lookup_kind
+from .resource_lookup import empty_message, find_keys, lookup_kind, named_key
 from .serialize import serialize
 
 ALL_RESOURCES = (
@@ -41,7 +41,7 @@ def get(  # noqa: PLR0913 - as many as kubectl has
 
     Args:
         cluster: its present objects are listed.
-        kind: `pods`, `pvc`, `sts.apps`, several separated by commas, `all`, or `pod/web-0`.
+        kind: `pods`, `pvc`, `sts.apps`, several separated by commas, `all`, or an object: `pod/web-0`, `demo/web-0`.
         namespace: as `-n`.
         name: only these objects, in this order.
         wide: as `-o wide`.
@@ -52,11 +52,14 @@ def get(  # noqa: PLR0913 - as many as kubectl has
 
     Raises:
         ResourceNotFound: no modelled kind has this name, or no object; in kubectl's words. It is a KeyError.
+        UnknownName: the reference is none, or several objects have this name. It is a KeyError.
         ValueError: there is no such output format, or names are given for all namespaces.
     """
     if output not in ("", *OUTPUT_FORMATS):
         raise ValueError(f"unable to match a printer suitable for the output format {output!r}, "
                          f"allowed formats are: {', '.join(OUTPUT_FORMATS)}")  # fmt: skip
+    if not name and not all_namespaces and (key := named_key(cluster.world.log.objects, kind, namespace)) is not None:
+        kind, namespace = f"{KINDS_BY_NAME[key.kind].plural}/{key.name}", key.namespace or namespace
     words, _, name_in_kind = kind.partition("/")
     names = [name_in_kind] if name_in_kind else [name] if isinstance(name, str) and name else list(name)
     if name_in_kind and name:

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..api.kinds.kind import Kind, find_kind
+from ..api.kinds.kind import Kind, find_kind, is_kind_name
+from ..api.unknown_name import UnknownName
 from ..world.apiserver import key_of
 from ..world.log import Key
+from ..world.references import find_key, matching_keys
 from .get_tables.events import sort_events
 
 MAX_SUGGESTIONS = 12  # names that a refusal lists
 
 
-class ResourceNotFound(KeyError):
-    """No kind or object has this name: kubectl's words, with a hint of what exists."""
+class ResourceNotFound(UnknownName):
+    """Raised for a kind or object that does not exist: kubectl's words, with a hint of what exists."""
 
     def __init__(self, words: str, hint: str = "") -> None:
         super().__init__(f"{words} ({hint})" if hint else words)
         self.words = words
         self.hint = hint
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 def lookup_kind(word: str) -> Kind:
@@ -33,9 +32,33 @@ def lookup_kind(word: str) -> Kind:
     """
     try:
         return find_kind(word)
-    except KeyError as error:
+    except UnknownName as error:
         hint = str(error.args[0]).partition("; ")[2]
-        raise ResourceNotFound(f'error: the server doesn\'t have a resource type "{word}"', hint) from None
+        raise ResourceNotFound(_no_type(word), hint) from None
+
+
+def _no_type(word: str) -> str:
+    return f'error: the server doesn\'t have a resource type "{word}"'
+
+
+def named_key(objects: Mapping[Key, Any], reference: str, namespace: str) -> Key | None:
+    """Return the key of the object that a reference in one of its four forms names; None for kinds and what is absent.
+
+    Raises:
+        UnknownName: several objects have this name.
+        ResourceNotFound: the reference begins with neither a kind nor a namespace that has such an object.
+    """
+    first = reference.partition("/")[0]
+    if namespace != "default" or first == "all" or "," in reference or (first == reference and is_kind_name(first)):
+        return None
+    if matching_keys(objects, reference) or (first != reference and not is_kind_name(first)):
+        try:
+            return find_key(objects, reference)
+        except UnknownName as unknown:
+            if matching_keys(objects, reference):
+                raise
+            raise ResourceNotFound(_no_type(first), str(unknown)) from None
+    return None
 
 
 def find_keys(objects: Mapping[Key, Any], kind: Kind, namespace: str | None, names: Sequence[str] = ()) -> list[Key]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.kinds.meta import evolve_parts
+from ..api.unknown_name import UnknownName, did_you_mean
 
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 SCALABLE = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")  # have the scale subresource
@@ -110,12 +111,13 @@ def without_gates(pod: Any, gates: tuple[str, ...]) -> dict[str, Any]:
     """Return the merge patch that removes these scheduling gates from a pod, all if none are named.
 
     Raises:
-        ValueError: the pod has no such gate.
+        UnknownName: the pod has no such gate. It is a ValueError.
     """
     there = [gate.name for gate in pod.spec.scheduling_gates]
     if unknown := [gate for gate in gates if gate not in there]:
         listed = ", ".join(there) or "none"
-        raise ValueError(f"{_named(pod)} has no scheduling gate {', '.join(unknown)}; there are: {listed}")
+        hint = did_you_mean(unknown[0], there)
+        raise UnknownName(f"{_named(pod)} has no scheduling gate {', '.join(unknown)}; there are: {listed}{hint}")
     left = [{"name": gate} for gate in there if gates and gate not in gates]
     return {"spec": {"schedulingGates": left or None}}
 

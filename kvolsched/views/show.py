@@ -258,8 +258,8 @@ def known_topology_key(cluster: ClusterCore, topology_key: str) -> str:
     """
     keys = sorted({label for node in cluster.objects("nodes") for label in node.metadata.labels})
     if topology_key and keys and topology_key not in keys:
-        compared = keys if "/" in topology_key else {key: key.rpartition("/")[2] for key in keys}
-        raise unknown_name(f"node has the label {topology_key}", topology_key, compared)
+        compared = str if "/" in topology_key else lambda key: key.rpartition("/")[2]  # people write `zone`
+        raise unknown_name(f"node has the label {topology_key}", topology_key, keys, compared=compared)
     return topology_key or zone_key(cluster)
 
 

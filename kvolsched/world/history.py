@@ -14,6 +14,7 @@ from typing import Self
 
 import attrs
 
+from ..api.unknown_name import UnknownName, did_you_mean
 from .apiserver import CommittedWrite, RefusedWrite
 from .log import Change, Key, Log
 
@@ -181,13 +182,14 @@ class History:
         """Return another branch by name.
 
         Raises:
-            LookupError: there is none; the message lists the names.
+            UnknownName: there is none; the message lists the names. It is a LookupError.
         """
         for branch in self.branches:
             if branch.name == name:
                 return branch
-        names = ", ".join(branch.name for branch in self.branches) or "none"
-        raise LookupError(f"no other branch is called {name!r}; there are: {names}")
+        names = [branch.name for branch in self.branches]
+        listed, hint = ", ".join(names) or "none", did_you_mean(name, names)
+        raise UnknownName(f"no other branch is called {name!r}; there are: {listed}{hint}")
 
     def copy(self, log: Log) -> History:
         """Return a copy of the history up to the present position for another log, without other branches."""

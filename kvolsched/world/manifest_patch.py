@@ -15,6 +15,7 @@ from ..api.kinds.meta import freeze, thaw
 from ..api.text import patches, strategic_patch
 from ..api.text.convert import from_plain, to_plain
 from ..api.text.fault import ManifestError
+from ..api.unknown_name import UnknownName, did_you_mean
 from .apiserver import Denial, conflict_message, key_of
 
 PATCH_KINDS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -46,7 +47,8 @@ class ManifestPatch:
     def __attrs_post_init__(self) -> None:
         """Refuse a kind of patch that is not known."""
         if self.kind not in PATCH_KINDS:
-            raise ValueError(f"no kind of patch is called {self.kind!r}; there are: {', '.join(PATCH_KINDS)}")
+            hint = did_you_mean(self.kind, PATCH_KINDS)
+            raise UnknownName(f"no kind of patch is called {self.kind!r}; there are: {', '.join(PATCH_KINDS)}{hint}")
         if self.subresource not in ("", "status"):
             raise ValueError(f"no subresource {self.subresource!r} can be patched; there is: status")
 

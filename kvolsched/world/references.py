@@ -63,6 +63,28 @@ def matching_keys(objects: Collection[Key], reference: str, kinds: str | Sequenc
     return []
 
 
+def possible_keys(objects: Collection[Key], reference: str, kinds: str | Sequence[str] = ()) -> list[Key]:
+    """Return the keys of objects that may come to be what a reference means, the likeliest first.
+
+    Args:
+        objects: the keys of the objects; without a namespace, any of theirs is possible.
+        reference: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`.
+        kinds: the kinds that are meant by a reference without kind; by default any.
+
+    Raises:
+        UnknownName: the reference has none of the four forms, or its kind is not known.
+    """
+    namespaces = ["default", *sorted({key.namespace for key in objects} - {"", "default"})]
+    found = []
+    usual, *others = _readings(reference)
+    for reading in (usual, *(other for other in others if other.namespace in namespaces)):
+        for kind in (reading.kind,) if reading.kind else _kind_names(kinds) or ANY_KIND:
+            within = namespaces if reading.namespace is None else [reading.namespace]
+            spaces = within if KINDS_BY_NAME[kind].namespaced else [""] if reading.namespace is None else []
+            found += [Key(kind, namespace, reading.name) for namespace in spaces]
+    return found
+
+
 def _matches(objects: Collection[Key], reading: _Reading, kinds: Sequence[str]) -> list[Key]:
     """Return the objects of these kinds that one reading may mean; those in `default` before those elsewhere."""
     if reading.namespace is not None:
@@ -106,10 +128,13 @@ def _not_found(objects: Collection[Key], reference: str, wanted: tuple[str, ...]
         f" ({reading.namespace} is no kind and no namespace)")  # fmt: skip
     if len(kinds) == 1:
         looked_for, plural = ref(Key(kinds[0], reading.namespace or "", reading.name)), KINDS_BY_NAME[kinds[0]].plural
-        return unknown_name(looked_for + odd, reading.name, there, plural=plural, none="none of that kind")
+        return unknown_name(looked_for + odd, reading.name, there, compared=there.__getitem__, plural=plural,
+                            none="none of that kind")  # fmt: skip
     of_kind = f" of kind {one_of(wanted)}" if wanted else ""
     looked_for = f"object{of_kind} is called {reference!r}{odd}"
-    return unknown_name(looked_for, reading.name, there, plural="objects", most_listed=0)
+    return unknown_name(
+        looked_for, reading.name, there, compared=there.__getitem__, plural="objects", most_listed=0
+    )
 
 
 def _by_kind(key: Key) -> tuple[int, Key]:

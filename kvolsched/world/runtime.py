@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from ..api.unknown_name import UnknownName, did_you_mean
 from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
 from .checkpoint import Checkpoint, restore_checkpoint, take_checkpoint
 from .component import ANSWER, WORLD, Actor, Component, Process, TurnContext, seeded_draw
@@ -64,14 +65,14 @@ class Runtime:
         """Return an actor and its process by name.
 
         Raises:
-            LookupError: there is no such actor; the message lists the names.
+            UnknownName: there is no such actor; the message lists the names. It is a LookupError.
         """
         for process in self.processes.values():
             for candidate in process.component.actors:
                 if candidate.name == actor and component in (None, process.name):
                     return process, candidate
         names = [candidate.name for process in self.processes.values() for candidate in process.component.actors]
-        raise LookupError(f"no actor is called {actor!r}; there are: {', '.join(names)}")
+        raise UnknownName(f"no actor is called {actor!r}; there are: {', '.join(names)}{did_you_mean(actor, names)}")
 
     def read_only_context(self, process: Process, actor: Actor) -> TurnContext:
         """Return a cached context for asking an actor for its ready causes; it must not be used to act."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from ..unknown_name import UnknownName, nearest, one_of
+from ..unknown_name import UnknownName, did_you_mean
 from .csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
 from .node import Node
 from .pod import Pod
@@ -90,8 +90,7 @@ def find_kind(word: str) -> Kind:
     """
     kind = _kind_called(word)
     if kind is None:
-        near = nearest(word.partition(".")[0], list(_KINDS_BY_WORD))
-        hint = f"; did you mean {one_of(near)}?" if near else ""
+        hint = did_you_mean(word.partition(".")[0], list(_KINDS_BY_WORD))
         raise UnknownName(f"unknown kind {word!r}; known: {', '.join(kind.plural for kind in KINDS)}{hint}")
     return kind
 

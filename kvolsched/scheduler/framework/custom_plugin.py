@@ -97,7 +97,7 @@ def custom_plugin(rule: Any = None, prefer: NodeFunction | None = None, name: st
         name: another name for the plugin.
 
     Raises:
-        TypeError: it is no function and has no method `rule` or `prefer`.
+        TypeError: it is no function and has no method `rule` or `prefer`, or cannot be called with (pod, node, seen).
     """
     plugin = rule() if inspect.isclass(rule) else rule
     if any(hasattr(plugin, attribute) for attribute in PLUGIN_ATTRIBUTES):
@@ -106,6 +106,9 @@ def custom_plugin(rule: Any = None, prefer: NodeFunction | None = None, name: st
     prefer = prefer or getattr(plugin, "prefer", None)
     if function is None and prefer is None:
         raise TypeError(f"{rule!r} is no rule: a rule is a function (pod, node, seen), or a class with such a method")
+    for role, called in (("rule", function), ("prefer", prefer)):
+        if called is not None:
+            _check_signature(role, called)
     name = name or display_name(plugin if plugin is not None else prefer)
     docstring = inspect.getdoc(plugin) if plugin is not None else None
     reason = (docstring or "").partition("\n")[0].rstrip(".") or f"node(s) rejected by {name}"
@@ -115,6 +118,26 @@ def custom_plugin(rule: Any = None, prefer: NodeFunction | None = None, name: st
     if prefer is None:
         return CustomFilter(name, function, reason)
     return CustomFilterAndScore(name=name, prefer=prefer, function=function, default_reason=reason)
+
+
+def _check_signature(role: str, function: Any) -> None:
+    """Refuse what cannot be called with (pod, node, seen).
+
+    Raises:
+        TypeError: it cannot; the message shows what it takes.
+    """
+    answers = "True, False or a reason" if role == "rule" else "a score from 0 to 100"
+    wanted = f"{role} is a plain function of (pod, node, seen) that returns {answers}"
+    if not callable(function) or inspect.iscoroutinefunction(function):
+        raise TypeError(f"{wanted}, not {function!r}")
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # built-in functions do not tell theirs
+        return
+    try:
+        signature.bind(None, None, None)
+    except TypeError:
+        raise TypeError(f"{wanted}; {display_name(function)} takes {signature}") from None
 
 
 def display_name(rule: Any) -> str:

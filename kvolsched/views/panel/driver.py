@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from ...cluster_core import ClusterCore, condition
+from ...cluster_core import ClusterCore
+from ...conditions import condition
 from ..fill import frame_of, with_details
 from ..fill.choices import Choice, choices
 from ..fill.context import FrameContext, JudgedPass
@@ -144,7 +145,7 @@ class ClusterDriver:
         self.script.add(str(call))
 
     def holds(self, until: str | Callable[[Any], bool]) -> Callable[[], bool]:
-        holds = condition(until)
+        holds = condition(until, self.cluster.world.log.objects)
         return lambda: bool(holds is None or holds(self.cluster))
 
     def history(self) -> Script:
