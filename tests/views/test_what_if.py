@@ -194,6 +194,7 @@ def test_conclusions():
     assert ("thresholds 1 | 2, 2 | 1", "") == what_if.conclusion(strip(below, above, below))
     assert ("all run with every value", "") == what_if.conclusion(strip(above, above))
     assert ("1 not run yet", "") == what_if.conclusion(strip(above, ValueCell("3")))
+    assert ("every value is refused", "") == what_if.conclusion(strip(cell(0, refused="no"), cell(1, refused="no")))
     assert ("2 lets all run", "") == what_if.conclusion(strip(below, above, ordered=False))
 
 

@@ -295,7 +295,7 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
             self.host.sentence = pictures.heading(rows, self._width)
             if not strips_only:
                 self.host.map = "" if refused else self._picture().draw(self._width, self.selection)
-            self.host.side = f'<div class="k-strips">{strips}</div>'
+            self.host.side = strips
         self._quiet = True
         try:
             self._place_controls(rows, place)
@@ -311,6 +311,8 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
             control.value = field.values[self._positions[number]]
             name.layout.width = f"{place.label:.0f}px"
             control.layout.width = f"{wide * count - 2 * inset:.1f}px"
+            if isinstance(control, widgets.ToggleButtons):
+                control.style.button_width = f"{wide - 4:.0f}px"
             control.layout.margin = f"0 {inset:.1f}px"
             room = place.label + place.strip + 16 - place.label - wide * count
             value.layout.margin = f"0 0 0 {room:.1f}px"

@@ -52,15 +52,16 @@ def sentence(rows: WhatIfRows, *, alone: bool = False) -> str:
         alone: without other values: what is known of them depends on what was run before.
     """
     shown = rows.shown
-    if shown.refused:
-        return f"The API server refuses {' and '.join(_chosen(rows))}. {shown.refused}"
-    if not shown.is_known:
-        return "Not run yet."
-    if not shown.pods:
-        return "There is no pod."
     waiting = shown.pods - shown.running
-    words = f"{_count(shown)} run{f', {waiting} wait' if waiting else ''}."
-    words = words[0].upper() + words[1:]
+    if shown.refused:
+        words = f"The API server refuses {' with '.join(_chosen(rows))}. {shown.refused.rstrip('.')}."
+    elif not shown.is_known:
+        return "Not run yet."
+    elif not shown.pods:
+        return "There is no pod."
+    else:
+        words = f"{_count(shown)} run{f', {waiting} wait' if waiting else ''}."
+        words = words[0].upper() + words[1:]
     if shown.unfinished:
         words += f" The run was stopped: {shown.unfinished}."
     found = [f"{field.label} {value}" for field in rows.fields if (value := _nearest_good(field))]
@@ -123,6 +124,8 @@ def conclusion(field: FieldStrip, bar: str = " | ") -> tuple[str, str]:
         return (f"{missing} not run yet", "")
     if len(good) == len(field.cells):
         return ("all run with every value", "")
+    if all(cell.refused for cell in field.cells):
+        return ("every value is refused", "")
     if not good:
         return ("no value lets all run", "")
     if not field.is_ordered:
