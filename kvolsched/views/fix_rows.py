@@ -38,7 +38,7 @@ class TouchedObject:
 
 
 @frozen
-class Outcome:
+class FixOutcome:
     """What happens in the fork: a glyph, the role of its colour, few words; then the bold start and the rest."""
 
     glyph: str
@@ -107,7 +107,7 @@ class FixCard:
     touched: tuple[TouchedObject, ...]
     restart: str
     others: str
-    outcome: Outcome
+    outcome: FixOutcome
     notes: tuple[str, ...]
     diff: tuple[str, ...]
     files: str

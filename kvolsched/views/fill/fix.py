@@ -110,27 +110,27 @@ def _concerned(changes: Iterable[ObjectChange]) -> Iterator[str]:
             yield f"claims of class {(new or old).storage_class_name}"
 
 
-def _outcome(tried: TriedFix) -> r.Outcome:
+def _outcome(tried: TriedFix) -> r.FixOutcome:
     """Return what the trial showed, in few words and in full."""
     if tried.refused:
-        return r.Outcome("✕", "storage", "refused", "The API server refuses it:", tried.refused)
+        return r.FixOutcome("✕", "storage", "refused", "The API server refuses it:", tried.refused)
     text = "; ".join(tried.lines)
     after = "In the fork:"
     short = [_shown(name, tried.pod) for name in tried.lack_moves_to]
     waits = [_shown(pod.name, tried.pod) for pod in tried.waits_now]
     gone = [_shown(name, tried.pod) for name in tried.gone]
     if not tried.node:
-        return r.Outcome("✕", "storage", "it still waits", "It still waits in the fork:", text)
+        return r.FixOutcome("✕", "storage", "it still waits", "It still waits in the fork:", text)
     if short:
-        return r.Outcome("✕", "storage", f"moves the lack to {_few(short)}", "The lack only moves on.", text)
+        return r.FixOutcome("✕", "storage", f"moves the lack to {_few(short)}", "The lack only moves on.", text)
     if waits:
-        return r.Outcome("✕", "storage", f"{_few(waits)} wait{'s' if len(waits) == 1 else ''} then", after, text)
+        return r.FixOutcome("✕", "storage", f"{_few(waits)} wait{'s' if len(waits) == 1 else ''} then", after, text)
     if gone:
-        return r.Outcome("△", "resources", f"{_few(gone)} is lost", after, text)
+        return r.FixOutcome("△", "resources", f"{_few(gone)} is lost", after, text)
     if tried.placed:
         count = len(tried.placed)
-        return r.Outcome("✓", "ok", f"also places {count} pod{'s' if count > 1 else ''}", after, text)
-    return r.Outcome("✓", "ok", "nobody", after, text)
+        return r.FixOutcome("✓", "ok", f"also places {count} pod{'s' if count > 1 else ''}", after, text)
+    return r.FixOutcome("✓", "ok", "nobody", after, text)
 
 
 def _beside(tried: TriedFix, new: Iterable[str]) -> r.Beside:
