@@ -1,4 +1,4 @@
-"""The public Cluster: the core with every question as a method, one line each.
+"""The public Cluster: the core with every question as a method; over 500 lines because each shows an example.
 
 A method imports its room when it is called, so `import kvolsched` loads no drawing library.
 """
@@ -57,13 +57,40 @@ class Cluster(ClusterRules):
     # -- in words ---------------------------------------------------------------------------------------------
 
     def story(self, reference: str) -> Story:
-        """Tell what happened to one object, change by change."""
+        """Tell what happened to one object, change by change.
+
+        Args:
+            reference: the object, which may be deleted: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`.
+
+        Raises:
+            UnknownName: the cluster never had such an object. It is a KeyError.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> _ = c.cordon("node-a")
+        >>> c.story("node-a")
+        story of node/node-a: 1 turn
+           1  t=0 s     User cordons node-a.
+                          spec.unschedulable: True
+        """
         from .explain import story
 
         return story(self, reference)
 
     def passes(self, pod: str) -> Passes:
-        """List the scheduling passes of a pod: when, how many nodes fit, which was chosen."""
+        """List the scheduling passes of a pod: when, how many nodes fit, which was chosen.
+
+        Raises:
+            UnknownName: the cluster never had such a pod. It is a KeyError.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> _ = c.run()
+        >>> c.passes("my-pod")
+        pod/my-pod, rules design: 2 passes
+        pass 1  step 1  t=0 s  2 of 4 nodes fit  chooses node-a
+        pass 2  step 7  t=2 s  1 of 4 nodes fit  chooses node-a
+        """
         from .explain import passes
 
         return passes(self, pod)
@@ -120,7 +147,16 @@ class Cluster(ClusterRules):
         return requests(self, events=events, **columns)
 
     def diff(self, other: ClusterCore) -> Diff:
-        """Show how the objects of two clusters differ."""
+        """Show how the objects of two clusters differ.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> other = c.fork("cordoned")
+        >>> _ = other.cordon("node-a")
+        >>> c.diff(other)
+        object       field               zonal-example  cordoned
+        node/node-a  spec.unschedulable  –              True
+        """
         from .explain import diff
 
         return diff(self, other)
@@ -132,13 +168,39 @@ class Cluster(ClusterRules):
     def why(self) -> Whys: ...
 
     def why(self, pod: str = "") -> Why | Whys:
-        """Say why a pod, or every pending pod, has no node: which requirements together exclude every node."""
+        """Say why a pod, or every pending pod, has no node: which requirements together exclude every node.
+
+        Args:
+            pod: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`; by default every pod without a node.
+
+        Raises:
+            UnknownName: there is no such pod; the message lists those without a node. It is a KeyError.
+
+        >>> from kvolsched.make import node, pod
+        >>> c = Cluster.from_manifests([node("a", cpu="2"), pod("big", cpu="4")])
+        >>> c.why()
+        default/big: 0 of 1 nodes fit: the node has less than 4 cpu left
+        >>> c.why("big").state
+        'unschedulable'
+        """
         from .why import why, why_all
 
         return why(self, pod) if pod else why_all(self)
 
     def fix(self, pod: str) -> Fixes:
-        """Find the nearest edits that make a pending pod schedulable, each tried on a fork."""
+        """Find the nearest edits that make a pending pod schedulable, each tried on a fork.
+
+        Raises:
+            UnknownName: there is no such pod. It is a KeyError.
+
+        >>> from kvolsched.make import node, pod
+        >>> c = Cluster.from_manifests([node("a", cpu="2"), pod("big", cpu="4")])
+        >>> c.fix("big")[0].words
+        'ask for 2 cpu instead of 4'
+        >>> c.fix("big")[0].apply(c)
+        >>> c.run("big Running").ended
+        'big Running holds'
+        """
         from .fix import fix
 
         return fix(self, pod)
@@ -173,13 +235,49 @@ class Cluster(ClusterRules):
         return may(self, pod, *patches, kind=kind)
 
     def get(self, kind: str, namespace: str = "default", **options: Any) -> Listing | Listings | Description:
-        """List objects as `kubectl get` prints them; options: name, wide, all_namespaces, show_labels, output, now."""
+        """List objects as `kubectl get` prints them.
+
+        Args:
+            kind: `pods`, `pvc`, `sts.apps`, several separated by commas, `all`; or an object: `pod/web-0`.
+            namespace: as `-n`.
+            options: `name` (one or several), `wide`, `all_namespaces`, `show_labels`, `output` ("yaml", ...), `now`.
+
+        Raises:
+            ResourceNotFound: no modelled kind has this name, or no object; in kubectl's words. It is a KeyError.
+            ValueError: there is no such output format, or names are given for all namespaces.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> c.get("pods")
+        NAME     READY   STATUS    RESTARTS   AGE
+        my-pod   0/1     Pending   0          0s
+        >>> c.get("my-pod", output="name")
+        pod/my-pod
+        """
         from .kubectl import get
 
         return get(self, kind, namespace, **options)
 
     def describe(self, reference: str, name: str = "", namespace: str = "default", **options: Any) -> Description:
-        """Describe `pod/web-0`, `pvc/shop/data`, or a kind and a name, as `kubectl describe` prints it."""
+        """Describe an object, or a kind and a name, as `kubectl describe` prints it.
+
+        Args:
+            reference: `pod/web-0`, `web-0`, `demo/web-0`, `pod/demo/web-0`; or a kind, whose objects are all described.
+            name: a name in this kind, or what names begin with.
+            namespace: as `-n`.
+            options: `now`, the time to which ages are counted.
+
+        Raises:
+            ResourceNotFound: no modelled kind has this name, or no object; in kubectl's words. It is a KeyError.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> print(str(c.describe("my-pvc")).partition("Volume")[0].rstrip())
+        Name:          my-pvc
+        Namespace:     default
+        StorageClass:  zonal-class
+        Status:        Pending
+        """
         from .kubectl import describe
 
         return describe(self, reference, name, namespace, **options)
@@ -287,13 +385,36 @@ class Cluster(ClusterRules):
     # -- every order ------------------------------------------------------------------------------------------
 
     def explore(self, **options: Any) -> Exploration:
-        """Search every order of turns, and chosen faults, for a failure; see `explore.explore` for the options."""
+        """Search every order of turns, and chosen faults, for a failure.
+
+        Args:
+            options: `goal`, `never`, `until`, `invariants`, `faults`, `lag`, `components`, `max_states`, `seconds` and
+                others: see `help(kvolsched.explore.explore)`.
+
+        Raises:
+            UnknownName: an option has no such value, or there is no such component. It is a ValueError.
+
+        >>> import kvolsched
+        >>> found = kvolsched.scenario("zonal-example").explore(goal="my-pod Running", progress=False)
+        >>> found.exhausted, found.counterexample is None
+        (True, True)
+        """
         from .explore import explore
 
         return explore(self, **options)
 
     def sample(self, seeds: int = 20, **options: Any) -> Sample:
-        """Run forks in the natural order to their ends, one per seed, and count the ends."""
+        """Run forks in the natural order to their ends, one per seed, and count the ends.
+
+        Args:
+            seeds: how many.
+            options: `goal`, `summary`, `steps` and others: see `help(kvolsched.explore.sample)`.
+
+        >>> import kvolsched
+        >>> kvolsched.scenario("zonal-example").sample(3)
+        3 seeds, 0 of them stuck in the end:
+           3  my-pod runs on node-a
+        """
         from .explore import sample
 
         return sample(self, seeds, **options)
@@ -301,67 +422,185 @@ class Cluster(ClusterRules):
     # -- pictures ---------------------------------------------------------------------------------------------
 
     def verdicts(self, pod: str) -> Figure:
-        """Show every plugin's verdict on every node: the pod's last pass, judged again."""
+        """Show every plugin's verdict on every node: the pod's last pass, judged again.
+
+        Raises:
+            UnknownName: the cluster never had such a pod. It is a KeyError.
+
+        >>> from kvolsched.make import node, pod
+        >>> c = Cluster.from_manifests([node("n1", cpu="1"), node("n2"), pod("web", cpu="2")])
+        >>> _ = c.step("scheduler")
+        >>> c.verdicts("web")
+        pass 1 of pod/web: 1 of 2 nodes fit
+        node  U N T A P F R L V Z S I
+        n1    ✓ ✓ ✓ – – ⊘ – – – – ✓ –  NodeResourcesFit: Insufficient cpu
+        n2    ✓ ✓ ✓ – – ✓ – – – – ✓ –  fits, chosen
+        """
         from .views.show import figure
 
         return figure(self, "verdicts", pod)
 
     def verdict(self, pod: str, node: str, plugin: str) -> Text:
-        """Show one plugin's verdict on one node for a pod, with both sides of the comparison."""
+        """Show one plugin's verdict on one node for a pod, with both sides of the comparison.
+
+        Raises:
+            UnknownName: there is no such pod, node or plugin, or the pod has had no pass; the message lists what there
+                is. It is a KeyError.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> _ = c.step("scheduler")
+        >>> c.verdict("my-pod", "node-a-small", "NodeResourcesFit")
+        ⊘ NodeResourcesFit on node-a-small: Insufficient cpu
+          requests.cpu 1 > allocatable 500m − requested 0 = 500m
+        """
         from .views.show import verdict
 
         return verdict(self, pod, node, plugin)
 
     def scores(self, pod: str) -> Figure:
-        """Show how the pod's last pass ranked the nodes that fit: plugin by plugin, with weights and sums."""
+        """Show how the pod's last pass ranked the nodes that fit: plugin by plugin, with weights and sums.
+
+        Raises:
+            UnknownName: the cluster never had such a pod. It is a KeyError.
+
+        >>> from kvolsched.make import node, pod
+        >>> c = Cluster.from_manifests([node("a"), node("b", cpu="2"), pod("web", cpu="1")])
+        >>> _ = c.step("scheduler")
+        >>> print(repr(c.scores("web")).partition(" ")[0])
+        scores
+        """
         from .views.show import figure
 
         return figure(self, "scores", pod)
 
     def map(self, topology_key: str = "") -> Figure:
-        """Draw nodes by domain, with pods, claims and volumes; assumed ones are dashed."""
+        """Draw nodes by domain, with pods, claims and volumes; assumed ones are dashed.
+
+        Args:
+            topology_key: the label whose values are the domains; by default that of zones.
+
+        Raises:
+            UnknownName: no node has such a label; the message lists those that there are. It is a KeyError.
+
+        >>> from kvolsched.make import node, pod
+        >>> Cluster.from_manifests([node("n1", zone="a", cpu="2"), pod("web", running_on="n1")]).map()
+        waiting  nothing
+        zone a
+          node n1  cpu 100m/2000m  mem 0/64Gi  not judged yet
+            pod web Running
+        """
         from .views.show import figure
 
         return figure(self, "map", topology_key=topology_key)
 
     def timeline(self) -> Figure:
-        """Draw a lane for each actor: what it wrote, and what it has not seen yet."""
+        """Draw a lane for each actor: what it wrote, and what it has not seen yet.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> _ = c.step("scheduler"), c.step("bind worker")
+        >>> print(repr(c.timeline()).splitlines()[2])
+        scheduler · bind worker           seen 1, 1 behind  2:update pvc/my-pvc
+        """
         from .views.show import figure
 
         return figure(self, "timeline")
 
     def writes(self, other: ClusterCore | RecordedWrites | None = None) -> Writes:
-        """Show who wrote what, in order, and who saw it when; or beside another cluster's or a recorded trace's."""
+        """Show who wrote what, in order, and who saw it when; or beside another cluster's or a recorded trace's.
+
+        Args:
+            other: another cluster, or a trace of real components; by default none.
+
+        >>> from kvolsched.make import node, pod
+        >>> c = Cluster.from_manifests([node("n1"), pod("web")])
+        >>> _ = c.run()
+        >>> print(repr(c.writes()).splitlines()[1])
+        2     0 s   scheduler  bind pod/web: nodeName n1, PodScheduled True  PV controller 3, kubelet 3
+        """
         from .views.show import writes
 
         return writes(self, other)
 
     def changes(self) -> Figure:
-        """Show what the last step changed: API objects and components' notes."""
+        """Show what the last step changed: API objects and components' notes.
+
+        >>> from kvolsched.make import node
+        >>> c = Cluster.from_manifests([node("n1")])
+        >>> _ = c.cordon("n1")
+        >>> c.changes()
+        + api node/n1 spec.unschedulable: none → True
+        """
         from .views.show import figure
 
         return figure(self, "changes")
 
     def events(self) -> Figure:
-        """Show the events, newest first."""
+        """Show the events, newest first.
+
+        >>> from kvolsched.make import node, pod
+        >>> c = Cluster.from_manifests([node("n1"), pod("web")])
+        >>> _ = c.run()
+        >>> c.events()
+        step  type    reason     object   message
+        2     Normal  Scheduled  pod/web  Successfully assigned default/web to n1
+        """
         from .views.show import figure
 
         return figure(self, "events")
 
     def domains(self, topology_key: str = "") -> ChartFigure:
-        """Chart the domains of a topology key: nodes, pods, volumes and verdicts in each."""
+        """Chart the domains of a topology key: nodes, pods, volumes and verdicts in each.
+
+        Args:
+            topology_key: a label of nodes; by default that of zones.
+
+        Raises:
+            UnknownName: no node has such a label; the message lists those that there are. It is a KeyError.
+
+        >>> from kvolsched.make import node
+        >>> Cluster.from_manifests([node("n1", zone="a"), node("n2", zone="b")]).domains()
+        domains of topology.kubernetes.io/zone
+        domain  nodes  pods  volumes  verdicts
+        a       1: n1  0     0        not judged yet
+        b       1: n2  0     0        not judged yet
+        """
         from .views.show import chart
 
         return chart(self, "domains", topology_key=topology_key)
 
     def skew(self, pod: str) -> ChartFigure:
-        """Chart how each spread constraint of a pod counts, domain by domain, and what it does not count."""
+        """Chart how each spread constraint of a pod counts, domain by domain, and what it does not count.
+
+        Raises:
+            UnknownName: there is no such pod. It is a KeyError.
+
+        >>> import kvolsched
+        >>> kvolsched.scenario("six-in-three-zones").skew("web-0")
+        Skew ledger of web-0: topology.kubernetes.io/zone, maxSkew 1; limit: minimum 0 + maxSkew 1 = 1
+        a  counted 0  0 + 1 − 0 = 1 ≤ 1  ✓
+        b  counted 0  0 + 1 − 0 = 1 ≤ 1  ✓
+        c  counted 0  0 + 1 − 0 = 1 ≤ 1  ✓
+        """
         from .views.show import chart
 
         return chart(self, "skew", pod)
 
     def capacity(self, pod: str = "") -> ChartFigure:
-        """Chart the capacity that drivers publish for the claims and inline volumes of a pod (the last judged)."""
+        """Chart the capacity that drivers publish for the claims and inline volumes of a pod.
+
+        Args:
+            pod: the pod; by default the one that was judged last.
+
+        Raises:
+            UnknownName: there is no such pod. It is a KeyError.
+
+        >>> import kvolsched
+        >>> kvolsched.scenario("zonal-example").capacity("my-pod")
+        Capacity for my-pvc: 100Gi of class zonal-class
+        Driver kubernetes.io/gce-pd does not track capacity: not checked
+        """
         from .views.show import chart
 
         return chart(self, "capacity", pod)
@@ -397,7 +636,14 @@ class Cluster(ClusterRules):
         return series(self, *others, what=what, over=over)
 
     def held(self, *others: ClusterCore) -> SeriesFigure:
-        """Chart how much cpu pods hold over simulated time: what they request, from when they are assumed on a node."""
+        """Chart how much cpu pods hold over simulated time: what they request, from when they are assumed on a node.
+
+        >>> import kvolsched
+        >>> a, b = (kvolsched.scenario("zonal-example", rules) for rules in ("design", "upstream"))
+        >>> _ = a.run(), b.run()
+        >>> print(repr(a.held(b)).splitlines()[-1])
+        cpu held, cores  design 0 → 1 at 2 s, 0 cores·s  upstream 1, 2 cores·s
+        """
         from .views.show import series
 
         return series(self, *others, what="cpu held")
@@ -473,7 +719,15 @@ class Cluster(ClusterRules):
     def lab(self, *, text: Literal[False] = False) -> Lab: ...
 
     def lab(self, *, text: bool = False) -> Lab | Text:
-        """Open the panel: step, let any actor act next, see what changed and why; see `help(type(c.lab()))`."""
+        """Open the panel: step, let any actor act next, see what changed and why; see `help(type(c.lab()))`.
+
+        Args:
+            text: return what the panel shows as text, without controls.
+
+        >>> import kvolsched
+        >>> print(kvolsched.scenario("zonal-example").lab(text=True).splitlines()[0])
+        step 0 of 0, t=0 s, branch main, rules design: Nothing has happened yet.
+        """
         from .views.show import lab
 
         return lab(self, text=text)

@@ -1,4 +1,4 @@
-"""The cluster's core: load objects, act as the user, move in time, branch off, and read objects back.
+"""The cluster's core: load objects, act, move in time, branch off; over 500 lines because methods show examples.
 
 The core holds a simulation and asks no question about it. Loading sets objects as they are found; applying and deleting
 are acts of the user, in the log like every other act.
@@ -76,6 +76,10 @@ class ClusterCore:
 
         Raises:
             ManifestError: every fault of every source, with file, line and field path; nothing is loaded.
+
+        >>> from kvolsched import example
+        >>> ClusterCore.from_manifests(example("2-1-1"), name="spread")
+        Cluster spread, rules upstream: 3 Nodes, 4 Pods; step 0 of 0, t=0 s
         """
         cluster = cls(revision, seed=seed, components=components, name=name)
         read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
@@ -88,6 +92,12 @@ class ClusterCore:
 
         Raises:
             ValueError: dials name a driver that is misspelled.
+
+        >>> from kvolsched import example
+        >>> c = ClusterCore()
+        >>> c.load(example("2-1-1").objects)
+        >>> len(c.objects("pods"))
+        4
         """
         log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind != "PriorityClass")  # pods name them
         latest = dump_checks.newest_time(objects)
@@ -142,16 +152,36 @@ class ClusterCore:
 
     @property
     def revision(self) -> Revision:
-        """The rules that the scheduler runs now (after an upgrade, other components may run others: `rules_of`)."""
+        """The rules that the scheduler runs now (after an upgrade, other components may run others: `rules_of`).
+
+        >>> ClusterCore("design").revision.name
+        'design'
+        """
         return self.rules_of(SCHEDULER)
 
     def rules_of(self, component: str) -> Revision:
-        """Return the rules that a component, or "kube-apiserver", runs now; of several masters those of the leader."""
+        """Return the rules that a component, or "kube-apiserver", runs now; of several masters those of the leader.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster("upstream")
+        >>> _ = c.upgrade("design", component="kube-scheduler")
+        >>> c.rules_of("kube-scheduler").name, c.rules_of("kube-apiserver").name
+        ('design', 'upstream')
+        """
         running = running_rules(self.world.log.notes, component)
         return self.first_rules if running is None else self.rule_sets[running.leading]
 
     def keep_rules(self, label: str, rules: Revision) -> None:
-        """Keep rules under a name, with what they make of each component, so that components may run them."""
+        """Keep rules under a name, with what they make of each component, so that components may run them.
+
+        `upgrade` does so by itself.
+
+        >>> import kvolsched
+        >>> c = ClusterCore("upstream")
+        >>> c.keep_rules("mine", kvolsched.design())
+        >>> list(c.rule_sets)
+        ['mine']
+        """
         if label not in self.rule_sets:
             first = self.first_rules.simulation(components=self.components).components
             made: dict[str, Component | None] = dict.fromkeys(component.name for component in first)
@@ -165,19 +195,38 @@ class ClusterCore:
             self.world.add_components([stopped(name) for name in new])
 
     def controllers(self) -> list[str]:
-        """Return the components of kube-controller-manager, with the provisioners inside it."""
+        """Return the components of kube-controller-manager, with the provisioners inside it, once rules are kept.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster("upstream")
+        >>> _ = c.upgrade("design", component="kube-controller-manager")
+        >>> "persistent-volume-binder" in c.controllers()
+        True
+        """
         drivers = (name for name in self.all_drivers() if not name.startswith(IN_TREE))
         others = {USER, SCHEDULER, kubelet.NAME, autoscaler.NAME, *drivers}
         made = {name for rules in self.world.rule_sets.values() for name in rules.components}
         return [name for name in self.world.processes if name in made and name not in others]
 
     def all_drivers(self) -> set[str]:
-        """Return the names of the components that are drivers."""
+        """Return the names of the components that are drivers.
+
+        >>> import kvolsched
+        >>> kvolsched.scenario("zonal-example").all_drivers()
+        {'kubernetes.io/gce-pd'}
+        """
         instances = {name for name in self.world.processes if INSTANCE in name}
         return {*self.drivers, *instances, *(set(self.components) - NOT_DRIVERS)}
 
     def rules_in_words(self) -> str:
-        """Return the names of all rules that components run: `upstream; kube-scheduler: design`."""
+        """Return the names of all rules that components run.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster("upstream")
+        >>> _ = c.upgrade("design", component="kube-scheduler")
+        >>> c.rules_in_words()
+        'upstream; kube-scheduler: design'
+        """
         notes = {note.name: found for note, found in self.world.log.notes.items() if note[:2] == (WORLD, RULES)}
         everybody = notes.pop(EVERYBODY, None)
         controllers = self.controllers()
@@ -201,6 +250,12 @@ class ClusterCore:
         Raises:
             ManifestError: every fault of the manifests; nothing is applied.
             ApplyRefused: the API server refuses some of the objects, each with all its faults; nothing is applied.
+
+        >>> c = ClusterCore()
+        >>> c.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
+        namespace/shop created
+        >>> c.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
+        namespace/shop unchanged
         """
         read = user_commands.read_for_apply(list(sources) if len(sources) != 1 else sources[0])
         writes, results = self._applied(read)
@@ -246,6 +301,11 @@ class ClusterCore:
         Raises:
             UnknownName: a reference names no object. It is a KeyError.
             ApplyRefused: the API server refuses.
+
+        >>> from kvolsched import scenario
+        >>> scenario("zonal-example").delete("my-pod", "node/node-a")
+        pod "my-pod" deleted
+        node "node-a" deleted
         """
         keys = [self.find_key(reference) for reference in references]
         writes = [Write("delete", key, words=f"user deletes {ref(key)}") for key in keys]
@@ -264,6 +324,12 @@ class ClusterCore:
         Raises:
             UnknownName: the reference names no object. It is a KeyError.
             ApplyRefused: the API server refuses.
+
+        >>> import attrs
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.edit("node-a", lambda node: attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True)))
+        node/node-a edited
         """
         key = self.find_key(reference)
         words = words or f"user edits {ref(key)}"
@@ -358,18 +424,39 @@ class ClusterCore:
         return f"; no class names {', '.join(useless)}, whose dials have no effect" if useless else ""
 
     def back(self, steps: int = 1) -> Step:
-        """Go back some steps, at most to the start, and return the step that led there; later steps stay known."""
+        """Go back some steps, at most to the start, and return the step that led there; later steps stay known.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.step()
+        >>> c.back()
+        the start: nothing has happened yet
+        """
         self.world.back(steps)
         return self.last_step
 
     def goto(self, step: int) -> Step:
-        """Go to the end of a step of this branch and return it; 0 is the start, -1 the last known step."""
+        """Go to the end of a step of this branch and return it; 0 is the start, -1 the last known step.
+
+        Raises:
+            IndexError: the branch has no such step.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.run(), c.goto(0)
+        >>> c.goto(-1)
+        step 9, t=2 s: Kubelet on node-a starts pod/my-pod.
+        """
         self.world.goto(step if step >= 0 else self.world.known_steps + 1 + step)
         return self.last_step
 
     @property
     def last_step(self) -> Step:
-        """The step that led to the present place; number 0 at the start."""
+        """The step that led to the present place; number 0 at the start.
+
+        >>> ClusterCore().last_step
+        the start: nothing has happened yet
+        """
         number, place = self.world.step_number, self.world.place
         turns = (turn for turn in self.world.turns if turn.step == number and turn.end <= place)
         return Step(number, self.world.now, tuple(turns))
@@ -379,7 +466,18 @@ class ClusterCore:
         return self.last_step if self.world.place != place else Step(-1, self.world.now, ())
 
     def fork(self, name: str = "") -> Self:
-        """Return an independent copy of this cluster at its present place, with its past."""
+        """Return an independent copy of this cluster at its present place, with its past.
+
+        Args:
+            name: the copy's name in titles.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> other = c.fork("cordoned")
+        >>> _ = other.cordon("node-a")
+        >>> c["node-a"].spec.unschedulable, other["node-a"].spec.unschedulable
+        (False, True)
+        """
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.name = name or (f"{self.name}, fork" if self.name else "a fork")
@@ -388,18 +486,34 @@ class ClusterCore:
 
     @property
     def now(self) -> float:
-        """Simulated time in seconds."""
+        """Simulated time in seconds.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.run()
+        >>> c.now
+        2.0
+        """
         return self.world.now
 
     @property
     def moment(self) -> datetime:
-        """Simulated time as a date: the clock begins on 1 January 2026, or at the newest time in loaded objects."""
+        """Simulated time as a date: the clock begins on 1 January 2026, or at the newest time in loaded objects.
+
+        >>> str(ClusterCore().moment)
+        '2026-01-01 00:00:00+00:00'
+        """
         start = EPOCH + self.world.log.notes.get(ORIGIN, 0.0)
         return datetime.fromtimestamp(start, UTC) + timedelta(seconds=self.now)
 
     @property
     def next(self) -> PossibleTurns:
-        """Who may act next and what each would do; the first is what `step()` does."""
+        """Who may act next and what each would do; the first is what `step()` does.
+
+        >>> from kvolsched import scenario
+        >>> [turn.actor for turn in scenario("zonal-example").next]
+        ['scheduling pass', 'persistentvolume claims']
+        """
         return PossibleTurns(tuple(self.world.preview()), self.world.now)
 
     # -- objects ----------------------------------------------------------------------------------------------
@@ -440,12 +554,35 @@ class ClusterCore:
         return find_key(objects, reference, kinds)
 
     def objects(self, kind: str) -> list[Any]:
-        """Return every object of a kind, sorted by key."""
+        """Return every object of a kind, sorted by key.
+
+        Args:
+            kind: `pods`, `pod`, `po`, `Pod`, `statefulsets.apps`, ...
+
+        Raises:
+            UnknownName: no modelled kind has this name. It is a KeyError.
+
+        >>> from kvolsched import scenario
+        >>> [node.metadata.name for node in scenario("zonal-example").objects("nodes")]
+        ['node-a', 'node-a-small', 'node-b', 'node-c']
+        """
         name = find_kind(kind).name
         return [obj for key, obj in sorted(self.world.log.objects.items()) if key.kind == name]
 
     def manifests(self, *references: str, form: str = "yaml") -> str:
-        """Return these objects, by default all but Events, as one manifest of several documents."""
+        """Return these objects, by default all but Events, as one manifest of several documents.
+
+        Args:
+            references: such as `pod/web-0` or `web-0`.
+            form: "yaml" or "json".
+
+        Raises:
+            UnknownName: a reference names no object. It is a KeyError.
+
+        >>> from kvolsched import scenario
+        >>> print(scenario("zonal-example").manifests("sc/zonal-class").splitlines()[0])
+        apiVersion: storage.k8s.io/v1
+        """
         order = {kind.name: place for place, kind in enumerate(KINDS)}
         keys = sorted(self.world.log.objects, key=lambda key: (order.get(key.kind, 99), key))
         chosen = [key_of(self[reference]) for reference in references] or [key for key in keys if key.kind != "Event"]
@@ -456,6 +593,11 @@ class ClusterCore:
 
         Raises:
             UnknownName: no such object was loaded. It is a KeyError.
+
+        >>> from kvolsched import Cluster
+        >>> from kvolsched.make import pod
+        >>> "schedulerName" in Cluster.from_manifests([pod("web")]).written("web")
+        False
         """
         objects = self.loaded_manifests.objects if self.loaded_manifests is not None else ()
         loaded = {key_of(obj): obj for obj in objects}
@@ -463,7 +605,12 @@ class ClusterCore:
         return manifest.write([obj for obj in objects if not wanted or key_of(obj) in wanted])
 
     def digest(self) -> str:
-        """Return the semantic digest: equal digests mean that both clusters behave alike from here on."""
+        """Return the semantic digest: equal digests mean that both clusters behave alike from here on.
+
+        >>> from kvolsched import scenario
+        >>> scenario("zonal-example").digest() == scenario("zonal-example").digest()
+        True
+        """
         return self.world.digest()
 
     def __repr__(self) -> str:

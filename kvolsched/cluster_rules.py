@@ -36,6 +36,14 @@ class ClusterRules(ClusterFaults):
             prefer: a score `prefer(pod, node, seen)` from 0 to 100.
             weight: the weight of the score.
             name: the plugin's name; by default the function's.
+
+        >>> from kvolsched import scenario
+        >>> def no_small_nodes(pod, node, seen):
+        ...     return "small" not in node.metadata.name or "the node is small"
+        >>> c = scenario("zonal-example").with_plugin(no_small_nodes)
+        >>> _ = c.step("scheduler")
+        >>> c.verdict("my-pod", "node-a-small", "no_small_nodes")
+        ✕ no_small_nodes on node-a-small: the node is small
         """
         other = self.fork()
         rules = self.revision.with_plugin(custom_plugin(rule, prefer, name), weight)
