@@ -120,7 +120,7 @@ def test_head_says_where_and_who(run):
     rules, _, frames = run
     start, first, last = frames[0].head, frames[1].head, frames[-1].head
 
-    assert (start.step, start.actor, start.sentence) == (0, "", "Nothing has happened yet.")
+    assert (start.step, start.actor, start.sentence) == (0, "", "The objects are stored; no component has acted on them yet.")
     assert (start.scenario, start.revision, start.branch, start.gear) == ("zonal-example", rules, "main", "steps")
     assert (first.step, first.actor, first.actor_id) == (1, "scheduler · pass", "scheduling pass")
     assert first.sentence.startswith("Scheduler judges my-pod, pass 1: 2 of 4 nodes fit, it chooses node-a.")

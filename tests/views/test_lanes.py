@@ -162,3 +162,15 @@ def test_bytes_stay_within_their_part_of_the_budget():
     """A timeline costs at most 14 kB in an ordinary run, 28 kB in a long one."""
     assert 14_000 > len(lanes.draw(frames.zonal(8), 1000).encode())
     assert 28_000 > len(lanes.draw(long_run(), 1400).encode())
+
+
+def test_actors_that_did_nothing_and_lack_nothing_are_one_row():
+    """With `fold` two or more idle actors are a row that names them and unfolds; every other lane stays."""
+    frame = frames.zonal(14)
+    quiet = tuple(f.Lane(f"idle-{i}", "x", f"quiet {i}", cursors=(f.Cursor("Pod", 14),)) for i in range(3))
+    frame = evolve(frame, lanes=(*frame.lanes, *quiet))
+    folded = lanes.draw(frame, 700, fold=True)
+    assert "3 more, idle: quiet 0, quiet 1, quiet 2" in folded
+    assert "lane/idle-1" not in folded
+    assert "lane/idle-1" in lanes.draw(frame, 700)
+    assert "lane/idle-1" in lanes.draw(frame, 700, unfolded={"idle"}, fold=True)

@@ -10,6 +10,7 @@ from kvolsched.views.pictures import log, story
 
 from . import frames
 
+NS = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<img src=x onerror="alert(1)">'
 STORY = (
     f.ObjectStoryRow(2, 0.1, "StatefulSet controller", "+", "object", "", "100Gi zonal-class"),
@@ -34,7 +35,7 @@ def warned(frame, count=4):
 @pytest.mark.parametrize("width", [278, 700])
 def test_every_step_is_well_formed(frame, width):
     """Changes, latest events and events of each step parse as XML."""
-    for svg in (log.draw_changes(frame, width), log.draw_latest(frame, width), log.draw_events(frame, max(width, 600))):
+    for svg in (log.draw_changes(frame, width), log.draw_recent(frame, width), log.draw_written(frame, width), log.draw_events(frame, max(width, 600))):
         parsed(svg)
 
 
@@ -132,9 +133,9 @@ def test_a_long_message_is_wrapped_not_cut():
 
 
 def test_three_latest_events():
-    """The side column has the three latest, newest first."""
+    """Below the lanes stand the three latest, newest first."""
     frame = frames.zonal(14)
-    words = list(parsed(log.draw_latest(frame, 300)).itertext())
+    words = list(parsed(log.draw_recent(frame, 480)).itertext())
     reasons = {row.reason for row in frame.events}
     assert ["Started", "SuccessfulAttachVolume", "Scheduled"] == [word for word in words if word in reasons]
 
@@ -189,8 +190,26 @@ def test_hostile_words_are_escaped():
     frame = evolve(frames.zonal(5), events=(event,), changes=(change, note))
     rows = (f.ObjectStoryRow(1, 0, HOSTILE, "~", HOSTILE, HOSTILE, HOSTILE),)
     for svg in (
-        log.draw_changes(frame, 300), log.draw_latest(frame, 300), log.draw_events(frame, 700),
+        log.draw_changes(frame, 300), log.draw_recent(frame, 480), log.draw_written(frame, 980), log.draw_events(frame, 700),
         story.draw(f.Frame(story=f.ObjectStory(HOSTILE, rows)), 700),
     ):  # fmt: skip
         parsed(svg)
         assert "<img" not in svg
+
+
+@pytest.mark.parametrize("width", [320, 560, 980])
+def test_the_line_of_what_was_written_counts_what_it_leaves_out(width):
+    """Refusals come first, then writes, then notes; what has no room is a number."""
+    frame = frames.refused(frames.zonal(9))
+    svg = parsed(log.draw_written(frame, width))
+    words = [text.text for text in svg.iter(NS + "text")]
+    shown = sum(word in ("+", "~", "−", "✕") for word in words)
+    left = len(frame.changes) - shown
+
+    assert "✕" == next(word for word in words if word in ("+", "~", "−", "✕"))
+    assert (f"+{left} ▾" if left else "all ▾") == words[-1]
+
+
+def test_the_line_of_what_was_written_says_when_nothing_was():
+    """Before the first step it says what to press, and has nothing to open."""
+    assert [log.NOTHING_YET] == [t.text for t in parsed(log.draw_written(frames.zonal(0), 980)).iter(NS + "text")][1:]

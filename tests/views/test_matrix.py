@@ -198,4 +198,6 @@ def test_a_renamed_plugin_has_both_names_in_its_head_and_one_in_the_last_column(
     frame = evolve(frame, verdicts=evolve(frame.verdicts, plugins=plugins))
     svg = matrix.draw(frame, 900, "verdict/node-b/NodeResourcesFit (PodFitsResources)")
     assert "requests.cpu 500m &gt; allocatable" in svg
-    assert 1 == svg.count(">NodeResourcesFit</text>")
+    assert (1, 1) == (svg.count(">NodeResourcesFit (PodFitsResources)<"), svg.count(">Insufficient cpu</text>"))
+    told = evolve(frame, nodes=tuple(evolve(n, reason="") for n in frame.nodes))
+    assert 1 == matrix.draw(told, 900).count(">NodeResourcesFit</text>")

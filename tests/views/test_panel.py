@@ -196,14 +196,28 @@ def test_a_failing_engine_is_shown_and_raised(lab):
 
 
 def test_the_width_reported_is_the_width_drawn(lab):
-    """The host's width decides: side column from 880 px, two halves from 1280."""
+    """The host's width decides: two halves from 820 px on, and of many nodes the map beside them from 1280 on."""
     widths = {}
     for px in (700, 1000, 1400):
         lab.do("width", px=px)
         widths[px] = [
             int(float(re.search(r'width="([\d.]+)"', getattr(lab.host, v))[1])) for v in ("map", "lanes", "body")
         ]
-    assert widths == {700: [700, 678, 700], 1000: [690, 978, 1000], 1400: [1090, 673, 695]}
+    assert widths == {700: [700, 676, 700], 1000: [1000, 471, 495], 1400: [1400, 671, 695]}
+    many = Lab(FakeDriver([frames.twelve()])).views(frames.twelve(), 1400)
+    assert [int(float(re.search(r'width="([\d.]+)"', many[v])[1])) for v in ("map", "lanes", "body")] == [807, 559, 583]
+    assert ("k-two" in lab.host.lanes, "k-beside" in many["lanes"]) == (True, True)
+
+
+def test_the_line_of_what_was_written_opens_to_all_changes(lab):
+    """One line has the first changes, and a click on its end shows all, another closes them."""
+    lab.do("goto", step=8)
+    line = lab.host.side
+    assert ("Written" in line, "Written to the API" in line) == (True, False)
+    lab.do("select", ref="fold/written")
+    assert ("Written to the API" in lab.host.side, lab.selection) == (True, "")
+    lab.do("select", ref="fold/written")
+    assert line == lab.host.side
 
 
 def test_other_topology_keys_redraw_the_map(lab):

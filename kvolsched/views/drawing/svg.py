@@ -6,7 +6,7 @@ the font lacks would change the face of the whole run.
 
 from __future__ import annotations
 
-from kvolsched.views.drawing.text import escape
+from kvolsched.views.drawing.text import escape, wrap
 
 ROW = 27.0
 """Pitch of a table's rows, px."""
@@ -88,4 +88,6 @@ def picture(wide: float, high: float, body: str, label: str, role: str = "group"
 
 def nothing(wide: float, sentence: str) -> str:
     """Draw the sentence that stands where a table has no row."""
-    return picture(wide, 34, word(2, 22, "k-q", sentence), sentence, "img")
+    rows = wrap(sentence, wide - 4, 11, 4)
+    body = "".join(word(2, 22 + 15 * i, "k-q", row) for i, row in enumerate(rows))
+    return picture(wide, 19 + 15 * len(rows), body, sentence, "img")

@@ -29,6 +29,10 @@ TABLES: Mapping[str, Callable[[FrameContext], Any]] = {  # field of the frame ->
 }
 
 
+LOADED = "The objects are stored; no component has acted on them yet."
+"""The sentence of step 0."""
+
+
 def frame_of(
     cluster: ClusterCore, *, focus: str = "", gear: str = "steps", chips: bool = True, selected: str = "",
     tables: Iterable[str] = (), judge: bool = False, judged: JudgedPass | None = None,
@@ -76,7 +80,7 @@ def _head(context: FrameContext, gear: str, changes: tuple[f.ChangeRow, ...]) ->
         time=context.world.now,
         actor=label_of(last.actor or last.component) if last else "",
         actor_id=(last.actor or last.component) if last else "",
-        sentence=context.cluster.last_step.words or ("" if context.step else "Nothing has happened yet."),
+        sentence=context.cluster.last_step.words or ("" if context.step else LOADED),
         hot=tuple(sorted({row.ref for row in changes})),
         focus=ref(context.focus) if context.focus is not None else "",
     )

@@ -23,15 +23,13 @@ from kvolsched.views.panel.acts_row import ActsRow, button
 from kvolsched.views.panel.driver import PanelDriver
 from kvolsched.views.panel.export import save_page, still
 from kvolsched.views.panel.host import ROOT, Host
+from kvolsched.views.panel.layout import layout, views
 from kvolsched.views.panel.player import SPEEDS, Player, failure
 from kvolsched.views.panel.script import Script
 from kvolsched.views.panel.selection import JUDGE, judge_button, pod_of
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
 from kvolsched.views.pictures.picture import NAMED, TABS
 
-WIDE, BROAD, SIDE, GAP = 880, 1280, 300, 10
-"""From these widths on: a side column; timeline and tabs side by side. Width of the column, and gaps, px."""
-FEW_NODES = 6
 MOST_CHIPS = 5
 """Of more actors that may act, the others are behind a button."""
 _WHILE_PLAYING = frozenset({"tick", "play", "pause", "toggle", "width", "ping", "tab", "select", "judge"})
@@ -207,21 +205,9 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     def views(self, frame: Frame, width: int, selection: str = "", tab: str = "") -> dict[str, str]:
         """Draw every view of a frame for a panel of `width` px; return one string a view."""
-        few = len(frame.nodes) <= FEW_NODES
-        aside = few and width >= WIDE
-        map_width = width - SIDE - GAP if aside else width
-        side = SIDE if aside else (width - GAP) // 2
-        half = (width - GAP) // 2 if width >= BROAD else width
-        unfolded = self._unfolded
-        return {
-            "sentence": headline.draw(frame, width, selection),
-            "map": cluster_map.draw(frame, map_width, selection, self.topology),
-            "side": f'<div class="k-sides{" k-aside" if aside else ""}">'
-            f'<div class="k-box">{log.draw_changes(frame, side - 22, selection)}</div>'
-            f'<div class="k-box">{log.draw_latest(frame, side - 22, selection)}</div></div>',
-            "lanes": f'<div class="k-box">{lanes.draw(frame, half - 22, selection, unfolded=unfolded)}</div>',
-            "body": self._body(frame, half, selection, tab or self.tab),
-        }
+        place = layout(width, len(frame.nodes))
+        drawn = views(frame, place, width, selection, self.topology, self._unfolded)
+        return drawn | {"body": self._body(frame, place.body, selection, tab or self.tab)}
 
     def _body(self, frame: Frame, width: int, selection: str, tab: str) -> str:
         picture = NAMED["scores" if tab == "verdicts" and self._scores else tab]
@@ -339,7 +325,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         kind, _, rest = ref.partition("/")
         if kind in ("step", "mark"):
             self._drive(self.driver.goto, int(rest.partition("/")[0]))
-        elif kind == "lane":
+        elif kind in ("lane", "fold"):
             self._unfolded = self._unfolded ^ {rest}
             self._draw()
         elif ref == JUDGE:

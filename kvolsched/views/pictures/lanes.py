@@ -23,7 +23,9 @@ LEAST_COLUMN = 14.0
 LETTERS = {
     "create": "C", "patch": "P", "update": "U", "status": "S", "bind": "B", "delete": "D", "event": "e",
 }  # fmt: skip
-_PITCH, _HALF = 22.0, 6.5
+IDLE = "lane/idle"
+"""Ref of the row that stands for the actors without a mark or a backlog."""
+_PITCH, _HALF = 20.0, 6.5
 
 
 @frozen
@@ -44,24 +46,42 @@ class _Axis:
         return self.first <= step <= self.last
 
 
-def draw(frame: f.Frame, width: int, selection: str = "", *, unfolded: AbstractSet[str] = frozenset()) -> str:
-    """Draw the lanes; those whose actor is in `unfolded` show one row for each kind watched."""
+def draw(frame: f.Frame, width: int, selection: str = "", *, unfolded: AbstractSet[str] = frozenset(),
+         fold: bool = False) -> str:
+    """Draw the lanes; those whose actor is in `unfolded` show one row for each kind watched.
+
+    With `fold` the actors that have no mark and nothing to see are one row, unless "idle" is in `unfolded`.
+    """
     if not frame.lanes:
         return nothing(width, EMPTY)
-    left = min(max(t.width(lane.label, 11, bold=True) for lane in frame.lanes) + 30, 0.22 * width + 10)
-    axis, parts = _axis(frame, width, left)
+    idle = [lane for lane in frame.lanes if fold and not lane.marks and not _behind(lane)]
+    shown = frame.lanes if len(idle) < 2 else tuple(lane for lane in frame.lanes if lane not in idle)
+    wanted = max(t.width(lane.label, 11, bold=True) for lane in frame.lanes) + 30
+    left = min(wanted, max(0.36 * width, 100.0), 230.0)
+    legend, top = _legend(frame, width)
+    axis, parts = _axis(frame, width, left, top)
     bottom = axis.top
     rows: list[str] = []
-    for lane in frame.lanes:
+    for lane in shown if "idle" not in unfolded else frame.lanes:
         rows.append(_lane(frame, lane, axis, bottom, width, left, selection, open_=lane.actor in unfolded))
         bottom += _PITCH
         for cursor in lane.cursors if lane.actor in unfolded else ():
             rows.append(_kind(cursor, axis, bottom, width))
             bottom += _PITCH - 5
     head = _column(axis, bottom) + _numbers(axis, width)
-    legend, y = _legend(frame, bottom + 2, width)
+    if len(shown) < len(frame.lanes):
+        rows.append(_idle_row(idle, bottom, width, open_="idle" in unfolded))
+        bottom += _PITCH
     label = f"timeline by component, step {frame.head.step} of {max(frame.head.steps_known, frame.head.step)}"
-    return picture(width, y, "".join([*parts, head, *rows, legend]), label)
+    return picture(width, bottom - 6, "".join([legend, *parts, head, *rows]), label)
+
+
+def _idle_row(idle: list[f.Lane], y: float, width: int, *, open_: bool) -> str:
+    names = ", ".join(lane.label for lane in idle)
+    said = f"{len(idle)} fewer" if open_ else f"{len(idle)} more, idle: {names}"
+    content = rect(2, y - 10, width - 4, 19, "k-hit", 4) + word(8, y + 4, "k-w", t.end(said, width - 16, 10))
+    label = f"{len(idle)} actors without a mark and with nothing to see: {names}"
+    return pick(content, IDLE, "idle", label, more=f' aria-expanded="{"true" if open_ else "false"}"')
 
 
 def reading(frame: f.Frame) -> str:
@@ -102,20 +122,21 @@ def _seen_words(lane: f.Lane, now: int) -> str:
     return f"seen {_seen(lane, now)}" + (f", {behind} behind" if behind else "")
 
 
-def _axis(frame: f.Frame, width: int, left: float) -> tuple[_Axis, list[str]]:
+def _axis(frame: f.Frame, width: int, left: float, top: float) -> tuple[_Axis, list[str]]:
     now, last = frame.head.step, max(frame.head.steps_known, frame.head.step, 1)
-    x0, room = left + 14, width - left - 14 - 86
+    x0, room = left + 12, width - left - 12 - 82
     col = room / last
     if col >= LEAST_COLUMN:
-        return _Axis(x0, min(col, 90.0), 0, last, now, 42), []
-    count = max(4, int(room // 20))
+        return _Axis(x0, min(col, 90.0), 0, last, now, top + 34), []
+    count = min(last, max(4, int(room // 20)))
     first = min(max(0, now - count * 2 // 3), last - count)
-    axis = _Axis(x0, room / count, first, first + count, now, 68)
-    return axis, [_overview(frame, axis, last, x0, room, left)]
+    axis = _Axis(x0, room / count, first, first + count, now, top + 58)
+    return axis, [_overview(frame, axis, last, (x0, room, left, top))]
 
 
-def _overview(frame: f.Frame, axis: _Axis, last: int, x0: float, room: float, left: float) -> str:
+def _overview(frame: f.Frame, axis: _Axis, last: int, place: tuple[float, float, float, float]) -> str:
     """Draw the whole run as one strip of ticks, with the window that is shown below it."""
+    x0, room, left, top = place
     past: set[int] = set()
     later: set[int] = set()
     for lane in frame.lanes:
@@ -123,21 +144,21 @@ def _overview(frame: f.Frame, axis: _Axis, last: int, x0: float, room: float, le
             (past if mark.step <= frame.head.step else later).add(round(mark.step / last * room))
     # a step's tick is one px wide: at most `room` of them, however long the run
     ticks = [
-        path("".join(f"M{num(x0 + at)} 7v9" for at in sorted(places)), kind)
+        path("".join(f"M{num(x0 + at)} {num(top + 4)}v9" for at in sorted(places)), kind)
         for places, kind in ((past, "k-tick"), (later - past, "k-tick k-later")) if places
     ]  # fmt: skip
     start, end = x0 + axis.first / last * room, x0 + axis.last / last * room
     now = x0 + frame.head.step / last * room
-    window = rect(start, 3, end - start, 17, "k-window", 3) + path(f"M{num(now)} 1v21", "k-now")
-    content = word(10, 15, "k-w", t.end(f"all {last} {frame.head.gear}", left - 14, 10))
-    return content + rect(x0, 5, room, 13, "k-p-none", 2) + "".join(ticks) + window
+    window = rect(start, top + 1, end - start, 15, "k-window", 3) + path(f"M{num(now)} {num(top - 1)}v19", "k-now")
+    content = word(8, top + 12, "k-w", t.end(f"all {last} {frame.head.gear}", left - 12, 10))
+    return content + rect(x0, top + 2, room, 13, "k-p-none", 2) + "".join(ticks) + window
 
 
 def _column(axis: _Axis, bottom: float) -> str:
     wide = min(axis.col, 52.0)
     start = max(axis.x(axis.now) - wide / 2, axis.x0 - 13)  # not over the names
     end = axis.x(axis.now) + wide / 2
-    return rect(start, axis.top - 14, end - start, bottom - axis.top + 10, "k-p-accent", 3)
+    return rect(start, axis.top - 30, end - start, bottom - axis.top + 22, "k-p-accent", 3)
 
 
 def _numbers(axis: _Axis, width: int) -> str:
@@ -150,7 +171,7 @@ def _numbers(axis: _Axis, width: int) -> str:
         if (step % every and step != axis.now) or near:
             continue
         kind = "k-c k-mid" + (" k-b k-t-accent" if step == axis.now else "")
-        content = word(axis.x(step), axis.top - 22, kind, str(step))
+        content = word(axis.x(step), axis.top - 17, kind, str(step))
         parts.append(pick(content, f"step/{step}", f"n{step}", f"go to step {step}", pressed=step == axis.now))
     return "".join(parts)
 
@@ -158,9 +179,12 @@ def _numbers(axis: _Axis, width: int) -> str:
 def _lane(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, width: int, left: float, selection: str, *,
           open_: bool) -> str:
     active = bool(frame.head.actor_id) and lane.actor == frame.head.actor_id
-    back = rect(2, y - 10, left - 2, 20, "k-p-accent" if active else "k-hit", 4)
+    back = rect(2, y - 9.5, left - 2, 19, "k-p-accent" if active else "k-hit", 4)
     fold = ("▾" if open_ else "▸") if lane.cursors else ""
-    name = t.middle(lane.label, left - 28, 11, bold=active)
+    room = left - 28
+    domain, _, rest = lane.label.partition("/")  # kubernetes.io/gce-pd provisioner
+    fits = t.width(lane.label, 11, bold=True) <= room or "." not in domain or not rest
+    name = t.middle(lane.label if fits else rest, room, 11, bold=active)
     content = back + word(left - 15, y + 4, "k-z k-live", fold)
     content += word(8, y + 4, "k-b k-t-accent" if active else "", name)
     more = f' aria-expanded="{"true" if open_ else "false"}"' if lane.cursors else ""
@@ -253,29 +277,38 @@ def sign(mark: f.Mark, x: float, y: float, *, now: bool, count: int = 1) -> str:
     return drawn + word(x + 7, y - 4, "k-tiny", str(count)) if count > 1 else drawn
 
 
-def _legend(frame: f.Frame, y: float, width: int) -> tuple[str, float]:
-    kinds = {m.kind for lane in frame.lanes for m in lane.marks}
-    letters = ", ".join(f"{letter} {verb}" for verb, letter in LETTERS.items())
-    mid = y + 4.0
-    entries = [("write", f"API write ({letters})"), ("note", "only notes (queue, caches)")]
-    entries.append(("lag", "has not seen it yet"))
+def _legend(frame: f.Frame, width: int) -> tuple[str, float]:
+    """Draw the title and what the marks mean, those that occur; return it and its lower edge."""
+    marks = [m for lane in frame.lanes for m in lane.marks]
+    kinds, verbs = {m.kind for m in marks}, {m.verb for m in marks if m.kind == "write"}
+    letters = ", ".join(f"{letter} {verb}" for verb, letter in LETTERS.items() if verb in verbs)
+    entries = [("write", f"API write ({letters})" if letters else "API write"), ("note", "only notes")]
+    entries.append(("lag", "not seen yet"))
     entries += [("refused", "refused: nothing was written")] * ("refused" in kinds)
     entries += [("crash", "crash and restart")] * ("crash" in kinds)
-    if any(m.step > frame.head.step for lane in frame.lanes for m in lane.marks):
+    if any(m.step > frame.head.step for m in marks):
         entries.append(("later", "known from an earlier visit"))
-    parts, x = [], 8.0
+    title = "Who did what"
+    parts, mid = [word(8, 14, "k-b k-quiet", title)], 10.0
+    x = 8 + t.width(title, 11, bold=True) + 14
     for kind, content in entries:
-        wide = 24 + t.width(content, 10) + 22
-        if x + wide - 20 > width and x > 8:
-            x, mid = 8.0, mid + 20
+        wide = 18 + t.width(content, 10)
+        if x + wide > width - 6 and x > 8:
+            x, mid = 8.0, mid + 16
         if kind == "lag":
-            mark = path(f"M{num(x)} {num(mid - 6)}v12", "k-cursor")
-            mark += path("".join(f"M{num(x + 4 + 5 * i)} {num(mid - 4)}l-{3 + i * 2} {3 + i * 2}" for i in range(3)),
+            mark = path(f"M{num(x)} {num(mid - 5)}v10", "k-cursor")
+            mark += path("".join(f"M{num(x + 4 + 4 * i)} {num(mid - 3)}l-{3 + i * 2} {3 + i * 2}" for i in range(3)),
                          "k-hatch")
+        elif kind == "note":
+            mark = sign(f.Mark(0, kind), x + 5, mid, now=False)
         else:
             shown = f.Mark(0, "write" if kind == "later" else kind)
-            mark = sign(evolve(shown, verb=" "), x + 6, mid, now=False)
+            mark = _small(sign(evolve(shown, verb=" "), 0, 0, now=False), x + 6, mid)
             mark = f'<g class="k-later">{mark}</g>' if kind == "later" else mark
-        parts.append(mark + word(x + 22, mid + 3.5, "k-w", t.end(content, width - x - 24, 10)))
-        x += wide
-    return "".join(parts), mid + 14
+        parts.append(mark + word(x + 16, mid + 3.5, "k-w", t.end(content, width - x - 20, 10)))
+        x += wide + 14
+    return "".join(parts), mid + 12
+
+
+def _small(mark: str, x: float, y: float) -> str:
+    return f'<g transform="translate({num(x)} {num(y)}) scale(.75)">{mark}</g>'

@@ -18,6 +18,8 @@ ONLY_EVENTS = "Nothing but an event."
 NOTHING_YET = "Nothing yet. Press Step."
 NO_CHANGE = "Nothing: this step changed nothing."
 NO_EVENT = "No event has been written yet."
+WRITTEN = "fold/written"
+"""Ref of what opens all changes of a step."""
 MOST_EVENTS = 60
 """Of more events, the last line counts the rest."""
 
@@ -41,6 +43,66 @@ def draw_changes(frame: f.Frame, width: int, selection: str = "") -> str:
         body, y = _changes(list(rows), y + 34, width, selection)
         parts.append(body)
     return picture(width, y, "".join(parts), "what changed in this step")
+
+
+def draw_written(frame: f.Frame, width: int, selection: str = "", *, open_: bool = False) -> str:
+    """Draw what this step wrote and noted as one line, with how much more there is; a click on that opens all."""
+    label = "Written"
+    x, y = 8 + t.width("May act next", 12) + 10, 15.0  # under the chips
+    parts = [word(8, y, "k-m k-soft", label)]
+    api = sorted((c for c in frame.changes if c.kind == "api"), key=lambda c: c.outcome == "done")
+    notes = sorted((c for c in frame.changes if c.kind == "note"), key=lambda c: c.component)
+    most, before, group = width - 56, "", ""
+    shown = 0
+    if not api:
+        words = t.end(_empty(frame), most - x, 11.5)
+        parts.append(word(x, y, "k-v k-soft", words))
+        x += t.width(words, 11.5) + 18
+    for i, row in enumerate((*api, *notes)):
+        head = f"Notes of {row.component}" if row.kind == "note" and row.component != group else ""
+        start = x + (t.width(head, 11.5) + 14 if head else 0)
+        if not shown and most - start < 160:  # one change has room at any width
+            head, start = "", x
+        drawn, end = _entry(row, i, start, y, most - start, named=row.ref != before or bool(head), selection=selection)
+        if shown and (end > most or most - start < 40):
+            break
+        if head:
+            parts.append(word(x, y, "k-v k-soft", head))
+        parts.append(drawn)
+        x, before, group, shown = end + 18, row.ref if row.outcome == "done" else "", row.component, shown + 1
+    rest = len(frame.changes) - shown
+    if frame.changes:
+        said = "less ▴" if open_ else f"+{rest} ▾" if rest else "all ▾"
+        label = "close what this step changed" if open_ else f"{rest} more changes: show all"
+        button = rect(width - 46, 1, 46, 20, "k-hit", 4) + word(width - 8, y, "k-v k-end k-t-accent", said)
+        more = f' class="k-live" aria-expanded="{"true" if open_ else "false"}"'
+        parts.append(pick(button, WRITTEN, "more", label, more=more))
+    return picture(width, 22, "".join(parts), "what this step wrote")
+
+
+def _entry(row: f.ChangeRow, i: int, x: float, y: float, room: float, *, named: bool,
+           selection: str) -> tuple[str, float]:
+    """Draw one change on the line: sign, ref where it is another one, field, and the value."""
+    done, start = row.outcome == "done", x
+    sign = _SIGNS.get(row.op, row.op) if done else "✕"
+    parts = [word(x + 4, y, f"k-v k-b k-mid {_OPS[row.op] if done else ''}".rstrip(), sign)]
+    x += 13
+    field = field_words(row.field)
+    value = f"{row.outcome}: nothing was written" if not done else row.new or ("none" if row.old else "")
+    old = f"{row.old} → " if done and row.old and len(row.old) < 24 and room > 260 else ""
+    count = sum(map(bool, (named, field, old, value)))
+    part = max(16.0, min(160.0, (room - 14) / count - 5))
+    texts = [(t.middle(row.ref, part, 11.5, bold=True), "k-v k-b")] if named else []
+    texts += [(t.middle(field, part, 11.5), "k-v k-soft"), (t.end(old, part, 11.5), "k-v k-soft")]
+    texts.append((t.end(value, part, 11.5, bold=True), "k-v k-b"))
+    for content, kind in texts:
+        if content:
+            parts.append(word(x, y, kind, content))
+            x += t.width(content, 11.5, bold="k-b" in kind) + 5
+    if row.ref == selection:
+        parts.append(rect(start, 19, x - start - 5, 2, "k-s-accent"))
+    label = f"{row.ref} {row.field}: {_from_to(row)}" + ("" if done else f", refused: {row.outcome}")
+    return pick("".join(parts), row.ref, f"{row.kind}-{i}", label, pressed=row.ref == selection), x - 5
 
 
 def changes_reading(frame: f.Frame) -> str:
@@ -169,32 +231,33 @@ def _wrapped(x: float, y: float, content: str, room: float, kind: str) -> tuple[
     return "".join(parts), y
 
 
-def draw_latest(frame: f.Frame, width: int, selection: str = "", count: int = 3) -> str:
-    """Draw the latest events for the side column: step, reason, object, message."""
-    parts, y = [_title("Latest events", 0, width)], 30.0
-    latest = _newest(frame)[:count]
+def draw_recent(frame: f.Frame, width: int, selection: str = "", count: int = 3) -> str:
+    """Draw the latest events, a line each: step, reason, object, message."""
+    parts, latest = [word(8, 14, "k-b k-quiet", "Events, newest first")], _newest(frame)[:count]
     if not latest:
-        parts.append(word(0, y + 15, "k-m k-soft", NO_EVENT))
-        y += 26
+        parts.append(word(8, 31, "k-v k-soft", NO_EVENT))
+    reasons = min(max((t.width(_reason(r), 11.5, bold=True) for r in latest), default=0) + 12, 0.34 * width)
+    refs = min(max((t.width(r.ref, 11.5) for r in latest), default=0) + 12, 0.24 * width)
+    y = 31.0
     for i, row in enumerate(latest):
-        on = row.ref == selection
-        lines = [rule(0, y - 1, width) if i else "", rect(0, y + 2, 3, 16, "k-s-accent") if on else ""]
-        lines.append(word(4, y + 15, "k-m k-soft", str(row.step)))
-        x, room = 28.0, width - 30
-        reason = ("▲ " if row.type == "Warning" else "") + row.reason
-        reason = t.end(reason, room * 0.7, 12, bold=True)
-        lines.append(word(x, y + 15, "k-n", reason))
-        at = x + t.width(reason, 12, bold=True) + 5
-        lines.append(word(at, y + 15, "k-m k-soft", t.middle(row.ref, width - at - 2, 12)))
-        at = y + 15
+        on, now = row.ref == selection, row.step == frame.head.step
+        x = 36.0
+        body = rect(2, y - 12, width - 4, 17, "k-p-accent" if now else "k-hit", 3)
+        body += rect(2, y - 12, 3, 17, "k-s-accent") if on else ""
+        body += word(8, y, "k-v k-b" if now else "k-v k-soft", str(row.step))
+        body += word(x, y, "k-v k-b", t.end(_reason(row), reasons - 8, 11.5, bold=True))
+        body += word(x + reasons, y, "k-v k-soft", t.middle(row.ref, refs - 8, 11.5))
         message = row.message + (f" ×{row.count}" if row.count > 1 else "")
-        for line in t.wrap(message, room, 12, 3):
-            at += 17
-            lines.append(word(x, at, "k-m", line))
+        start = x + reasons + refs
+        body += word(start, y, "k-v", t.end(message, width - start - 6, 11.5))
         label = f"step {row.step}, {row.type} {row.reason} on {row.ref}: {row.message}"
-        parts.append(pick("".join(lines), row.ref, f"event-{i}", label, pressed=on))
-        y = at + 9
-    return picture(width, y, "".join(parts), "latest events")
+        parts.append(pick(body, row.ref, f"event-{i}", label, pressed=on))
+        y += 17
+    return picture(width, max(y - 8, 38), "".join(parts), "latest events")
+
+
+def _reason(row: f.EventRow) -> str:
+    return ("▲ " if row.type == "Warning" else "") + row.reason
 
 
 def draw_events(frame: f.Frame, width: int, selection: str = "") -> str:

@@ -1,23 +1,33 @@
-"""The cluster map up to 24 nodes: domains as boxes, nodes as cards, pods as blocks, volumes as cylinders.
+"""The cluster map up to 24 nodes: domains as boxes, nodes as cards, pods as blocks and lines, volumes as cylinders.
 
-Room is reserved for pods and volumes to come, so that nothing jumps; a pod in focus is one keyed block wherever it
-stands, so that a browser lets it glide.
+A card is as high as what it holds; cards in a row of a domain are alike, and a domain always has room for one more
+pod, so that little moves when a pod lands. A pod in focus is one keyed group wherever it stands: a browser lets it
+glide.
 """
 
 from __future__ import annotations
 
 from math import ceil
 
-from attrs import frozen
+from attrs import define, frozen
 
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import path, rect, word
 from kvolsched.views.drawing.text import short_names
-from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
+from kvolsched.views.frame import Frame, NodeRow, PodRow, VolumeRow
 from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_links import Tracks, draw_links
-from kvolsched.views.pictures.map_pods import block_height, button_chip, draw_block, draw_line, ghost
+from kvolsched.views.pictures.map_pods import (
+    CHIP_H,
+    LINE_H,
+    ClaimRows,
+    chip_width,
+    count_chip,
+    draw_chip,
+    draw_line,
+    ghost,
+)
 from kvolsched.views.pictures.map_tray import draw_tray, tray_height
 from kvolsched.views.pictures.states import (
     VOLUME_LEVEL,
@@ -30,8 +40,12 @@ from kvolsched.views.pictures.states import (
     volume_words,
 )
 
-GAP, PAD, BAND, VOLUME_H = 10, 10, 50, 35
-TRACKS = 25
+GAP, PAD, HEAD, CARD_GAP, COLUMN_GAP = 8.0, 10.0, 26.0, 7.0, 6.0
+CARD_H, CARD_END, VOLUME_H, TRACKS = 50.0, 2.0, 29.0, 18.0
+NARROW = 230.0  # px of a card; under it a reason has two lines and bars stand below their words
+SECOND_LINE = 11.5
+LINE_PITCH, CHIP_PITCH = LINE_H + 3, CHIP_H + 3
+MOST_VOLUME_ROWS = 6
 
 
 @frozen
@@ -42,51 +56,78 @@ class CardLayout:
     domain_w: float
     columns: int
     card_w: float
-    card_h: float
-    chip_rows: int
-    lines: bool
     volume_columns: int
     volume_rows: int
-    block_w: float
+
+    @property
+    def base(self) -> float:
+        """The height of a card without pods."""
+        return CARD_H + (SECOND_LINE + 6 if self.card_w < NARROW else 0)
+
+    @property
+    def volumes_h(self) -> float:
+        """The height that the volumes of a domain take."""
+        return self.volume_rows * (VOLUME_H + 5) + 4 if self.volume_rows else 3.0
+
+
+@define
+class _Contents:
+    """What the cards hold, by node. Mutable while it is read off the frame."""
+
+    lines: dict[str, list[PodRow]]  # pods in focus on a node
+    ghosts: dict[str, list[PodRow]]  # pods that are assumed, nominated or chosen there
+    chips: dict[str, list[PodRow]]  # its other pods
+    claims: ClaimRows
+
+    @classmethod
+    def of(cls, frame: Frame) -> _Contents:
+        found = cls({}, {}, {}, {claim.ref: claim for claim in frame.claims})
+        chosen = next((node.name for node in frame.nodes if node.verdict == "chosen"), "")
+        for pod in frame.pods:
+            if pod.node:
+                (found.lines if pod.in_focus else found.chips).setdefault(pod.node, []).append(pod)
+                continue
+            to_be = chosen if pod.ref == frame.head.focus and not pod.assumed_node else ""
+            for name in sorted({pod.assumed_node, pod.nominated_node, to_be} - {""}):
+                found.ghosts.setdefault(name, []).append(pod)
+        return found
 
 
 def draw_cards(frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str) -> str:
     """Draw the map as cards: tray and classes above, one box a domain, volumes below their nodes."""
     scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
-    claims = {claim.ref: claim for claim in frame.claims}
     places = volume_places(frame, domains)
+    contents = _Contents.of(frame)
     plan = _plan(frame, width, domains, places)
-    tray = Box(0, 0, width, tray_height(frame, width, plan.block_w, lines=plan.lines))
-    draw_tray(scene, frame, tray, plan.block_w, lines=plan.lines)
-    gap = Box(0, tray.bottom, width, TRACKS)
-    domain_of: dict[str, str] = {}
-    gutters: dict[str, float] = {}
+    tray = Box(0, 0, width, tray_height(frame, width))
+    tracks = Tracks(Box(0, tray.bottom, width, TRACKS), few=len(frame.nodes) <= 6)
+    tracks.texts += draw_tray(scene, frame, tray)
     shorts = short_names(name for name, _ in domains)
-    card_rows = [max(ceil(len(nodes) / plan.columns) for _, nodes in domains[i : i + plan.per_row])
-                 for i in range(0, len(domains), plan.per_row)]  # fmt: skip
-    y = gap.bottom
-    for row, rows in enumerate(card_rows):
-        height = 30 + rows * (plan.card_h + GAP) + 16 + plan.volume_rows * (VOLUME_H + 5) + 6
-        for column, (name, nodes) in enumerate(domains[row * plan.per_row : (row + 1) * plan.per_row]):
-            box = Box(column * (plan.domain_w + GAP), y, plan.domain_w, height)
-            gutters[name] = box.x + 3
-            _domain(scene, frame, box, name, nodes, word_of_key)
-            for i, node in enumerate(nodes):
-                card = Box(
-                    box.x + PAD + (i % plan.columns) * (plan.card_w + 8),
-                    box.y + 30 + (i // plan.columns) * (plan.card_h + GAP), plan.card_w, plan.card_h,
-                )  # fmt: skip
-                domain_of[node.ref] = name
-                _card(scene, frame, node, card, plan, claims, name, word_of_key)
+    y = tracks.gap.bottom
+    for start in range(0, len(domains), plan.per_row):
+        shown = domains[start : start + plan.per_row]
+        heights = [_row_heights(nodes, plan, contents) for _, nodes in shown]
+        # one more pod may land in any domain
+        cards = max(sum(rows) + CARD_GAP * (len(rows) - 1) for rows in heights)
+        bare = [_row_heights(nodes, plan, _Contents({}, {}, contents.chips, {})) for _, nodes in shown]
+        least = max(sum(rows) + CARD_GAP * (len(rows) - 1) for rows in bare)
+        room = max(cards, least + LINE_PITCH) if any(pod.in_focus for pod in frame.pods) else cards
+        high = HEAD + room + CARD_GAP + plan.volumes_h
+        for column, (name, nodes) in enumerate(shown):
+            box = Box(column * (plan.domain_w + GAP), y, plan.domain_w, high)
+            tracks.gutters[name] = box.x + 3
+            tracks.texts += _domain(scene, box, name, nodes, word_of_key)
+            _nodes(scene, frame, box, (name, nodes, heights[column]), plan, contents, tracks, word_of_key)
             volumes = places.get(name, ())
-            domain_of.update((volume.ref, name) for volume in volumes)
+            tracks.domain_of.update((volume.ref, name) for volume in volumes)
             words = name if word_of_key == "hostname" else f"{word_of_key} {shorts[name]}"
-            _volumes(scene, box, 30 + rows * (plan.card_h + GAP), volumes, plan, words)
-        y += height + GAP
+            if plan.volume_rows:
+                _volumes(scene, box, volumes, plan, words)
+        y += high + GAP
     bottom = y - GAP
     if places.get(""):
-        bottom = _strip(scene, Box(0, y, width, 0), places[""], plan)
-    draw_links(scene, frame, Tracks(gap, gutters, lines=plan.lines), domain_of)
+        bottom = _strip(scene, Box(0, y, width, 0), places[""])
+    draw_links(scene, frame, tracks)
     return scene.svg(width, bottom + 2, "cluster map")
 
 
@@ -106,76 +147,90 @@ def volume_places(frame: Frame, domains: tuple[Domain, ...]) -> dict[str, tuple[
 def _plan(frame: Frame, width: float, domains: tuple[Domain, ...],
           places: dict[str, tuple[VolumeRow, ...]]) -> CardLayout:
     most = max(len(nodes) for _, nodes in domains)
-    fit = max(1, int((width + GAP) // (190 + GAP)))
-    rows = ceil(len(domains) / fit)
-    per_row = ceil(len(domains) / rows)
+    fit = max(1, int((width + GAP) // (168 + GAP)))
+    per_row = ceil(len(domains) / ceil(len(domains) / fit))
     domain_w = (width - (per_row - 1) * GAP) / per_row
     inner = domain_w - 2 * PAD
-    columns = max(1, min(most, int((inner + 8) // (140 + 8))))
+    columns = max(1, min(most, int((inner + COLUMN_GAP) // (138 + COLUMN_GAP))))
     columns = ceil(most / ceil(most / columns))
-    card_w = (inner - (columns - 1) * 8) / columns
-    focus = [pod for pod in frame.pods if pod.in_focus]
-    at: dict[str, int] = {}
-    for pod in focus:
-        at[pod.node] = at.get(pod.node, 0) + bool(pod.node)
-    lines = len(frame.nodes) > 6 or len(focus) > 6 or max(at.values(), default=0) > 2
-    chips = max((len(_chip_rows(frame, node, card_w)) for _, nodes in domains for node in nodes), default=0)
-    need: float
-    if lines:
-        need = max(max(at.values(), default=0), ceil(len(focus) / max(1, len(frame.nodes))) + 1, 2) * 20
-    else:
-        need = max(1, max(at.values(), default=0)) * (block_height(max((len(p.claims) for p in focus), default=1)) + 6)
+    if columns == 2 and most <= 2 and inner < 2 * NARROW:
+        columns = 1  # two wide cards under each other say more than two narrow ones
+    card_w = (inner - (columns - 1) * COLUMN_GAP) / columns
+    storage = bool(frame.classes or frame.claims or frame.volumes)
     most_volumes = max((len(places.get(name, ())) for name, _ in domains), default=0)
-    roomy, tight = (max(1, int((inner + 5) // (least + 5))) for least in (165, 135))  # for all of their words, or not
-    volume_columns = roomy if most_volumes <= 3 * roomy else tight
-    held = ceil(most_volumes / volume_columns)
-    return CardLayout(per_row, domain_w, columns, card_w, BAND + 30 + max(1, chips) * 23 + need + 8, chips, lines,
-                      volume_columns, min(max(1, held), 6), min(280, max(172, card_w - 16)))
+    volume_columns = max(1, int((inner + 5) // (140 + 5))) if most_volumes > 1 else 1
+    rows = min(max(1, ceil(most_volumes / volume_columns)), MOST_VOLUME_ROWS) if storage else 0
+    return CardLayout(per_row, domain_w, columns, card_w, volume_columns, rows)
 
 
-def _domain(scene: Scene, frame: Frame, box: Box, name: str, nodes: tuple[NodeRow, ...], word_of_key: str) -> None:
+# -- domains and cards ------------------------------------------------------------------------------------------------
+
+
+def _row_heights(nodes: tuple[NodeRow, ...], plan: CardLayout, contents: _Contents) -> list[float]:
+    """Return the height of each row of a domain's cards: that of its highest card."""
+    heights = [_card_height(node, plan, contents) for node in nodes]
+    return [max(heights[i : i + plan.columns]) for i in range(0, len(heights), plan.columns)]
+
+
+def _card_height(node: NodeRow, plan: CardLayout, contents: _Contents) -> float:
+    chips = len(_chip_rows(contents.chips.get(node.name, []), plan.card_w))
+    lines = len(contents.lines.get(node.name, ())) + len(contents.ghosts.get(node.name, ()))
+    return plan.base + chips * CHIP_PITCH + lines * LINE_PITCH + (CARD_END if chips or lines else 0)
+
+
+def _domain(scene: Scene, box: Box, name: str, nodes: tuple[NodeRow, ...], word_of_key: str) -> list[Box]:
+    """Draw a domain's box with its name and how many of its nodes fit; return the places of the words."""
     judged = any(node.verdict != "not judged" for node in nodes)
     fits = sum(node.verdict in ("fits", "chosen") for node in nodes)
     tally = f"{fits} of {len(nodes)} fit" if judged else ""
-    room = box.w - 26 - text.width(tally, 11) - 8
+    taken = text.width(tally, 11)
+    shown = text.middle(name, box.w - 30 - taken, 12.5, bold=True)
     body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 8)
-    body += word(16, 19, "k-h", text.middle(name, room, 12.5, bold=True))
-    body += word(box.w - 12, 19, "k-q k-end", tally)
+    body += word(11, 18, "k-h", shown) + word(box.w - 11, 18, "k-q k-end", tally)
     label = f"{word_of_key} {name}, {len(nodes)} nodes" + (f", {tally}" if tally else "")
     scene.put(f"1:zone/{name}", box, body, ref=f"zone/{name}", label=label, radius=8)
+    left, right = text.width(shown, 12.5, bold=True), box.right - 11
+    return [Box(box.x + 9, box.y + 5, left + 5, 18), *([Box(right - taken - 4, box.y + 5, taken + 6, 18)] * judged)]
 
 
-def _card(scene: Scene, frame: Frame, node: NodeRow, box: Box, plan: CardLayout, claims: dict[str, ClaimRow],
-          domain: str, key: str) -> None:
+def _nodes(scene: Scene, frame: Frame, box: Box, domain: tuple[str, tuple[NodeRow, ...], list[float]],
+           plan: CardLayout, contents: _Contents, tracks: Tracks, key: str) -> None:
+    name, nodes, heights = domain
+    y = box.y + HEAD
+    for row, high in enumerate(heights):
+        for column, node in enumerate(nodes[row * plan.columns : (row + 1) * plan.columns]):
+            card = Box(box.x + PAD + column * (plan.card_w + COLUMN_GAP), y, plan.card_w, high)
+            tracks.domain_of[node.ref] = name
+            _card(scene, frame, node, card, plan, contents, f"{key} {name}")
+        y += high + CARD_GAP
+
+
+def _card(scene: Scene, frame: Frame, node: NodeRow, box: Box, plan: CardLayout, contents: _Contents,
+          where: str) -> None:
     role = family(node, frame.verdicts.plugins)
     line = "k-thick k-l-ink" if node.verdict == "chosen" else f"k-l-{role}"
-    body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-card {line}", 7)
-    edge = 2.2 if node.verdict == "chosen" else 1.4
-    right = f"{box.w - edge - 5.5:.1f}"
-    body += path(f"M{edge} {BAND}V7a5.5 5.5 0 0 1 5.5-5.5H{right}a5.5 5.5 0 0 1 5.5 5.5V{BAND}z", f"k-p-{role}")
-    body += _head(frame, node, box.w, role) + _bars(frame, node, box.w)
-    spoken = filter(None, [f"node {node.name}", f"{key} {domain}", spoken_verdict(frame, node), node_facts(node)])
-    scene.put(f"2:{node.ref}", box, body, ref=node.ref, label=", ".join(spoken))
-    y = BAND + 31.0
-    for row in _chip_rows(frame, node, box.w):
-        x = 8.0
-        for pod, shown, wide in row:
-            button_chip(scene, Box(box.x + x, box.y + y, wide, 18), pod, shown, node.name)
-            x += wide + 5
-        y += 23
-    y = BAND + 30.0 + max(1, plan.chip_rows) * 23 + 2
-    for pod in frame.pods:
-        if pod.node == node.name and pod.in_focus:
-            if plan.lines:
-                draw_line(scene, Box(box.x + 7, box.y + y, box.w - 14, 17), pod, claims)
-                y += 20
+    body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-node k-p-{role} {line}" if role != "none" else
+                "k-card k-l-none", 6)  # fmt: skip
+    body += _head(frame, node, box.w, role) + _bars(frame, node, box.w, plan.base)
+    spoken = filter(None, [f"node {node.name}", where, spoken_verdict(frame, node), node_facts(node)])
+    scene.put(f"2:{node.ref}", box, body, ref=node.ref, label=", ".join(spoken), radius=6)
+    y = box.y + plan.base
+    for row in _chip_rows(contents.chips.get(node.name, []), box.w):
+        x = box.x + 8.0
+        for pod, wide in row:
+            if pod is None:
+                shown = len([p for r in _chip_rows(contents.chips[node.name], box.w) for p, _ in r if p])
+                count_chip(scene, Box(x, y, wide, CHIP_H), f"+{len(contents.chips[node.name]) - shown}", node.name)
             else:
-                high = block_height(len(pod.claims))
-                draw_block(scene, Box(box.x + 8, box.y + y, min(plan.block_w, box.w - 16), high), pod, claims)
-                y += high + 6
-        elif not pod.node and node.name in (pod.assumed_node, pod.nominated_node):
-            ghost(scene, Box(box.x + 8, box.y + y, box.w - 16, 18), pod, node.name)
-            y += 22
+                draw_chip(scene, Box(x, y, wide, CHIP_H), pod, min(box.w - 28, 110))
+            x += wide + 4
+        y += CHIP_PITCH
+    for pod in contents.lines.get(node.name, ()):
+        draw_line(scene, Box(box.x + 7, y, box.w - 14, LINE_H), pod, contents.claims)
+        y += LINE_PITCH
+    for pod in contents.ghosts.get(node.name, ()):
+        ghost(scene, Box(box.x + 7, y, box.w - 14, LINE_H), pod, node.name)
+        y += LINE_PITCH
 
 
 def spoken_verdict(frame: Frame, node: NodeRow) -> str:
@@ -186,72 +241,101 @@ def spoken_verdict(frame: Frame, node: NodeRow) -> str:
 
 
 def _head(frame: Frame, node: NodeRow, wide: float, role: str) -> str:
-    """Draw name, badge and up to two lines of words on the band."""
+    """Draw name and verdict, what the API has against the node, and why in words."""
     sign = verdict_glyph(node)
     first = plugin(node, frame.verdicts.plugins)
     content = first.letter if node.verdict == "rejected" else node.verdict
-    badge, taken = "", 0.0
+    tone = "k-t-ink" if node.verdict == "chosen" else f"k-t-{role}"
     if not sign or node.verdict == "not asked":
         content = "not judged yet" if node.verdict == "not judged" else "· not asked"
-        if text.width(node.name, 12.5, bold=True) + text.width(content, 11) + 26 > wide:
+        if text.width(node.name, 12.5, bold=True) + text.width(content, 10) + 30 > wide:
             content = "" if node.verdict == "not judged" else "·"
-        badge, taken = word(wide - 10, 19, "k-q k-end", content), text.width(content, 11) + 6
+        badge, taken = word(wide - 9, 17, "k-w k-end", content), text.width(content, 10) + 6
     else:
-        if wide < 175 and node.verdict == "chosen" and text.width(node.name, 12.5, bold=True) > wide - 90:
+        if text.width(node.name, 12.5, bold=True) + text.width(content, 11, bold=True) + 44 > wide and len(content) > 1:
             content = ""
-        taken = text.width(content, 11, bold=True) + (27 if content else 20)
-        ground = "k-s-ink" if node.verdict == "chosen" else f"k-s-{role}"
-        left = wide - taken - 6
-        badge = rect(left, 7, taken, 17, ground, 8.5)
-        badge += word(left + 10, 19, "k-b k-on k-mid", sign) + word(left + 19, 19.5, "k-b k-on", content)
-    out = word(9, 19, "k-h", text.middle(node.name, wide - taken - 20, 12.5, bold=True)) + badge
-    said_of_it = _band_words(node, first.name.partition(" (")[0], wide)
-    rows = [row for words in said_of_it for row in text.wrap(words, wide - 18, 10, 2)]
-    for i, row in enumerate(rows[:2]):
-        out += word(9, 32.5 + i * 11.5, f"k-c k-t-{role}" if role != "none" else "k-w", row)
+        taken = text.width(content, 11, bold=True) + (20 if content else 14)
+        badge = word(wide - 9 - taken + 11, 17, f"k-b k-mid {tone}", sign)
+        badge += word(wide - 9, 17, f"k-b k-end {tone}", content)
+    name = text.middle(node.name, wide - taken - 20, 12.5, bold=True)
+    out = word(9, 17, "k-h", name) + badge
+    narrow = wide < NARROW
+    rows = _reason_rows(node, first.name.partition(" (")[0], wide, 2 if narrow else 1)
+    facts = node_facts(node)
+    start = 9 + text.width(name, 12.5, bold=True) + 9
+    beside = text.width(facts, 10) <= wide - taken - start - 12
+    if facts and beside:  # the verdict may be older than what the API says of the node now
+        out += word(start, 17, "k-c k-warn", facts)
+    elif facts and len(rows) < (2 if narrow else 1):
+        rows.append((text.end(facts, wide - 18, 10), "k-warn"))
+    elif facts:  # no room beside the name: after the reason, cut at its end
+        words, kind = rows[-1]
+        rows[-1] = (text.end(f"{words} · {facts}", wide - 18, 10), kind)
+    for i, (row, kind) in enumerate(rows):
+        tone = kind or (f"k-t-{role}" if role != "none" else "k-soft")
+        out += word(9, 30.5 + i * SECOND_LINE, f"k-c {tone}", row)
     return out
 
 
-def _band_words(node: NodeRow, first: str, wide: float) -> tuple[str, ...]:
-    facts = (node_facts(node),)  # the verdict may be older than what the API says of the node now
-    if node.verdict == "rejected":
-        return (reason(node) if wide < 180 or not first else f"{first}: {reason(node)}", *facts)
-    if node.verdict not in ("chosen", "fits"):
-        return facts
-    best = ("best score",) if node.verdict == "chosen" and node.score >= 0 and not any(facts) else ()
-    return ("passes every filter", *best, *facts)
+def _reason_rows(node: NodeRow, first: str, wide: float, lines: int) -> list[tuple[str, str]]:
+    """Return why, in so many lines: the plugin's name only where all words have room."""
+    if node.verdict in ("chosen", "fits"):
+        score = f"score {node.score}" if node.score >= 0 else ""
+        words = ", ".join(filter(None, ["passes every filter", score]))
+        return [(text.end(words if not score or text.width(words, 10) <= wide - 18 else score, wide - 18, 10), "")]
+    if node.verdict != "rejected":
+        return []
+    words = f"{first}: {reason(node)}" if first else reason(node)
+    if len(text.wrap(words, wide - 18, 10, 9)) > lines:
+        words = reason(node)
+    return [(row, "") for row in text.wrap(words, wide - 18, 10, lines)]
 
 
-def _bars(frame: Frame, node: NodeRow, wide: float) -> str:
+def _bars(frame: Frame, node: NodeRow, wide: float, base: float) -> str:
     """Draw requested of allocatable for cpu and memory; dashed: what the pod in focus would add."""
     pod = next((p for p in frame.pods if p.ref == frame.head.focus and not p.node), None)
     adds = pod if pod and node.verdict in ("fits", "chosen") else None
-    half = (wide - 26) / 2
-    return _bar(9, half, f"cpu {text.cpu(node.cpu_used)}/{text.cpu(node.cpu)}", node.cpu_used, node.cpu,
-                adds.cpu if adds else 0) + _bar(
-        17 + half, half, f"mem {text.used_of(node.memory_used, node.memory)}", node.memory_used, node.memory,
-        adds.memory if adds else 0)  # fmt: skip
+    half = (wide - 18 - 10) / 2
+    cpu = f"cpu {text.cpu(node.cpu_used)}/{text.cpu(node.cpu)}"
+    memory = f"mem {_used_of(node.memory_used, node.memory)}"
+    inline = wide >= NARROW
+    y = base - (8 if inline else 10)
+    return _bar(9, y, half, cpu, node.cpu_used, node.cpu, adds.cpu if adds else 0, inline=inline) + _bar(
+        19 + half, y, half, memory, node.memory_used, node.memory, adds.memory if adds else 0, inline=inline)
 
 
-def _bar(x: float, w: float, label: str, used: int, capacity: int, more: int) -> str:
+def _used_of(used: int, capacity: int) -> str:
+    """Write two amounts of bytes in the unit of the second: "0.2/64Gi"."""
+    whole = text.amount(capacity)
+    unit = whole.lstrip("0123456789.")
+    scale = next((1 << 10 * (i + 1) for i, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi")) if suffix == unit), 1)
+    share = f"{used / scale:.1f}".removesuffix(".0")
+    return f"{'<0.1' if used and share == '0' else share}/{whole}"
+
+
+def _bar(x: float, y: float, w: float, label: str, used: int, capacity: int, more: int, *, inline: bool) -> str:
+    """Draw one bar beside its words, or below them in a narrow card."""
     share = min(1.0, used / capacity) if capacity else 0.0
-    out = word(x, BAND + 13, "k-z", text.end(label, w, 9.5)) + rect(x, BAND + 16, w, 5, "k-rail", 2.5)
-    out += rect(x, BAND + 16, w * share, 5, "k-fill", 2.5)
+    if inline:
+        label = text.end(label, w - 30, 9.5)
+        taken = text.width(label, 9.5) + 6
+        out, left, room, top = word(x, y + 2, "k-z", label), x + taken, w - taken, y - 3
+    else:
+        out, left, room, top = word(x, y - 2, "k-z", text.end(label, w, 9.5)), x, w, y + 1
+    out += rect(left, top, room, 4.5, "k-rail", 2)
+    out += rect(left, top, room * share, 4.5, "k-fill", 2)
     if more and capacity:
         grown = min(1.0 - share, more / capacity)
-        out += rect(x + w * share, BAND + 16, max(w * grown, 2), 5, "k-plus", 1.5)
+        out += rect(left + room * share, top, max(room * grown, 2), 4.5, "k-plus", 1.5)
     return out
 
 
-def _chip_rows(frame: Frame, node: NodeRow, wide: float) -> list[list[tuple[PodRow | None, str, float]]]:
-    """Return the pods of a node that are not in focus in at most two rows of chips; the last chip counts the rest."""
-    rows: list[list[tuple[PodRow | None, str, float]]] = [[]]
+def _chip_rows(pods: list[PodRow], wide: float) -> list[list[tuple[PodRow | None, float]]]:
+    """Return a node's other pods in at most two rows of chips; the last chip counts the rest."""
+    rows: list[list[tuple[PodRow | None, float]]] = [[]]
     x, rest = 8.0, 0
-    for pod in frame.pods:
-        if pod.node != node.name or pod.in_focus:
-            continue
-        shown = text.middle(pod.name, min(wide - 28, 110), 10)
-        w = text.width(shown, 10) + 12
+    for pod in pods:
+        w = chip_width(pod, min(wide - 28, 110))
         spare = 34 if len(rows) == 2 else 0
         if rest or (x + w + spare > wide - 8 and len(rows) == 2):
             rest += 1
@@ -259,34 +343,40 @@ def _chip_rows(frame: Frame, node: NodeRow, wide: float) -> list[list[tuple[PodR
         if x + w > wide - 8 and rows[-1]:
             rows.append([])
             x = 8.0
-        rows[-1].append((pod, shown, w))
-        x += w + 5
+        rows[-1].append((pod, w))
+        x += w + 4
     if rest:
-        rows[-1].append((None, f"+{rest}", text.width(f"+{rest}", 10) + 12))
+        rows[-1].append((None, text.width(f"+{rest}", 10) + 12))
     return rows if rows[0] else []
 
 
-def _volumes(scene: Scene, box: Box, y: float, volumes: tuple[VolumeRow, ...], plan: CardLayout, words: str) -> None:
+# -- volumes ----------------------------------------------------------------------------------------------------------
+
+
+def _volumes(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...], plan: CardLayout, words: str) -> None:
     room = box.w - 2 * PAD
     wide = (room - (plan.volume_columns - 1) * 5) / plan.volume_columns
-    space = wide - 20 if volumes and not plan.lines else room - 6
-    title = f"Volumes reachable from {words}"
-    title = title if text.width(title, 10) <= space else f"Volumes of {words}"
-    body = word(16, y + 10, "k-w", text.end(title, space, 10))
+    y = box.bottom - plan.volumes_h
     if not volumes:
-        body += rect(PAD, y + 16.5, room, VOLUME_H - 1, "k-void", 5) + word(PAD + 10, y + 37, "k-w", "none")
-    scene.put(f"2:volumes {box.x:.0f}/{box.y:.0f}", box, body)
-    shown = volumes[: plan.volume_columns * plan.volume_rows]
+        body = rect(0.5, 0.5, room - 1, VOLUME_H - 1, "k-void", 5)
+        body += word(10, VOLUME_H / 2 + 3.5, "k-w", text.end("no volume in reach", room - 16, 10))
+        scene.put(f"2:volumes {box.x:.0f}/{box.y:.0f}", Box(box.x + PAD, y, room, VOLUME_H), body)
+        return
+    most = plan.volume_columns * plan.volume_rows
+    shown = volumes if len(volumes) <= most else volumes[: most - 1]
     for i, volume in enumerate(shown):
         place = Box(box.x + PAD + (i % plan.volume_columns) * (wide + 5),
-                    box.y + y + 16 + (i // plan.volume_columns) * (VOLUME_H + 5), wide, VOLUME_H)  # fmt: skip
+                    y + (i // plan.volume_columns) * (VOLUME_H + 5), wide, VOLUME_H)  # fmt: skip
         draw_volume(scene, place, volume, within=words)
-    _more(scene, box, y, len(volumes) - len(shown), room)
+    rest = len(volumes) - len(shown)
+    if rest:
+        _more(scene, Box(box.right - PAD - wide, box.bottom - 9 - VOLUME_H, wide, VOLUME_H), rest)
 
 
-def _more(scene: Scene, box: Box, y: float, rest: int, room: float) -> None:
-    if rest > 0:
-        scene.put(f"2:more {box.x:.0f}/{box.y:.0f}", box, word(PAD + room, y + 10, "k-w k-end", f"+{rest} more"))
+def _more(scene: Scene, box: Box, rest: int) -> None:
+    body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-void", 5)
+    body += word(10, box.h / 2 + 3.5, "k-w", text.end(f"+{rest} more volumes", box.w - 16, 10))
+    scene.put(f"2:more {box.x:.0f}/{box.y:.0f}", box, body)
 
 
 def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> None:
@@ -298,33 +388,37 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> 
     level = VOLUME_LEVEL.get(volume.state, 0.0)
     fill = "k-s-none" if gone else "k-s-storage"
     if level:
-        top = 11 + 15 * (1 - level)
-        body += path(f"M7 {top:.1f}V26a7 3 0 0 0 14 0V{top:.1f}z", fill)
+        top = 9 + 12 * (1 - level)
+        body += path(f"M8 {top:.1f}V21a6 2.6 0 0 0 12 0V{top:.1f}z", fill)
     outline = dashed if volume.state == "assumed" else ""
-    body += path("M7 10.5V26a7 3 0 0 0 14 0V10.5a7 3 0 0 0-14 0a7 3 0 0 0 14 0", f"k-cyl{gone}{outline}")
-    room = box.w - 34
-    body += word(26, 15, "k-b", text.middle(volume.name, room, 11, bold=True))
+    body += path("M8 8.5V21a6 2.6 0 0 0 12 0V8.5a6 2.6 0 0 0-12 0a6 2.6 0 0 0 12 0", f"k-cyl{gone}{outline}")
+    size = volume.size if text.width(volume.size, 10) < box.w / 3 else ""
+    room = box.w - 33 - (text.width(size, 10) + 6 if size else 0)
+    body += word(26, 12.5, "k-b", text.middle(volume.name, room, 11, bold=True))
+    body += word(box.w - 7, 12.5, "k-w k-end", size)
     where = {"node": "on " + volume.reach[5:], "zones": volume.reach[6:]}.get(volume.reach.partition(":")[0], "")
     where = where or ("reachable from nowhere" if volume.reach == "nowhere" else "")
     where = "" if volume.reach == f"node:{within}" else where
-    words = [word_ for word_ in (volume.size, volume_words(volume), where) if word_]
-    body += word(26, 28, "k-w", text.end(" · ".join(words), room, 10))
+    words = ", ".join(word_ for word_ in (volume_words(volume), where) if word_)
+    body += word(26, 24, "k-w", text.end(words, box.w - 33, 10))
     label = f"volume {volume.name}, {volume.size}, {volume_words(volume)}, reach {volume.reach}"
     scene.put(f"3:{volume.ref}", box, body, ref=volume.ref, label=label, radius=5)
 
 
-def _strip(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...], plan: CardLayout) -> float:
+def _strip(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...]) -> float:
     """Draw the volumes that belong to no single domain, across all domains; return the lower edge."""
     columns = max(1, int((box.w - 15) // 175))
     rows = min(3, ceil(len(volumes) / columns))
-    strip = Box(0, box.y, box.w, 24 + rows * (VOLUME_H + 5) + 6)
+    strip = Box(0, box.y, box.w, 22 + rows * (VOLUME_H + 5) + 5)
     body = rect(0.5, 0.5, strip.w - 1, strip.h - 1, "k-panel", 8)
-    body += word(16, 16, "k-w", "Volumes of several domains, of all, or of none")
+    body += word(11, 15, "k-w", text.end("Volumes of several domains, of all, or of none", strip.w - 22, 10))
     scene.put("1:zone/ strip", strip, body)
     wide = (strip.w - 2 * PAD - (columns - 1) * 5) / columns
-    shown = volumes[: columns * rows]
+    shown = volumes if len(volumes) <= columns * rows else volumes[: columns * rows - 1]
     for i, volume in enumerate(shown):
         place = Box(PAD + (i % columns) * (wide + 5), strip.y + 22 + (i // columns) * (VOLUME_H + 5), wide, VOLUME_H)
         draw_volume(scene, place, volume)
-    _more(scene, strip, 6, len(volumes) - len(shown), strip.w - 2 * PAD)
+    if len(volumes) > len(shown):
+        _more(scene, Box(strip.w - PAD - wide, strip.bottom - 10 - VOLUME_H, wide, VOLUME_H),
+              len(volumes) - len(shown))  # fmt: skip
     return strip.bottom

@@ -14,7 +14,7 @@ from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import num, rect, word
 from kvolsched.views.frame import Frame, NodeRow
 from kvolsched.views.pictures.map_domains import Domain
-from kvolsched.views.pictures.map_pods import button_chip, draw_line, ghost
+from kvolsched.views.pictures.map_pods import chip_width, count_chip, draw_chip, draw_line, ghost
 from kvolsched.views.pictures.map_tray import draw_strip
 from kvolsched.views.pictures.states import node_facts, plugin, reason, selection_refs, verdict_glyph
 
@@ -221,8 +221,7 @@ def _pods(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
     x, rest = box.x, 0
     pods = [pod for pod in frame.pods if node.name in (pod.node, pod.assumed_node, pod.nominated_node)]
     for pod in sorted(pods, key=lambda pod: not pod.in_focus):
-        shown = text.middle(pod.name, 110, 10)
-        wide = 124.0 if pod.in_focus or not pod.node else text.width(shown, 10) + 12
+        wide = 150.0 if pod.in_focus or not pod.node else chip_width(pod, 110)
         if x + wide > box.right - 34:
             rest += 1
             continue
@@ -232,7 +231,7 @@ def _pods(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
         elif pod.in_focus:
             draw_line(scene, place, pod, claims)
         else:
-            button_chip(scene, place, pod, shown, node.name)
+            draw_chip(scene, place, pod, 110)
         x += wide + 5
     if rest:
-        button_chip(scene, Box(x, box.y, 32, 18), None, f"+{rest}", node.name)
+        count_chip(scene, Box(x, box.y, 32, 18), f"+{rest}", node.name)

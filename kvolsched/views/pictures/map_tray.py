@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from attrs import frozen
 
 from kvolsched.views.drawing import text
@@ -9,9 +11,24 @@ from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import rect, word
 from kvolsched.views.drawing.text import short_names
 from kvolsched.views.frame import ClaimRow, ClassRow, Frame, PodRow
-from kvolsched.views.pictures.map_pods import block_height, button_chip, draw_block, draw_claim, draw_waiting
+from kvolsched.views.pictures.map_pods import (
+    BLOCK_H,
+    CHIP_H,
+    TICKET_H,
+    ClaimRows,
+    block_size,
+    chip_width,
+    claim_width,
+    draw_block,
+    draw_chip,
+    draw_claim,
+    draw_waiting,
+    waiting_width,
+)
+from kvolsched.views.pictures.states import pod_words
 
-TITLE, LINE, CLASS_H, MOST = 24, 24, 33, 12
+TITLE, ROW_GAP, MOST_ROWS, NAME_W = 22.0, 5.0, 3, 120.0
+WAITING = "Waiting for a place"
 
 
 @frozen
@@ -26,45 +43,47 @@ class _Item:
     claim: ClaimRow | None = None
 
 
-def tray_height(frame: Frame, width: float, block_w: float, *, lines: bool) -> float:
+def tray_height(frame: Frame, width: float) -> float:
     """Return the height of the tray; it keeps room for one block when nothing waits."""
-    rows = _rows(frame, width, block_w, lines=lines)
-    focus = [pod for pod in frame.pods if pod.in_focus]
-    least = block_height(max((len(pod.claims) for pod in focus), default=1))
-    content = sum(max(item.h for item in row) + 6 for row in rows)
-    classes = _class_columns(frame)[1] * (CLASS_H + 4)
-    return TITLE + max(content, min(least + 6, 130), classes) + 4
+    content = sum(max(item.h for item in row) + ROW_GAP for row in _rows(frame, width))
+    return TITLE + max(content, BLOCK_H + ROW_GAP)
 
 
-def draw_tray(scene: Scene, frame: Frame, box: Box, block_w: float, *, lines: bool) -> None:
-    """Draw what waits on the left and the classes on the right."""
-    body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 8) + word(10, 16, "k-b", "Waiting for a place")
-    rows = _rows(frame, box.w, block_w, lines=lines)
+def draw_tray(scene: Scene, frame: Frame, box: Box) -> list[Box]:
+    """Draw what waits on the left and the classes on the right; return the places of all words."""
+    body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 8) + word(10, 15, "k-b", WAITING)
+    rows = _rows(frame, box.w)
     if not rows:
-        body += word(10, TITLE + 28, "k-q", "Nothing is waiting.")
-    if frame.classes:
-        body += word(box.w - 10, 16, "k-b k-end", "Storage classes")
+        body += word(10, TITLE + 20, "k-q", "Nothing is waiting.")
     claims = {claim.ref: claim for claim in frame.claims}
-    y, left = float(TITLE), _left_out(frame, rows)
-    if left:
-        body += word(10 + text.width("Waiting for a place", 11, bold=True) + 12, 16, "k-w", f"+{left} more")
-    body += _about(frame, box.w, 10 + text.width(f"Waiting for a place{f' +{left} more' * bool(left)}", 11, bold=True))
+    start = 10 + text.width(WAITING, 11, bold=True) + 12
+    shown = _shown_classes(frame, box.w)
+    title = _class_title(frame, len(shown))
+    if title:
+        body += word(box.w - 10, 15, "k-b k-end", title)
+    right = text.width(title, 11, bold=True) + 24 if title else 10.0
+    said = text.end(_left_out(frame, rows), box.w - start - right, 10)
+    body += word(start, 15, "k-w", said)
+    start += text.width(said, 10) + 14 if said else 0
+    about = text.middle(about_words(frame), box.w - right - start - 10, 10)
+    body += word(box.w - right - 10, 15, "k-w k-end", about) if text.width(about, 10) > 60 else ""
     scene.put("0:tray", box, body)
+    y = TITLE
     for row in rows:
         x = 10.0
         for item in row:
             place = Box(box.x + x, box.y + y, item.w, item.h)
             if item.block:
-                draw_block(scene, place, item.block, claims)
+                draw_block(scene, place, item.block, claims, box.w - 20 - _class_room(frame, box.w))
             elif item.line:
                 draw_waiting(scene, place, item.line, claims)
             elif item.chip:
-                button_chip(scene, place, item.chip, text.middle(item.chip.name, 140, 10), "tray")
+                draw_chip(scene, place, item.chip, NAME_W)
             elif item.claim:
                 draw_claim(scene, place, item.claim)
-            x += item.w + 8
-        y += max(item.h for item in row) + 6
-    _classes(scene, frame, box)
+            x += item.w + 6
+        y += max(item.h for item in row) + ROW_GAP
+    return [Box(box.x, box.y, box.w, 18), *_classes(scene, box, shown)]
 
 
 def about_words(frame: Frame) -> str:
@@ -76,17 +95,18 @@ def about_words(frame: Frame) -> str:
     return f"verdicts: {judged} of {text.name_in_ref(verdicts.pod)}"
 
 
-def _about(frame: Frame, width: float, start: float) -> str:
-    """Draw whose verdicts the nodes show, between the two titles."""
-    right = text.width("Storage classes", 11, bold=True) + 10 if frame.classes else 0.0
-    room = width - start - right - 40
-    words = text.middle(about_words(frame), room, 10)
-    return word(width - right - 20, 16, "k-w k-end", words) if words and room > 60 else ""
-
-
-def _left_out(frame: Frame, rows: list[list[_Item]]) -> int:
-    waiting = sum(not pod.node for pod in frame.pods) + len(_orphans(frame))
-    return waiting - sum(len(row) for row in rows)
+def _left_out(frame: Frame, rows: list[list[_Item]]) -> str:
+    """Return how many that wait are not drawn, with their states: "+16 more: 12 gated, 4 unschedulable"."""
+    items = [item for row in rows for item in row]
+    drawn = {pod.ref for item in items for pod in (item.block, item.line, item.chip) if pod is not None}
+    rest = [pod for pod in frame.pods if not pod.node and pod.ref not in drawn]
+    claims = len(_orphans(frame)) - sum(item.claim is not None for item in items)
+    if not rest and claims <= 0:
+        return ""
+    states = Counter(pod_words(pod).partition(":")[0].partition(" ")[0].rstrip(":") or "pending" for pod in rest)
+    parts = [f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: (-item[1], item[0]))]
+    parts += [f"{claims} claims"] if claims > 0 else []
+    return f"+{len(rest) + max(0, claims)} more: {', '.join(parts)}"
 
 
 def _orphans(frame: Frame) -> list[ClaimRow]:
@@ -95,21 +115,26 @@ def _orphans(frame: Frame) -> list[ClaimRow]:
     return [claim for claim in frame.claims if claim.ref not in shown and claim.state != "bound"]
 
 
-def _rows(frame: Frame, width: float, block_w: float, *, lines: bool) -> list[list[_Item]]:
-    """Return what waits in rows beside the classes; many blocks become lines."""
-    room = width - 20 - _class_columns(frame)[0]
+def _rows(frame: Frame, width: float) -> list[list[_Item]]:
+    """Return what waits in rows beside the classes; blocks become lines where they would take more than two rows."""
+    room = width - 20 - _class_room(frame, width)
     waiting = [pod for pod in frame.pods if not pod.node]
     blocks = [pod for pod in waiting if pod.in_focus]
-    per_row = max(1, int((room + 8) // (block_w + 8)))
-    compact = len(blocks) > (per_row if lines else 2 * per_row)
-    items = [
-        _Item(min(block_w, room), 19, line=pod) if compact
-        else _Item(min(block_w, room), block_height(len(pod.claims)), block=pod)
-        for pod in blocks[: MOST if compact else 99]
-    ]  # fmt: skip
-    items += [_Item(min(190, room), 31, claim=claim) for claim in _orphans(frame)[:MOST]]
-    others = [pod for pod in waiting if not pod.in_focus]
-    items += [_Item(text.width(text.middle(pod.name, 140, 10), 10) + 12, 18, chip=pod) for pod in others[:MOST]]
+    claims = {claim.ref: claim for claim in frame.claims}
+    rows = _flow(_blocks(blocks, claims, room), room)
+    if len(rows) > 2:
+        rows = _flow([_Item(waiting_width(pod, room), 19, line=pod) for pod in blocks], room)
+    items = [item for row in rows for item in row]
+    items += [_Item(claim_width(claim, room), TICKET_H, claim=claim) for claim in _orphans(frame)]
+    items += [_Item(min(room, chip_width(pod, NAME_W)), CHIP_H, chip=pod) for pod in waiting if not pod.in_focus]
+    return _flow(items, room)[:MOST_ROWS]
+
+
+def _blocks(pods: list[PodRow], claims: ClaimRows, room: float) -> list[_Item]:
+    return [_Item(*block_size(pod, claims, room), block=pod) for pod in pods]
+
+
+def _flow(items: list[_Item], room: float) -> list[list[_Item]]:
     rows: list[list[_Item]] = []
     x = 0.0
     for item in items:
@@ -117,32 +142,50 @@ def _rows(frame: Frame, width: float, block_w: float, *, lines: bool) -> list[li
             rows.append([])
             x = 0.0
         rows[-1].append(item)
-        x += item.w + 8
+        x += item.w + 6
     return rows
 
 
-def _class_columns(frame: Frame) -> tuple[float, int]:
-    """Return the width that the classes take at the right, px, and their number of rows."""
+# -- storage classes --------------------------------------------------------------------------------------------------
+
+
+def _class_title(frame: Frame, shown: int) -> str:
     if not frame.classes:
-        return 0.0, 0
-    columns = 1 if len(frame.classes) <= 2 else 2
-    wide = max(_class_width(row, 200.0 if columns > 1 else 280.0) for row in frame.classes)
-    return columns * (wide + 6) + 10, min(3, -(-len(frame.classes) // columns))
+        return ""
+    left_out = f", {shown} of {len(frame.classes)}" if shown < len(frame.classes) else ""
+    return "Storage class" + ("es" if len(frame.classes) > 1 else "") + left_out
 
 
-def _class_width(row: ClassRow, most: float) -> float:
-    words = max(text.width(row.name, 11, bold=True), text.width(_class_words(row), 9.5))
-    return min(most, max(words + 18, 100.0))
+def _shown_classes(frame: Frame, width: float) -> list[tuple[ClassRow, float]]:
+    """Return the classes that have room in two fifths of the tray, with their widths."""
+    shown: list[tuple[ClassRow, float]] = []
+    room = max(0.4 * width, min(130.0, width / 2))
+    for row in frame.classes:
+        words = max(text.width(row.name, 11, bold=True), text.width(_class_words(row), 10))
+        wide = min(words + 2, 250.0, room)
+        if shown and wide > room - 14:
+            break
+        shown.append((row, wide))
+        room -= wide + 14
+    return shown
+
+
+def _class_room(frame: Frame, width: float) -> float:
+    shown = _shown_classes(frame, width)
+    title = text.width(_class_title(frame, len(shown)), 11, bold=True)
+    return max(title, sum(wide + 14 for _, wide in shown)) + 10 if shown else 0.0
 
 
 def _class_words(row: ClassRow) -> str:
     """Return mode and topologies in words; values of one key without their common start."""
     words = row.topologies
     key, _, values = words.partition(" ")
+    if words == "any":
+        return row.mode
     if "," in values and " and " not in words and " or " not in words:
         names = values.split(", ")
         words = f"{key}s {names[0]}, {', '.join(_tails(names))}"
-    return f"{row.mode} · {words}"
+    return f"{row.mode}, {words}"
 
 
 def _tails(names: list[str]) -> list[str]:
@@ -151,18 +194,21 @@ def _tails(names: list[str]) -> list[str]:
     return [("-" if shorts[name] != name else "") + shorts[name] for name in names[1:]]
 
 
-def _classes(scene: Scene, frame: Frame, box: Box) -> None:
-    taken, rows = _class_columns(frame)
-    columns = 1 if len(frame.classes) <= 2 else 2
-    for i, row in enumerate(frame.classes[: columns * rows]):
-        wide = (taken - 10) / columns - 6
-        x, y = box.right - 10 - wide - (i % columns) * (wide + 6), box.y + TITLE + (i // columns) * (CLASS_H + 4)
-        place = Box(x, y, wide, CLASS_H)
-        body = rect(0.5, 0.5, wide - 1, CLASS_H - 1, "k-panel", 4)
-        body += word(9, 14, "k-b", text.middle(row.name, wide - 16, 11, bold=True))
-        body += word(9, 26, "k-z", text.end(_class_words(row), wide - 16, 9.5))
+def _classes(scene: Scene, box: Box, shown: list[tuple[ClassRow, float]]) -> list[Box]:
+    places, right = [], box.right - 10
+    for row, wide in reversed(shown):
+        place = Box(right - wide, box.y + TITLE - 1, wide, 28)
+        body = rect(-3, 0, wide + 6, 28, "k-hit", 4)
+        body += word(wide, 12, "k-b k-end", text.middle(row.name, wide, 11, bold=True))
+        body += word(wide, 24, "k-w k-end", text.end(_class_words(row), wide, 10))
         label = f"storage class {row.name}, {row.mode}, {row.topologies}, provisioner {row.provisioner}"
         scene.put(f"3:{row.ref}", place, body, ref=row.ref, label=label, radius=4)
+        places.append(place)
+        right -= wide + 14
+    return places
+
+
+# -- the tray as one line, for maps of many nodes ---------------------------------------------------------------------
 
 
 def draw_strip(scene: Scene, frame: Frame, width: float, tally: str) -> float:
@@ -172,23 +218,22 @@ def draw_strip(scene: Scene, frame: Frame, width: float, tally: str) -> float:
     if about_words(frame) and width >= 700:
         words = f"{text.middle(text.name_in_ref(frame.verdicts.pod), 160, 11, bold=True)}: {words}"
     taken = text.width(words, 11, bold=True) + 20
-    body = rect(0.5, 0.5, width - 1, 41, "k-panel", 8) + word(10, 25, "k-b", "Waiting")
-    body += word(width - 10, 25, "k-b k-end", words)
-    waiting = [pod for pod in frame.pods if not pod.node]
-    x, room, shown = 66.0, width - taken - 50, 0
+    body = rect(0.5, 0.5, width - 1, 31, "k-panel", 8) + word(10, 20, "k-b", "Waiting")
+    body += word(width - 10, 20, "k-b k-end", words)
+    waiting = sorted((pod for pod in frame.pods if not pod.node), key=lambda pod: not pod.in_focus)
+    x, room, shown = 62.0, width - taken - 44, 0
     for pod in waiting:
-        chip = text.middle(pod.name, 120, 10)
-        wide = 150.0 if pod.in_focus else text.width(chip, 10) + 12
+        wide = waiting_width(pod, 200) if pod.in_focus else chip_width(pod, NAME_W)
         if x + wide > room:
             break
         if pod.in_focus:
-            draw_waiting(scene, Box(x, 11, wide, 20), pod, claims)
+            draw_waiting(scene, Box(x, 6, wide, 20), pod, claims)
         else:
-            button_chip(scene, Box(x, 12, wide, 18), pod, chip, "tray")
+            draw_chip(scene, Box(x, 7.5, wide, CHIP_H), pod, NAME_W)
         x, shown = x + wide + 6, shown + 1
     if not waiting:
-        body += word(x, 25, "k-q", "Nothing is waiting.")
+        body += word(x, 20, "k-q", text.end("Nothing is waiting.", width - taken - x, 11))
     elif shown < len(waiting):
-        body += word(x + 2, 25, "k-q", f"+{len(waiting) - shown}")
-    scene.put("0:tray", Box(0, 0, width, 42), body)
-    return 42.0
+        body += word(x + 2, 20, "k-q", f"+{len(waiting) - shown}")
+    scene.put("0:tray", Box(0, 0, width, 32), body)
+    return 32.0

@@ -7,14 +7,16 @@ one row with their count.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby
 
 from attrs import frozen
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import ROW, nothing, num, pick, picture, rect, word
+from kvolsched.views.drawing.svg import nothing, num, pick, picture, rect, word
 from kvolsched.views.drawing.text import columns
 
 EMPTY = "No node has been judged for this pod yet. The next scheduling pass fills this table."
@@ -28,8 +30,10 @@ WORDS = {
 }  # fmt: skip
 _ALSO = "would also reject"
 _REJECTING = frozenset((f.REJECT, f.UNRESOLVABLE, f.ERROR))
-_SLANT = 0.669, 0.743
-_HALF = 12.5
+PITCH, CELL_H = 23.0, 21.0
+"""Of rows, and the height of a cell, px."""
+_LEAST_COLUMN, _HEAD = 22.0, 9.5
+_HUMPS = re.compile(r"\([^)]*\)|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+|[^A-Za-z0-9 ]+")
 
 
 @frozen
@@ -138,63 +142,114 @@ def _table(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
     plugins, lines = verdicts.plugins, _lines(frame, selection)
     shown = lines[:MOST_ROWS]
     left = _left(shown, width)
-    right = _right(frame, shown, width)
+    right = _right(frame, shown, width - left - len(plugins) * _LEAST_COLUMN)
     pitch = float(min(88, int(width - left - right) // max(1, len(plugins))))
-    drawn, top = heads([f"{p.letter} {p.name}" for p in plugins], left, pitch)
+    columns = [ColumnHead(p.letter, p.name, "", f"k-t-{_family(p)}") for p in plugins]
+    drawn, top, named = heads(columns, left, pitch, 48 if verdicts.rules_changed else 30)
     parts = [drawn, word(2, top - 6, "k-q", "node")]
     concerned = marked(frame, selection)
     y = top
     for line in shown:
         cells = _cells(frame, line.row, left, y, pitch, selection)
-        end = _outcome(frame, line.row, left + len(plugins) * pitch + 10, y, right - 12)
+        end = _outcome(frame, line, left + len(plugins) * pitch + 10, y, right - 12)
         name = row_name(line.row.node, len(line.nodes), y, left, on=bool(concerned & set(line.nodes)))
         parts.append(
             f'<g role="row" data-key="{t.escape(line.row.node)}" class="k-p-ok" data-say="passes">'
             f"{name}{cells}{end}</g>"
         )
-        y += ROW
+        y += PITCH
     if len(lines) > MOST_ROWS:
-        parts.append(word(2, y + 17, "k-q", _more(lines)))
-        y += ROW
+        parts.append(word(2, y + 15, "k-q", _more(lines)))
+        y += PITCH
     if verdicts.prefilter:
         parts.append(_prefilter(verdicts, y, width))
         y += 38
     else:
         counts = Counter(r.first for r in verdicts.rows)
         centres = [(left + (i + 0.5) * pitch, str(counts.get(i, 0))) for i in range(len(plugins))]
-        feet = "".join(word(x, y + 17, "k-q k-mid" + " k-b k-strong" * (n != "0"), n) for x, n in centres)
-        parts.append(word(4, y + 17, "k-q", "first to reject") + feet)
-        y += ROW
-    detail, y = _detail(frame, y + 6, width, selection)
+        feet = "".join(word(x, y + 14, "k-w k-mid" + " k-b k-strong" * (n != "0"), n) for x, n in centres)
+        parts.append(word(5, y + 14, "k-w", "first to reject") + feet)
+        y += PITCH
+    detail, y = _detail(frame, y + 4, width, selection)
+    names, y = ("", y) if named else name_legend(columns, y + 2, width)
     legend, y = _legend(verdicts, y + 4, width)
-    return "".join([*parts, detail, legend]), y
+    return "".join([*parts, detail, names, legend]), y
+
+
+def _family(plugin: f.PluginHead) -> str:
+    return plugin.family if plugin.family in f.FAMILIES else "node"
 
 
 def _left(lines: list[_Line], width: int) -> float:
     longest = max((t.width(_name(line), 12, bold=True) for line in lines), default=0)
-    return max(96.0, min(longest + 18, 150 if width < 900 else 190))
+    return max(92.0, min(longest + 14, 0.23 * width, 190))
 
 
-def _right(frame: f.Frame, lines: list[_Line], width: int) -> float:
-    names = [_short_outcome(frame, line.row)[1] for line in lines]
-    longest = max((t.width(name, 12, bold=True) for name in names), default=0)
-    return max(110.0, min(longest + 34, 0.24 * width))
+def _right(frame: f.Frame, lines: list[_Line], most: float) -> float:
+    """Return the width of the outcomes: for all words if there is room, and never less than for "not asked"."""
+    longest = max((t.width(_short_outcome(frame, line)[1][0], 12, bold=True) for line in lines), default=0)
+    return max(92.0, min(longest + 30, most))
 
 
-def heads(names: list[str], left: float, pitch: float) -> tuple[str, float]:
-    """Draw slanted column heads, their first word bold; return them and the y at which the rows begin."""
-    longest = max((t.width(name, 11, bold=True) for name in names), default=0)
-    base = 34 + longest * _SLANT[0]
+@frozen
+class ColumnHead:
+    """The head of a column: its letters, its name, words below it, and its ink."""
+
+    letters: str
+    name: str
+    below: str = ""
+    ink: str = ""
+
+
+def heads(columns: Sequence[ColumnHead], left: float, pitch: float, y: float) -> tuple[str, float, bool]:
+    """Draw the heads of columns: letters, and the names below them where all of them have room in at most three lines.
+
+    Return the marks, the y at which the rows begin, and whether the names are drawn.
+    """
+    names = [_name_lines(column.name, pitch - 5) for column in columns]
+    named = all(names) and len(max(names, key=len, default=())) <= 3
+    rows = max(map(len, names), default=0) if named else 0
+    below = any(column.below for column in columns)
     parts = []
-    for i, name in enumerate(names):
-        x = left + (i + 0.5) * pitch - 2
-        letter, _, rest = name.partition(" ")
-        turned = f' transform="rotate(-42 {num(x)} {num(base)})" role="columnheader"'
-        parts.append(
-            f'<text x="{num(x)}" y="{num(base)}"{turned} aria-label="{t.escape(rest)}">'
-            f'<tspan class="k-b">{t.escape(letter)}</tspan> {t.escape(rest)}</text>'
-        )
-    return "".join(parts), base + 8
+    for i, (column, lines) in enumerate(zip(columns, names, strict=True)):
+        x = left + (i + 0.5) * pitch - 1
+        body = word(x, y + 12, f"k-b k-mid {column.ink}".rstrip(), column.letters)
+        body += word(x, y + 24, "k-z k-mid", column.below)
+        start = y + 24 + 11 * below
+        body += "".join(word(x, start + 11 * j, "k-z k-mid", line) for j, line in enumerate(lines if named else ()))
+        parts.append(f'<g role="columnheader" aria-label="{t.escape(column.name)}">{body}</g>')
+    return "".join(parts), y + 18 + 11 * below + 11 * rows, named
+
+
+def _name_lines(name: str, room: float) -> list[str]:
+    """Break a plugin's name between its words: "NodeResources", "Fit"; empty if one of them is too wide."""
+    rows: list[str] = []
+    for part in _HUMPS.findall(name):
+        if rows and t.width(rows[-1] + part, _HEAD) <= room and not part.startswith("("):
+            rows[-1] += part
+        else:
+            rows.append(part)
+    return rows if all(t.width(row, _HEAD) <= room for row in rows) else []
+
+
+def initials(name: str) -> str:
+    """Return the capitals of a plugin's name: "PTS" for PodTopologySpread."""
+    return "".join(part[0] for part in _HUMPS.findall(name) if part[0].isupper()) or name[:2]
+
+
+def name_legend(columns: Sequence[ColumnHead], y: float, width: float) -> tuple[str, float]:
+    """Draw what the letters stand for, in as many lines as it takes; return the marks and their lower edge."""
+    parts, x = [], 2.0
+    for column in columns:
+        first = t.width(column.letters, 10, bold=True)
+        name = t.middle(column.name, width - first - 8, 10)
+        wide = first + 4 + t.width(name, 10)
+        if x + wide > width and x > 2:
+            x, y = 2.0, y + 14
+        parts.append(word(x, y + 10, f"k-c k-b {column.ink}".rstrip(), column.letters))
+        parts.append(word(x + first + 4, y + 10, "k-w", name))
+        x += wide + 11
+    return "".join(parts), y + 16
 
 
 def marked(frame: f.Frame, selection: str) -> set[str]:
@@ -211,15 +266,17 @@ def marked(frame: f.Frame, selection: str) -> set[str]:
 
 def row_name(node: str, count: int, y: float, left: float, *, on: bool) -> str:
     """Draw the head of a row: a node, or the number of nodes that are like it."""
-    bar = rect(0, y, 3, 25, "k-s-accent") if on else ""
+    bar = rect(0, y, 3, CELL_H, "k-s-accent") if on else ""
     colour = " k-t-accent" if on else ""
     if count == 1:
-        content = word(5, y + 17, f"k-n{colour}", t.middle(node, left - 12, 12, bold=True))
+        content = word(5, y + 15, f"k-n{colour}", t.middle(node, left - 12, 12, bold=True))
     else:
         many = f"{count} nodes"
         start = t.width(many, 12, bold=True) + 10
-        content = word(5, y + 17, f"k-n{colour}", many)
-        content += word(start, y + 17, "k-w", t.middle(f"e.g. {node}", left - start - 6, 10))
+        content = word(5, y + 15, f"k-n{colour}", many)
+        room = left - start - 6
+        example = f"e.g. {node}" if t.width(f"e.g. {node}", 10) <= room else node
+        content += word(start, y + 15, "k-w", t.middle(example, room, 10)) if room > 34 else ""
     label = f"node {node}" if count == 1 else f"{count} nodes, for example {node}"
     return pick(bar + content, f"node/{node}", "", label, role="rowheader")
 
@@ -237,16 +294,16 @@ def _cells(frame: f.Frame, row: f.VerdictRow, left: float, y: float, pitch: floa
         on = ""
         if ref == selection:
             on = ' aria-selected="true"'
-            rings.append(rect(x - 1.5, y - 1.5, pitch + 1, 28, "k-ring", 3))
+            rings.append(rect(x - 1.5, y - 1.5, pitch + 1, CELL_H + 3, "k-ring", 3))
         # cells that pass take ground and name from the row; the key makes the host replace the others
         more = f' class="{ground}" data-key="{t.escape(plugin.letter)}{code}" aria-label="{t.escape(content)}"'
-        place = f"M{num(x)} {num(y)}h{wide}v25h-{wide}z"
+        place = f"M{num(x)} {num(y)}h{wide}v{num(CELL_H)}h-{wide}z"
         grounds.append(f'<path d="{place}" data-ref="{t.escape(ref)}" role="gridcell"{more if ground else ""}{on}/>')
     glyphs = ""
     for ink, same in groupby(inks, key=lambda item: item[0]):
         at = list(same)
         places = " ".join(num(x) for _, x, _ in at)
-        glyphs += f'<text x="{places}" y="{num(y + 17)}" class="k-g {ink}">{"".join(g for _, _, g in at)}</text>'
+        glyphs += f'<text x="{places}" y="{num(y + 15)}" class="k-g {ink}">{"".join(g for _, _, g in at)}</text>'
     return "".join(grounds) + glyphs + "".join(rings)
 
 
@@ -262,23 +319,30 @@ def _style(code: str, plugin: f.PluginHead, *, first: bool) -> tuple[str, str, s
     return "k-p-none", "k-q", GLYPHS[code]
 
 
-def _short_outcome(frame: f.Frame, row: f.VerdictRow) -> tuple[str, str, str]:
-    verdicts = frame.verdicts
+def _short_outcome(frame: f.Frame, line: _Line) -> tuple[str, tuple[str, ...], str]:
+    """Return glyph, words from long to short, and ink of what became of a row."""
+    verdicts, row = frame.verdicts, line.row
     if verdicts.prefilter:
-        return "·", "not asked", "k-q"
+        return "·", ("not asked",), "k-q"
+    node = next((n for n in frame.nodes if n.name == row.node), None)
     if row.first < 0:
-        return ("★", "chosen", "k-t-ok") if row.chosen else ("✓", "fits", "k-t-ok")
+        score = f", score {node.score}" if node and node.score >= 0 and len(line.nodes) == 1 else ""
+        word_ = "chosen" if row.chosen else "fits"
+        return ("★" if row.chosen else "✓"), (word_ + score, word_), "k-t-ok"
     plugin = verdicts.plugins[row.first]
-    family = plugin.family if plugin.family in f.FAMILIES else "node"
-    # the head shows both names of a renamed plugin, here there is room for one
-    return GLYPHS[row.codes[row.first]], plugin.name.partition(" (")[0], f"k-t-{family}"
+    # the legend shows both names of a renamed plugin, here there is room for one
+    names: tuple[str, ...] = (plugin.name.partition(" (")[0],)
+    if node and node.reason and len(line.nodes) == 1:
+        names = (node.reason.replace("node(s) were ", "").replace("node(s) ", ""), *names)
+    return GLYPHS[row.codes[row.first]], names, f"k-t-{_family(plugin)}"
 
 
-def _outcome(frame: f.Frame, row: f.VerdictRow, x: float, y: float, room: float) -> str:
-    glyph, name, ink = _short_outcome(frame, row)
-    short = t.end(name, room - 15, 12, bold=True)
-    content = word(x, y + 17, f"k-n {ink}", glyph) + word(x + 15, y + 17, f"k-n {ink}", short)
-    return f'<g role="gridcell" aria-label="{t.escape(_outcome_words(frame, row))}">{content}</g>'
+def _outcome(frame: f.Frame, line: _Line, x: float, y: float, room: float) -> str:
+    glyph, names, ink = _short_outcome(frame, line)
+    fitting = next((name for name in names if t.width(name, 12, bold=True) <= room - 15), names[-1])
+    short = t.end(fitting, room - 15, 12, bold=True)
+    content = word(x, y + 15, f"k-n {ink}", glyph) + word(x + 15, y + 15, f"k-n {ink}", short)
+    return f'<g role="gridcell" aria-label="{t.escape(_outcome_words(frame, line.row))}">{content}</g>'
 
 
 def _prefilter(verdicts: f.Verdicts, y: float, width: int) -> str:
@@ -344,22 +408,23 @@ def _detail(frame: f.Frame, y: float, width: int, selection: str) -> tuple[str, 
 
 
 def _legend(verdicts: f.Verdicts, y: float, width: int) -> tuple[str, float]:
+    """Draw what the glyphs mean, of those that occur."""
     seen = {code for row in verdicts.rows for code in row.codes}
-    entries = [
-        ("k-p-ok", "k-t-ok", "✓", WORDS[f.PASS]), ("k-p-none", "k-q", "–", WORDS[f.NOTHING]),
-        ("k-s-resources", "k-on", "✕", WORDS[f.REJECT]), ("k-s-storage", "k-on", "⊘", WORDS[f.UNRESOLVABLE]),
-        ("k-also k-l-storage", "k-t-storage", "✕", _ALSO),
-    ]  # fmt: skip
-    if f.ERROR in seen:
-        entries.append(("k-s-node", "k-on", "!", WORDS[f.ERROR]))
-    if f.NOT_ASKED in seen:
-        entries.append(("k-p-none", "k-q", "·", WORDS[f.NOT_ASKED]))
+    first = {row.codes[row.first] for row in verdicts.rows if row.first >= 0}
+    later = any(code in _REJECTING for row in verdicts.rows for i, code in enumerate(row.codes) if i != row.first)
+    entries = [("k-p-ok", "k-t-ok", "✓", WORDS[f.PASS])] * (f.PASS in seen)
+    entries += [("k-p-none", "k-q", "–", WORDS[f.NOTHING])] * (f.NOTHING in seen)
+    entries += [("k-s-resources", "k-on", "✕", WORDS[f.REJECT])] * (f.REJECT in first)
+    entries += [("k-s-storage", "k-on", "⊘", WORDS[f.UNRESOLVABLE])] * (f.UNRESOLVABLE in first)
+    entries += [("k-also k-l-storage", "k-t-storage", "✕", _ALSO)] * later
+    entries += [("k-s-node", "k-on", "!", WORDS[f.ERROR])] * (f.ERROR in seen)
+    entries += [("k-p-none", "k-q", "·", WORDS[f.NOT_ASKED])] * (f.NOT_ASKED in seen)
     parts, x = [], 2.0
     for ground, ink, glyph, content in entries:
-        wide = 26 + t.width(content, 10.5) + 16
-        if x + wide > width:
-            x, y = 2.0, y + 22
-        parts.append(rect(x + 0.5, y + 0.5, 17, 15, ground, 2) + word(x + 9, y + 12, f"k-g {ink}", glyph))
-        parts.append(word(x + 24, y + 12, "k-w", content))
+        wide = 20 + t.width(content, 10) + 13
+        if x + wide - 13 > width:
+            x, y = 2.0, y + 18
+        parts.append(rect(x + 0.5, y + 0.5, 15, 13, ground, 2) + word(x + 8, y + 10.5, f"k-g k-c {ink}", glyph))
+        parts.append(word(x + 20, y + 10.5, "k-w", content))
         x += wide
-    return "".join(parts), y + 22
+    return "".join(parts), y + 18

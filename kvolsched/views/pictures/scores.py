@@ -10,9 +10,22 @@ from attrs import frozen
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import ROW, nothing, num, path, picture, rect, word
+from kvolsched.views.drawing.svg import nothing, num, path, picture, rect, word
 from kvolsched.views.drawing.text import columns
-from kvolsched.views.pictures.matrix import EMPTY, MOST_ROWS, caption, heads, marked, row_name, sentence
+from kvolsched.views.pictures.matrix import (
+    CELL_H,
+    EMPTY,
+    MOST_ROWS,
+    PITCH,
+    ColumnHead,
+    caption,
+    heads,
+    initials,
+    marked,
+    name_legend,
+    row_name,
+    sentence,
+)
 
 MANY = 60  # nodes; of more, only those that explain the decision have rows
 WIDE = 80.0  # px of a column in which a score's three numbers find room
@@ -51,7 +64,9 @@ def draw(frame: f.Frame, width: int, selection: str = "") -> str:
         return nothing(width, EMPTY)
     head = caption(frame, width, scores=True)
     if not frame.verdicts.scores:
-        return picture(width, 68, head + word(2, 46, "k-q", UNSCORED), UNSCORED)
+        rows = t.wrap(UNSCORED, width - 4, 11, 3)
+        said = "".join(word(2, 46 + 15 * i, "k-q", row) for i, row in enumerate(rows))
+        return picture(width, 53 + 15 * len(rows), head + said, UNSCORED)
     table, y = _scores(frame, width, selection)
     return picture(width, y, head + table, f"{sentence(frame)}, scores", "grid")
 
@@ -122,9 +137,10 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
     plugins = list(dict.fromkeys((s.plugin, s.weight) for s in verdicts.scores))
     best = ranked(verdicts)
     chosen = {r.node for r in verdicts.rows if r.chosen}
-    left = max(96.0, min(max(t.width(n, 12, bold=True) for n, _, _ in best) + 18, 190.0))
-    pitch = min(110.0, (width - left - 150) / max(1, len(plugins)))
-    drawn, top = heads([f"×{weight} {name}" for name, weight in plugins], left, pitch)
+    left = max(92.0, min(max(t.width(n, 12, bold=True) for n, _, _ in best) + 14, 0.23 * width, 190.0))
+    pitch = min(110.0, (width - left - 92) / max(1, len(plugins)))
+    columns = [ColumnHead(initials(name), name, f"×{weight}") for name, weight in plugins]
+    drawn, top, named = heads(columns, left, pitch, 30)
     parts = [drawn, word(2, top - 6, "k-q", "node")]
     concerned, y = marked(frame, selection), top
     for node, total, scores in best[:MOST_ROWS]:
@@ -133,15 +149,15 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
         row += [_cell(by_name.get(name), name, left + i * pitch, y, pitch) for i, (name, _) in enumerate(plugins)]
         x = left + len(plugins) * pitch + 12
         star = "★" if node in chosen else "="
-        row.append(word(x, y + 17, "k-n k-t-ok", star) + word(x + 16, y + 17, "k-n k-t-ok", str(total)))
+        row.append(word(x, y + 15, "k-n k-t-ok", star) + word(x + 16, y + 15, "k-n k-t-ok", str(total)))
         at = x + 20 + t.width(str(total), 12, bold=True)
-        row.append(word(at, y + 17, "k-w", "chosen" if node in chosen else ""))
+        row.append(word(at, y + 15, "k-w", "chosen" if node in chosen else ""))
         parts.append(f'<g role="row" data-key="{t.escape(node)}">{"".join(row)}</g>')
-        y += ROW
+        y += PITCH
     found = weight_effects(verdicts)
     if found:
         parts.append(_weights(found, left, pitch, y))
-        y += ROW
+        y += PITCH
     rest = len(verdicts.rows) - len(best)
     more = len(best) - MOST_ROWS
     unseen = "rejected or not scored" if len(verdicts.rows) <= MANY else "rejected, or scored less"
@@ -149,16 +165,21 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
     notes.append(f"cell: {'raw, normalised 0 to 100, weighted' if pitch > WIDE else 'normalised'}; right: the sum")
     if found:
         notes.append(f"last row: the weight of that plugin at which {found[0].chosen} no longer wins")
-    parts.append(word(2, y + 18, "k-w", t.end(" · ".join(notes), width - 4, 10)))
-    return "".join(parts), y + 28
+    if not named:
+        legend, y = name_legend(columns, y + 4, width)
+        parts.append(legend)
+    for line in t.wrap(" · ".join(notes), width - 4, 10, 3):
+        parts.append(word(2, y + 13, "k-w", line))
+        y += 14
+    return "".join(parts), y + 6
 
 
 def _cell(score: f.ScoreRow | None, plugin: str, x: float, y: float, pitch: float) -> str:
     """Draw one score: normalised in the middle, raw left and weighted right where they differ and fit."""
     content = "–" if score is None else str(score.normalised)
     share = 0.0 if score is None else max(0, min(100, score.normalised)) / 100
-    cell = path(f"M{num(x)} {num(y)}h{num(pitch - 2)}v25h-{num(pitch - 2)}z", "k-p-none")
-    cell += rect(x, y, (pitch - 2) * share, 25, "k-p-ok") + word(x + pitch / 2 - 1, y + 17, "k-g k-num", content)
+    cell = path(f"M{num(x)} {num(y)}h{num(pitch - 2)}v{num(CELL_H)}h-{num(pitch - 2)}z", "k-p-none")
+    cell += rect(x, y, (pitch - 2) * share, CELL_H, "k-p-ok") + word(x + pitch / 2 - 1, y + 15, "k-g k-num", content)
     words = "nothing to score"
     if score is not None:
         words = f"{score.raw} → {score.normalised} × {score.weight} = {score.total}"
@@ -166,16 +187,16 @@ def _cell(score: f.ScoreRow | None, plugin: str, x: float, y: float, pitch: floa
         raw = f"{score.raw}→" if score.raw != score.normalised else ""
         weighted = f"={score.total}" if score.total != score.normalised else ""
         if raw and t.width(raw, 10) < half:
-            cell += word(x + 3, y + 16, "k-w", raw)
+            cell += word(x + 3, y + 14.5, "k-w", raw)
         wide = t.width(weighted, 10)
         if weighted and wide < half:
-            cell += word(x + pitch - 5 - wide, y + 16, "k-w", weighted)
+            cell += word(x + pitch - 5 - wide, y + 14.5, "k-w", weighted)
     return f'<g role="gridcell" aria-label="{t.escape(f"{plugin} {words}")}">{cell}</g>'
 
 
 def _weights(found: list[WeightEffect], left: float, pitch: float, y: float) -> str:
     """Draw the row of the weights at which another node wins."""
-    row = [word(2, y + 17, "k-w", "another wins")]
+    row = [word(2, y + 15, "k-w", "another wins")]
     for i, effect in enumerate(found):
         flips = [(sign, flip) for sign, flip in (("≤", effect.below), ("≥", effect.above)) if flip is not None]
         content = " ".join(f"{sign}{flip.weight}" for sign, flip in flips) or "never"
@@ -183,6 +204,6 @@ def _weights(found: list[WeightEffect], left: float, pitch: float, y: float) -> 
             with_winner = f"{content} {flips[0][1].winners[0]}"
             content = with_winner if t.width(with_winner, 10) < pitch - 5 else content
         short = content if flips or t.width(content, 10) < pitch - 5 else "–"
-        cell = word(left + i * pitch + 3, y + 17, "k-w", t.end(short, pitch - 5, 10))
+        cell = word(left + i * pitch + 3, y + 15, "k-w", t.end(short, pitch - 5, 10))
         row.append(f'<g role="gridcell" aria-label="{t.escape(str(effect))}">{cell}</g>')
     return f'<g role="row" data-key="weights">{"".join(row)}</g>'

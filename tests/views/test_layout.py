@@ -1,0 +1,154 @@
+"""Every picture of a frame at every width: texts stay in their cards and never meet, links cross nothing."""
+
+import re
+from functools import cache
+from itertools import combinations, pairwise
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import kvolsched
+from kvolsched.scenario import nodes, pods, storage_class
+from kvolsched.views.drawing import text
+from kvolsched.views.drawing.theme import resolve
+from kvolsched.views.fill import frame_of
+from kvolsched.views.panel.layout import layout
+from kvolsched.views.pictures import lanes, log
+from kvolsched.views.pictures.picture import NAMED
+
+from . import frames
+
+WIDTHS = (340, 560, 740, 960, 1240)
+NAMES = ("map", "verdicts", "scores", "timeline", "changes", "events")
+SLACK = 1.0  # px by which the boxes of two texts may touch
+
+
+@cache
+def recorded():
+    """Return frames of real runs and made ones: few and many nodes, long names, refusals, gates, back-off."""
+    found = []
+    for rules in ("design", "upstream"):
+        for name in ("zonal-example", "replicated-database"):
+            cluster = kvolsched.scenario(name, rules)
+            for step in range(12):
+                found.append((f"{name}-{rules}-{step}", frame_of(cluster, chips=False)))
+                cluster.step()
+    crowd = kvolsched.Cluster("design", name="crowd")
+    crowd.load([storage_class("zonal"), *nodes(12), *pods(4, claims="zonal"), *pods(12, first=4)])
+    for step in range(30):
+        crowd.step()
+        if step % 6 == 5:
+            found.append((f"crowd-{step}", frame_of(crowd, chips=False)))
+    found += [(f"zonal-{step}", frame) for step, frame in enumerate(frames.zonal_run())]
+    made = {"refused": frames.refused(frames.zonal(9)), "cell": frames.with_cell(frames.zonal(5)),
+            "long": frames.long_names(), "hostile": frames.hostile(), "twelve": frames.twelve(),
+            "200": frames.many(200), "1000": frames.many(1000)}  # fmt: skip
+    return [*found, *made.items()]
+
+
+def boxes(svg):
+    """Return every text of a resolved picture as (words, left, right, top, bottom), and each group's texts and ground.
+
+    Left out are turned texts, and rows of letters that have a place each.
+    """
+    texts, loose = [], []
+
+    def visit(element, x, y, room):
+        moved = re.search(r"translate\(([-\d.]+)(?:px)?[ ,]\s*([-\d.]+)", element.get("transform", ""))
+        scale = float((re.search(r"scale\(([\d.]+)", element.get("transform", "")) or [0, 1])[1])
+        if moved:
+            x, y = x + float(moved[1]), y + float(moved[2])
+        rects = [child for child in element if child.tag == "rect" and child.get("fill") != "none" and moved]
+        if rects and scale == 1 and max(float(r.get("width")) for r in rects) > 30:
+            room = (x + min(float(r.get("x")) for r in rects) - 3,
+                    x + max(float(r.get("x")) + float(r.get("width")) for r in rects) + 3)
+        for child in element:
+            if child.tag != "text":
+                visit(child, x, y, room)
+            elif " " not in child.get("x", "0") and "rotate" not in child.get("transform", ""):
+                box = measure(child, x, y, scale)
+                texts.append(box)
+                if room and scale == 1 and not room[0] <= box[1] <= box[2] <= room[1]:
+                    loose.append((box, room))
+
+    root = ET.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', ""))  # noqa: S314 - our own string
+    visit(root, 0.0, 0.0, (-1.0, float(root.get("width")) + 1))
+    return texts, loose
+
+
+def measure(element, x, y, scale):
+    """Return the box of one text by the width table."""
+    size = float(element.get("font-size", "11"))
+    parts = [(element.text or "", element)]
+    for span in element:
+        parts += [(span.text or "", span), (span.tail or "", element)]
+    bold = element.get("font-weight")
+    wide = scale * sum(text.width(words, size, bold=(part.get("font-weight") or bold) == "700") for words, part in parts)
+    left = x + scale * float(element.get("x"))
+    left -= {"end": wide, "middle": wide / 2}.get(element.get("text-anchor"), 0.0)
+    base = y + scale * float(element.get("y"))
+    return "".join(element.itertext()), left, left + wide, base - 0.72 * size * scale, base + 0.2 * size * scale
+
+
+def meeting(texts):
+    """Return the pairs of texts whose boxes lie over each other."""
+    return [
+        (a[0], b[0]) for a, b in combinations(sorted(texts, key=lambda box: box[3]), 2)
+        if a[0].strip() and b[0].strip() and a[1] + SLACK < b[2] and b[1] + SLACK < a[2]
+        and a[3] + SLACK < b[4] and b[3] + SLACK < a[4]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_texts_stay_in_their_cards_and_over_no_other_text(name, width):
+    """Every picture of every recorded frame at every width: nothing sticks out and nothing overlaps."""
+    shown = recorded() if name == "map" else recorded()[::4] + recorded()[-7:]
+    faults = []
+    for label, frame in shown:
+        if name == "events" and width < 560:
+            continue  # the panel shows that table beside others at 400 px, where it scrolls
+        texts, loose = boxes(resolve(NAMED[name].svg(frame, width)))
+        faults += [(label, fault) for fault in (*meeting(texts), *loose)]
+    assert [] == faults
+
+
+@pytest.mark.parametrize("width", [340, 560, 820, 980, 1460])
+def test_the_panels_lines_stay_in_their_room(width):
+    """What was written, the folded lanes and the last events keep to the widths that the layout gives them."""
+    faults = []
+    for label, frame in recorded()[::3]:
+        place = layout(width, len(frame.nodes))
+        for svg in (log.draw_written(frame, width), log.draw_recent(frame, place.lanes - 24),
+                    lanes.draw(frame, place.lanes - 24, fold=True)):  # fmt: skip
+            texts, loose = boxes(resolve(svg))
+            faults += [(label, fault) for fault in (*meeting(texts), *loose)]
+    assert [] == faults
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_links_cross_no_chip_and_no_word(width):
+    """No link of the map runs through a word, a chip, a line or a ticket but those where it ends."""
+    faults = []
+    for label, frame in recorded():
+        if len(frame.nodes) > 24:
+            continue
+        svg = NAMED["map"].svg(frame, width)
+        ways = [[(float(x), float(y)) for x, y in re.findall(r"[MLQ]([\d.]+) ([\d.]+)", way)]
+                for way in re.findall(r'<path d="([^"]*)" class="k-link', svg)]  # fmt: skip
+        words = [box for box in boxes(resolve(svg))[0] if box[0] not in ("bound", "claimRef only")]
+        chips = [("chip", x, x + w, y, y + h) for x, y, w, h in chips_of(svg)]
+        faults += [
+            (label, box[0]) for way in ways for (ax, ay), (bx, by) in pairwise(way) for box in (*words, *chips)
+            if min(ax, bx) < box[2] and max(ax, bx) > box[1] and min(ay, by) < box[4] and max(ay, by) > box[3]
+        ]  # fmt: skip
+    assert [] == faults
+
+
+def chips_of(svg):
+    """Yield the boxes of the chips of a map."""
+    for key, x, y, wide, high in re.findall(
+        r'data-key="(4:[^"]*)" style="transform:translate\(([\d.]+)px,([\d.]+)px\)"[^>]*><rect[^>]*width="([\d.]+)" height="([\d.]+)"',
+        svg):  # fmt: skip
+        assert key
+        yield float(x), float(y), float(wide), float(high)
