@@ -181,10 +181,16 @@ class Judgement:
     @cached_property
     def statuses(self) -> dict[str, Code]:
         """By node: the status of the first rejection, or SUCCESS; a node outside a restriction is unresolvable."""
-        first, filtered, outside = self._first, self._filtered, Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-        return {
-            name: self._reasons_at(first[row], row)[1] if filtered[row] else outside for name, row in self._nodes.rows()
-        }
+        found = np.full(len(self._first), Code.SUCCESS, np.uint8)
+        for column in self._columns:
+            if column.codes is not None:
+                mine = self._first == column.place
+                for code in np.unique(column.codes[mine]).tolist():  # many nodes share a few codes
+                    found[mine & (column.codes == code)] = column.legend(code)[1]
+        found[~self._filtered] = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+        rows, codes = self._nodes.rows_by_name(), tuple(Code)
+        names = self._nodes.names_array()[rows].tolist()
+        return {name: codes[value] for name, value in zip(names, found[rows].tolist(), strict=True)}
 
     @cached_property
     def error(self) -> str:
