@@ -18,7 +18,7 @@ from kvolsched.why.demands import Demand
 
 from . import pods
 from .edit import Edit, ObjectChange, carry_out, manifest_diff, merge_changes
-from .outcome import MAX_SECONDS, MAX_STEPS, AskedCluster, TriedFix
+from .outcome import AskedCluster, TriedFix
 from .search import FoundFix, search
 from .trial_cluster import TrialCluster
 
@@ -234,23 +234,22 @@ def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
     key = asked.pod
     name = f"{key.namespace}/{key.name}"
     changes = merge_changes(found.edits)
-    fork = asked.fork()
     try:
-        carry_out(fork, changes)
+        forked = asked.fork_with(changes)
     except (ApplyRefused, KeyError) as error:
         return f"{', and '.join(edit.words for edit in found.edits)}: refused: {error.args[0] if error.args else error}"
     cost = found.cost[1]
     if not any(change.key.kind in LOOP_KINDS or change.new is None for change in changes):
-        after = judge_now(fork, key)
+        after = judge_now(forked.cluster, key)
         if not after.any_feasible or after.error:
             return f"{', and '.join(edit.words for edit in found.edits)}: still no node fits"
         fit = after.feasible
         fits_all = len(fit) == len(after.nodes) > 1
         proof = f"then it fits {'every node' if fits_all else node_names_text(fit)}"
         return Fix(name, found.edits, cost, fit, proof, asked=asked)
-    run = fork.run(f"pod/{name} scheduled", steps=MAX_STEPS + len(fork.world.log.objects), seconds=MAX_SECONDS)
-    pod_after: Pod = fork.world.log.objects[key]
+    forked.run(f"pod/{name} scheduled")
+    pod_after: Pod = forked.cluster.world.log.objects[key]
     node = pod_after.spec.node_name
     if not node:
-        return f"{', and '.join(edit.words for edit in found.edits)}: after {len(run)} steps the pod has no node"
-    return Fix(name, found.edits, cost, (node,), f"after {len(run)} steps the pod is on {node}", asked=asked)
+        return f"{', and '.join(edit.words for edit in found.edits)}: after {forked.steps} steps the pod has no node"
+    return Fix(name, found.edits, cost, (node,), f"after {forked.steps} steps the pod is on {node}", asked=asked)

@@ -132,6 +132,21 @@ class TriedFix(PrintedAnswer):
         return "\n".join([*lines, *(f"  {hanging_indent([line], 4)}" for line in self.lines)])
 
 
+@attrs.define
+class ForkWithFix:
+    """A fork in which a fix is made, and how many steps it has run since. Mutable: it runs."""
+
+    cluster: ClusterCore
+    steps: int = 0
+
+    def run(self, until: str | None = None) -> Run:
+        """Run until a condition holds, or until nothing is left to do."""
+        most = MAX_STEPS + len(self.cluster.world.log.objects)
+        run = self.cluster.run(until, steps=most, seconds=MAX_SECONDS)
+        self.steps += len(run)
+        return run
+
+
 class AskedCluster:
     """The cluster as it was when fixes were asked for, on which each is tried. Mutable: it remembers runs.
 
@@ -145,18 +160,28 @@ class AskedCluster:
         self._kept = cluster.fork("as it was")
         self.pod = pod
         self.asked = asked
+        self._forks: dict[tuple[ObjectChange, ...], ForkWithFix] = {}
         self._tried: dict[tuple[ObjectChange, ...], TriedFix] = {}
 
-    def fork(self) -> ClusterCore:
-        """Return a fork of the cluster as it was."""
-        return self._kept.fork("with the fix")
+    def fork_with(self, changes: tuple[ObjectChange, ...]) -> ForkWithFix:
+        """Return the fork of the cluster as it was in which the changes are made; it is made once.
+
+        Raises:
+            ApplyRefused: the API server refuses.
+            KeyError: an object to be changed does not exist.
+        """
+        if changes not in self._forks:
+            fork = self._kept.fork("with the fix")
+            carry_out(fork, changes)
+            self._forks[changes] = ForkWithFix(fork)
+        return self._forks[changes]
 
     @cached_property
     def _pods_without_fix(self) -> Mapping[Key, Any]:
         """The pods once the cluster is idle without any fix."""
-        control = self._kept.fork("without a fix")
-        _run_until_idle(control)
-        return _pods(control)
+        control = ForkWithFix(self._kept.fork("without a fix"))
+        control.run()
+        return _pods(control.cluster)
 
     def try_changes(self, changes: tuple[ObjectChange, ...], words: str) -> TriedFix:
         """Make changes in a fork, run it until idle, and compare its pods with those of a run without them."""
@@ -165,12 +190,12 @@ class AskedCluster:
         return self._tried[changes]
 
     def _compare(self, changes: tuple[ObjectChange, ...], words: str) -> TriedFix:
-        name, fork = f"{self.pod.namespace}/{self.pod.name}", self.fork()
+        name = f"{self.pod.namespace}/{self.pod.name}"
         try:
-            carry_out(fork, changes)
+            forked = self.fork_with(changes)
         except (ApplyRefused, KeyError) as error:
-            return TriedFix(name, words, fork, refused=str(error.args[0] if error.args else error))
-        run = _run_until_idle(fork)
+            return TriedFix(name, words, self._kept.fork(), refused=str(error.args[0] if error.args else error))
+        run, fork = forked.run(), forked.cluster
         before, after = self._pods_without_fix, _pods(fork)
         pod = after.get(self.pod)
         others = {key: _node(found) for key, found in after.items() if key != self.pod}
@@ -183,7 +208,7 @@ class AskedCluster:
                        for key in sorted(changed) if others[key])  # fmt: skip
         return TriedFix(
             name, words, fork, _node(pod) if pod is not None else "", pod.status.phase if pod is not None else "",
-            len(run), run.ended, waits_now,
+            forked.steps, run.ended, waits_now,
             placed=tuple(shift for shift in shifts if not shift.before),
             moved=tuple(shift for shift in shifts if shift.before),
             gone=tuple(f"{key.namespace}/{key.name}" for key in _lost(before, after, changes)),
@@ -196,10 +221,6 @@ class AskedCluster:
         """Say whether another pod lacks something that the pod lacked: a demand of one plugin and sort."""
         lacked = {(row.plugin, row.sort) for row in (*self.asked.demands, *self.asked.also)}
         return any((row.plugin, row.sort) in lacked for row in other.demands)
-
-
-def _run_until_idle(cluster: ClusterCore) -> Run:
-    return cluster.run(steps=MAX_STEPS + len(cluster.world.log.objects), seconds=MAX_SECONDS)
 
 
 def _pods(cluster: ClusterCore) -> dict[Key, Any]:
