@@ -31,6 +31,7 @@ from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_of, moment,
 from .world.component import WORLD, Component
 from .world.history import Turn
 from .world.log import Key
+from .world.outage import API_SERVER
 from .world.references import find_key, matching_keys
 from .world.rules import EVERYBODY, RULES, RuleSet, running_rules, stopped
 from .world.simulation import Simulation
@@ -162,12 +163,17 @@ class ClusterCore:
     def rules_of(self, component: str) -> Revision:
         """Return the rules that a component, or "kube-apiserver", runs now; of several masters those of the leader.
 
+        Raises:
+            UnknownName: there is no such component. It is a LookupError.
+
         >>> from kvolsched import Cluster
         >>> c = Cluster("upstream")
         >>> _ = c.upgrade("design", component="kube-scheduler")
-        >>> c.rules_of("kube-scheduler").name, c.rules_of("kube-apiserver").name
+        >>> c.rules_of("scheduler").name, c.rules_of("kube-apiserver").name
         ('design', 'upstream')
         """
+        known = component in self.world.processes or component in (API_SERVER, MANAGER) or "/" in component
+        component = component if known else self._component(component)
         running = running_rules(self.world.log.notes, component)
         return self.first_rules if running is None else self.rule_sets[running.leading]
 

@@ -346,7 +346,7 @@ def test_wrong_words_are_told():
     """An unknown lag, clock, reduction or component is an error that lists the known ones."""
     with pytest.raises(ValueError, match="'late' is no lag; there are: ordered, per kind, none"):
         explore(bank(careful=True), lag="late")
-    with pytest.raises(ValueError, match="'carl' is no component; there are: anna, bert"):
+    with pytest.raises(ValueError, match="no component is called 'carl'; there are: anna, bert"):
         explore(bank(careful=True), faults=[Crash("carl")])
 
 

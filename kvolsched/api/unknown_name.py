@@ -76,7 +76,7 @@ def nearest(
     """
     matcher = SequenceMatcher(b=name.lower(), autojunk=False)
     found: list[tuple[float, str]] = []
-    for each in there:
+    for each in dict.fromkeys(there):
         matcher.set_seq1(compared(each).lower())
         if matcher.real_quick_ratio() >= cutoff and matcher.quick_ratio() >= cutoff:
             found.append((matcher.ratio(), each))

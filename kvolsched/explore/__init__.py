@@ -12,6 +12,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
+
+from kvolsched.actor_names import component_called
 from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.world.simulation import Simulation
@@ -84,8 +87,8 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     _check_option("clock", clock, ("idle", "free"))
     for reduction in reductions:
         _check_option("reduction", reduction, REDUCTIONS)
-    for name in (*(components or ()), *(f.component for f in faults if not isinstance(f, UserAct))):
-        _check_option("component", name, tuple(sim.processes))
+    components = None if components is None else [component_called(sim, name) for name in components]
+    faults = [_by_component_name(sim, fault) for fault in faults]
     options: dict[str, Any] = {
         "lag": lag, "clock": clock, "components": components,
         "eager": "eager" in reductions, "idle": "idle" in reductions,
@@ -121,6 +124,13 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         options=options,
         seconds=time.monotonic() - start,
     )
+
+
+def _by_component_name(sim: Simulation, fault: ChosenFault) -> ChosenFault:
+    """Return a fault with the component's own name, where people wrote the one that they see."""
+    if isinstance(fault, UserAct):
+        return fault
+    return attrs.evolve(fault, component=component_called(sim, fault.component))
 
 
 def _check_option(option: str, value: str, values: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.unknown_name import nearest, one_of
+from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.results import hanging_indent
@@ -220,9 +220,8 @@ class Prediction(PrintedAnswer):
             if wanted in candidate.stands_for:
                 return candidate
         names = [each.name for each in self.candidates]
-        near = nearest(name, names)
-        hint = f"; did you mean {one_of(near)}?" if near else ""
-        raise ValueError(f"{name!r} is no candidate; there are: {', '.join(names)}{hint}")
+        hint = did_you_mean(name, names)
+        raise UnknownName(f"{name!r} is no candidate; there are: {', '.join(names)}{hint}")
 
     # -- in words -----------------------------------------------------------------------------------------------
 
@@ -274,9 +273,8 @@ def predict(cluster: ClusterCore, question: str = "", *, pod: str = "", ask: str
         UnknownName: there is no such object.
     """
     if ask not in ASKS:
-        near = nearest(ask, list(ASKS))
-        hint = f"; did you mean {one_of(near)}?" if near else ""
-        raise ValueError(f"nothing is asked by {ask!r}; there are: {', '.join(ASKS)}{hint}")
+        hint = did_you_mean(ask, list(ASKS))
+        raise UnknownName(f"nothing is asked by {ask!r}; there are: {', '.join(ASKS)}{hint}")
     if ask == "order":
         return _who_acts_next(cluster, question)
     if ask == "volume":

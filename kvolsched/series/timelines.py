@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from ..api.unknown_name import UnknownName, did_you_mean
 from ..cluster_core import ClusterCore
 from ..world.history import Turn
 from ..world.log import Key, Note
@@ -59,15 +60,16 @@ def timelines(clusters: Sequence[ClusterCore], what: Wanted | Iterable[Wanted] =
         what: names of `MEASURES`, reasons of Events, functions of a cluster, or mappings from name to function.
 
     Raises:
-        ValueError: there is no such measure and no Event of such a reason.
+        UnknownName: there is no such measure and no Event of such a reason. It is a ValueError.
     """
     wanted = list(_numbered(_wanted(what)))
     names = cluster_labels(clusters)
     reasons = {event.reason for cluster in clusters for event in cluster.objects("events")}
     for name, function in wanted:
         if function is None and name not in MEASURES and name not in reasons:
-            raise ValueError(f"no measure {name!r}: there are {', '.join(MEASURES)}; the reasons of Events: "
-                             f"{', '.join(sorted(reasons)) or 'none yet'}; and any function of a cluster")  # fmt: skip
+            there = f"{', '.join(MEASURES)}; reasons of Events: {', '.join(sorted(reasons)) or 'none yet'}"
+            hint = did_you_mean(name, [*MEASURES, *sorted(reasons)])
+            raise UnknownName(f"no measure {name!r}; there are: {there}; any function of a cluster will do{hint}")
     found = [dict(_lines(cluster, label, wanted)) for label, cluster in zip(names, clusters, strict=True)]
     lines = [line for name, _ in wanted for of_cluster in found for line in of_cluster[name]]
     until = max((line.until for line in lines), default=0.0)
