@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .views.panel.lab import Lab
     from .views.panel.predict import Predict
     from .views.panel.what_if import WhatIf
+    from .views.panel.workbench import GateWorkbench
     from .views.pictures.writes import Writes
     from .views.show import SeriesFigure, Text
     from .visits import Visits
@@ -233,6 +234,36 @@ class Cluster(ClusterRules):
         from .may import may
 
         return may(self, pod, *patches, kind=kind)
+
+    def workbench(self, pod: str, *patches: Any, kind: str = "merge") -> GateWorkbench:
+        """Edit patches of a gated pod as YAML, and see at once what `may` answers to each (S4).
+
+        Args:
+            pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
+            patches: mappings or YAML to begin with; by default one that narrows the pod to a zone.
+            kind: the kind of patch, as in `kubectl patch --type`.
+
+        Raises:
+            UnknownName: there is no such pod. It is a KeyError.
+            ValueError: there is no such kind of patch.
+
+        >>> from kvolsched.make import node
+        >>> gated = {"schedulingGates": [{"name": "example.com/queue"}], "nodeSelector": {"zone": "a"},
+        ...          "containers": [{"name": "app", "image": "app"}]}
+        >>> pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app"}, "spec": gated}
+        >>> bench = Cluster.from_manifests([node("n1"), pod]).workbench("app", "spec: {nodeSelector: {zone: b}}")
+        >>> bench.answers[0].verdict
+        'refused (422 Invalid)'
+        >>> bench.text = "spec: {nodeSelector: {vm: spot}}"
+        >>> bench.answers[0].verdict
+        'allowed (200)'
+        >>> bench.text = "spec: {nodeSelector: {vm: spot}"
+        >>> bench.error
+        "line 1: while parsing a flow mapping, did not find expected ',' or '}'"
+        """
+        from .views.show import workbench
+
+        return workbench(self, pod, *patches, kind=kind)
 
     def get(self, kind: str, namespace: str = "default", **options: Any) -> Listing | Listings | Description:
         """List objects as `kubectl get` prints them.
@@ -713,21 +744,28 @@ class Cluster(ClusterRules):
         return what_if(self, picture, pod, fields)
 
     @overload
-    def lab(self, *, text: Literal[True]) -> Text: ...
+    def lab(self, *, text: Literal[True], predict: bool = False) -> Text: ...
 
     @overload
-    def lab(self, *, text: Literal[False] = False) -> Lab: ...
+    def lab(self, *, text: Literal[False] = False, predict: bool = False) -> Lab: ...
 
-    def lab(self, *, text: bool = False) -> Lab | Text:
+    def lab(self, *, text: bool = False, predict: bool = False) -> Lab | Text:
         """Open the panel: step, let any actor act next, see what changed and why; see `help(type(c.lab()))`.
 
         Args:
             text: return what the panel shows as text, without controls.
+            predict: ask before each step what it does; Step lets it happen, and asks the next question.
 
         >>> import kvolsched
         >>> print(kvolsched.scenario("zonal-example").lab(text=True).splitlines()[0])
-        step 0 of 0, t=0 s, branch main, rules design: Nothing has happened yet.
+        step 0 of 0, t=0 s, branch main, rules design: The objects are stored; no component has acted on them yet.
+        >>> lab = kvolsched.scenario("zonal-example").lab(predict=True)
+        >>> lab.slot.children[0].asked.answer("node-c").is_right
+        False
+        >>> lab.do("step")
+        >>> lab.frame.head.sentence.partition(". ")[0]
+        'Scheduler judges my-pod, pass 1: 2 of 4 nodes fit, it chooses node-a'
         """
         from .views.show import lab
 
-        return lab(self, text=text)
+        return lab(self, text=text, predict=predict)

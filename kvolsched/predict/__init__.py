@@ -29,4 +29,4 @@ __all__ = [
     "grade",
     "predict",
     "question_of_next_step",
-]  # fmt: skip
+]

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .panel.lab import Lab
     from .panel.predict import Predict
     from .panel.what_if import WhatIf
+    from .panel.workbench import GateWorkbench
 
 WHAT_IF_PICTURES = ("skew", "capacity", "map", "domains", "series", "why", "verdicts")
 """Pictures that `Cluster.whatif` can show."""
@@ -196,8 +197,8 @@ class SeriesFigure(ChartFigure):
     rows: SeriesRows = field(kw_only=True, repr=False)
 
 
-def lab(cluster: ClusterCore, *, text: bool = False) -> Lab | Text:
-    """Open the panel, or return it as text."""
+def lab(cluster: ClusterCore, *, text: bool = False, predict: bool = False) -> Lab | Text:
+    """Open the panel, or return it as text; with `predict` it asks before each step."""
     from .panel.driver import ClusterDriver  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
     from .panel.lab import Lab, reading  # noqa: PLC0415
 
@@ -205,6 +206,10 @@ def lab(cluster: ClusterCore, *, text: bool = False) -> Lab | Text:
         return Text(reading(frame_of(cluster)))
     panel = Lab(ClusterDriver(cluster))
     panel.topology = zone_key(cluster)
+    if predict:
+        from .panel.predict import ask_before_steps  # noqa: PLC0415
+
+        ask_before_steps(panel, cluster)
     return panel
 
 
@@ -214,6 +219,13 @@ def predict(cluster: ClusterCore, question: str = "", **options: str) -> Predict
     from .panel.predict import Predict  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
 
     return Predict(question_of(cluster, question, **options))
+
+
+def workbench(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> GateWorkbench:
+    """Return the gate workbench of a pod."""
+    from .panel.workbench import GateWorkbench  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
+
+    return GateWorkbench(cluster, pod, *patches, kind=kind)
 
 
 def disagreement(found: Any, head: str = "") -> Figure:

@@ -94,3 +94,23 @@ def test_a_quiz_asks_before_a_step(cluster):
     assert not quiz.ask()
     assert () == quiz.children
     assert "node" == next(iter(kvolsched.grade())).ask
+
+
+def test_the_panel_asks_before_each_step(cluster):
+    """It opens with a question and does not list who may act; Step lets it happen, the next Step asks again."""
+    lab = cluster.lab(predict=True)
+    quiz, = lab.slot.children
+    assert ("node", "none") == (quiz.asked.prediction.ask, lab.chips.layout.display)
+    quiz.asked.answer("node-c")
+    assert 0 == lab.frame.head.step
+    lab.buttons["step"].click()
+    assert (1, True) == (lab.frame.head.step, quiz.asked.prediction.revealed)
+    lab.do("step")
+    assert (1, True) == (lab.frame.head.step, quiz.is_open)
+    quiz.asked.happen.click()
+    assert 2 == lab.frame.head.step
+    lab.do("step")
+    lab.do("back")
+    assert quiz.asked is None
+    lab.do("run")
+    assert 9 == lab.frame.head.step

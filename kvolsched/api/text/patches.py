@@ -47,6 +47,8 @@ def json_patch(old: Any, operations: Iterable[Mapping[str, Any]]) -> Any:
         ValueError: an operation is unknown, or its path does not exist.
     """
     patched = copy.deepcopy(old)
+    if not isinstance(operations, list | tuple) or not all(isinstance(each, Mapping) for each in operations):
+        raise ValueError("a JSON patch is a list of operations, each a mapping with op and path")
     for operation in operations:
         kind, path = operation.get("op"), str(operation.get("path", ""))
         match kind:

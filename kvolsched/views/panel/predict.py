@@ -13,11 +13,13 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from kvolsched.predict import Grade, Outcome, PossibleAnswer, Prediction
+from kvolsched.cluster_core import ClusterCore
+from kvolsched.predict import Grade, Outcome, PossibleAnswer, Prediction, question_of_next_step
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.predict import rows_of
 from kvolsched.views.panel.host import ROOT, Host
+from kvolsched.views.panel.lab import Lab
 from kvolsched.views.pictures.predict import draw
 from kvolsched.views.predict_rows import PredictPage
 
@@ -35,9 +37,9 @@ class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets sh
         asked.grade()              # this notebook's answers, first tries apart
     """
 
-    def __init__(self, prediction: Prediction, *, let_happen: Callable[[], None] | None = None,
-                 width: int = 1000) -> None:
-        self.prediction = prediction
+    def __init__(self, prediction: Prediction, *, let_happen: Callable[[], object] | None = None,
+                 changed: Callable[[], None] = lambda: None, width: int = 1000) -> None:
+        self.prediction, self._changed = prediction, changed
         self._let_happen = let_happen or prediction.reveal
         self._width = width
         self.host = Host()
@@ -80,6 +82,7 @@ class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets sh
         """
         self.prediction.answer(name)
         self._draw()
+        self._changed()
         return self
 
     def reveal(self) -> Predict:
@@ -117,10 +120,10 @@ class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets sh
         elif cmd == "width":
             self._width = max(320, min(4000, int(content["px"])))
             self._draw()
-        self.host.tick += 1
 
     def _draw(self) -> None:
         page = rows_of(self.prediction)
+        self.host.tick += 1  # what was pressed has its answer
         if page.revealed:
             self.host.body = draw(page, self._width)
             self.children = (self.host,)
@@ -143,22 +146,21 @@ class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets sh
 
 def head_html(page: PredictPage) -> str:
     """Return the question and what is known of its subject as HTML."""
-    about = f'<span class="k-soft-t">{escape(page.about)}</span>' if page.about else ""
-    return f'<div class="k-ask"><b>{escape(page.title)}</b>{about}</div>'
+    about = f'<span class="k-who">{escape(page.about)}</span>' if page.about else ""
+    return f'<div class="k-quiz"><b>{escape(page.title)}</b>{about}</div>'
 
 
 def said_html(page: PredictPage) -> str:
     """Return what is said of the last answer as HTML: the verdict that speaks against it, then what to do."""
     if page.right is None:
-        return f'<p class="k-ask" role="status"><span class="k-soft-t">{escape(page.sentence)}</span></p>'
+        return f'<p class="k-quiz" role="status"><span class="k-who">{escape(page.sentence)}</span></p>'
     last = next(card for card in page.cards if card.answered and card.name == page.tag[2:].removeprefix("not "))
     reason = f"{last.plugin}: {last.words}" if last.plugin else last.words
-    proof = f' <span class="k-soft-t">{escape(last.evidence)}</span>' if last.evidence else ""
+    proof = f' <span class="k-who">{escape(last.evidence)}</span>' if last.evidence else ""
     tone = "ok" if page.right else last.family
-    return (
-        f'<p class="k-ask" role="status"><span class="k-tag k-tag-{tone}">{escape(page.tag)}</span> '
-        f'<b>{escape(reason)}</b>{proof} <span class="k-soft-t">{escape(page.sentence)}</span></p>'
-    )
+    tag = f'<span class="k-tag" style="background:var(--kv-{tone})">{escape(page.tag)}</span>'
+    then = f'<span class="k-who"> · {escape(page.sentence)}</span>'
+    return f'<p class="k-quiz" role="status">{tag} <b>{escape(reason)}</b>{proof}{then}</p>'
 
 
 class Quiz(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
@@ -167,34 +169,67 @@ class Quiz(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships
     Args:
         question: returns the question that the next step answers, or None.
         step: makes that step.
+        changed: is called when a question was answered.
     """
 
-    def __init__(self, question: Callable[[], Prediction | None], step: Callable[[], None]) -> None:
-        self._question, self._step = question, step
+    def __init__(self, question: Callable[[], Prediction | None], step: Callable[[], None],
+                 changed: Callable[[], None] = lambda: None) -> None:
+        self._question, self._step, self._changed = question, step, changed
         self.asked: Predict | None = None
         super().__init__()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a question waits: it is shown, and the cluster is where it was asked."""
+        return self.asked is not None and not (self.asked.prediction.revealed or self.asked.prediction.has_moved)
 
     def ask(self) -> bool:
         """Show the next question, if there is one; say whether the step has to wait for it.
 
         While a question is open, asking again lets it happen.
         """
-        if self.asked is not None and not self.asked.prediction.revealed:
+        if self.is_open and self.asked is not None:
             self.asked.reveal()
             return True
         prediction = self._question()
         if prediction is None:
             self.clear()
             return False
-        self.asked = Predict(prediction, let_happen=partial(self._happen, prediction))
+        self.asked = Predict(prediction, let_happen=partial(self._happen, prediction), changed=self._changed)
         self.set_trait("children", (self.asked,))
         return True
 
     def clear(self) -> None:
-        """Take the question away: the panel has moved otherwise."""
+        """Take the question away."""
         self.asked = None
         self.set_trait("children", ())
 
     def _happen(self, prediction: Prediction) -> None:
         prediction.tell()
         self._step()
+
+
+def ask_before_steps(lab: Lab, cluster: ClusterCore) -> Quiz:
+    """Put a question before each plain step of a panel; who chooses an actor, plays or goes elsewhere is not asked.
+
+    Who may act next is not listed meanwhile: what each would do is the answer.
+    """
+    quiz = Quiz(partial(question_of_next_step, cluster), lambda: lab.do("step", asked=True), partial(lab.do, "ping"))
+    lab.chips.layout.display = "none"
+
+    def before_step(panel: Lab, actor: str | None) -> bool:
+        first = panel.frame.next[0].actor if panel.frame.next else ""
+        if panel.playing or actor not in (None, first):
+            quiz.clear()
+            return True
+        return not quiz.ask()
+
+    def moved(_change: Any) -> None:
+        if quiz.asked is not None and not quiz.asked.prediction.revealed and not quiz.is_open:
+            quiz.clear()
+
+    lab.before_step = before_step
+    lab.slider.observe(moved, "value")
+    lab.slot.children = (*lab.slot.children, quiz)
+    quiz.ask()
+    return quiz

@@ -1,0 +1,243 @@
+"""The gate workbench: patches of a pod as YAML to edit, and what the API server answers to each.
+
+Every patch is tried alone, on a fork of the cluster as it is now; the cluster never changes. A text that is no YAML
+keeps the answer to the last one that was, and one line says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import ipywidgets as widgets
+
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
+from kvolsched.api.text.fault import ManifestError
+from kvolsched.cluster_core import ClusterCore
+from kvolsched.may import PatchAnswers, PatchRow, may
+from kvolsched.may.changes import block
+from kvolsched.views.drawing.figure import Figure
+from kvolsched.views.drawing.text import escape
+from kvolsched.views.fill.may import rows_of
+from kvolsched.views.may_rows import PatchPage
+from kvolsched.views.panel.host import ROOT, Host
+from kvolsched.views.pictures.may import draw
+from kvolsched.world.manifest_patch import PATCH_KINDS
+
+_PLACE = re.compile(r"\bpatch, (?:document \d+, )?")
+
+
+@attrs.define
+class _Draft:
+    """One patch of the list: its text, the answer to the last text that could be read, and what is wrong. Mutable."""
+
+    text: str
+    row: PatchRow | None = None
+    error: str = ""
+
+    @property
+    def sign(self) -> str:
+        return "!" if self.error else "" if self.row is None else "✓" if self.row.allowed else "✕"
+
+
+class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
+    """Patches of a pod to edit, with the API server's answer to each, the nodes before and after, and the witness.
+
+    A number chooses the patch that is edited, its picture follows the text; *Add* begins another one.
+
+        bench = c.workbench("nightly")
+        bench                                  # shows it
+        bench.text = "spec: {nodeSelector: {topology.kubernetes.io/zone: zone-a}}"
+        bench.answers[0].verdict               # what `c.may` answers
+        bench.error                            # one line, if the text is no YAML
+    """
+
+    def __init__(self, cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge", width: int = 1000) -> None:
+        self.cluster, self.pod = cluster, pod
+        self._base = may(cluster, pod, kind=kind)
+        if kind not in PATCH_KINDS:
+            raise ValueError(f"no kind of patch is called {kind!r}; there are: {', '.join(PATCH_KINDS)}")
+        self._width, self._quiet, self.place = width, False, 0
+        texts = [_as_text(patch) for patch in patches] or [_first_text(cluster, self._base, kind)]
+        self.drafts = [_Draft(text) for text in texts]
+        self.host, self.head, self.said = Host(), widgets.HTML(), widgets.HTML()
+        self.editor = widgets.Textarea(continuous_update=True).add_class("k-patch")
+        self.editor.observe(self._edited, "value")
+        self.kind = widgets.Dropdown(options=list(PATCH_KINDS), value=kind, tooltip="as in kubectl patch --type")
+        self.kind.add_class("k-choice").observe(lambda _change: self._try_all(), "value")
+        self.add = self._small("Add a patch", self.begin)
+        self.remove = self._small("Remove", self.drop)
+        self.list = widgets.Box().add_class("k-patches")
+        self._numbers: list[Any] = []
+        super().__init__([self.head, self.list, self.editor, self.said, self.host])
+        self.add_class(ROOT).add_class("k-predict")
+        self.host.on_msg(self._message)
+        self._try_all()
+
+    # -- in Python ----------------------------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """The patch that is edited, as YAML; setting it tries it."""
+        return self.drafts[self.place].text
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self.editor.value = text
+
+    @property
+    def error(self) -> str:
+        """What is wrong with the text that is edited, in one line; "" if it can be read."""
+        return self.drafts[self.place].error
+
+    @property
+    def patches(self) -> tuple[str, ...]:
+        """All patches, as YAML."""
+        return tuple(draft.text for draft in self.drafts)
+
+    @property
+    def answers(self) -> PatchAnswers:
+        """What the API server answers to each patch that can be read."""
+        return attrs.evolve(self._base, rows=tuple(draft.row for draft in self.drafts if draft.row is not None))
+
+    def begin(self, patch: Any = "") -> None:
+        """Add a patch to the list, by default a copy of the one that is edited, and edit it."""
+        self.drafts.append(_Draft(_as_text(patch) if patch else self.text))
+        self._try(self.drafts[-1])
+        self.choose(len(self.drafts))
+
+    def drop(self) -> None:
+        """Remove the patch that is edited; one always stays."""
+        if len(self.drafts) > 1:
+            del self.drafts[self.place]
+            self.choose(min(self.place + 1, len(self.drafts)))
+
+    def choose(self, number: int) -> None:
+        """Edit the patch of this number, from 1.
+
+        Raises:
+            ValueError: there is no such patch.
+        """
+        if not 1 <= number <= len(self.drafts):
+            raise ValueError(f"there are {len(self.drafts)} patches; {number} is none of their numbers")
+        self.place = number - 1
+        self._draw()
+
+    def figure(self) -> Figure:
+        """Return what is shown as a picture."""
+        page = self._page()
+        return Figure(lambda width, selection: draw(page, width, selection), repr(self))
+
+    def save(self, path: str | Path) -> Path:
+        """Write what is shown as a picture (.svg, .png, .html) or as text (.txt); return the path."""
+        return self.figure().save(path)
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _small(self, label: str, pressed: Any) -> Any:
+        button = widgets.Button(description=label).add_class("k-btn").add_class("k-plain")
+        button.on_click(lambda _button: pressed())
+        return button
+
+    def _edited(self, change: dict[str, Any]) -> None:
+        if not self._quiet:
+            self.drafts[self.place].text = change["new"]
+            self._try(self.drafts[self.place])
+            self._draw()
+
+    def _try_all(self) -> None:
+        self._base = may(self.cluster, self.pod, kind=self.kind.value)
+        for draft in self.drafts:
+            self._try(draft)
+        self._draw()
+
+    def _try(self, draft: _Draft) -> None:
+        try:
+            answers = may(self.cluster, self.pod, draft.text, kind=self.kind.value)
+        except ManifestError as error:
+            draft.error = _in_the_text(_PLACE.sub("", str(error).splitlines()[-1]), draft.text)
+        except ValueError as error:
+            draft.error = "nothing is written" if not draft.text.strip() else str(error).partition(": '")[0]
+        else:
+            draft.error, draft.row = "", answers[0]
+            self._base = attrs.evolve(answers, rows=())
+
+    def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
+        cmd, ref = content.get("cmd"), str(content.get("ref", ""))
+        if cmd == "width":
+            self._width = max(320, min(4000, int(content["px"])))
+            self._draw()
+        elif cmd == "select" and ref.startswith("patch/") and ref[6:].isdigit() and int(ref[6:]) <= len(self.drafts):
+            self.choose(int(ref[6:]))
+
+    def _page(self) -> PatchPage:
+        """Return the rows that are drawn, of each patch that was read once: first the one that is edited."""
+        page = rows_of(self.answers)
+        numbers = [number for number, draft in enumerate(self.drafts, 1) if draft.row is not None]
+        shown = [attrs.evolve(patch, number=number) for patch, number in zip(page.patches, numbers, strict=True)]
+        shown.sort(key=lambda patch: (patch.number != self.place + 1, patch.number))
+        return attrs.evolve(page, patches=tuple(shown))
+
+    def _draw(self) -> None:
+        while len(self._numbers) < len(self.drafts):
+            self._numbers.append(self._small("", partial(self.choose, len(self._numbers) + 1)))
+        shown = self._numbers[: len(self.drafts)]
+        for number, (button, draft) in enumerate(zip(shown, self.drafts, strict=True), 1):
+            button.description = f"{number} {draft.sign}".strip()
+            (button.add_class if number == self.place + 1 else button.remove_class)("k-do")
+        self.remove.disabled = len(self.drafts) == 1
+        self._quiet = True
+        try:
+            self.editor.value = self.text
+            self.editor.rows = max(4, min(16, self.text.count("\n") + 2))
+        finally:
+            self._quiet = False
+        self.list.children = (*shown, self.add, self.remove, self.kind)
+        self.head.value = f'<div class="k-quiz"><b>Patch {escape(self.pod)}</b></div>'
+        self.said.value = self._error_html()
+        self.host.tick += 1  # what was pressed has its answer
+        self.host.body = draw(self._page(), self._width, f"patch/{self.place + 1}" if len(self.drafts) > 1 else "")
+
+    def _error_html(self) -> str:
+        draft = self.drafts[self.place]
+        if not draft.error:
+            return ""
+        kept = " The picture shows the last text that could be read." if draft.row is not None else ""
+        return (f'<p class="k-quiz" role="alert"><span class="k-tag">! no YAML</span> {escape(draft.error)}'
+                f'<span class="k-who">{kept}</span></p>')  # fmt: skip
+
+    def __repr__(self) -> str:
+        drafts = enumerate(self.drafts, 1)
+        wrong = (f"patch {number} is no YAML: {draft.error}" for number, draft in drafts if draft.error)
+        return "\n".join([repr(self.answers), *wrong])
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
+        live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
+        return live | self.figure()._repr_mimebundle_()
+
+
+def _as_text(patch: Any) -> str:
+    return patch.strip("\n") if isinstance(patch, str) else "\n".join(block(patch))
+
+
+def _in_the_text(error: str, text: str) -> str:
+    """Return an error whose line is one of the text: what is missing at its end is told of the line after it."""
+    found = re.match(r"line (\d+)", error)
+    last = max(1, len(text.splitlines()))
+    return error.replace(found[0], f"line {min(int(found[1]), last)}", 1) if found else error
+
+
+def _first_text(cluster: ClusterCore, base: PatchAnswers, kind: str) -> str:
+    """Return a patch that narrows a pod to the zone, or the host, of the first node that matches now."""
+    first = next(iter(base.before), "")
+    nodes = (node for node in cluster.objects("nodes") if node.metadata.name == first)
+    labels: Mapping[str, str] = next((node.metadata.labels for node in nodes), {})
+    key = next((key for key in (*ZONE_LABELS, HOSTNAME_LABEL) if key in labels), ZONE_LABELS[0])
+    value = labels.get(key, "zone-a")
+    if kind == "json":
+        return "\n".join(block([{"op": "add", "path": "/spec/nodeSelector", "value": {key: value}}]))
+    return "\n".join(block({"spec": {"nodeSelector": {key: value}}}))
