@@ -95,6 +95,7 @@ class Figure:
             if not layouts or layouts[-1][1] != drawn:
                 layouts.append((width, drawn))
         root, style = page_style(drawn for _, drawn in layouts)
+        layouts = [(width, drawn.replace('"', "'")) for width, drawn in layouts]  # in JSON each " would be \\"
         data = json.dumps({"root": root, "style": style, "layouts": layouts}, ensure_ascii=False, separators=(",", ":"))
         for unsafe, safe in _IN_A_SCRIPT:
             data = data.replace(unsafe, safe)

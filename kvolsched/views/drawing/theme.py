@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import base64
 import re
-import zlib
 from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from importlib import resources
-from struct import pack, unpack
 from typing import Any
 
-_PNG = b"\x89PNG\r\n\x1a\n"
+from kvolsched.views.drawing.png import packed
+
 _SVG = "http://www.w3.org/2000/svg"
 _FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 # Properties of the style sheet that a saved picture keeps; all others concern live pages only.
@@ -123,24 +122,7 @@ def _declared(style: str) -> dict[str, str]:
 def svg_png(svg: str) -> bytes | None:
     """Return a standalone SVG as PNG, scale 1; None without vl-convert."""
     converter = vl_convert()
-    return _packed(bytes(converter.svg_to_png(svg, scale=1.0))) if converter else None
-
-
-def _packed(png: bytes) -> bytes:
-    """Return a PNG with the same pixels in a third of the bytes: its writer compresses for speed."""
-    chunks, pixels, at = [], b"", len(_PNG)
-    while at < len(png):
-        (size,) = unpack(">I", png[at : at + 4])
-        kind, content = png[at + 4 : at + 8], png[at + 8 : at + 8 + size]
-        if kind == b"IDAT":
-            pixels += content
-        else:
-            chunks.append((kind, content))
-        at += 12 + size
-    chunks.insert(-1, (b"IDAT", zlib.compress(zlib.decompress(pixels), 9)))
-    return _PNG + b"".join(
-        pack(">I", len(content)) + kind + content + pack(">I", zlib.crc32(kind + content)) for kind, content in chunks
-    )
+    return packed(bytes(converter.svg_to_png(svg, scale=1.0))) if converter else None
 
 
 def png_form(png: bytes | None) -> dict[str, str]:
