@@ -601,40 +601,53 @@ class Cluster(ClusterRules):
 
         return chart(self, "domains", topology_key=topology_key)
 
-    def skew(self, pod: str) -> ChartFigure:
-        """Chart how each spread constraint of a pod counts, domain by domain, and what it does not count.
+    def skew(self, reference: str, at: Literal["now", "pass"] | int = "now") -> ChartFigure:
+        """Show how each spread constraint of a pod counts every domain, and where all filters let it land.
 
-        Raises:
-            UnknownName: there is no such pod. It is a KeyError.
-
-        >>> import kvolsched
-        >>> kvolsched.scenario("six-in-three-zones").skew("web-0")
-        Skew ledger of web-0: topology.kubernetes.io/zone, maxSkew 1; limit: minimum 0 + maxSkew 1 = 1
-        a  counted 0  0 + 1 − 0 = 1 ≤ 1  ✓
-        b  counted 0  0 + 1 − 0 = 1 ≤ 1  ✓
-        c  counted 0  0 + 1 − 0 = 1 ≤ 1  ✓
-        """
-        from .views.show import chart
-
-        return chart(self, "skew", pod)
-
-    def capacity(self, pod: str = "") -> ChartFigure:
-        """Chart the capacity that drivers publish for the claims and inline volumes of a pod.
+        Nothing of it moves the cluster. A pod on a node is judged without its own place; of a Deployment, a ReplicaSet
+        or a StatefulSet it is the next replica, as the present template would make it.
 
         Args:
-            pod: the pod; by default the one that was judged last.
+            reference: a pod, `web-0` or `pod/web-0`, or a workload, `deploy/web` or `sts/db`.
+            at: "now", "pass" (the pod's last pass), or a step of this branch.
 
         Raises:
-            UnknownName: there is no such pod. It is a KeyError.
+            UnknownName: there is no such object or step, the pod has had no pass, `at` is no moment. It is a KeyError.
+            ApplyRefused: the API server would refuse the next replica.
 
         >>> import kvolsched
-        >>> kvolsched.scenario("zonal-example").capacity("my-pod")
-        Capacity for my-pvc: 100Gi of class zonal-class
-        Driver kubernetes.io/gce-pd does not track capacity: not checked
+        >>> c = kvolsched.scenario("dead-zone")
+        >>> title, answer, limit, zone_1, *others = c.skew("next").reading.splitlines()
+        >>> print(answer.partition(";")[0])
+        ✕ Nobody may take it. zone-lost sets the minimum (0) and is shut by TaintToleration
+        >>> print(limit)
+        minimum 0, set by zone-lost, limit 1 = minimum 0 + maxSkew 1
+        >>> print(zone_1.partition("counted")[2])
+         3  ActualSkew 3  3 + 1 − 0 = 4 > 1 ✕  cannot land: PodTopologySpread, 3 too many over zone-lost
         """
-        from .views.show import chart
+        from .views.show import ledger
 
-        return chart(self, "capacity", pod)
+        return ledger(self, "skew", reference, at)
+
+    def capacity(self, reference: str = "", at: Literal["now", "pass"] | int = "now") -> ChartFigure:
+        """Show what drivers publish for the claims and inline volumes of a pod, and what they would answer.
+
+        Args:
+            reference: a pod or a workload, as for `skew`; by default the pod that was judged last.
+            at: "now", "pass" (the pod's last pass), or a step of this branch.
+
+        Raises:
+            UnknownName: there is no such object or step, the pod has had no pass, `at` is no moment. It is a KeyError.
+            ApplyRefused: the API server would refuse the next replica.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("two-volumes-one-pool")
+        >>> c.capacity("db").reading.splitlines()[2].partition("rule")[2]
+        ' ✕ no entry = not sufficient  driver ✓ has 60Gi: never asked'
+        """
+        from .views.show import ledger
+
+        return ledger(self, "capacity", reference, at)
 
     def series(self, *others: ClusterCore, what: Wanted | Iterable[Wanted] = ("running", "pending", "failures"),
                over: str = "time") -> SeriesFigure:  # fmt: skip

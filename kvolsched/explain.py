@@ -377,12 +377,12 @@ def last_pass(cluster: ClusterCore, pod: Key | None = None) -> Turn | None:
     return None
 
 
-def judge_last_pass(cluster: ClusterCore, pod: Key) -> Pass | None:
-    """Judge a pod's last pass again at its place, on a fork; without a pass, judge what the scheduler sees now.
+def judge_last_pass(cluster: ClusterCore, pod: Key, *, now: bool = False) -> Pass | None:
+    """Judge a pod's last pass again at its place, on a fork; without a pass, or `now`, on what the scheduler sees now.
 
-    Returns None if there is no such pod.
+    Now a pod is judged as if it had no node: its own place does not count. Returns None if there is no such pod.
     """
-    turn = last_pass(cluster, pod)
+    turn = None if now else last_pass(cluster, pod)
     world = cluster.world.fork()
     note: PassNote | None = None
     if turn is not None:
@@ -394,9 +394,12 @@ def judge_last_pass(cluster: ClusterCore, pod: Key) -> Pass | None:
     asked = process.seen.at(pod)
     if asked is None:
         return None
-    if turn is None:
-        asked = evolve_parts(asked, spec={"node_name": ""})
     snapshot: Any = process.views["cache"].snapshot  # type: ignore[attr-defined]
+    if turn is None:
+        placed = snapshot.pod(pod)
+        if placed is not None and placed.spec.node_name:
+            snapshot.apply(pod, placed, None)
+        asked = evolve_parts(asked, spec={"node_name": ""})
     snapshot.moment = moment(world.log)
     judgement = judge(asked, snapshot, cluster.revision.profile)
     ranking = rank(judgement) if len(judgement.rows) > 1 else None  # a single node needs no score

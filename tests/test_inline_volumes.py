@@ -204,13 +204,16 @@ def test_the_chart_of_capacity_speaks_of_inline_volumes():
     made.apply(redis("two"))
     made.run("pod/two scheduled")
     text = repr(made.capacity("two"))
-    assert "Capacity for inline volume pmem: 8Gi of class <ephemeral>" in text
-    assert "n0  1 node  published 10Gi, 2 s old, driver now 2Gi  ✓ 8Gi ≤ 10Gi, but stale" in text
-    assert "n1  1 node  published 2Gi, 2 s old, driver now 2Gi   ✕ 8Gi > 2Gi" in text
+    assert text.startswith("Where could inline volume pmem be made? 8Gi of class <ephemeral>; now: step")
+    published = "published 10Gi, 2 s old, stale: driver now 2Gi"
+    assert f"n0  1 node  {published}  rule ✓ 8Gi ≤ 10Gi  driver ✕ has 2Gi: creation fails" in text
+    assert "n1  1 node  published 2Gi, 2 s old, driver now 2Gi          rule ✕ 8Gi > 2Gi   driver ✕ has 2Gi: never" in text
 
     untracked = world({"n0": "10Gi", "n1": "2Gi"}, redis("one"), tracking=False)
     assert f"Driver {PMEM} does not track capacity: not checked; driver now: n0 10Gi, n1 2Gi" in repr(untracked.capacity("one"))
     unsized = world({"n0": "10Gi"}, redis("one", "", attribute="4Gi"), nodes=["n0"])
-    assert "4Gi of class <ephemeral>\nThe volume has no fsSize: not checked; driver now: n0 6Gi" in repr(unsized.capacity("one"))
+    title, why = repr(unsized.capacity("one")).splitlines()
+    assert "4Gi of class <ephemeral>; now:" in title
+    assert "The volume has no fsSize: not checked; driver now: n0 6Gi" == why
     today = world({"n0": "10Gi"}, redis("one", "", attribute="4Gi"), nodes=["n0"], revision="upstream")
     assert "These rules do not check inline volumes: their driver finds out when the pod starts" in repr(today.capacity("one"))

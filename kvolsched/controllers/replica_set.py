@@ -92,18 +92,10 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
 
 
 def _create(plan: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> None:
-    ctx, template = plan.ctx, owner.spec.template
+    ctx = plan.ctx
     first: int = ctx.note("made", cause) or 0
     for number in range(first, first + count):
-        pod = Pod(
-            metadata=ObjectMeta(
-                name=f"{owner.metadata.name}-{pod_name_suffix(owner.metadata.uid, number)}",
-                generate_name=f"{owner.metadata.name}-", namespace=owner.metadata.namespace or "default",
-                labels=template.metadata.labels, annotations=template.metadata.annotations,
-                owner_references=(controller_reference(owner),)
-            ),
-            spec=template.spec,
-        )
+        pod = pod_for(owner, pod_name_suffix(owner.metadata.uid, number))
         about = key_of(owner)
         plan.create(
             pod, f"ReplicaSet controller creates {reference_of(pod)}",
@@ -111,6 +103,19 @@ def _create(plan: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> Non
             on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),)
         )
     ctx.remember("made", cause, first + count)
+
+
+def pod_for(owner: ReplicaSet, suffix: str) -> Pod:
+    """Return a replica: a pod of the template, whose name ends with a suffix."""
+    template = owner.spec.template
+    return Pod(
+        metadata=ObjectMeta(
+            name=f"{owner.metadata.name}-{suffix}", generate_name=f"{owner.metadata.name}-",
+            namespace=owner.metadata.namespace or "default", labels=template.metadata.labels,
+            annotations=template.metadata.annotations, owner_references=(controller_reference(owner),)
+        ),
+        spec=template.spec,
+    )
 
 
 def _delete(plan: PlanBuilder, owner: ReplicaSet, pod: Pod) -> None:

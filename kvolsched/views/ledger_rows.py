@@ -9,6 +9,53 @@ from attrs import frozen
 
 
 @frozen
+class Stop:
+    """A filter that keeps a pod off nodes of a domain."""
+
+    plugin: str
+    nodes: int  # Nodes that it is the first to reject
+    reason: str  # In Kubernetes' words, without "node(s)"
+    family: str = "node"  # One of FAMILIES
+    resolvable: bool = True  # Whether removing pods could help
+
+
+@frozen
+class Landing:
+    """Whether a pod may land in a domain, by all filters."""
+
+    fitting: int  # Nodes that pass every filter
+    stops: tuple[Stop, ...] = ()  # Why the others do not; first the one that decides
+
+
+@frozen
+class Points:
+    """What one plugin gives to a node."""
+
+    plugin: str
+    letter: str
+    family: str  # One of FAMILIES
+    points: int  # Score × weight
+
+
+@frozen
+class BestNode:
+    """The node of a domain with the most points, and how PodTopologySpread ranks it."""
+
+    node: str
+    raw: int
+    score: int  # 0 to 100
+    weight: int
+    parts: tuple[Points, ...]  # PodTopologySpread first; plugins that give no points are left out
+    total: int
+    chosen: bool = False
+
+    @property
+    def points(self) -> int:
+        """What PodTopologySpread gives."""
+        return self.score * self.weight
+
+
+@frozen
 class SkewRow:
     """One domain of a spread constraint."""
 
@@ -19,11 +66,13 @@ class SkewRow:
     left_out: str = ""  # Why this is no domain for the pod; empty: it is one
     skew_if_placed: int = 0  # counted + self − minimum
     fits: bool = True  # Whether the constraint allows the pod here
+    landing: Landing | None = None  # Whether all filters do; None: not judged
+    best: BestNode | None = None  # Of a soft constraint, when the nodes are scored
 
 
 @frozen
 class SkewLedger:
-    """One spread constraint of the pod in focus, domain by domain."""
+    """One spread constraint of a pod, domain by domain, at one moment."""
 
     pod: str  # Ref of the pod
     key: str  # topologyKey
@@ -35,6 +84,14 @@ class SkewLedger:
     minimum: int = 0  # Global minimum as the rule uses it
     minimum_domain: str = ""  # A domain that has it; empty when minDomains forces it to 0
     rows: tuple[SkewRow, ...] = ()  # Sorted by domain; those left out last
+    subject: str = ""  # How the pod is called; empty: by its name
+    place: str = ""  # Node that the pod is on, which is not counted
+    moment: str = ""  # "now: step 1, t = 0 s, rules upstream"
+    answer: str = ""  # The answer in a few words: "Nobody may take it."
+    sentence: str = ""  # And why
+    open: bool = True  # Whether the pod may land anywhere
+    notes: tuple[tuple[str, str], ...] = ()  # Further (head, words)
+    together: str = ""  # What all hard constraints allow, if there are several; in the last ledger
 
 
 @frozen
@@ -50,17 +107,22 @@ class CapacityRow:
     driver_now: int | None = None  # Bytes that the driver has now in the simulation; None: unknown
     fits: bool = False  # Whether the rule accepts it, by what is published
     reason: str = ""  # Why not, in words
+    driver_largest: int | None = None  # Bytes of the largest volume that the driver would make now; None: no limit
 
 
 @frozen
 class CapacityLedger:
-    """One claim that is to be provisioned, or one inline volume, pool by pool."""
+    """One claim that is to be provisioned, or one inline volume, pool by pool, at one moment."""
 
     claim: str  # Ref of the claim, or "inline volume NAME"
     class_name: str  # Its class; `<ephemeral>` of an inline volume
     request: int  # Size requested, bytes
     unchecked: str = ""  # Why capacity is not checked ("Driver X does not publish capacity: not checked"); empty: it is
     rows: tuple[CapacityRow, ...] = ()  # Sorted by pool
+    moment: str = ""  # "now: step 1, t = 0 s, rules upstream"
+    answer: str = ""  # The answer in a few words: "3 pools look large enough and are not."
+    sentence: str = ""  # And why
+    warns: bool = False  # Whether rule and driver differ
 
 
 @frozen

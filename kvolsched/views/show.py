@@ -25,6 +25,8 @@ from .drawing.svg import word
 from .fill import frame_of
 from .fill import series as fill_series
 from .fill import writes as fill_writes
+from .fill.context import FrameContext
+from .fill.ledgers import LEDGERS
 from .fill.verdicts import FAMILIES, LETTERS
 from .fill.writes import RecordedWrites
 from .pictures import disagreement as disagreement_picture
@@ -67,6 +69,28 @@ def _frame(cluster: ClusterCore, name: str, pod: str) -> f.Frame:
     tables = NAMED[name].tables  # these are counted for a pod that exists; a pass is also known of a deleted one
     focus = ref(cluster.find_key(pod, "pod", ever=not tables)) if pod else ""
     return frame_of(cluster, focus=focus, chips=False, tables=tables)
+
+
+def ledger(cluster: ClusterCore, name: str, reference: str, at: str | int = "now") -> ChartFigure:
+    """Draw the ledger of skew or of capacity of a pod, or of a workload's next replica, at a moment.
+
+    Args:
+        cluster: the cluster; it does not move.
+        name: "skew" or "capacity".
+        reference: of a pod or a workload; "" is the pod that was judged last, else the first that waits.
+        at: "now", "pass" (the pod's last pass), or a step of this branch.
+
+    Raises:
+        UnknownName: there is no such object or step, the pod has had no pass, or `at` is no moment. It is a KeyError.
+        ApplyRefused: the API server would refuse the next replica.
+    """
+    rows: dict[str, Any] = {}
+    focus = FrameContext(cluster).focus if not reference else None
+    if focus is not None and focus in cluster.world.log.objects:
+        reference = ref(focus)
+    if reference:
+        rows[name] = LEDGERS[name](cluster, reference, at)
+    return NAMED[name].chart(f.Frame(**rows))
 
 
 def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
@@ -154,6 +178,8 @@ def _trial_figure(cluster: Any, name: str, pod: str) -> Figure:
     if name == "why" and asked:
         answer = cluster.why(asked)
         return answer.figure() if hasattr(answer, "figure") else _words(repr(answer))
+    if name in LEDGERS and asked:
+        return ledger(cluster, name, asked)
     return figure(cluster, name, asked) if cluster.objects("pods") else _words("There is no pod to ask about.")
 
 

@@ -189,8 +189,10 @@ def test_the_ledger_shows_what_is_told_beside_what_there_is():
     made.apply([claim("data"), pod("app", "data")])
     said = repr(made.capacity("app"))
 
-    assert "zone=zone-a  1 node  published 900Gi, 91 s old, driver now 100Gi  ✓ 60Gi ≤ 900Gi" in said
-    assert "zone=zone-b  1 node  published 59Gi, 91 s old, driver now 59Gi    ✕ expired" in said
+    published, driver = "published 900Gi, 91 s old, stale: driver now 100Gi", "driver ✓ has 100Gi: enough"
+    assert f"zone=zone-a  1 node  {published}  rule ✓ 60Gi ≤ 900Gi  {driver}" in said
+    published, driver = "published 59Gi, 91 s old, driver now 59Gi         ", "driver ✕ has 59Gi: never asked"
+    assert f"zone=zone-b  1 node  {published}  rule ✕ expired       {driver}" in said
 
 
 @pytest.mark.checklist("179", "187")

@@ -149,16 +149,21 @@ def test_the_panel_needs_no_altair():
 
 
 def test_skew_word_for_word():
-    """The ledger writes the sum as the rule does, and why a domain does not count."""
-    expected = """\
-Skew ledger of web-0: topology.kubernetes.io/zone, maxSkew 1; limit: minimum 1 + maxSkew 1 = 2
-us-central1-a  counted 3, not counted 1 (Terminating)                         3 + 1 − 1 = 3 > 1  ✕
-us-central1-b  counted 1                                                      1 + 1 − 1 = 1 ≤ 1  ✓
-us-central1-c  counted 1, not counted 2 (other revision (pod-template-hash))  1 + 1 − 1 = 1 ≤ 1  ✓
-us-central1-d  counted 0                                                      – no domain: all nodes tainted, \
-nodeTaintsPolicy: Honor
-(no label)     counted 2                                                      – no domain: node-x lacks the topology key"""
-    assert expected == chart("skew", frames.zonal(8)).reading
+    """The ledger answers first, writes the sum as the rule does, and says where all filters let the pod land."""
+    head = "Where may web-0 land? Spread over topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule; now: step 8, t = 1.4 s"
+    expected = [
+        f"{head}, rules design",
+        "✓ web-0 may land in us-central1-b. us-central1-b and us-central1-c share the minimum (1).",
+        "minimum 1, set by 2 domains, limit 2 = minimum 1 + maxSkew 1",
+        ("us-central1-a  counted 3, not counted 1 Terminating  ActualSkew 2  3 + 1 − 1 = 3 > 1 ✕"
+         "  cannot land: PodTopologySpread, 2 too many over 2 zones"),
+        "us-central1-b  ▼ minimum  counted 1  ActualSkew 0  1 + 1 − 1 = 1 ≤ 1 ✓  may land on 2 of 2 nodes",
+        ("us-central1-c  ▼ minimum  counted 1, not counted 2 another pod-template-hash  ActualSkew 0  1 + 1 − 1 = 1 ≤ 1 ✓"
+         "  cannot land: TaintToleration on 1 of 1 node"),
+        "us-central1-d  counted 0  – no domain: all nodes tainted, nodeTaintsPolicy: Honor",
+        "(no label)  counted 2  – no domain: node-x lacks the topology key",
+    ]
+    assert expected == [re.sub(r" {2,}", "  ", line).rstrip() for line in chart("skew", frames.zonal(8)).reading.splitlines()]
     assert "This pod has no spread constraint." == chart("skew", frames.zonal(2)).reading
 
 
@@ -175,18 +180,23 @@ def test_min_domains_forces_the_minimum_to_zero_in_words():
     """When too few domains exist, the chart says why the minimum counts as 0."""
     ledger = evolve(frames.skew_ledgers()[0], min_domains=5, minimum=0, minimum_domain="")
     spec = json.dumps(chart("skew", evolve(frames.zonal(8), skew=(ledger,))).spec())
-    assert "fewer than minDomains 5 domains: the minimum counts as 0" in spec
+    assert "minimum 0, forced: 3 of 5 domains" in spec
 
 
 def test_capacity_word_for_word():
     """The ledger compares what is asked with what is published, and knows what the driver has now."""
     expected = """\
-Capacity for data-web-0: 60Gi of class fast-lvm
-node-a  1 node   published 100Gi, 12 s old, driver now 40Gi  ✓ 60Gi ≤ 100Gi, but stale
-node-b  1 node   published 55Gi, 2 s old, driver now 55Gi    ✕ 60 > 55
-node-c  1 node   published 180Gi, 3 s old, driver now 180Gi  ✕ 60Gi > largest volume 50Gi
-node-d  1 node   nothing published, driver now 200Gi         ✕ no entry = not sufficient
-rack-7  4 nodes  published 140Gi, 5 s old, driver now 140Gi  ✓ 60Gi ≤ 140Gi"""
+Where could data-web-0 be made? 60Gi of class fast-lvm
+node-a  1 node   published 100Gi, 12 s old, stale: driver now 40Gi  rule ✓ 60Gi ≤ 100Gi                driver ✕ has 40Gi: \
+creation fails
+node-b  1 node   published 55Gi, 2 s old, driver now 55Gi           rule ✕ 60 > 55                     driver ✕ has 55Gi: \
+never asked
+node-c  1 node   published 180Gi, 3 s old, driver now 180Gi         rule ✕ 60Gi > largest volume 50Gi  driver ✓ has 180Gi: \
+never asked
+node-d  1 node   nothing published, driver now 200Gi                rule ✕ no entry = not sufficient   driver ✓ has 200Gi: \
+never asked
+rack-7  4 nodes  published 140Gi, 5 s old, driver now 140Gi         rule ✓ 60Gi ≤ 140Gi                driver ✓ has 140Gi: \
+enough"""
     assert expected == chart("capacity", frames.zonal(8)).reading
     assert "This pod has no claim to provision." == chart("capacity", frames.zonal(2)).reading
 

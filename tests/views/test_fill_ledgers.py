@@ -10,7 +10,7 @@ from kvolsched.conform import judge_case, read
 from kvolsched.revision import upstream
 from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.views.fill import frame_of
-from kvolsched.views.fill.ledgers import NO_LABEL, capacity_ledgers, skew_ledgers
+from kvolsched.views.fill.ledgers import NO_LABEL, capacity_ledgers, skew_at, skew_ledgers
 from kvolsched.views.pictures import capacity, skew
 from kvolsched.views.pictures.picture import NAMED
 
@@ -161,14 +161,19 @@ def test_a_pod_found_on_its_node_counts_as_itself():
     assert [("z1", 1, 2, False), ("z2", 0, 1, True)] == told(ledger)
 
 
-def test_after_a_pass_the_ledger_is_that_of_the_pass():
-    """Once the pod has been placed, the ledger still shows what its pass saw: the same sums as the matrix."""
+def test_the_ledger_of_a_pass_is_what_the_pass_saw():
+    """Others land after the pass; `at="pass"` still has the pass's sums, `at="now"` those of now without the pod itself."""
     cluster = kvolsched.Cluster.from_manifests(zones([1, 1, 0], spread()))
-    before = frame_of(cluster, focus="pod/web", tables=["skew"]).skew
+    before = told(skew_at(cluster, "pod/web")[0])
     cluster.run("pod/web Running")
+    cluster.apply(pod("late", "z3"))
+    (passed,), (now,) = skew_at(cluster, "pod/web", "pass"), skew_at(cluster, "pod/web")
 
     assert "z3" == cluster["pod/web"].spec.node_name
-    assert before == frame_of(cluster, focus="pod/web", tables=["skew"]).skew
+    assert before == told(passed)
+    assert passed.moment.startswith("pass 1: step 1, t = 0 s")
+    assert [("z1", 1, 1, True), ("z2", 1, 1, True), ("z3", 1, 1, True)] == told(now)
+    assert "after pass 1" in now.moment
 
 
 @cache
@@ -255,8 +260,10 @@ def test_the_chart_says_what_the_rule_concludes():
     cluster = kvolsched.Cluster.from_manifests(FOUR + CLASS + DRIVER + POOLS + USER)
     frame = frame_of(cluster, focus="pod/web", tables=["capacity"])
 
+    lines = capacity.reading(frame).splitlines()
+    assert "✓ 1 of 4 pools is large enough. What the driver has now is unknown." == lines[1]
     assert ["✓ 60Gi ≤ 100Gi", "✕ 60Gi > 55Gi", "✕ 60Gi > largest volume 50Gi", "✕ no entry = not sufficient"] == [
-        line[line.index("unknown") + 7:].strip() for line in capacity.reading(frame).splitlines()[1:]]
+        line[line.index("rule") + 4:line.rindex("driver")].strip() for line in lines[2:]]
     assert repr(NAMED["capacity"].chart(frame)) == capacity.reading(frame)
 
 
@@ -313,7 +320,7 @@ def test_what_the_driver_has_stands_beside_what_it_published():
     rows = frame_of(cluster, focus="pod/web", chips=False, tables=["capacity"]).capacity[0].rows
 
     assert {"a": 30 * 2**30, "b": 55 * 2**30, "c": 0, "d": 10 * 2**30} == {row.pool: row.driver_now for row in rows}
-    assert "published 100Gi, 0 s old, driver now 30Gi" in repr(cluster.capacity("web"))
+    assert "published 100Gi, 0 s old, stale: driver now 30Gi" in repr(cluster.capacity("web"))
 
 
 def test_no_room_is_never_said_where_a_ledger_has_room_everywhere():
@@ -337,7 +344,7 @@ def test_the_face_charts_both_ledgers():
     cluster = kvolsched.Cluster.from_manifests(zones([1, 1, 0], spread()) + FOUR + CLASS + DRIVER + POOLS)
     before = cluster.digest()
 
-    assert "1 + 1 − 0 = 2 > 1  ✕" in repr(cluster.skew("web"))
+    assert "1 + 1 − 0 = 2 > 1 ✕" in repr(cluster.skew("web"))
     assert "This pod has no claim to provision." == repr(cluster.capacity())
     assert before == cluster.digest()
     with pytest.raises(KeyError, match="no pod/nobody; there are: pod/e1-0"):

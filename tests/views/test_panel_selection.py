@@ -31,7 +31,7 @@ def test_every_tab_speaks_of_the_selected_pod(lab, ref):
     lab.selection = ref
     assert lab.frame.head.focus == SECOND
     assert "Judge pod-00001 now" in words(lab, "verdicts")
-    assert "Capacity for data-00001" in words(lab, "capacity")
+    assert "Where could data-00001 be made?" in words(lab, "capacity")
     assert words(lab, "story").startswith("Nothing is known") or ref in words(lab, "story")
 
 

@@ -439,28 +439,23 @@ def _zonal_lanes(step: int) -> tuple[f.Lane, ...]:
 
 
 def skew_ledgers() -> tuple[f.SkewLedger, ...]:
-    """Return one ledger with a full domain, two open ones and two left out."""
+    """Return one ledger with a full domain, an open one, one shut by a taint, and two left out."""
+    full = f.Stop("PodTopologySpread", 2, "2 too many over 2 zones", "spread")
+    taint = f.Stop("TaintToleration", 1, "taint maintenance=true:NoSchedule", "node", resolvable=False)
     rows = (
-        f.SkewRow("us-central1-a", 2, 3, ((1, "Terminating"),), "", 3, fits=False),
-        f.SkewRow("us-central1-b", 2, 1, (), "", 1),
-        f.SkewRow("us-central1-c", 1, 1, ((2, "other revision (pod-template-hash)"),), "", 1),
+        f.SkewRow("us-central1-a", 2, 3, ((1, "Terminating"),), "", 3, fits=False, landing=f.Landing(0, (full,))),
+        f.SkewRow("us-central1-b", 2, 1, (), "", 1, landing=f.Landing(2)),
+        f.SkewRow("us-central1-c", 1, 1, ((2, "another pod-template-hash"),), "", 1, landing=f.Landing(0, (taint,))),
         f.SkewRow("us-central1-d", 1, 0, (), "all nodes tainted, nodeTaintsPolicy: Honor", 0, fits=False),
         f.SkewRow("(no label)", 1, 2, (), "node-x lacks the topology key", 0, fits=False),
     )
     return (
         f.SkewLedger(
-            "pod/web-0",
-            "topology.kubernetes.io/zone",
-            1,
-            0,
-            "DoNotSchedule",
-            "app=web",
-            1,
-            1,
-            "us-central1-b",
-            rows,
+            "pod/web-0", "topology.kubernetes.io/zone", 1, 0, "DoNotSchedule", "app=web", 1, 1, "us-central1-b", rows,
+            subject="web-0", moment="now: step 8, t = 1.4 s, rules design", answer="web-0 may land in us-central1-b.",
+            sentence="us-central1-b and us-central1-c share the minimum (1).",
         ),
-    )
+    )  # fmt: skip
 
 
 def capacity_ledgers() -> tuple[f.CapacityLedger, ...]:

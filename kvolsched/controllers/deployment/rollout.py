@@ -26,7 +26,7 @@ class Rollout:
         self.sets = {replica_set.metadata.name: replica_set for replica_set in sets}
         self.seen_sets = dict(self.sets)  # as they were at the start: the status counts these
         self.template: PodTemplateSpec = with_unmodelled_defaults(owner).spec.template
-        same = (name for name, replica_set in self.sets.items() if _has_template(replica_set, self.template))
+        same = (name for name, replica_set in self.sets.items() if has_template(replica_set, self.template))
         self.new_name = next(same, "")
         self.replicas = 1 if owner.spec.replicas is None else owner.spec.replicas
         self.strategy: Frozen = owner.spec.rest.get("strategy", EMPTY)
@@ -104,7 +104,7 @@ def size(replica_set: ReplicaSet) -> int:
     return 1 if replica_set.spec.replicas is None else replica_set.spec.replicas
 
 
-def _has_template(replica_set: ReplicaSet, template: PodTemplateSpec) -> bool:
+def has_template(replica_set: ReplicaSet, template: PodTemplateSpec) -> bool:
     """Say whether a ReplicaSet is of a template, but for the label of its hash and the server's defaults."""
     return _without_hash(with_unmodelled_defaults(replica_set).spec.template) == _without_hash(template)
 

@@ -8,21 +8,23 @@ millisecond and follows the theme. A mark with a ref can be selected in the SVG.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 from attrs import define, field
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import line, picture, rect, selectable, word
+from kvolsched.views.drawing.svg import num, picture, rect, selectable, word
 from kvolsched.views.drawing.theme import palette
 
 ORDER = ("rect", "rule", "line", "text")
 """Words are never under a rectangle."""
+HATCH_STEP = 5.0  # px between the lines of a hatched part
 
 SheetRows = list[dict[str, Any]]
-_ANCHORS = {"left": "", "center": "text-anchor:middle;", "right": "text-anchor:end;"}
+_ANCHORS = {"left": "", "center": "k-mid", "right": "k-end"}
 
 
 @define
@@ -74,6 +76,15 @@ class Sheet:
         row = {"points": [(round(x, 1), round(y, 1)) for x, y in points], "ink": ink}
         self.layers.setdefault(("line", thick, dash), []).append(row)
 
+    def hatch(self, x: float, y: float, w: float, h: float, ink: str, *, thick: float = 1.3) -> None:
+        """Hatch a rectangle with lines that rise to the right."""
+        start = x - h + HATCH_STEP
+        while start < x + w:
+            left, right = max(start, x), min(start + h, x + w)
+            if right - left > 0.5:
+                self.rule(left, y + h - (left - start), right, y + h - (right - start), ink, thick=thick)
+            start += HATCH_STEP
+
     def ordered(self) -> list[tuple[tuple[Any, ...], SheetRows]]:
         """Return the layers as they are drawn: rectangles, straight lines, lines through points, words."""
         return sorted(self.layers.items(), key=lambda item: ORDER.index(item[0][0]))
@@ -84,16 +95,21 @@ class Sheet:
         marks: Counter[str] = Counter()  # of each ref: siblings need keys of their own
         for key, rows in self.ordered():
             if key[0] == "text":
-                parts.extend(_text(key, row) for row in rows)
+                drawn = [_text(key, row) for row in rows]
             elif key[0] == "rule":
-                parts.extend(_rule(key, row) for row in rows)
+                drawn = list(_rules(key, rows))
             elif key[0] == "line":
-                parts.extend(_line(key, row) for row in rows)
+                drawn = [_line(key, row) for row in rows]
             else:
+                drawn = []
                 for row in rows:
                     marks[row["ref"]] += 1
-                    parts.append(_rect(key, row, self.selection, marks[row["ref"]]))
-        return picture(self.width, self.height, "".join(parts), self.label)
+                    drawn.append(_rect(key, row, self.selection, marks[row["ref"]]))
+            parts += drawn
+        runs = groupby(parts, key=lambda mark: "data-ref" in mark.partition(">")[0])
+        body = "".join("".join(run) if selectable else f'<g pointer-events="none">{"".join(run)}</g>'
+                       for selectable, run in runs)  # fmt: skip
+        return picture(self.width, self.height, body, self.label)
 
 
 @cache
@@ -103,34 +119,40 @@ def _role(colour: str) -> str:
 
 
 def _dashed(dash: tuple[float, ...]) -> str:
-    return f"stroke-dasharray:{' '.join(f'{d:g}' for d in dash)};" if dash else ""
+    return f";stroke-dasharray:{' '.join(f'{d:g}' for d in dash)}" if dash else ""
 
 
 def _text(key: tuple[Any, ...], row: dict[str, Any]) -> str:
     _, size, bold, align = key
-    weight = "font-weight:700;" if bold else ""
-    style = f"fill:{_role(row['ink'])};font-size:{size:g}px;{weight}{_ANCHORS[align]}pointer-events:none"
-    return word(row["x"], row["y"] + size * 0.35, "", row["text"], style)
+    ink, high = _role(row["ink"]), f"font-size:{size:g}px" if size != 11 else ""  # the style sheet has ink and 11 px
+    style = ";".join(part for part in (f"fill:{ink}" if ink != "var(--kv-ink)" else "", high) if part)
+    classes = " ".join(name for name in ("k-b" if bold else "", _ANCHORS[align]) if name)
+    return word(row["x"], row["y"] + size * 0.35, classes, row["text"], style)
 
 
-def _rule(key: tuple[Any, ...], row: dict[str, Any]) -> str:
+def _rules(key: tuple[Any, ...], rows: SheetRows) -> Iterator[str]:
+    """Yield the lines of a layer, those of one colour as one path."""
     _, thick, dash = key
-    style = f"stroke:{_role(row['ink'])};stroke-width:{thick:g}px;{_dashed(dash)}"
-    return line(row["x"], row["y"], row["x2"], row["y2"], style)
+    by_ink: dict[str, list[str]] = {}
+    for row in rows:
+        by_ink.setdefault(row["ink"], []).append(f"M{num(row['x'])} {num(row['y'])}L{num(row['x2'])} {num(row['y2'])}")
+    for ink, commands in by_ink.items():
+        style = f"stroke:{_role(ink)};stroke-width:{thick:g}{_dashed(dash)}"
+        yield f'<path d="{"".join(commands)}" style="{style}"/>'
 
 
 def _line(key: tuple[Any, ...], row: dict[str, Any]) -> str:
     _, thick, dash = key
     points = " ".join(f"{x:g},{y:g}" for x, y in row["points"])
-    style = f"fill:none;stroke:{_role(row['ink'])};stroke-width:{thick:g}px;{_dashed(dash)}pointer-events:none"
+    style = f"fill:none;stroke:{_role(row['ink'])};stroke-width:{thick:g}{_dashed(dash)}"
     return f'<polyline points="{points}" style="{style}"/>'
 
 
 def _rect(key: tuple[Any, ...], row: dict[str, Any], selection: str, number: int) -> str:
     _, radius, dash, thick, _ = key
-    edge = f"stroke:{_role(row['stroke'])};stroke-width:{thick:g}px;{_dashed(dash)}" if thick else ""
+    edge = f";stroke:{_role(row['stroke'])};stroke-width:{thick:g}{_dashed(dash)}" if thick else ""
     x, y, wide, high = row["x"], row["y"], row["x2"] - row["x"], row["y2"] - row["y"]
-    style, ref = f"fill:{_role(row['fill'])};{edge}", row["ref"].removeprefix("#")
+    style, ref = f"fill:{_role(row['fill'])}{edge}", row["ref"].removeprefix("#")
     if not ref:
         return rect(x, y, wide, high, "", radius, style=style)
     pressed = ref == selection

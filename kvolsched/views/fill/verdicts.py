@@ -18,11 +18,19 @@ LETTERS = {
     "VolumeZone": "Z", "PodTopologySpread": "S", "InterPodAffinity": "I",
 }  # fmt: skip
 FAMILIES = {"F": "resources"} | dict.fromkeys("RLVZ", "storage") | dict.fromkeys("SI", "spread")
+SCORE_LETTERS = {"NodeResourcesBalancedAllocation": "B", "ImageLocality": "M"}  # plugins that only score
 CODES = {
     "Success": f.PASS, "Skip": f.NOTHING, "Error": f.ERROR, "UnschedulableAndUnresolvable": f.UNRESOLVABLE,
 }  # fmt: skip
 MAX_SCORED = 60  # nodes; of more, only those are shown that explain the decision
 MAX_BEST = 40  # then so many of the best, and of those that would win at another weight of a plugin
+
+
+def family_of(plugin: str) -> str:
+    """Return the family of a plugin of Kubernetes; a plugin of one's own is of the nodes."""
+    if plugin.startswith("NodeResources"):
+        return "resources"
+    return FAMILIES.get(LETTERS.get(plugin, ""), "storage" if plugin == "VolumeNode" else "node")
 
 
 def verdicts(context: FrameContext) -> f.Verdicts:

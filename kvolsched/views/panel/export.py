@@ -77,7 +77,10 @@ def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[s
 
 
 def _page(title: str, steps: list[dict[str, Any]], pool: list[str], width: int) -> str:
-    data = json.dumps({"steps": steps, "pool": pool, "at": 0, "root": ROOT}, ensure_ascii=False, separators=(",", ":"))
+    lists: dict[tuple[int, ...], int] = {}  # a view is often the same over several steps
+    rows = [{name: lists.setdefault(tuple(parts), len(lists)) for name, parts in step.items()} for step in steps]
+    run = {"steps": rows, "lists": list(lists), "pool": pool, "at": 0, "root": ROOT}
+    data = json.dumps(run, ensure_ascii=False, separators=(",", ":"))
     data = data.replace("</", "<\\/").replace("<!", "\\u003c!")
     tabs = "".join(f'<button class="k-tab" data-tab="{name}">{label}</button>' for name, label in EXPORTED.items())
     buttons = "".join(

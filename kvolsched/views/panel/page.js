@@ -5,7 +5,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const theme = () => { document.body.dataset.jpThemeLight = !dark.matches; };
 theme();
 dark.addEventListener("change", theme);
-const text = (name) => run.steps[at][name].map((i) => run.pool[i]).join("");
+const text = (name) => run.lists[run.steps[at][name]].map((i) => run.pool[i]).join("");
 const model = {
   get: (name) => name === "root" ? run.root : name === "tick" ? tick : text(name === "body" ? tab : name),
   on: (name, f) => (heard[name] = heard[name] || []).push(f), off() {},

@@ -1,152 +1,351 @@
-"""The chart of capacity: how much room each pool offers to a claim that is to be provisioned, or an inline volume.
+"""The ledger of capacity: what each pool publishes for a claim, what the rule says, and what the driver would answer.
 
-Bars are bytes, the line is what the claim asks for; below a bar stands what the driver has now, which may differ from
-what it published.
+Bars are bytes: outlined what is published, hatched what of it is gone, thin what the driver has now. Where the two
+verdicts differ, the scheduler believes what is no longer true.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from attrs import frozen
+
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
-from kvolsched.views.drawing.text import columns
-from kvolsched.views.drawing.theme import palette
+from kvolsched.views.pictures.ledger_parts import (
+    BROAD,
+    CROWD,
+    Legend,
+    Mark,
+    answer,
+    box,
+    columns_of,
+    flow,
+    head,
+    heading,
+    listed,
+    role,
+    with_more,
+)
 
 NO_CLAIM = "This pod has no claim to provision."  # and no inline volume
+NEVER_ASKED = "never asked"
+_DASH = (4.0, 3.0)
+
+
+@frozen
+class AlikePools:
+    """Pools that have one row: over 24, those that publish and have the same."""
+
+    rows: tuple[f.CapacityRow, ...]
+
+    @property
+    def first(self) -> f.CapacityRow:
+        """The row that is drawn for all."""
+        return self.rows[0]
+
+    @property
+    def names(self) -> list[str]:
+        """The pools."""
+        return [row.pool for row in self.rows]
+
+    @property
+    def name(self) -> str:
+        """The pool, or how many there are."""
+        return self.first.pool if len(self.rows) == 1 else f"{len(self.rows)} pools"
+
+
+@frozen
+class PoolVerdict:
+    """What the rule says, or the driver would answer: glyph, family of the colour, words, and more."""
+
+    glyph: str
+    ink: str
+    words: str
+    more: str = ""
 
 
 def draw(frame: f.Frame, width: int, selection: str = "") -> Sheet:
-    """Draw one ledger for each claim of the pod in focus that is to be provisioned."""
-    c, sheet, y = palette(), Sheet(width, "capacity ledger", selection, 24.0), 0.0
+    """Draw one ledger for each claim of the pod that is to be provisioned."""
+    sheet, y, legend = Sheet(width, "capacity ledger", selection, 24.0), 0.0, Legend()
     if not frame.capacity:
-        sheet.word(0, 10, NO_CLAIM, c["soft"])
+        sheet.word(0, 10, NO_CLAIM, role("soft"))
         return sheet
-    for ledger in frame.capacity:
-        y = _ledger(sheet, ledger, y) + 18
-    if any(ledger.rows for ledger in frame.capacity):
-        _legend(sheet, y)
-        y += 14
-    sheet.height = y + 2
+    for number, ledger in enumerate(frame.capacity):
+        y = _ledger(sheet, ledger, y + 20 * bool(number), legend)
+    sheet.height = legend.draw(sheet, y + 2)
     return sheet
 
 
 def reading(frame: f.Frame) -> str:
-    """Return the capacity ledgers as lines: published, how old, what the driver has now, the verdict."""
-    parts = []
-    for ledger in frame.capacity:
-        lines = [ledger.unchecked] if ledger.unchecked else []
-        table = []
-        for row in ledger.rows:
-            now = f"driver now {_of(row.driver_now)}" if row.driver_now is not None else "driver now unknown"
-            published = f"published {_of(row.published)}, {row.age:g} s old"
-            shown = "nothing published" if row.published is None else published
-            verdict = f"{'✓' if row.fits else '✕'} {_verdict(ledger, row)[0]}"
-            table.append([row.pool, row.reach, f"{shown}, {now}", verdict])
-        parts.append("\n".join([_title(ledger), *lines, columns(table)]).rstrip())
-    return "\n\n".join(parts) or NO_CLAIM
+    """Return the ledgers as lines: question and moment, answer, published, what the driver has, both verdicts."""
+    return "\n\n".join("\n".join(_lines(ledger)) for ledger in frame.capacity) or NO_CLAIM
 
 
-def _of(amount: int | None) -> str:
-    return "none" if amount is None else t.amount(amount)
+def _lines(ledger: f.CapacityLedger) -> list[str]:
+    lines = [_title(ledger) + (f"; {ledger.moment}" if ledger.moment else "")]
+    if ledger.unchecked:
+        lines.append(ledger.unchecked)
+    if ledger.answer:
+        lines.append(f"{_sign(ledger)} {ledger.answer} {ledger.sentence}".rstrip())
+    table = []
+    for alike in groups(ledger.rows):
+        row, rule, driver = alike.first, rule_says(ledger, alike.first), driver_says(ledger, alike.first)
+        age = "as loaded" if _is_loaded(row) else f"{row.age:g} s old"
+        shown = "nothing published" if row.published is None else f"published {t.amount(row.published)}, {age}"
+        now = "unknown" if row.driver_now is None else t.amount(row.driver_now)
+        told = f"{shown}, {'stale: ' if is_stale(row) else ''}driver now {now}"
+        answers = f"driver {driver.glyph} {driver.words}" if row.driver_now is not None else "driver unknown"
+        names = f" ({', '.join(alike.names[:4])}{', …' * (len(alike.names) > 4)})" if len(alike.rows) > 1 else ""
+        table.append([f"{alike.name}{names}", _reach(alike), told, f"rule {rule.glyph} {rule.words}", answers])
+    return [*lines, *([columns_of(table)] if table else [])]
+
+
+def groups(rows: Sequence[f.CapacityRow]) -> list[AlikePools]:
+    """Return the rows as they are drawn: of over 24 pools, those that are alike together."""
+    if len(rows) <= CROWD:
+        return [AlikePools((row,)) for row in rows]
+    found: dict[object, list[f.CapacityRow]] = {}
+    for row in rows:
+        like = (row.published, row.largest_volume, row.driver_now, row.driver_largest, row.fits, row.reason, row.age)
+        found.setdefault(like, []).append(row)
+    order = sorted(found.values(), key=lambda alike: (not alike[0].fits, -len(alike), alike[0].pool))
+    return [AlikePools(tuple(alike)) for alike in order]
+
+
+def _reach(alike: AlikePools) -> str:
+    if len(alike.rows) == 1:
+        return alike.first.reach
+    each = {row.reach for row in alike.rows}
+    return f"{each.pop()} each" if len(each) == 1 else "several nodes"
 
 
 def _title(ledger: f.CapacityLedger) -> str:
     name = t.name_in_ref(ledger.claim) if "/" in ledger.claim else ledger.claim
-    return f"Capacity for {name}: {t.amount(ledger.request)} of class {ledger.class_name}"
+    return f"Where could {name} be made? {t.amount(ledger.request)} of class {ledger.class_name}"
 
 
-def _stale(ledger: f.CapacityLedger, row: f.CapacityRow) -> bool:
-    return row.fits and row.driver_now is not None and row.driver_now < ledger.request
+def _sign(ledger: f.CapacityLedger) -> str:
+    return "!" if ledger.warns else "✓" if any(row.fits for row in ledger.rows) else "✕"
 
 
-def _verdict(ledger: f.CapacityLedger, row: f.CapacityRow) -> tuple[str, str]:
-    """Return the conclusion of the rule, and what the simulation knows about it."""
+def is_stale(row: f.CapacityRow) -> bool:
+    """Say whether the driver has less now than it published."""
+    return row.published is not None and row.driver_now is not None and row.driver_now < row.published
+
+
+def _is_loaded(row: f.CapacityRow) -> bool:
+    """Say whether a row is of a dump, which does not tell when it was published."""
+    return row.driver_now is None and not row.age
+
+
+def rule_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> PoolVerdict:
+    """Return the conclusion of the rule, which reads what is published."""
     ask = t.amount(ledger.request)
     if row.published is None:
-        more = f"driver has {_of(row.driver_now)}, but has not reported" if row.driver_now is not None else ""
-        return row.reason or "no entry = not sufficient", more
-    if _stale(ledger, row):
-        now = f"published {row.age:g} s ago; driver now has {_of(row.driver_now)}: creation will fail"
-        return f"{ask} ≤ {t.amount(row.published)}, but stale", now
-    age = f"published {row.age:g} s ago" + (", expired" if row.expired else "")
+        return PoolVerdict("✕", "storage", row.reason or "no entry = not sufficient")
+    when = "published before the dump" if _is_loaded(row) else f"published {row.age:g} s ago"
+    if row.driver_now is not None:
+        when += ": stale" if is_stale(row) else ", still true" if row.driver_now == row.published else ", more since"
     if row.fits:
-        return (f"{ask} ≤ {t.amount(row.published)}", f"{age}, still true" if row.driver_now == row.published else age)
+        return PoolVerdict("✓", "ok", f"{ask} ≤ {t.amount(row.published)}", when)
+    if row.expired:
+        return PoolVerdict("✕", "storage", "expired", f"{when}; the driver must publish again")
     if row.largest_volume is not None and row.largest_volume < ledger.request:
-        content = f"{ask} > largest volume {t.amount(row.largest_volume)}"
-        return content, "maximumVolumeSize decides, not capacity"
-    return row.reason or f"{ask} > {t.amount(row.published)}", age
+        return PoolVerdict("✕", "storage", f"{ask} > largest volume {t.amount(row.largest_volume)}", when)
+    return PoolVerdict("✕", "storage", row.reason or f"{ask} > {t.amount(row.published)}", when)
 
 
-def _ledger(sheet: Sheet, ledger: f.CapacityLedger, top: float) -> float:
-    c, width = palette(), sheet.width
-    sheet.word(0, top + 8, _title(ledger), c["ink"], size=13, bold=True, room=width)
-    y = top + 24.0
+def driver_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> PoolVerdict:
+    """Return what the driver would answer to a request for the volume, which only the simulation knows."""
+    if row.driver_now is None:
+        return PoolVerdict("–", "soft", "unknown")
+    limited = row.driver_largest is not None and row.driver_largest < min(row.driver_now, ledger.request)
+    room = row.driver_now if row.driver_largest is None else row.driver_largest
+    enough = room >= ledger.request
+    has = f"largest volume {t.amount(room)}" if limited else f"has {t.amount(row.driver_now)}"
+    if not row.fits:
+        more = "maximumVolumeSize decides, not capacity" if limited else ""
+        return PoolVerdict("✓" if enough else "✕", "soft", f"{has}: {NEVER_ASKED}", more)
+    if enough:
+        return PoolVerdict("✓", "ok", f"{has}: enough")
+    inline = "/" not in ledger.claim
+    then = "the kubelet cannot mount it" if inline else "then its selected-node is removed"
+    return PoolVerdict("✕", "resources", f"{has}: creation fails", then)
+
+
+# --- drawing ---------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class _Columns:
+    """Places of the parts of one ledger, px."""
+
+    bars: float
+    scale: float  # px a byte
+    room: float  # of the longest bar
+    rule: float
+    driver: float
+    width: float
+
+    def end(self, size: int) -> float:
+        """Return the right end of a bar of this size."""
+        return self.bars + max(2.0, size * self.scale)
+
+
+def _ledger(sheet: Sheet, ledger: f.CapacityLedger, top: float, legend: Legend) -> float:
+    width, broad = sheet.width, sheet.width >= BROAD
+    y = head(sheet, top, _title(ledger), ledger.moment)
     if ledger.unchecked:
-        sheet.word(0, y + 6, ledger.unchecked, c["soft"], room=width)
-        y += 20
-    if not ledger.rows:
+        return flow(sheet, 0, y + 8, width, [(ledger.unchecked, False, "ink")], 13) + 2
+    ink = "resources" if ledger.warns else "ok" if any(row.fits for row in ledger.rows) else "storage"
+    y = answer(sheet, y, _sign(ledger), ink, [(ledger.answer, True, "ink"), (ledger.sentence, False, "ink")])
+    alike = groups(ledger.rows)
+    if not alike:
         return y
-    widest = max(max(t.width(r.pool, 12.5, bold=True), t.width(r.reach, 10)) for r in ledger.rows)
-    label = min(widest + 22, 0.18 * width)
-    words = 0.31 * width
-    room = width - label - words - 20
-    most = max([ledger.request, *(v for r in ledger.rows for v in (r.published, r.driver_now) if v)]) * 1.08
-    asked = label + room * ledger.request / most
-    content = f"asked: {t.amount(ledger.request)}"
-    sheet.word(asked + 5, y + 2, content, c["storage"], bold=True)
-    y += 16
-    first = y
-    for row in ledger.rows:
-        _pool(sheet, ledger, row, (label, room, most), y)
-        y += 44
-    sheet.rule(asked, first - 8, asked, y - 8, c["storage"], thick=2, dash=(5, 4))
+    c = _columns(ledger, alike, width)
+    y += 14 if broad else 0
+    if broad:
+        heading(sheet, 0, y, c.bars - 8, "pool", "reached from")
+        below = "what the scheduler reads; below it the driver's room"
+        heading(sheet, c.bars, y, c.rule - c.bars - 8, "published", below)
+        heading(sheet, c.rule, y, c.driver - c.rule - 8, "the rule says", "published ≥ asked, largest too")
+        unknown = all(row.driver_now is None for row in ledger.rows)
+        truth = "not in the manifests" if unknown else "the simulation's truth"
+        heading(sheet, c.driver, y, width - c.driver, "the driver would answer", truth)
+        y += 22
+    asked = c.end(ledger.request)
+    words = f"asked {t.amount(ledger.request)}"
+    left = min(asked + 5, width - t.width(words, 11, bold=True))
+    sheet.word(left, y + 10, words, role("storage"), size=11, bold=True)
+    sheet.rule(asked, y + 4, asked, y + 18, role("storage"), thick=2, dash=(5, 4))
+    y += 20
+    for each in alike:
+        y = _pool(sheet, ledger, each, c, y, legend)
     return y
 
 
-def _pool(sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, scale: tuple[float, float, float],
-          y: float) -> None:
-    c, (x0, room, most) = palette(), scale
-    ref = f"pool/{row.pool}"
-    sheet.word(0, y + 6, row.pool, c["ink"], size=12.5, bold=True, room=x0 - 10, name=True)
-    sheet.word(0, y + 21, row.reach, c["soft"], size=10, room=x0 - 10)
-    stale = _stale(ledger, row)
-    if row.published is None:
-        sheet.rect(x0, y, room, 18, c["panel"], stroke=c["line"], dash=(4.0, 3.0), thick=1.2, ref=ref)
-        sheet.word(x0 + 7, y + 9.5, "nothing published", c["soft"], size=10.5)
+def _columns(ledger: f.CapacityLedger, alike: Sequence[AlikePools], width: float) -> _Columns:
+    broad = width >= BROAD
+    names = max(max(t.width(each.name, 13, bold=True), t.width(_reach(each), 10.5)) for each in alike)
+    label = min(max(names, 56.0), (0.18 if broad else 0.24) * width) + 16
+    rule = driver = 0.0
+    if broad:
+        says = [(rule_says(ledger, each.first), driver_says(ledger, each.first)) for each in alike]
+        rule, driver = (max(_wide(one[side]) for one in says) for side in (0, 1))
+        rule, driver = min(max(rule, 170.0), 0.24 * width), min(max(driver, 150.0), 0.26 * width)
+    room = width - label - rule - driver - 12
+    sizes = (size for row in ledger.rows for size in (row.published, row.driver_now) if size)
+    longest = max(60.0, room - 74)
+    scale = longest / max(ledger.request, *sizes, 1)
+    return _Columns(label, scale, longest, width - rule - driver, width - driver, width)
+
+
+def _wide(found: PoolVerdict) -> float:
+    return max(t.width(found.words, 12, bold=True), min(t.width(found.more, 10.5), 190.0)) + 30
+
+
+def _pool(sheet: Sheet, ledger: f.CapacityLedger, alike: AlikePools, c: _Columns, y: float, legend: Legend) -> float:
+    row, broad = alike.first, c.width >= BROAD
+    rule, driver = rule_says(ledger, row), driver_says(ledger, row)
+    several = len(alike.rows) > 1
+    runs = [] if broad else _words_below(rule, driver)
+    high = 48.0 if broad else flow(Sheet(c.width), 8, 52 + 14 * several, c.width - 16, runs, 11) - 2
+    high += 12.0 * (several and broad)
+    differ = row.driver_now is not None and row.fits != (driver.glyph == "✓")
+    says = f"rule {rule.glyph} {rule.words}; driver {driver.glyph} {driver.words}"
+    sheet.rect(-8, y, c.width + 16, high - 4, role("panel" if differ else "paper"), radius=6, ref=f"pool/{row.pool}",
+               tip=f"{listed(alike.names)}, {_reach(alike)}: {says}")
+    sheet.word(0, y + 14, alike.name, role("ink"), size=13, bold=True, room=c.bars - 10, name=not several)
+    sheet.word(0, y + 30, _reach(alike), role("soft"), size=10.5, room=c.bars - 10)
+    _bars(sheet, ledger, row, c, y + 4, legend)
+    if several:
+        room = (c.rule if broad else c.width) - c.bars - 10
+        sheet.word(c.bars, y + 46, with_more(alike.names, room, 10.5), role("soft"), size=10.5, room=room)
+    if broad:
+        _say(sheet, rule, c.rule, y + 4, c.driver - c.rule - 10, stale=is_stale(row))
+        _say(sheet, driver, c.driver, y + 4, c.width - c.driver)
     else:
-        sheet.rect(x0, y, room, 18, c["track"], ref=ref)
-        sheet.rect(x0, y, max(2.0, room * row.published / most), 18, c["ok" if row.fits else "storage"], ref=ref)
-        ink = c["paper"] if room * row.published / most > 60 else c["ink"]
-        sheet.word(x0 + 12, y + 9.5, "✓" if row.fits else "✕", ink, bold=True, align="center")
-        sheet.word(x0 + 22, y + 9.5, t.amount(row.published), ink, bold=True)
+        flow(sheet, 8, y + 50 + 14 * several, c.width - 16, runs, 11)
+    return y + high
+
+
+def _bars(sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, c: _Columns, y: float, legend: Legend) -> None:
+    asked = c.end(ledger.request)
+    ink = "ok" if row.fits else "storage"
+    if row.published is None:
+        sheet.rect(c.bars, y, c.room, 19, role("paper"), stroke=role("soft"), dash=_DASH, thick=1.3)
+        words = "nothing published"
+        left = asked + 8 if asked + 8 + t.width(words, 10.5) < c.bars + c.room else c.bars + 8
+        sheet.word(left, y + 10, words, role("soft"), size=10.5, room=c.bars + c.room - left)
+        legend.add("no entry", box("paper", "soft", (3.0, 2.0)), 6)
+    else:
+        end = c.end(row.published)
+        sheet.rect(c.bars, y, end - c.bars, 19, role(f"{ink}-pale"), stroke=role(ink), thick=1.8)
+        legend.add(*(("published, enough", box("ok-pale", "ok"), 1) if row.fits else
+                     ("published, rejected", box("storage-pale", "storage"), 2)))
+        if row.driver_now is not None and row.driver_now < row.published:
+            gone = c.bars if not row.driver_now else c.end(row.driver_now)
+            sheet.hatch(gone + 1, y + 1, end - gone - 2, 17, role("resources"))
+            legend.add("published, but gone: stale", _hatched, 3)
+        number = t.amount(row.published)
+        left = asked + 7 if end < asked + 3 and asked < end + 10 + t.width(number, 12, bold=True) else end + 7
+        sheet.word(left, y + 10, number, role(ink), size=12, bold=True)
     if row.driver_now is not None:
-        colour = c["resources"] if row.driver_now != row.published and row.published is not None else c["soft"]
-        sheet.rect(x0, y + 21, max(2.0, room * row.driver_now / most), 5, colour, radius=2, ref=ref)
+        differs = row.published is not None and row.driver_now != row.published
+        shade = "resources" if differs else "soft"
+        end = c.end(row.driver_now)
+        sheet.rect(c.bars, y + 23, end - c.bars, 6, role(shade), radius=2)
+        legend.add("the driver has now, not what it published" if differs else "the driver has now", _thin(shade), 4)
+        gone = (row.published or 0) - row.driver_now
+        short = t.amount(row.driver_now)
+        forms = [f"driver now {short}, {t.amount(gone)} gone"] * (gone > 0) + [f"driver now {short}", short]
+        room = (c.rule if c.width >= BROAD else c.width) - end - 14
+        left = asked + 6 if end + 6 < asked + 4 and asked - end < 14 else end + 6
+        fitting = next((each for each in forms if t.width(each, 10.5, bold=True) <= room and not (
+            left < asked < left + t.width(each, 10.5, bold=True))), "")  # fmt: skip
+        if not fitting and left < asked:  # beyond the line of what is asked
+            left = asked + 6
+            room = (c.rule if c.width >= BROAD else c.width) - left - 8
+            fitting = next((each for each in forms if t.width(each, 10.5, bold=True) <= room), "")
+        sheet.word(left, y + 27, fitting, role(shade), size=10.5, bold=differs)
     if row.largest_volume is not None:
-        at = x0 + room * row.largest_volume / most
-        sheet.rule(at, y - 3, at, y + 21, c["ink"], thick=2.5)
-        sheet.word(at + 6, y + 9.5, "◀", c["ink"], size=9, align="center")
-    top, below = _verdict(ledger, row)
-    ink = c["resources"] if stale else c["ok"] if row.fits else c["storage"]
-    x = x0 + room + 20
-    sheet.word(x + 6, y + 6, "✓" if row.fits else "✕", ink, size=12, bold=True, align="center")
-    sheet.word(x + 18, y + 6, top, ink, size=12, bold=True, room=sheet.width - x - 18)
-    for i, line in enumerate(t.wrap(below, sheet.width - x, 10.5, 2)):
-        sheet.word(x, y + 21 + 13 * i, line, c["soft"], size=10.5)
+        at = c.end(row.largest_volume)
+        sheet.rule(at, y - 3, at, y + 22, role("ink"), thick=3)
+        legend.add("largest single volume", _tick, 5)
+    sheet.rule(asked, y - 4, asked, y + 31, role("storage"), thick=2, dash=(5, 4))
 
 
-def _legend(sheet: Sheet, y: float) -> None:
-    c, x = palette(), 0.0
-    entries = (
-        (c["ok"], 14.0, "published, enough"),
-        (c["storage"], 14.0, "published, but rejected"),
-        (c["soft"], 5.0, "what the driver has now"),
-        (c["resources"], 5.0, "not what it published"),
-    )
-    for fill, high, content in entries:
-        sheet.rect(x, y - high / 2, 16, high, fill, radius=2)
-        sheet.word(x + 22, y, content, c["soft"], size=10.5)
-        x += 22 + t.width(content, 10.5) + 22
-    sheet.rule(x + 3, y - 8, x + 3, y + 8, c["ink"], thick=2.5)
-    sheet.word(x + 9, y, "◀", c["ink"], size=9, align="center")
-    sheet.word(x + 20, y, "largest single volume", c["soft"], size=10.5)
+def _hatched(sheet: Sheet, x: float, y: float) -> None:
+    box("ok-pale", "resources")(sheet, x, y)
+    sheet.hatch(x + 1, y - 6, 16, 12, role("resources"))
+
+
+def _thin(shade: str) -> Mark:
+    return lambda sheet, x, y: sheet.rect(x, y - 3, 18, 6, role(shade), radius=2)
+
+
+def _tick(sheet: Sheet, x: float, y: float) -> None:
+    sheet.rule(x + 9, y - 8, x + 9, y + 8, role("ink"), thick=3)
+
+
+def _say(sheet: Sheet, found: PoolVerdict, x: float, y: float, room: float, *, stale: bool = False) -> None:
+    sheet.word(x + 6, y + 9, found.glyph, role(found.ink), size=12, bold=True, align="center")
+    sheet.word(x + 18, y + 9, found.words, role(found.ink), size=12, bold=True, room=room - 18)
+    lines = t.wrap(found.more, room - 18, 10.5, 2) if found.more else ()
+    for place, line in enumerate(lines):
+        sheet.word(x + 18, y + 24 + 12 * place, line, role("resources" if stale else "soft"), size=10.5, bold=stale,
+                   room=room - 18)
+
+
+def _words_below(rule: PoolVerdict, driver: PoolVerdict) -> list[tuple[str, bool, str]]:
+    """Return both verdicts for a narrow page."""
+    return [
+        ("the rule says", False, "soft"),
+        (f"{rule.glyph} {rule.words}{',' if rule.more else ''}", True, rule.ink),
+        (rule.more, False, "soft"),
+        ("· the driver", False, "soft"),
+        (f"{driver.glyph} {driver.words}{',' if driver.more else ''}", True, driver.ink),
+        (driver.more, False, "soft"),
+    ]

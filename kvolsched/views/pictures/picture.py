@@ -17,6 +17,7 @@ from kvolsched.views.frame import Frame
 from kvolsched.views.pictures import capacity, cluster_map, domains, lanes, log, matrix, scores, skew, story
 
 FIGURE_WIDTH = WIDTH
+LEDGER = 1_080  # px: on a wider page the columns of a ledger would only stand further apart
 CHART_WIDTH = 816  # px: as wide as a figure with the margins that vega adds
 
 
@@ -83,8 +84,8 @@ PICTURES = (
     Picture("map", cluster_map.draw, cluster_map.reading, by_domain=True),
     Picture("verdicts", matrix.draw, matrix.reading, tab="Verdicts"),
     Picture("scores", scores.draw, scores.reading),
-    Picture("skew", skew.draw, skew.reading, tab="Skew", tables=("skew",)),
-    Picture("capacity", capacity.draw, capacity.reading, tab="Capacity", tables=("capacity",)),
+    Picture("skew", skew.draw, skew.reading, tab="Skew", tables=("skew",), widest=LEDGER),
+    Picture("capacity", capacity.draw, capacity.reading, tab="Capacity", tables=("capacity",), widest=LEDGER),
     Picture("domains", domains.draw, domains.reading, tab="Domains", by_domain=True),
     Picture("events", log.draw_events, log.events_reading, tab="Events"),
     Picture("story", story.draw, story.reading, tab="Story", tables=("story",)),

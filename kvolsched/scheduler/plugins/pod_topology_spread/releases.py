@@ -5,7 +5,7 @@ Where S3 is silent it has the words of 1.16 and the counting of 1.18.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -75,6 +75,10 @@ class PseudoCode:
 class SkewScore:
     """Ranks by S3's priority: Σ over constraints of (matching − least matching) − maxSkew, the lower the better."""
 
+    formula: ClassVar[str] = (
+        "raw = matching pods − least matching pods − maxSkew; score = 100 × (greatest − raw) ÷ (greatest − least)"
+    )
+
     def raw(self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...],
             columns: ColumnContext) -> Integers:
         """Return the sums by row; the least is that of the nodes that passed the filters."""
@@ -107,6 +111,9 @@ class ShareScore:
         not_ranked_points: the score of nodes that are not ranked where all others are equal.
     """
 
+    formula: ClassVar[str] = (
+        "raw = matching pods; score = all points × (sum − raw) ÷ (sum − least), sum over the nodes that fit"
+    )
     max_points: int
     not_ranked_points: int = 0
 

@@ -5,7 +5,7 @@ A `SpreadScore` is the part of the plugin that releases do differently; theirs a
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import attrs
 import numpy as np
@@ -26,6 +26,9 @@ NOT_RANKED = -1
 class SpreadScore(Protocol):
     """Makes raw scores of soft constraints, and scores of raw ones."""
 
+    formula: ClassVar[str]
+    """How it does, in words."""
+
     def raw(self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...],
             columns: ColumnContext) -> Integers:
         """Return raw scores by row; nodes that lack one of `keys` are not ranked."""
@@ -41,6 +44,10 @@ class WeightedCountScore:
     A host counts its own pods, any other domain those of all its counted nodes. Domains are those of the nodes that
     passed the filters.
     """
+
+    formula: ClassVar[str] = (
+        "raw = matching pods × ln(domains + 2) + maxSkew − 1; score = 100 × (greatest + least − raw) ÷ greatest"
+    )
 
     def raw(self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...],
             columns: ColumnContext) -> Integers:

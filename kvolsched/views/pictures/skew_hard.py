@@ -1,0 +1,385 @@
+"""The ledger of a constraint that rejects (DoNotSchedule): squares, minimum and limit, sums, where one may land."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from attrs import frozen
+
+from kvolsched.views import frame as f
+from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.sheet import Sheet
+from kvolsched.views.pictures import skew_crowd
+from kvolsched.views.pictures.ledger_parts import (
+    BROAD,
+    CROWD,
+    MANY,
+    Legend,
+    answer,
+    box,
+    counted,
+    flow,
+    head,
+    heading,
+    role,
+)
+from kvolsched.views.pictures.skew_parts import (
+    PLACED,
+    add_placed,
+    draw_ground,
+    draw_sum,
+    draw_verdict,
+    height_below,
+    words_below,
+)
+from kvolsched.views.pictures.skew_rows import (
+    AlikeRows,
+    LandingVerdict,
+    actual_skew,
+    groups,
+    is_minimum,
+    limit,
+    limit_words,
+    minimum_words,
+    nodes_words,
+    sum_words,
+    title,
+    verdict,
+    who_lands,
+)
+
+MAX_UNITS = 12
+"""More pods in a domain than this are a bar with their number."""
+
+_DOTS = (2.0, 2.0)
+_GAP, _MARGIN = 4.0, 14.0
+
+
+@frozen
+class _Columns:
+    """Places of the parts of one ledger, px."""
+
+    marks: float  # left end of the squares
+    room: float  # of the squares
+    pitch: float  # from one pod to the next
+    apart: float  # pods that are not counted; 0: none are, or the page is narrow
+    actual: float
+    sum: float
+    verdict: float
+    width: float
+    bars: bool  # whether pods are bars with numbers
+
+    def at(self, pods: float) -> float:
+        """Return the left end of a pod's square."""
+        return self.marks + pods * self.pitch
+
+    def line(self, pods: float) -> float:
+        """Return the place between two pods."""
+        return self.at(pods) - (0 if self.bars else _GAP / 2)
+
+
+def draw(sheet: Sheet, ledger: f.SkewLedger, top: float, legend: Legend) -> float:
+    """Draw one ledger below `top`; return where what follows begins."""
+    y = head(sheet, top, title(ledger), ledger.moment)
+    glyph, ink = ("✓", "ok") if ledger.open else ("✕", "spread")
+    y = answer(sheet, y, glyph, ink, [(ledger.answer, True, "ink"), (ledger.sentence, False, "ink")])
+    inside = groups(ledger, [row for row in ledger.rows if not row.left_out])
+    outside = groups(ledger, [row for row in ledger.rows if row.left_out])
+    if not ledger.rows:
+        return y
+    domains = sum(len(each.rows) for each in inside)
+    thin = domains > MANY
+    c = _columns(ledger, [*inside, *outside], sheet.width, thin=thin)
+    if domains > CROWD:
+        y = skew_crowd.draw(sheet, ledger, inside, y + 8, legend)
+    elif domains:
+        y = _rows(sheet, ledger, inside, c, y + 8, legend, thin=thin)
+    if outside:
+        y = _left_out(sheet, ledger, outside, c, y + 4, legend)
+    return _notes(sheet, ledger, y)
+
+
+# --- places ----------------------------------------------------------------------------------------------------------
+
+
+def _columns(ledger: f.SkewLedger, alike: Sequence[AlikeRows], width: float, *, thin: bool) -> _Columns:
+    broad, rows = width >= BROAD, [each.first for each in alike]
+    size = 12 if thin else 13
+    names = max(t.width(row.domain, size, bold=True) for row in rows)
+    below = 0 if thin else max(t.width(_below_name(ledger, row), 10.5, bold=True) for row in rows)
+    label = min(max(names, below, 60.0), (0.2 if broad else 0.26) * width) + _MARGIN
+    if thin:
+        label += 62 * broad
+    sums = max(t.width(sum_words(ledger, row), 12, bold=True) for row in rows) + 34 if broad or thin else 0.0
+    found = [verdict(each) for each in alike]
+    ends = max(t.width(each.words, 12, bold=True) for each in found) + 24 if broad or thin else 0.0
+    if broad and not thin:
+        ends = max(ends, *(min(t.width(each.why, 10.5), 190.0) + 24 for each in found), 0.19 * width)
+    ends = min(ends, (0.28 if broad else 0.34) * width)
+    actual = 90.0 if broad and not thin else 0.0
+    apart = 150.0 if broad and not thin and any(row.not_counted for row in rows) else 0.0
+    if apart:
+        apart = min(170.0, max(apart, 0.13 * width))
+    room = width - label - sums - ends - actual - apart - _MARGIN
+    most = max((row.counted for row in rows if not row.left_out), default=0)
+    slots = max(most + 1, min(limit(ledger), most + 4))
+    pitch = min(34.0, room / slots)
+    bars = thin or most > MAX_UNITS or pitch < 15
+    if bars:
+        pitch = min(44.0 if most <= MAX_UNITS else 34.0, (room - 18) / slots)
+    x = label + room + _MARGIN
+    return _Columns(label, room, pitch, x if apart else 0.0, x + apart, x + apart + actual,
+                    x + apart + actual + sums, width, bars)
+
+
+def _below_name(ledger: f.SkewLedger, row: f.SkewRow) -> str:
+    return f"{nodes_words(row)}{' · ▼ minimum' if is_minimum(ledger, row) else ''}"
+
+
+# --- up to 24 domains ------------------------------------------------------------------------------------------------
+
+
+def _rows(
+    sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[AlikeRows], c: _Columns, y: float, legend: Legend, *,
+    thin: bool,
+) -> float:  # fmt: skip
+    broad = sheet.width >= BROAD
+    if broad:
+        y = _headings(sheet, ledger, c, y, thin=thin)
+    else:
+        sheet.word(0, y + 6, f"● matching pods, counted: {ledger.selector}", role("soft"), size=10.5, bold=True,
+                   room=sheet.width)
+        y += 16
+    labels, first = y, y + 36
+    y, places = first, []
+    repeated = ""
+    for each in alike:
+        row = each.first
+        lines = [] if broad or thin else words_below(ledger, each)
+        high = 23.0 if thin else 46.0 if broad else height_below(lines, c.width - 8)
+        draw_ground(sheet, ledger, each, y, high)
+        places.append((each, y, high, lines))
+        y += high + (2 if thin else 4)
+    last = y - 2
+    whole = broad or thin  # else words stand below the marks of a row, where no line may go
+    spans = [(first - 3, last)] if whole else [(top - (3 if top == first else 0), top + 36) for _, top, _, _ in places]
+    for span in spans:
+        _band(sheet, ledger, c, *span, legend)
+    for each, top, high, lines in places:
+        row = each.first
+        _name(sheet, ledger, row, c, top, high, thin=thin)
+        _pods(sheet, ledger, row, c, top + (2 if thin else 9 if broad else 6), legend, thin=thin)
+        if lines:
+            flow(sheet, 8, top + 43, c.width - 16, lines, 11)
+        if broad and not thin:
+            _apart(sheet, row, c, top, legend)
+            middle = top + high / 2
+            words = f"{row.counted} − {ledger.minimum} = {actual_skew(ledger, row)}"
+            sheet.word(c.actual, middle, words, role("ink"), size=12)
+        if broad or thin:
+            draw_sum(sheet, ledger, row, c.sum, c.verdict, top + high / 2)
+            repeated = _verdict(sheet, each, c, top, high, repeated, thin=thin)
+    _lines(sheet, ledger, c, labels, spans)
+    return last + 6
+
+
+def _headings(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, y: float, *, thin: bool) -> float:
+    heading(sheet, 0, y + 6, c.marks - 8, "domain", "nodes")
+    first = "● matching pods, counted"
+    first = first if t.width(first, 10.5, bold=True) <= c.room + 8 else "● counted pods"
+    heading(sheet, c.marks, y + 6, c.room + 8, first, ledger.selector)
+    if c.apart:
+        heading(sheet, c.apart, y + 6, c.actual - c.apart - 8, "⊖ match, not counted", "and why")
+    if not thin:
+        heading(sheet, c.actual, y + 6, c.sum - c.actual - 4, "ActualSkew", "now (S3)")
+    heading(sheet, c.sum, y + 6, c.verdict - c.sum - 4, "sum if placed here", "counted + self − min.")
+    heading(sheet, c.verdict, y + 6, c.width - c.verdict, f"may {who_lands(ledger)} land here?", "all filters")
+    return y + 32
+
+
+def _band(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, top: float, low: float, legend: Legend) -> None:
+    """Draw the pale band of the room that is left under the limit."""
+    left = c.line(ledger.minimum)
+    right = min(c.line(limit(ledger)), c.marks + c.room)
+    if right > left:
+        sheet.rect(left, top, right - left, low - top, role("ok-pale"), radius=0)
+        legend.add("room under the limit", box("ok-pale"), 9)
+
+
+def _lines(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, labels: float,
+           spans: Sequence[tuple[float, float]]) -> None:
+    """Draw the lines of minimum and limit with their labels, the minimum's above the limit's."""
+    least_, most = c.line(ledger.minimum), c.line(limit(ledger))
+    first, by = minimum_words(ledger)
+    shown = most <= c.marks + c.room
+    _line_label(sheet, least_, labels + 8, f"▼ {first}, {by}", "ink", c.width)
+    words = limit_words(ledger) if shown else f"{limit_words(ledger)} →"
+    left = _line_label(sheet, most if shown else c.marks + c.room - 10, labels + 23, words, "spread", c.width)
+    start = labels + (15 if left > least_ else 31)  # a label that was moved to the left is not crossed
+    for place, (top, low) in enumerate(spans):
+        sheet.rule(least_, top if place else start, least_, low, role("ink"), thick=2.4)
+        if shown:
+            sheet.rule(most, top if place else labels + 31, most, low, role("spread"), thick=2, dash=(5, 4))
+
+
+def _line_label(sheet: Sheet, x: float, y: float, words: str, ink: str, width: float) -> float:
+    """Draw the label of a line from `x` on, or as far left as it needs; return its left end."""
+    x = max(0.0, min(x, width - t.width(words, 11, bold=True)))
+    sheet.word(x, y, words, role(ink), size=11, bold=True, room=width - x)
+    return x
+
+
+def _name(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, c: _Columns, y: float, high: float, *,
+          thin: bool) -> None:
+    least_ = is_minimum(ledger, row)
+    broad = c.width >= BROAD
+    if thin:
+        name = f"▼ {row.domain}" if least_ else row.domain
+        room = c.marks - 10 - 62 * broad
+        sheet.word(0, y + high / 2, name, role("ink"), size=12, bold=True, room=room, name=not least_)
+        if broad:
+            sheet.word(c.marks - 62, y + high / 2, nodes_words(row), role("soft"), size=10.5, room=54)
+        return
+    middle = y + (high / 2 if broad else 18)
+    sheet.word(0, middle - 8, row.domain, role("ink"), size=13, bold=True, room=c.marks - 10, name=True)
+    sheet.word(0, middle + 9, _below_name(ledger, row), role("ink" if least_ else "soft"), size=10.5, bold=least_,
+               room=c.marks - 8)
+
+
+def _pods(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, c: _Columns, y: float, legend: Legend, *,
+          thin: bool) -> None:
+    """Draw the pods that count, then this pod if it is placed here."""
+    high = 18.0 if thin else 24.0
+    middle, wide = y + high / 2, c.pitch - _GAP
+    if row.counted:
+        legend.add("matching pod, counted", box("ink"), 1)
+    if c.bars and row.counted:
+        end = row.counted * c.pitch
+        sheet.rect(c.marks, y, end - 2, high, role("ink"))
+        number = str(row.counted)
+        inside = end - 2 > t.width(number, 11, bold=True) + 8
+        if inside:
+            sheet.word(c.marks + 7, middle, number, role("paper"), bold=True)
+    elif not c.bars:
+        for place in range(row.counted):
+            sheet.rect(c.at(place), y, wide, high, role("ink"))
+    sign, ink = add_placed(legend, ledger, row)
+    left, wide = c.at(row.counted), max(wide, 5.0)
+    sheet.rect(left, y, wide, high, role(f"{ink}-pale"), stroke=role(ink), dash=PLACED, thick=1.5)
+    beside = left + wide + 9
+    if wide >= 15:
+        sheet.word(left + wide / 2, middle, sign, role(ink), size=12, bold=True, align="center")
+    else:
+        for line in (c.line(ledger.minimum), c.line(limit(ledger))):  # no sign on a line
+            beside = line + 9 if abs(beside - line) < 8 else beside
+        sheet.word(beside, middle, sign, role(ink), size=11, bold=True, align="center")
+        beside += 12
+    if c.bars and row.counted and row.counted * c.pitch - 2 <= t.width(str(row.counted), 11, bold=True) + 8:
+        sheet.word(beside, middle, str(row.counted), role("ink"), bold=True)
+        beside += t.width(str(row.counted), 11, bold=True) + 6
+    landing = row.landing
+    closed = row.fits and landing is not None and not landing.fitting
+    if closed and not thin and beside + 76 < c.marks + c.room + _MARGIN:
+        sheet.word(beside, middle, "by the sum", role("ok"), size=11, bold=True)
+    if thin and row.not_counted:
+        apart = sum(number for number, _ in row.not_counted)
+        if beside + 30 < c.marks + c.room + _MARGIN:
+            sheet.word(beside, middle, f"⊖ {apart}", role("soft"), size=10.5)
+            legend.add("matches, not counted", box("paper", "soft", _DOTS, "⊖", "soft"))
+
+
+def _apart(sheet: Sheet, row: f.SkewRow, c: _Columns, y: float, legend: Legend) -> None:
+    """Draw the pods that match and do not count, with the reasons."""
+    if not c.apart:
+        return
+    if not row.not_counted:
+        sheet.word(c.apart, y + 23, "– none", role("soft"), size=11)
+        return
+    number = sum(number for number, _ in row.not_counted)
+    legend.add("matches, not counted", box("paper", "soft", _DOTS, "⊖", "soft"))
+    x, shown = c.apart, number if number <= 3 else 1
+    for _ in range(shown):
+        sheet.rect(x, y + 14, 15, 18, role("paper"), stroke=role("soft"), dash=_DOTS, thick=1)
+        sheet.word(x + 7.5, y + 23, "⊖", role("soft"), size=10, align="center")
+        x += 18
+    x += 4
+    room, reasons = c.actual - x - 8, list(row.not_counted)
+    words = [f"{count} {why}" for count, why in reasons]
+    if len(words) > 2:
+        words = [words[0], f"{number - reasons[0][0]} others: {', '.join(why for _, why in reasons[1:])}"]
+    lines = t.wrap(words[0], room, 10.5, 2) if len(words) == 1 else words
+    for place, line in enumerate(lines):
+        sheet.word(x, y + 23 + 14 * place - 7 * (len(lines) - 1), line, role("soft"), size=10.5, room=room)
+
+
+def _verdict(sheet: Sheet, alike: AlikeRows, c: _Columns, y: float, high: float, repeated: str, *,
+             thin: bool) -> str:
+    """Draw whether the pod may land; in thin rows, a verdict that is repeated in short. Return its words."""
+    found = verdict(alike)
+    again = thin and repeated == found.words + found.why and found.words.startswith("no")
+    x, room = c.verdict, c.width - c.verdict
+    shown = LandingVerdict(found.glyph, found.ink, "no" if again else found.words, "" if thin else found.why)
+    draw_verdict(sheet, shown, x,
+         y + high / 2, room, bold=not again)
+    return found.words + found.why
+
+
+# --- below -----------------------------------------------------------------------------------------------------------
+
+
+def _left_out(
+    sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[AlikeRows], c: _Columns, y: float, legend: Legend
+) -> float:
+    """Draw what is no domain: its pods count nowhere."""
+    width, broad = sheet.width, sheet.width >= BROAD
+    sheet.rule(0, y, width, y, role("line"))
+    y += 6
+    ends, label = width - c.verdict if broad else 0.0, c.marks
+    for each in alike:
+        row = each.first
+        found = verdict(each)
+        pods = "" if not row.counted else "; its pod counts nowhere" if row.counted == 1 else (
+            f"; its {row.counted} pods count nowhere")  # fmt: skip
+        words = f"– no domain: {row.left_out}{pods}"
+        several = len(each.rows) > 1
+        name = counted(len(each.rows), "value") if several else row.domain
+        units = min(row.counted, 3)
+        room = width - label - ends - units * 22 - 20
+        lines = t.wrap(words, room, 11, 2)
+        high = 42.0 if broad else 42.0 + 18
+        draw_ground(sheet, ledger, each, y, high)
+        sheet.word(0, y + 13, name, role("soft"), size=13, bold=True, room=label - 10, name=True)
+        sheet.word(0, y + 30, nodes_words(row), role("soft"), size=10.5)
+        for place in range(units):
+            sheet.rect(label + place * 22, y + 11, 18, 18, role("line"))
+        if units:
+            legend.add("in no domain", box("line"))
+            if row.counted > 3:
+                sheet.word(label + 9, y + 20, str(row.counted), role("ink"), size=10, bold=True, align="center")
+        for place, line in enumerate(lines):
+            sheet.word(label + units * 22 + 4, y + 20.5 + 14 * place - 7 * (len(lines) - 1), line, role("soft"))
+        if broad:
+            draw_verdict(sheet, found, c.verdict, y + 21, width - c.verdict)
+        else:
+            first = f"{found.glyph} {found.words}{',' if found.why else ''}"
+            runs = [(first, True, found.ink), (found.why, False, "soft")]
+            flow(sheet, 8, y + 49, width - 16, runs, 11)
+        y += high + 4
+    return y
+
+
+def _notes(sheet: Sheet, ledger: f.SkewLedger, y: float) -> float:
+    """Draw a box with why a shut domain counts, and the sums if it did not."""
+    if not ledger.notes:
+        return y
+    width, top = sheet.width, y + 6
+    draws, y = [], top + 17
+    for first, words in ledger.notes:
+        runs = [(first, True, "accent"), (words, False, "ink")]
+        draws.append(partial(flow, sheet, 12, y, width - 24, runs, 12))
+        y = flow(Sheet(width), 12, y, width - 24, runs, 12) + 3
+    sheet.rect(0, top, width, y - top - 6, role("paper"), stroke=role("accent"), radius=7, thick=1.4)
+    for put in draws:
+        put()
+    return y + 4
