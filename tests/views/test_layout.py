@@ -113,6 +113,14 @@ def test_texts_stay_in_their_cards_and_over_no_other_text(name, width):
     assert [] == faults
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("selection", ["kind/zone-b/NodeUnschedulable", "kind/zone-a/fits", "node/a-n015"])
+def test_an_open_group_stays_in_its_room(selection, width):
+    """The nodes of an open group, named or as cells, stay inside the map and over no other text."""
+    texts, loose = boxes(resolve(NAMED["map"].svg(frames.many(1000), width, selection)))
+    assert ([], []) == (meeting(texts), loose)
+
+
 @pytest.mark.parametrize("width", [340, 560, 820, 980, 1460])
 def test_the_panels_lines_stay_in_their_room(width):
     """What was written, the folded lanes and the last events keep to the widths that the layout gives them."""

@@ -225,16 +225,44 @@ def test_another_topology_key_regroups_the_nodes():
     assert "of several domains" in cluster_map.draw(frame, 1000, key="rack")
 
 
-def test_more_nodes_become_cells_and_then_tallies():
-    """Cards up to 24 nodes, one cell a node above, tallies when a cell would fall under 12 px."""
+def test_more_nodes_become_cells_and_then_groups():
+    """Cards up to 24 nodes, one cell a node above, from 300 on one card for all nodes of a domain and verdict."""
     shapes = [cluster_map.draw(frames.many(count), 1000) for count in (12, 200, 1000, 2000)]
     assert [drawn.count('data-key="2:node/') for drawn in shapes] == [12, 0, 0, 0]
-    assert [len(re.findall(r"<path d=\"M\d+ \d+h\d+v", drawn)) for drawn in shapes] == [0, 200, 1000, 0]
+    assert [len(re.findall(r"<path d=\"M\d+ \d+h\d+v", drawn)) for drawn in shapes] == [0, 200, 0, 0]
+    assert [drawn.count('data-ref="kind/') for drawn in shapes] == [0, 0, 18, 18]
 
 
-@pytest.mark.parametrize(("count", "most"), [(12, 28_000), (200, 28_000), (1000, 84_000), (2000, 14_000)])
+def test_the_groups_of_a_domain_count_each_of_its_nodes_once():
+    """The cards of a domain name their counts, verdicts and reasons, and no node is missing or in two of them."""
+    frame = frames.many(1000)
+    svg = cluster_map.draw(frame, 1000)
+    counts = [int(count) for count in re.findall(r'data-ref="kind/[^"]*"[^>]*aria-label="(\d+) nodes', svg)]
+    assert 1000 == sum(counts)
+    assert re.search(r'aria-label="\d+ nodes: NodeResourcesFit, Insufficient cpu"', svg)
+
+
+@pytest.mark.parametrize("selection", ["kind/zone-b/NodeResourcesFit", "node/b-n342", "verdict/b-n342/VolumeBinding"])
+def test_a_group_opens_on_a_click(selection):
+    """The nodes of the selected card, or of the card of the selected node, can be selected each."""
+    frame = frames.many(1000)
+    svg = cluster_map.draw(frame, 1000, selection)
+    opened = set(re.findall(r'<path d="[^"]*" data-ref="node/([^"]*)"', svg))
+    fifth = [node.name for node in frame.nodes if node.name.startswith("b-") and node.first == 4]
+    assert set(fifth) == opened
+    assert ('aria-pressed="true"' in svg) is True
+
+
+def test_few_nodes_of_an_open_group_have_their_names():
+    """Up to sixty nodes are named, more are cells."""
+    frame = frames.many(1000)
+    few = cluster_map.draw(frame, 1000, "kind/zone-b/NodeUnschedulable")
+    assert all(f">{node.name}<" in few for node in frame.nodes if node.name.startswith("b-") and node.first == 0)
+
+
+@pytest.mark.parametrize(("count", "most"), [(12, 28_000), (200, 28_000), (1000, 20_000), (2000, 20_000)])
 def test_pictures_keep_their_budget(count, most):
-    """Bytes of the map, so that a whole step stays under 64 kB and 160 kB."""
+    """Bytes of the map, so that a whole step stays under 64 kB."""
     assert len(cluster_map.draw(frames.many(count), 1000).encode()) <= most
 
 

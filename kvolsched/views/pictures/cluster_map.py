@@ -1,6 +1,6 @@
 """The cluster map: where everything is, what the scheduler believes, which claims and volumes are bound.
 
-This module groups the nodes by a topology key, chooses between cards and cells, and holds the reading in words.
+This module groups the nodes by a topology key, chooses between cards, cells and groups, and holds the reading in words.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
 from kvolsched.views.pictures.map_cards import draw_cards, volume_places
 from kvolsched.views.pictures.map_cells import draw_cells, tally_words
 from kvolsched.views.pictures.map_domains import group_by, key_word, title
+from kvolsched.views.pictures.map_groups import draw_groups
 from kvolsched.views.pictures.map_tray import about_words
 from kvolsched.views.pictures.states import (
     claim_words,
@@ -23,7 +24,8 @@ from kvolsched.views.pictures.states import (
     volume_words,
 )
 
-MOST_CARDS, MOST_IN_DOMAIN = 24, 8
+MOST_CARDS, MOST_IN_DOMAIN, MANY = 24, 8, 300
+"""Up to so many nodes, and so many a domain, each is a card; from `MANY` on, nodes with the same verdict are one."""
 EMPTY = "No nodes. Apply some, or load a scenario."
 
 
@@ -33,7 +35,8 @@ def draw(frame: Frame, width: float, selection: str = "", key: str = ZONE_LABEL)
         return picture(width, 60, word(10, 34, "k-q", EMPTY), "cluster map")
     domains = group_by(frame, key)
     cards = len(frame.nodes) <= MOST_CARDS and all(len(nodes) <= MOST_IN_DOMAIN for _, nodes in domains)
-    return (draw_cards if cards else draw_cells)(frame, width, selection, domains, key_word(key))
+    drawing = draw_cards if cards else draw_cells if len(frame.nodes) < MANY else draw_groups
+    return drawing(frame, width, selection, domains, key_word(key))
 
 
 def reading(frame: Frame, key: str = ZONE_LABEL) -> str:

@@ -1,4 +1,4 @@
-"""The cluster map over 24 nodes: one cell a node, or only tallies where cells would be too small.
+"""The cluster map from 25 to 299 nodes: one cell a node.
 
 The place of a cell depends on its name alone, so it stands still from step to step; a letter repeats the colour, and
 the counts below repeat both in words.
@@ -18,48 +18,55 @@ from kvolsched.views.pictures.map_pods import chip_width, count_chip, draw_chip,
 from kvolsched.views.pictures.map_tray import draw_strip
 from kvolsched.views.pictures.states import node_facts, plugin, reason, selection_refs, verdict_glyph
 
-GAP, PAD, TOP, DETAIL, SMALLEST = 10, 10, 44, 62, 12
+GAP, PAD, TOP, DETAIL = 8, 10, 44, 62
 CellKind = tuple[str, str, str]
 """Letter, colour role and words of a cell."""
 
 
 def pitch_of(width: float, nodes: int) -> int:
-    """Return the distance of two cells, px; below 12 a cell is too small to point at."""
-    return min(30, floor(sqrt(width * 230 / max(1, nodes))))
+    """Return the distance of two cells, px."""
+    return min(30, floor(sqrt(width * 150 / max(1, nodes))))
 
 
 def draw_cells(frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str) -> str:
     """Draw the map as cells: a line of what waits, one tile a domain, then the nodes of interest."""
     scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
     pitch = pitch_of(width, len(frame.nodes))
-    cells = pitch >= SMALLEST
-    y = draw_strip(scene, frame, width, _fits(frame.nodes)) + GAP
-    fit = max(1, int((width + GAP) // (215 + GAP)))
-    rows = ceil(len(domains) / fit)
-    per_row = ceil(len(domains) / rows)
-    wide = (width - (per_row - 1) * GAP) / per_row
+    y = draw_strip(scene, frame, width, fits_words(frame.nodes)) + GAP
+    per_row, wide = tiles(width, len(domains))
     columns = max(1, int((wide - 2 * PAD) // pitch))
     homes = Counter(pod.node for pod in frame.pods if pod.in_focus and pod.node)
-    volumes = Counter(volume.reach.partition(":")[2] for volume in frame.volumes)
-    for row in range(rows):
-        shown = domains[row * per_row : (row + 1) * per_row]
-        lines = max(ceil(len(nodes) / columns) for _, nodes in shown) if cells else 0
-        counts = max(ceil(len(_tally(frame, nodes)) / _count_columns(wide)) for _, nodes in shown)
-        height = TOP + lines * pitch + (8 if lines else 0) + counts * 17 + 8
-        for i, (name, nodes) in enumerate(shown):
+    for start in range(0, len(domains), per_row):
+        shown = domains[start : start + per_row]
+        tallies = [tally(frame, nodes) for _, nodes in shown]
+        lines = max(ceil(len(nodes) / columns) for _, nodes in shown)
+        counts = max(ceil(len(counted) / _count_columns(wide)) for counted in tallies)
+        height = TOP + lines * pitch + 8 + counts * 17 + 8
+        for i, ((name, nodes), counted) in enumerate(zip(shown, tallies, strict=True)):
             box = Box(i * (wide + GAP), y, wide, height)
-            placed = sum(homes[node.name] for node in nodes)
-            held = volumes[name] + sum(volumes[node.name] for node in nodes)
-            words = [f"{len(nodes)} nodes", _fits(nodes), f"{placed} placed", f"{held} volumes"]
-            _tile(scene, frame, box, name, nodes, words, word_of_key)
-            if cells:
-                _cells(scene, frame, box, nodes, columns, pitch, homes)
-            _counts(scene, frame, box, nodes, TOP + lines * pitch + (8 if lines else 0))
+            draw_tile(scene, box, name, domain_facts(frame, name, nodes, homes), counted, word_of_key)
+            _cells(scene, frame, box, nodes, columns, pitch, homes)
+            _counts(scene, box, counted, TOP + lines * pitch + 8)
         y += height + GAP
-    for node in interesting(frame, selection, 1 if cells else 4):
-        _detail(scene, frame, Box(0, y, width, DETAIL), node)
+    for node in interesting(frame, selection, 1):
+        draw_node(scene, frame, Box(0, y, width, DETAIL), node)
         y += DETAIL + GAP
     return scene.svg(width, y - GAP + 2, "cluster map")
+
+
+def tiles(width: float, domains: int) -> tuple[int, float]:
+    """Return how many tiles stand in a row, and the width of one."""
+    fit = max(1, int((width + GAP) // (172 + GAP)))
+    per_row = ceil(domains / ceil(domains / fit))
+    return per_row, (width - (per_row - 1) * GAP) / per_row
+
+
+def domain_facts(frame: Frame, name: str, nodes: tuple[NodeRow, ...], homes: Counter[str]) -> list[str]:
+    """Return a domain in words: its nodes, how many fit, its placed pods and volumes."""
+    volumes = Counter(volume.reach.partition(":")[2] for volume in frame.volumes)
+    placed = sum(homes[node.name] for node in nodes)
+    held = volumes[name] + sum(volumes[node.name] for node in nodes)
+    return [f"{len(nodes)} nodes", fits_words(nodes), f"{placed} placed", f"{held} volumes"]
 
 
 def interesting(frame: Frame, selection: str, most: int) -> tuple[NodeRow, ...]:
@@ -80,13 +87,15 @@ def interesting(frame: Frame, selection: str, most: int) -> tuple[NodeRow, ...]:
     return tuple((picked or ranked)[:most])
 
 
-def _fits(nodes: tuple[NodeRow, ...]) -> str:
+def fits_words(nodes: tuple[NodeRow, ...]) -> str:
+    """Return how many of these nodes fit."""
     if all(node.verdict == "not judged" for node in nodes):
         return "not judged yet"
     return f"{sum(node.verdict in ('fits', 'chosen') for node in nodes)} fit"
 
 
-def _kind(frame: Frame, node: NodeRow) -> CellKind:
+def kind_of(frame: Frame, node: NodeRow) -> CellKind:
+    """Return letter, colour role and words of a node's verdict: nodes of one kind are alike on the map."""
     if node.verdict in ("fits", "chosen"):
         return ("✓", "ok", "fits")
     if node.verdict == "rejected":
@@ -95,20 +104,21 @@ def _kind(frame: Frame, node: NodeRow) -> CellKind:
     return ("·" if node.verdict == "not asked" else "", "none", node.verdict)
 
 
-def _tally(frame: Frame, nodes: tuple[NodeRow, ...]) -> list[tuple[CellKind, int]]:
+def tally(frame: Frame, nodes: tuple[NodeRow, ...]) -> list[tuple[CellKind, int]]:
     """Return the count of each kind of verdict: fits, then plugins in profile order, then the rest."""
     order = {head.name: i for i, head in enumerate(frame.verdicts.plugins)} | {"fits": -1}
-    counted = Counter(_kind(frame, node) for node in nodes)
+    counted = Counter(kind_of(frame, node) for node in nodes)
     return sorted(counted.items(), key=lambda item: (order.get(item[0][2], len(order)), item[0]))
 
 
 def tally_words(frame: Frame, nodes: tuple[NodeRow, ...]) -> str:
     """Return the counts of a domain in words: "152 fits, 11 NodeUnschedulable"."""
-    return ", ".join(f"{count} {kind[2]}" for kind, count in _tally(frame, nodes))
+    return ", ".join(f"{count} {kind[2]}" for kind, count in tally(frame, nodes))
 
 
-def _tile(scene: Scene, frame: Frame, box: Box, name: str, nodes: tuple[NodeRow, ...], facts: list[str],
-          word_of_key: str) -> None:
+def draw_tile(scene: Scene, box: Box, name: str, facts: list[str], counted: list[tuple[CellKind, int]],
+              word_of_key: str) -> None:
+    """Draw a domain's tile: its name, facts in words as far as they have room, and a bar of its verdicts."""
     body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 8)
     room = box.w - 2 * PAD - min(90, text.width(name, 11, bold=True)) - 10
     while len(facts) > 1 and text.width(" · ".join(facts), 10) > room:
@@ -116,9 +126,9 @@ def _tile(scene: Scene, frame: Frame, box: Box, name: str, nodes: tuple[NodeRow,
     words = text.end(" · ".join(facts), room, 10)
     body += word(box.w - PAD, 18, "k-w k-end", words)
     body += word(PAD, 18, "k-b", text.middle(name, box.w - 2 * PAD - text.width(words, 10) - 8, 11, bold=True))
-    x, room = float(PAD), box.w - 2 * PAD
-    for (letter, role, _), count in _tally(frame, nodes):
-        wide = room * count / len(nodes)
+    x, room, nodes = float(PAD), box.w - 2 * PAD, sum(count for _, count in counted)
+    for (letter, role, _), count in counted:
+        wide = room * count / nodes
         body += rect(x, 25, wide, 12, f"k-s-{role}" if letter else "k-rail")
         if wide >= 11 and letter:
             body += word(x + wide / 2, 34.5, "k-letters k-on", letter)
@@ -138,7 +148,7 @@ def _cells(scene: Scene, frame: Frame, box: Box, nodes: tuple[NodeRow, ...], col
     size = 12 if side >= 14 else 9
     for i, node in enumerate(nodes):
         x, y = PAD + (i % columns) * pitch + 2, TOP + (i // columns) * pitch + 2
-        letter, role, words = _kind(frame, node)
+        letter, role, words = kind_of(frame, node)
         chosen, picked = node.verdict == "chosen", node.ref in scene.selected
         ground = "k-s-ink k-l-ink" if chosen else "k-s-ok k-l-ok" if role == "ok" else f"k-p-{role} k-l-p-{role}"
         if role == "none":  # the tile has the pale ground itself
@@ -173,10 +183,10 @@ def _count_columns(wide: float) -> int:
     return 2 if wide >= 310 else 1
 
 
-def _counts(scene: Scene, frame: Frame, box: Box, nodes: tuple[NodeRow, ...], y: float) -> None:
+def _counts(scene: Scene, box: Box, counted: list[tuple[CellKind, int]], y: float) -> None:
     columns = _count_columns(box.w)
     body, half = "", (box.w - 2 * PAD) / columns
-    for i, ((letter, role, words), count) in enumerate(_tally(frame, nodes)):
+    for i, ((letter, role, words), count) in enumerate(counted):
         x, line = PAD + (i % columns) * half, y + (i // columns) * 17
         ground = "k-s-ok" if role == "ok" else "k-blank k-l-none" if role == "none" else f"k-p-{role}"
         body += rect(x, line, 13, 13, ground, 3)
@@ -185,9 +195,9 @@ def _counts(scene: Scene, frame: Frame, box: Box, nodes: tuple[NodeRow, ...], y:
     scene.put(f"2:counts {box.x:.0f}/{box.y:.0f}", box, body)
 
 
-def _detail(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
+def draw_node(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
     """Draw one node as a row: name, verdict in words, bars, pods."""
-    _, role, _ = _kind(frame, node)
+    _, role, _ = kind_of(frame, node)
     body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 6)
     body += rect(0.5, 0.5, 5, box.h - 1, f"k-s-{role}" if role != "none" else "k-rail")
     left = box.w * 0.42
