@@ -114,7 +114,11 @@ class Shown:
         return self.page.evaluate(ASK, expression)
 
     def reset(self, place=FIRST):
-        """Go to the start with nothing selected."""
+        """Go to the start of the branch main, with nothing selected."""
+        branches = self.panel(place).locator(".k-branches select")
+        if branches.input_value() != "main":
+            branches.select_option("main")
+            self.panel(place).locator(".k-branch b").get_by_text("main", exact=True).wait_for(state="attached")
         if self.number(place):
             self.press("reset", place)
         self.at(0, place)

@@ -4,6 +4,7 @@ import pytest
 
 from kvolsched import ApplyRefused, scenario
 from kvolsched.views.panel.acts import ACTS, Call, unused
+from kvolsched.views.panel.acts_row import is_shown
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_escape_leaves_the_form_then_the_selection(lab):
     lab.selection = "node/node-a"
     lab.do("ask", name="cordon")
     lab.do("clear")
-    assert (lab.acts.act, lab.acts.form.layout.display, lab.selection) == (None, "none", "node/node-a")
+    assert (lab.acts.act, is_shown(lab.acts.form), lab.selection) == (None, False, "node/node-a")
     lab.do("clear")
     assert (lab.selection, len(lab.history)) == ("", 0)
 
@@ -163,19 +164,19 @@ def test_run_goes_on_from_the_end_of_the_branch(lab):
 
 def test_acts_without_an_object_are_not_offered(lab):
     """Nothing can be scaled, ungated, uncordoned or started here; after a cordon one node can be uncordoned."""
-    hidden = {act.name for act in ACTS if lab.acts.buttons[act.name].layout.display == "none"}
+    hidden = {act.name for act in ACTS if not is_shown(lab.acts.buttons[act.name])}
     assert hidden == {"scale", "ungate", "uncordon", "start"}
     lab.user("cordon", node="node-a")
-    assert lab.acts.buttons["uncordon"].layout.display != "none"
+    assert is_shown(lab.acts.buttons["uncordon"])
 
 
 def test_the_script_opens_and_closes(lab):
     """The button of the history shows its lines."""
-    assert lab.acts.script.layout.display == "none"
+    assert not is_shown(lab.acts.script)
     lab.do("step")
     lab.do("step")
     lab.acts.opener.click()
-    assert (lab.acts.script.layout.display, lab.acts.text.value) == ("", "for _ in range(2): c.step()")
+    assert (is_shown(lab.acts.script), lab.acts.text.value) == (True, "for _ in range(2): c.step()")
     assert repr(lab.history) == "for _ in range(2): c.step()"
 
 

@@ -136,7 +136,7 @@ class ActsRow:
             self.do("ask", name=name)
 
     def _toggle(self, _button: Any) -> None:
-        show(self.script, shown=self.script.layout.display == "none")
+        show(self.script, shown=not is_shown(self.script))
 
 
 def button(label: str, classes: str, hint: str, pressed: Callable[[Any], None]) -> Any:
@@ -150,4 +150,9 @@ def button(label: str, classes: str, hint: str, pressed: Callable[[Any], None]) 
 
 def show(widget: Any, *, shown: bool) -> None:
     """Show or hide a widget."""
-    widget.layout.display = "" if shown else "none"
+    (widget.remove_class if shown else widget.add_class)("k-hidden")
+
+
+def is_shown(widget: Any) -> bool:
+    """Say whether a widget is shown."""
+    return "k-hidden" not in widget._dom_classes

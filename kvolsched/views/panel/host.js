@@ -31,7 +31,7 @@ function morph(a, b, first) {
 function render({ model, el }) {
   const parts = {}, stop = [];
   let root = null, waiting = 0, tip = null, hover = 0, width = 0;
-  const all = (css) => root.querySelectorAll(css), on = (name, f) => el.addEventListener(name, f);
+  const all = (css) => root.querySelectorAll(css), one = (css) => root.querySelector(css), on = (name, f) => el.addEventListener(name, f);
   el.classList.add("k-host");
   for (const name in VIEWS) {
     const part = (parts[name] = document.createElement("div"));
@@ -136,35 +136,44 @@ function render({ model, el }) {
     for (const o of c.closest(".k-view").querySelectorAll("[data-ref]")) {
       if (o === c) continue;
       const [ox, oy] = middle(o), along = (ox - x) * dx + (oy - y) * dy, across = Math.abs((ox - x) * dy) + Math.abs((oy - y) * dx);
-      if (along > 1 && along + 2.5 * across < least) { least = along + 2.5 * across; best = o; }
+      const far = along + 2.5 * across;
+      if (along > 1 && far < least) { least = far; best = o; }
     }
     return best;
   }
   const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
-  const KEYS = { ".": "step", ",": "back", r: "run", ArrowRight: "step", ArrowLeft: "back", Home: "reset", Escape: "clear" };
-  function onKey(e) {
+  const KEYS = { ".": "step", ",": "back", r: "run", p: "toggle", ArrowRight: "step", ArrowLeft: "back", Home: "reset", Escape: "clear" };
+  function keydown(e) {
     if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
-    if (e.target.closest("input,[role=slider]") && (ARROWS[e.key] || e.key === "Home")) return;
+    if (e.target.closest("[role=slider]") && (ARROWS[e.key] || e.key === "Home")) return;
+    entered = e.key === "Enter";
+    if (e.target.closest("input,textarea,select") && e.key !== "Escape") return;
     const c = el.contains(e.target) && of(e);
     const tab = e.target.closest(".k-tab"), side = tab && { ArrowRight: tab.nextSibling, ArrowLeft: tab.previousSibling }[e.key];
     if (side) { side.focus(); side.click(); }
     else if (c && ARROWS[e.key]) { const o = nearest(c, ...ARROWS[e.key]); if (o) focus(o); }
     else if (c && (e.key === "Enter" || e.key === " ")) send({ cmd: "select", ref: c.dataset.ref });
-    else if (KEYS[e.key]) { if (e.key === "Escape") hide(); send({ cmd: KEYS[e.key] }); }
+    else if (KEYS[e.key]) { if (e.key === "Escape") { hide(); keepFocus(1); } send({ cmd: KEYS[e.key] }); }
     else if (/^[1-9]$/.test(e.key)) send({ cmd: "act", number: +e.key });
+    else if (root.classList.contains("k-playing") && e.key.length < 2) send({ cmd: "pause" });
     else return;
     e.preventDefault();
     e.stopPropagation();
   }
   // Give ipywidgets' buttons what Python cannot: a chip's actor in bold, the tabs' roles.
   // A button that is disabled, or gone, takes the focus with it: the panel keeps it, or no key would arrive any more.
-  let held = null, last = null;
-  function keepFocus() {
-    const now = document.activeElement;
-    if (now?.disabled && root.contains(now)) { held = now; root.focus({ preventScroll: true }); }
-    else if (held && !held.disabled && now === root) { held.focus({ preventScroll: true }); held = null; }
-    else if (last && !last.isConnected && (!now || now === document.body)) { last = null; root.focus({ preventScroll: true }); }
+  let held = null, last = null, asked = null, entered = false;
+  const rest = (c = root) => c.focus({ preventScroll: true });
+  function keepFocus(leave) {
+    const now = document.activeElement, mine = root.contains(now), field = one(".k-form:not(.k-hidden) :is(select,input,textarea)");
+    if (mine && (now.disabled || now.closest(".k-hidden") || (leave && now.closest(".k-form")))) { held = now; rest(); }
+    else if (held && !held.disabled && now === root) { rest(held); held = null; }
+    else if (last && !last.isConnected && now === document.body) { last = null; rest(); }
+    if (field && field !== asked && mine) rest(field);
+    asked = field;
   }
+  // The browser tells of a changed field before the key is up: what was written arrives before the order.
+  const keyup = (e) => { if (e.key === "Enter" && entered && e.target.closest(".k-form input")) one(".k-do").click(); };
   function tune() {
     keepFocus();
     for (const b of all(".k-chip-b")) {
@@ -194,15 +203,19 @@ function render({ model, el }) {
     put(root, "role", "region");
     put(root, "aria-label", "kvolsched panel");
     root.tabIndex = -1;
-    const press = (e) => { if (e.target.closest("button")) busy(); };
+    const click = (e) => {
+      const script = e.target.closest(".k-copy") && one(".k-script textarea");
+      if (script) { script.select(); navigator.clipboard?.writeText(script.value); }
+      else if (e.target.closest("button")) busy();
+    };
     // JupyterLab hears keys first, and looks for ":focus" before it looks at what is around it.
-    const keep = (e) => { last = e.target; put(e.target, ALONE, true); };
+    const focusin = (e) => { last = e.target; put(e.target, ALONE, true); };
     const watch = new MutationObserver(tune), size = new ResizeObserver(() => {
       const now = Math.floor((root.clientWidth - 20) / 20) * 20;
       if (now > 0 && now !== width) { width = now; model.send({ cmd: "width", px: now }); }
     });
-    const ends = new AbortController(), hears = { keydown: onKey, click: press, focusin: keep };
-    for (const name in hears) root.addEventListener(name, hears[name], ends);
+    const ends = new AbortController(), hears = { keydown, keyup, click, focusin };
+    for (const name in hears) root.addEventListener(name, hears[name], { signal: ends.signal, capture: true });
     watch.observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "aria-valuenow", "disabled"] });
     size.observe(root);
     tune();

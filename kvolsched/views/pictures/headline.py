@@ -13,8 +13,9 @@ from kvolsched.views.frame import Frame, NextActor
 START = "This is the start. Press Step."
 IDLE = "nobody: the cluster is idle"
 KEYS = (
-    "Keys, with the focus in the panel: → or . step, ← or , back, Home to the start, r run, 1-9 let that actor act, "
-    "Esc select nothing. Inside a view: arrows go to the nearest object, Enter selects it."
+    "Keys, with the focus in the panel: → or . step, ← or , back, Home to the start, r run, p play and pause, "
+    "1-9 let that actor act, Esc leave a form, then select nothing. Inside a view: arrows go to the nearest "
+    "object, Enter selects it."
 )
 SOURCES = {
     "upstream": "Kubernetes v1.36",
