@@ -760,14 +760,19 @@ class Cluster(ClusterRules):
     def lab(self, *, text: Literal[True], predict: bool = False) -> Text: ...
 
     @overload
-    def lab(self, *, text: Literal[False] = False, predict: bool = False) -> Lab: ...
+    def lab(
+        self, *, text: Literal[False] = False, predict: bool = False, beside: ClusterCore | None = None
+    ) -> Lab: ...
 
-    def lab(self, *, text: bool = False, predict: bool = False) -> Lab | Text:
+    def lab(
+        self, *, text: bool = False, predict: bool = False, beside: ClusterCore | None = None
+    ) -> Lab | Text:  # fmt: skip
         """Open the panel: step, let any actor act next, see what changed and why; see `help(type(c.lab()))`.
 
         Args:
             text: return what the panel shows as text, without controls.
             predict: ask before each step what it does; Step lets it happen, and asks the next question.
+            beside: another cluster, shown beside this one and moved with it; what differs is marked in both.
 
         >>> import kvolsched
         >>> print(kvolsched.scenario("zonal-example").lab(text=True).splitlines()[0])
@@ -778,7 +783,12 @@ class Cluster(ClusterRules):
         >>> lab.do("step")
         >>> lab.frame.head.sentence.partition(". ")[0]
         'Scheduler judges my-pod, pass 1: 2 of 4 nodes fit, it chooses node-a'
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> other = c.fork("node-a closed")
+        >>> _ = other.cordon("node-a")
+        >>> print(c.lab(beside=other).reading().splitlines()[-1])
+        ≠ node/node-a  spec.unschedulable  zonal-example –  node-a closed True  user, step 1
         """
         from .views.show import lab
 
-        return lab(self, text=text, predict=predict)
+        return lab(self, text=text, predict=predict, beside=beside)

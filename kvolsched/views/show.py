@@ -223,8 +223,10 @@ class SeriesFigure(ChartFigure):
     rows: SeriesRows = field(kw_only=True, repr=False)
 
 
-def lab(cluster: ClusterCore, *, text: bool = False, predict: bool = False) -> Lab | Text:
-    """Open the panel, or return it as text; with `predict` it asks before each step."""
+def lab(
+    cluster: ClusterCore, *, text: bool = False, predict: bool = False, beside: ClusterCore | None = None
+) -> Lab | Text:
+    """Open the panel, alone or beside another cluster, or return it as text; with `predict` it asks before each step."""
     from .panel.driver import ClusterDriver  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
     from .panel.lab import Lab, reading  # noqa: PLC0415
 
@@ -236,6 +238,8 @@ def lab(cluster: ClusterCore, *, text: bool = False, predict: bool = False) -> L
         from .panel.predict import ask_before_steps  # noqa: PLC0415
 
         ask_before_steps(panel, cluster)
+    if beside is not None:
+        panel.beside(ClusterDriver(beside))
     return panel
 
 

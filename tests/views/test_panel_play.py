@@ -94,10 +94,10 @@ def test_it_stops_at_a_condition_in_words_or_of_a_function():
 def test_the_form_of_the_speeds_asks_until_when():
     """The last of the speeds asks for a condition; its line of Python is a run."""
     lab = scenario("zonal-example").lab()
-    lab.speed.value = "every 4 s"
+    lab.speed.value = "¼/s"
     assert lab.player.seconds == 4.0
     lab.speed.value = "until…"
-    assert (lab.speed.value, lab.acts.act.name) == ("every 4 s", "until")
+    assert (lab.speed.value, lab.acts.act.name) == ("¼/s", "until")
     assert lab.acts.fields["until"].options == ("pod/my-pod Running", "pvc/my-pvc Bound")
     lab.acts.submit.click()
     assert (lab.playing, lab.acts.act) == (True, None)

@@ -155,4 +155,4 @@ def show(widget: Any, *, shown: bool) -> None:
 
 def is_shown(widget: Any) -> bool:
     """Say whether a widget is shown."""
-    return "k-hidden" not in widget._dom_classes
+    return "k-hidden" not in widget._dom_classes  # noqa: SLF001 - ipywidgets has no other word for it

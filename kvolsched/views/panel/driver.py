@@ -127,6 +127,25 @@ class ClusterDriver:
         self.cluster.world.switch(branch)
         self.script.add(str(Call("switch", (branch,))))
 
+    def place(self) -> tuple[int, int]:
+        """Return the present step, and the last known one."""
+        return self.cluster.world.step_number, self.cluster.world.known_steps
+
+    def beside(self, branch: str) -> ClusterDriver:
+        """Return a driver of a fork at the end of another branch; this cluster stays where it is.
+
+        Raises:
+            LookupError: there is no such branch.
+        """
+        world = self.cluster.world
+        present, step = world.branch, world.step_number
+        world.switch(branch)
+        try:
+            return ClusterDriver(self.cluster.fork(branch))
+        finally:
+            world.switch(present)
+            world.goto(step)
+
     def choices(self, kind: str) -> list[Choice]:
         return choices(self.cluster, kind)
 

@@ -18,21 +18,23 @@ import traitlets
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.frame import Frame, NextActor
+from kvolsched.views.panel import pair as side_by_side
 from kvolsched.views.panel.acts import BY_NAME, UNTIL
 from kvolsched.views.panel.acts_row import ActsRow, button
-from kvolsched.views.panel.driver import PanelDriver
+from kvolsched.views.panel.driver import ClusterDriver, PanelDriver
 from kvolsched.views.panel.export import save_page, still
 from kvolsched.views.panel.host import ROOT, Host
 from kvolsched.views.panel.layout import layout, views
-from kvolsched.views.panel.player import SPEEDS, Player, failure
+from kvolsched.views.panel.player import Player, failure
 from kvolsched.views.panel.script import Script
 from kvolsched.views.panel.selection import JUDGE, judge_button, pod_of
+from kvolsched.views.panel.toolbar import ALONE, Toolbar
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
 from kvolsched.views.pictures.picture import NAMED, TABS
 
 MOST_CHIPS = 5
 """Of more actors that may act, the others are behind a button."""
-_WHILE_PLAYING = frozenset({"tick", "play", "pause", "toggle", "width", "ping", "tab", "select", "judge"})
+_WHILE_PLAYING = frozenset({"tick", "play", "pause", "toggle", "width", "ping", "tab", "select", "judge", "speed"})
 
 
 def reading(frame: Frame) -> str:
@@ -72,6 +74,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         lab.user("cordon", node="node-a")   # an act of yours, as a click does it
         lab.history                         # what was done, as lines of Python on `c`
         lab.play(until="pod/web-0 Running")  # a step now and then; lab.pause()
+        lab.beside("main")                  # another branch, or another cluster, beside this one; lab.alone()
         lab.topology = "example.com/rack"   # the label by which the map groups the nodes
         lab.save("run.html")                # the whole run in one file that steps without a kernel
         lab.reading()                       # the same in text
@@ -89,7 +92,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self.driver = driver
         self.host = Host()
         self._frame = driver.frame()
-        self._width, self._scores, self._quiet = width, False, False
+        self._width, self._scores = width, False
         self._unfolded: frozenset[str] = frozenset()
         self._focus, self._judging = "", False
         self.before_step: Callable[[Lab, str | None], bool] | None = None
@@ -97,23 +100,10 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self._until: Callable[[], bool] | None = None
         self.acts = ActsRow(driver.choices, self.do)
         self.slot = widgets.Box().add_class("k-slot")
-        self.buttons = {
-            name: button(name.capitalize(), f"k-btn k-{name}", hint, partial(self._press, name))
-            for name, hint in (
-                ("reset", "go to the start (Home)"),
-                ("back", "one step back (←)"),
-                ("step", "one step (→)"),
-                ("run", "step until the cluster is idle (r)"),
-                ("play", "step by itself (p); it stops at a failure, at the end and at any key"),
-            )
-        }
-        self.speed = _choice([*SPEEDS, "until…"], "1/s", "how fast it plays", self._sped, "k-speed")
-        self.branch = _choice(["main"], "main", "the branches of this history", self._switched, "k-branches")
-        self.slider = widgets.IntSlider(0, 0, 0, readout=False, description="", layout={"width": "auto"})
-        self.slider.add_class("k-slider").tooltip = "timeline"
-        self.slider.observe(self._slid, "value")
-        self.gear = _choice(["steps", "turns"], "steps", "a cause or a write at a time", self._geared, "k-gear")
-        self.place, self.badge = widgets.HTML(), widgets.HTML()
+        self._others: dict[str, ClusterDriver] = {}
+        self.toolbar = bar = Toolbar(self.do)
+        self.buttons, self.slider, self.gear, self.speed = bar.buttons, bar.slider, bar.gear, bar.speed
+        self.branch, self.place, self.badge = bar.branch, bar.place, bar.badge
         self.chips = widgets.Box()
         self._chip_label = widgets.Label("May act next").add_class("k-q-label")
         self._nobody = widgets.Label(headline.IDLE).add_class("k-q-label")
@@ -123,13 +113,11 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self.tabs = {
             tab.name: button(tab.tab, "k-tab", "", partial(self._press, "tab", name=tab.name)) for tab in TABS
         }
-        toolbar = widgets.Box([*self.buttons.values(), self.speed, self.slider, self.place, self.gear, self.branch,
-                               self.badge])  # fmt: skip
         self.chips.add_class("k-chips")
         doing = widgets.Box([self.chips, self.acts.row, self.acts.form, self.acts.script, self.slot])
         tabs = widgets.Box(list(self.tabs.values()))
         grid = widgets.Box([
-            toolbar.add_class("k-toolbar"), doing.add_class("k-doing"), tabs.add_class("k-tabs"), self.host,
+            bar.box, doing.add_class("k-doing"), tabs.add_class("k-tabs"), self.host,
         ])  # fmt: skip
         super().__init__([grid.add_class("k-grid")])
         self.add_class(ROOT).add_class("k-lab")
@@ -185,6 +173,28 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         """Stop playing."""
         self.do("pause")
 
+    def beside(self, other: str | ClusterDriver, *, align: str = "step") -> None:
+        """Show another branch, by its name, or another cluster beside this one; both are moved together.
+
+        What differs is marked in both, and a table says who wrote it. A branch is shown as a fork of its own.
+
+        Args:
+            other: the name of a branch, or a driver of another cluster.
+            align: by "step" both make the same number of steps; by "time" the other one follows the clock.
+
+        Raises:
+            LookupError: there is no such branch.
+        """
+        name = other
+        if isinstance(other, ClusterDriver):
+            name = other.cluster.name or other.cluster.world.branch
+            self._others[name] = other
+        self.do("beside", name=name, align=align)
+
+    def alone(self) -> None:
+        """Show this cluster's present branch alone again."""
+        self.do("beside", name=ALONE)
+
     @property
     def history(self) -> Script:
         """What was done here, as lines of Python that do the same on a cluster `c`."""
@@ -197,17 +207,31 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     def reading(self) -> str:
         """Return what is shown as text."""
-        return reading(self._frame)
+        pair = self._pair
+        return reading(self._frame) if pair is None else side_by_side.reading(pair, headline.reading)
 
     def save(self, path: str | Path, *, width: int | None = None) -> Path:
         """Write this run as one HTML file that steps without a kernel; the driver stays at its place."""
-        return save_page(self.driver, Path(path), self.views, width or self._width)
+        with self.driver.history().unrecorded():
+            saved = save_page(self.driver, Path(path), self._drawn, width or self._width)
+        self._refill()
+        return saved
 
     def views(self, frame: Frame, width: int, selection: str = "", tab: str = "") -> dict[str, str]:
         """Draw every view of a frame for a panel of `width` px; return one string a view."""
         place = layout(width, len(frame.nodes))
         drawn = views(frame, place, width, selection, self.topology, self._unfolded)
         return drawn | {"body": self._body(frame, place.body, selection, tab or self.tab)}
+
+    @property
+    def _pair(self) -> side_by_side.Pair | None:
+        return self.driver if isinstance(self.driver, side_by_side.Pair) else None
+
+    def _drawn(self, frame: Frame, width: int, selection: str = "", tab: str = "") -> dict[str, str]:
+        """Draw every view: of this cluster, or of both that are side by side."""
+        if self._pair is None:
+            return self.views(frame, width, selection, tab)
+        return side_by_side.views(self._pair, self.views, width, selection)
 
     def _body(self, frame: Frame, width: int, selection: str, tab: str) -> str:
         picture = NAMED["scores" if tab == "verdicts" and self._scores else tab]
@@ -230,6 +254,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             "ask": self._ask,
             "user": self._user,
             "branch": lambda name: self._drive(self.driver.switch, name) if name != self.branches[0] else None,
+            "beside": self._beside,
+            "speed": lambda seconds: setattr(self.player, "seconds", seconds),
             "play": self._play,
             "pause": self.player.stop,
             "toggle": lambda: self.player.stop() if self.playing else self._play(),
@@ -298,6 +324,19 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         else:
             self._select("")
 
+    def _beside(self, name: str, align: str = "step") -> None:
+        alone = self.driver.left if isinstance(self.driver, side_by_side.Pair) else self.driver
+        if name == ALONE:
+            self.driver = alone
+        elif not isinstance(alone, ClusterDriver):
+            raise TypeError("only clusters are shown side by side")
+        else:
+            other = self._others[name] if name in self._others else alone.beside(name)
+            self.driver = side_by_side.Pair(alone, other, align)
+        self.toolbar.beside_name = name
+        self._refill()
+        self._draw()
+
     def _play(self, until: str | Callable[[Any], bool] | None = None, seconds: float | None = None) -> None:
         self._until = None if until is None else self.driver.holds(until)
         if seconds is not None:
@@ -342,27 +381,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             self._width = width
             self._draw()
 
-    def _slid(self, change: dict[str, Any]) -> None:
-        if not self._quiet and change["new"] != self._frame.head.step:
-            self.do("goto", step=change["new"])
-
-    def _geared(self, change: dict[str, Any]) -> None:
-        if not self._quiet:
-            self.do("gear", unit=change["new"])
-
-    def _switched(self, change: dict[str, Any]) -> None:
-        if not self._quiet:
-            self.do("branch", name=change["new"])
-
-    def _sped(self, change: dict[str, Any]) -> None:
-        if change["new"] in SPEEDS:
-            self.player.seconds = SPEEDS[change["new"]]
-        else:
-            self.speed.value = change["old"]
-            self.do("ask", name=UNTIL.name)
-
     def _press(self, cmd: str, _button: Any, **arguments: Any) -> None:
-        self.do("toggle" if cmd == "play" else cmd, **arguments)
+        self.do(cmd, **arguments)
 
     def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
         arguments = dict(content)
@@ -375,37 +395,23 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         frame = self._frame
         if chosen:
             frame = self.driver.details(frame, self.selection, (), judge=self._judging)
-        views = self.views(frame, self._width, self.selection)
-        if self.tab == "verdicts":
+        views = self._drawn(frame, self._width, self.selection)
+        if self.tab == "verdicts" and self._pair is None:
             views["body"] += judge_button(frame)
         if error:
             views["sentence"] = f'<p class="k-say k-error" role="alert"><b>{escape(error)}</b></p>'
-        self._quiet = True
-        try:
-            with self.host.hold_sync():
-                for name, drawn in views.items():
-                    setattr(self.host, name, drawn)
-            self._toolbar(frame)
-            self._chips(frame.next)
-        finally:
-            self._quiet = False
+        with self.host.hold_sync():
+            for name, drawn in views.items():
+                setattr(self.host, name, drawn)
+        self._toolbar(frame)
+        self._chips(frame.next)
 
     def _toolbar(self, frame: Frame) -> None:
-        head = frame.head
-        self.slider.max = max(head.steps_known, head.step)
-        self.slider.value = head.step
-        self.gear.value = head.gear
-        self.place.value = headline.place_html(frame)
-        self.badge.value = headline.badge_html(frame)
-        for name, off in (("reset", head.step == 0), ("back", head.step == 0), ("step", not frame.next),
-                          ("run", not frame.next), ("play", not frame.next)):  # fmt: skip
-            self.buttons[name].disabled = off
-        self.buttons["play"].description = "Pause" if self.playing else "Play"
-        (self.add_class if self.playing else self.remove_class)("k-playing")
-        branches = self.driver.branches()
-        if sorted(branches) != list(self.branch.options):
-            self.branch.options = sorted(branches)
-        self.branch.value = branches[0]
+        pair, playing = self._pair, self.playing
+        head = frame.head if pair is None else pair.halves[0].head
+        self.toolbar.update(frame, self.driver.branches(), list(self._others), playing=playing)
+        for name, on in (("k-playing", playing), ("k-paired", pair is not None)):
+            (self.add_class if on else self.remove_class)(name)
         past = f"starts a branch at step {head.step}" if head.step < head.steps_known else ""
         self.acts.update(" · ".join(part for part in (self._ended, past) if part), self.driver.history())
         events = len(frame.events)
@@ -448,9 +454,3 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
         shown = still(self._frame, self._width, self.reading(), self.selection, self.topology)
         return live | shown._repr_mimebundle_()
-
-
-def _choice(options: list[str], value: str, hint: str, chosen: Callable[[dict[str, Any]], None], name: str) -> Any:
-    made = widgets.Dropdown(options=options, value=value, tooltip=hint)
-    made.observe(chosen, "value")
-    return made.add_class("k-choice").add_class(name)

@@ -12,7 +12,7 @@ from typing import Any
 
 from kvolsched.views.frame import Frame
 
-SPEEDS = {"4/s": 0.25, "2/s": 0.5, "1/s": 1.0, "every 2 s": 2.0, "every 4 s": 4.0}
+SPEEDS = {"4/s": 0.25, "2/s": 0.5, "1/s": 1.0, "½/s": 2.0, "¼/s": 4.0}
 """Words of the speeds, and the seconds that a step takes."""
 
 

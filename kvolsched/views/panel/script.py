@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class Script:
@@ -30,6 +31,15 @@ class Script:
         if self._lines and self._lines[-1].startswith("c.goto("):
             self._lines.pop()
         self.add(f"c.goto({step})")
+
+    @contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """Forget what is done inside: moves that lead back to where they began."""
+        lines, steps = list(self._lines), self._steps
+        try:
+            yield
+        finally:
+            self._lines, self._steps = lines, steps
 
     def __len__(self) -> int:
         return len(self._lines)

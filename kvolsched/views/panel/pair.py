@@ -1,0 +1,248 @@
+"""Two runs side by side: moved together, by step or by time, and drawn in halves with what differs marked in both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from attrs import evolve
+
+from kvolsched.views.difference_rows import Differences
+from kvolsched.views.drawing.svg import num, path
+from kvolsched.views.drawing.text import escape
+from kvolsched.views.fill.choices import Choice
+from kvolsched.views.fill.differences import differences
+from kvolsched.views.frame import Frame
+from kvolsched.views.panel.acts import Call
+from kvolsched.views.panel.driver import ClusterDriver
+from kvolsched.views.panel.script import Script
+from kvolsched.views.pictures import differences as picture
+
+BESIDE, BETWEEN = 1100, 16
+"""From this width on the halves stand beside each other; the gap between them, px."""
+MOST_STEPS = 1_000
+
+_HOT = re.compile(r'<rect class="k-hot" x="([-\d.]+)" y="([-\d.]+)" width="([\d.]+)" height="([\d.]+)"[^>]*/>')
+_NUMBERED = re.compile(r'data-ref="step/(\d+)"[^>]*><text x="([\d.]+)"')
+_HEIGHT = re.compile(r'<svg[^>]* height="([\d.]+)"')
+
+
+class Pair:
+    """Two clusters as one driver: what moves the first moves the second too. Mutable: it moves both.
+
+    Args:
+        left: the panel's cluster, on which the user acts.
+        right: the other one.
+        align: "step": both make the same number of steps; "time": the second goes as far as the clock of the first.
+    """
+
+    def __init__(self, left: ClusterDriver, right: ClusterDriver, align: str = "step") -> None:
+        self.left, self.right, self.align = left, right, align
+        self.halves: tuple[Frame, Frame] = (Frame(), Frame())
+        self.at = left.place()[0]
+        self._follow()
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two are called: by what tells them apart, their branches, their rules or their names."""
+        clusters = self.left.cluster, self.right.cluster
+        ways = ([cluster.world.branch for cluster in clusters], [cluster.revision.name for cluster in clusters],
+                [cluster.name for cluster in clusters], ["this", "the other"])  # fmt: skip
+        left, right = next(way for way in ways if way[0] != way[1])
+        return left, right
+
+    def differences(self) -> Differences:
+        """Return what differs now."""
+        return differences(self.left.cluster, self.right.cluster, self.names)
+
+    def frame(self, focus: str = "", *, judge: bool = False) -> Frame:
+        """Return the first cluster's frame, with the steps that are known of both; `halves` are their own."""
+        left = self.left.frame(focus, judge=judge)
+        right = self.right.frame(focus if focus in {pod.ref for pod in left.pods} else "", judge=judge)
+        self.halves = (left, right)
+        known = max(left.head.steps_known, right.head.steps_known)
+        head = evolve(left.head, step=min(max(self.at, left.head.step), known), steps_known=known)
+        return evolve(left, head=head, next=left.next or right.next)
+
+    def details(self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> Frame:
+        return self.left.details(frame, selected, tables, judge=judge)
+
+    # -- moving -----------------------------------------------------------------------------------------------
+
+    def step(self, actor: str | None = None) -> None:
+        """Let the first one step, by the actor if one is named, and the second one follow; at its end only that."""
+        before, before_right = self.left.place(), self.right.place()
+        if not actor or any(row.actor == actor for row in self.halves[0].next):
+            self.left.step(actor)
+        self.at = max(self.left.place()[0], self.at + 1) if self.align == "step" else self.left.place()[0]
+        self._follow()
+        if self.left.place() == before and self.right.place() == before_right:
+            self.right.step()
+
+    def back(self) -> None:
+        """Go one step back with both; where one has ended, the other one goes alone until they meet."""
+        if self.align == "step":
+            self.goto(max(0, self.at - 1))
+        elif self.left.place()[0]:
+            self.left.back()
+            self.goto(self.left.place()[0])
+
+    def goto(self, step: int) -> None:
+        """Go to a step, each as far as it is known."""
+        self.at = step
+        self.left.goto(min(step, self.left.place()[1]))
+        if self.align == "step":
+            self.right.goto(min(step, self.right.place()[1]))
+        else:
+            self._follow()
+
+    def run(self) -> None:
+        """Run both to their ends."""
+        self.left.run()
+        self.right.run()
+        self.at = max(self.left.place()[0], self.right.place()[0])
+
+    def reset(self) -> None:
+        """Go to the start with both."""
+        self.goto(0)
+
+    def _follow(self) -> None:
+        """Bring the second one to where the first one is."""
+        if self.align == "time":
+            _go_to_time(self.right, self.left.cluster.now)
+            return
+        self.right.goto(min(self.at, self.right.place()[1]))
+        for _ in range(MOST_STEPS):
+            before = self.right.place()[0]
+            if before >= self.at:
+                break
+            self.right.step()
+            if self.right.place()[0] == before:
+                break
+
+    # -- the first one's --------------------------------------------------------------------------------------
+
+    def gear(self, unit: str) -> None:
+        """Count in "steps" or in "turns"."""
+        self.left.gear(unit)
+        self.right.gear(unit)
+
+    def branches(self) -> list[str]:
+        return self.left.branches()
+
+    def switch(self, branch: str) -> None:
+        self.left.switch(branch)
+        self.goto(self.left.place()[0])
+
+    def choices(self, kind: str) -> list[Choice]:
+        return self.left.choices(kind)
+
+    def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
+        """Let the user act on the first one."""
+        self.left.perform(call, branch, forks=forks)
+        self.at = self.left.place()[0]
+        self._follow()
+
+    def holds(self, until: str | Callable[[Any], bool]) -> Callable[[], bool]:
+        return self.left.holds(until)
+
+    def history(self) -> Script:
+        return self.left.history()
+
+
+def _go_to_time(driver: ClusterDriver, now: float) -> None:
+    """Go to the last step that is over at a time, further than what is known if need be."""
+    world = driver.cluster.world
+    times = {turn.step: turn.time for turn in world.turns if not turn.quiet}
+    driver.goto(max((step for step, time in times.items() if time <= now and step <= world.known_steps), default=0))
+    for _ in range(MOST_STEPS):
+        before = world.step_number
+        if before < world.known_steps:
+            return
+        driver.step()
+        if world.step_number == before:
+            return
+        if driver.cluster.now > now:
+            driver.goto(before)
+            return
+
+
+# -- drawing ----------------------------------------------------------------------------------------------------------
+
+
+def views(pair: Pair, draw: Callable[[Frame, int, str], dict[str, str]], width: int, selection: str) -> dict[str, str]:
+    """Draw every view of both in halves, marked where they differ, and the table of the differences.
+
+    Args:
+        pair: the two, with the halves of the present place.
+        draw: draws the views of one frame at a width.
+        width: of the panel, px.
+        selection: ref of what is selected.
+    """
+    found = pair.differences()
+    beside = width >= BESIDE
+    half = (width - BETWEEN) // 2 if beside else width
+    differing = tuple(sorted({row.ref for row in found.rows}))
+    drawn = [draw(evolve(frame, head=evolve(frame.head, hot=differing)), half, selection) for frame in pair.halves]
+    for number, each in enumerate(drawn):
+        each["sentence"] = _head(pair.halves[number], found, number) + each["sentence"]
+        each["map"] = _HOT.sub(_marked, each["map"])
+        each["lanes"] = _with_fork(each["lanes"], found)
+        if not beside:  # each sentence stands over its own map
+            each["sentence"], each["map"] = "", each["sentence"] + each["map"]
+    kind = "k-pair" if beside else "k-pair k-stacked"
+    both = {
+        name: f'<div class="{kind}">' + "".join(f'<div class="k-half">{each[name]}</div>' for each in drawn) + "</div>"
+        for name in ("sentence", "map", "lanes")
+    }
+    return both | {"side": "", "body": f'<div class="k-box">{picture.draw(found, width - 22, selection)}</div>'}
+
+
+def reading(pair: Pair, one: Callable[[Frame], str]) -> str:
+    """Return both as text, and what differs."""
+    names = pair.names
+    parts = [f"{name}: {_end(frame)}\n{one(frame)}" for name, frame in zip(names, pair.halves, strict=True)]
+    return "\n\n".join([*parts, picture.reading(pair.differences())])
+
+
+def _head(frame: Frame, found: Differences, number: int) -> str:
+    """Return the line above a half: its name, what it did after the last common step, and how its pods end."""
+    then = found.then[number] or "nothing more yet"
+    since = f"alike until step {found.alike}, then: {then}" if found.rows or any(found.then) else "alike so far"
+    family = "ok" if all(pod.node for pod in frame.pods) else "storage"
+    return (
+        f'<div class="k-half-head"><span class="k-badge">branch <b>{escape(found.names[number])}</b></span>'
+        f'<span class="k-who">{escape(since)}</span><b class="k-end-{family}">{escape(_end(frame))}</b></div>'
+    )
+
+
+def _end(frame: Frame) -> str:
+    """Return in words how the pod in focus stands, or how many of several run; and whether that is the end."""
+    idle = "" if frame.next else ", stays so"
+    if len(frame.pods) != 1:
+        placed = sum(bool(pod.node) for pod in frame.pods)
+        return f"{placed} of {len(frame.pods)} pods have a node" + (idle if placed < len(frame.pods) else "")
+    pod = frame.pods[0]
+    return f"{pod.name} {pod.state} on {pod.node}" if pod.node else f"{pod.name} {pod.state}{idle}"
+
+
+def _marked(found: re.Match[str]) -> str:
+    """Return the mark of a difference in place of the halo of a change: its frame is dotted, and it has a sign."""
+    x, y, wide, high = map(float, found.groups())
+    return found[0] + picture.badge(x + wide - 13, y + high - 11)
+
+
+def _with_fork(lanes: str, found: Differences) -> str:
+    """Draw a dotted line in the lanes behind the last step that both have in common."""
+    places = sorted((int(step), float(x)) for step, x in _NUMBERED.findall(lanes))
+    if len(places) < 2 or not found.rows:
+        return lanes
+    (first, x0), (last, x1) = places[0], places[-1]
+    if not first <= found.alike < last:
+        return lanes
+    x = x0 + (found.alike + 0.5 - first) * (x1 - x0) / (last - first)
+    high = _HEIGHT.search(lanes)
+    bottom = float(high[1]) - 24 if high else 100.0
+    front, end, rest = lanes.rpartition("</svg>")
+    return f"{front}{path(f'M{num(x)} 22V{num(bottom)}', 'k-fork')}{picture.badge(x, 14)}{end}{rest}"

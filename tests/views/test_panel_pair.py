@@ -1,0 +1,178 @@
+"""Two branches or clusters side by side: moved together, marked where they differ, with a table of who wrote it."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from kvolsched import scenario
+from kvolsched.views.difference_rows import DifferenceRow, Differences
+from kvolsched.views.panel.lab import Lab
+from kvolsched.views.panel.toolbar import ALONE
+from kvolsched.views.pictures import differences as picture
+
+from . import frames
+from .fake_driver import FakeDriver
+
+CLOSED = "node-a cordoned"
+
+
+@pytest.fixture(scope="module")
+def paired():
+    """Return a panel at the end of a branch that began at step 5 with a cordon; the first branch stands beside it."""
+    lab = scenario("zonal-example").lab()
+    lab.do("run")
+    lab.do("goto", step=5)
+    lab.user("cordon", node="node-a")
+    lab.do("run")
+    lab.beside("main")
+    return lab
+
+
+@pytest.fixture
+def lab(paired):
+    """Return that panel, side by side by step, at the end of the branch."""
+    paired.beside("main")
+    paired.do("goto", step=8)
+    return paired
+
+
+def places(lab):
+    """Return the steps of both."""
+    return tuple(head.head.step for head in lab.driver.halves)
+
+
+def acts(lab):
+    """Return the lines of the history that are no moves."""
+    return [line for line in lab.history if not line.startswith("c.goto")]
+
+
+def test_what_differs_is_marked_in_both_halves(lab):
+    """The cordoned node and the pod have the sign in both maps, a node that is alike has none."""
+    lab.do("width", px=1260)
+    halves = lab.host.map.split('class="k-half"')[1:]
+    assert len(halves) == 2
+    for half in halves:
+        marked = re.findall(r'data-ref="([^"]+)"[^>]*>(?:(?!data-ref=).)*?k-hot', half)
+        assert {"node/node-a", "pod/my-pod"} <= set(marked)
+        assert "node/node-b" not in marked
+        assert half.count("≠") >= 2
+    assert lab.host.lanes.count("k-fork") == 2
+
+
+def test_the_table_names_cause_and_writer(lab):
+    """The reading has both ends in words and each differing field, the cause first."""
+    lines = lab.reading().splitlines()
+    assert lines[0] == "node-a cordoned: my-pod pending, stays so"
+    assert "main: my-pod bound on node-a" in lines
+    assert "3 differences at step 8; alike until step 5. The first cause is the first row." in lines
+    table = lines[-3:]
+    assert re.fullmatch(
+        r"≠ node/node-a +spec.unschedulable +node-a cordoned true +main – +user, step 6", table[0], re.IGNORECASE
+    )
+    assert "spec.nodeName" in table[1]
+    assert table[1].endswith("scheduler · bind worker, step 8")
+
+
+def test_both_are_stepped_together(lab):
+    """Forward and back, by button and by number; where one has ended, only the other one goes on."""
+    lab.do("reset")
+    assert places(lab) == (0, 0)
+    for number in range(1, 9):
+        lab.buttons["step"].click()
+        assert places(lab) == (number, number)
+    lab.buttons["step"].click()
+    assert (places(lab), lab.slider.value) == ((8, 9), 9)
+    assert lab.buttons["step"].disabled
+    lab.do("back")
+    assert places(lab) == (8, 8)
+    lab.do("back")
+    assert places(lab) == (7, 7)
+    lab.slider.value = 3
+    assert places(lab) == (3, 3)
+    lab.do("run")
+    assert places(lab) == (8, 9)
+
+
+def test_before_the_fork_both_are_alike(lab):
+    """No mark, and the table says so."""
+    lab.do("goto", step=4)
+    assert "Alike at step 4." in lab.host.body
+    assert ("k-hot" in lab.host.map, "k-fork" in lab.host.lanes) == (False, False)
+
+
+def test_by_time_the_other_one_follows_the_clock(lab):
+    """It goes to the last step that is over at the first one's time, and not further."""
+    lab.beside("main", align="time")
+    for step in (3, 6, 8):
+        lab.do("goto", step=step)
+        now = lab.driver.left.cluster.now
+        other = lab.driver.right.cluster
+        times = {turn.step: turn.time for turn in other.world.turns if not turn.quiet}
+        assert other.world.step_number == max(step for step, time in times.items() if time <= now)
+
+
+def test_the_drop_downs_pair_and_part(lab):
+    """The branches are offered beside each other; alone, the panel is as it was, and no line was added."""
+    lines = acts(lab)
+    assert (lab.toolbar.beside.value, list(lab.toolbar.beside.options)) == ("main", [ALONE, "main"])
+    assert lab.buttons["step"].description == "Step both"
+    lab.toolbar.align.value = "time"
+    assert lab.driver.align == "time"
+    lab.toolbar.beside.value = ALONE
+    assert (lab.buttons["step"].description, "k-paired" in lab._dom_classes) == ("Step", False)
+    assert "≠" not in lab.host.map
+    lab.toolbar.beside.value = "main"
+    assert "k-paired" in lab._dom_classes
+    assert lines == acts(lab)
+
+
+def test_two_clusters_side_by_side():
+    """Other rules, other names: what tells them apart is what they are called."""
+    cluster, other = scenario("zonal-example"), scenario("zonal-example", "upstream")
+    lab = cluster.lab(beside=other)
+    lab.do("run")
+    assert lab.driver.names == ("design", "upstream")
+    assert other["pod/my-pod"].status.phase == "Running"
+    assert list(lab.toolbar.beside.options) == [ALONE, "zonal-example"]
+
+
+def test_a_branch_beside_moves_nothing_of_this_one():
+    """The other branch is a fork: this cluster stays in its branch, at its step."""
+    lab = scenario("zonal-example").lab()
+    lab.do("run")
+    lab.do("goto", step=5)
+    lab.user("cordon", node="node-a")
+    before = lab.branches, lab.frame.head.step, lab.driver.cluster.digest()
+    lab.beside("main")
+    lab.alone()
+    assert before == (lab.branches, lab.frame.head.step, lab.driver.cluster.digest())
+    with pytest.raises(LookupError, match="nowhere"):
+        lab.beside("nowhere")
+
+
+def test_what_is_no_cluster_cannot_be_paired():
+    """A panel over frames has no branch to show beside it."""
+    with pytest.raises(TypeError, match="only clusters"):
+        Lab(FakeDriver(frames.zonal_run())).beside("main")
+
+
+def test_a_saved_page_has_both(lab, tmp_path):
+    """Each step of the page has two halves."""
+    lines = list(lab.history)
+    text = lab.save(tmp_path / "both.html", width=1260).read_text("utf-8")
+    assert lines == list(lab.history)
+    assert "k-half" in text
+    assert places(lab) == (8, 8)
+
+
+@pytest.mark.parametrize("width", [560, 740, 960, 1240])
+def test_the_table_fits_and_escapes(width):
+    """Long and hostile values are cut by width, escaped, and whole in the label."""
+    hostile = '<script>alert("1")</script>' * 9
+    rows = tuple(DifferenceRow(f"pod/p-{n}", "spec.nodeName", hostile, "", "user", n) for n in range(20))
+    drawn = picture.draw(Differences(("main", hostile), (3, 4), 2, ("", ""), rows), width)
+    root = ET.fromstring(drawn)  # noqa: S314 - our own string
+    assert "<script" not in drawn
+    assert "… 6 more fields differ" in drawn
+    assert float(root.get("width")) == width
