@@ -32,6 +32,7 @@ function render({ model, el }) {
   const parts = {}, stop = [];
   let root = null, waiting = 0, tip = null, hover = 0, width = 0;
   const all = (css) => root.querySelectorAll(css), one = (css) => root.querySelector(css), on = (name, f) => el.addEventListener(name, f);
+  const hear = (name, f) => { model.on(name, f); stop.push(() => model.off(name, f)); };
   el.classList.add("k-host");
   for (const name in VIEWS) {
     const part = (parts[name] = document.createElement("div"));
@@ -49,8 +50,7 @@ function render({ model, el }) {
       hide();
     };
     show();
-    model.on("change:" + name, show);
-    stop.push(() => model.off("change:" + name, show));
+    hear("change:" + name, show);
   }
   // Roles, names and the one tab stop of a view.
   function dress(part) {
@@ -84,7 +84,7 @@ function render({ model, el }) {
     root.classList.remove("k-dead");
     for (const b of all("[data-dead]")) { b.disabled = false; delete b.dataset.dead; }
   }
-  model.on("change:tick", answered);
+  hear("change:tick", answered);
   // The comm closed or changed hands: ask once; without an answer this is only a picture.
   function ask() {
     const tick = model.get("tick");
@@ -96,9 +96,8 @@ function render({ model, el }) {
       for (const b of all("button:not(:disabled)")) { b.disabled = true; b.dataset.dead = 1; }
     }, 2500);
   }
-  model.on("comm:close", ask);
-  model.on("comm_live_update", ask);
-  stop.push(() => { model.off("change:tick", answered); model.off("comm:close", ask); model.off("comm_live_update", ask); });
+  hear("comm:close", ask);
+  hear("comm_live_update", ask);
 
   const of = (e) => e.target.closest?.("[data-ref]");
   on("click", (e) => {
@@ -166,7 +165,7 @@ function render({ model, el }) {
   const rest = (c = root) => c.focus({ preventScroll: true });
   function keepFocus(leave) {
     const now = document.activeElement, mine = root.contains(now), field = one(".k-form:not(.k-hidden) :is(select,input,textarea)");
-    if (mine && (now.disabled || now.closest(".k-hidden") || (leave && now.closest(".k-form")))) { held = now; rest(); }
+    if (mine && (now.disabled || now.closest(leave ? ".k-form" : ".k-hidden"))) { held = now; rest(); }
     else if (held && !held.disabled && now === root) { rest(held); held = null; }
     else if (last && !last.isConnected && now === document.body) { last = null; rest(); }
     if (field && field !== asked && mine) rest(field);

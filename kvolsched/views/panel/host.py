@@ -36,12 +36,12 @@ def script() -> str:
 
 @cache
 def style() -> str:
-    """Return the style sheet under the versioned root class, without comments."""
-    plain = re.sub(r"/\*.*?\*/\s*", "", sheet(), flags=re.DOTALL)
+    """Return the style sheet under the versioned root class, without comments and line ends."""
+    plain = re.sub(r"/\*.*?\*/|\n\s*", "", sheet(), flags=re.DOTALL).replace(";}", "}")
     return re.sub(r"\.kv(?![\w-])", f".{ROOT}", plain)
 
 
-ROOT = "kv-" + sha256((script() + sheet()).encode()).hexdigest()[:6]
+ROOT = "kv-" + sha256((script() + sheet()).encode()).hexdigest()[:4]
 """Class of the panel's root element."""
 
 
