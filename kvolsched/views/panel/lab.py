@@ -332,7 +332,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             raise TypeError("only clusters are shown side by side")
         else:
             other = self._others[name] if name in self._others else alone.beside(name)
-            self.driver = side_by_side.Pair(alone, other, align)
+            self.driver = side_by_side.Pair(alone, other, align, stay=name in self._others and self._pair is None)
         self.toolbar.beside_name = name
         self._refill()
         self._draw()

@@ -35,13 +35,15 @@ class Pair:
         left: the panel's cluster, on which the user acts.
         right: the other one.
         align: "step": both make the same number of steps; "time": the second goes as far as the clock of the first.
+        stay: both stay where they are until they are moved.
     """
 
-    def __init__(self, left: ClusterDriver, right: ClusterDriver, align: str = "step") -> None:
+    def __init__(self, left: ClusterDriver, right: ClusterDriver, align: str = "step", *, stay: bool = False) -> None:
         self.left, self.right, self.align = left, right, align
         self.halves: tuple[Frame, Frame] = (Frame(), Frame())
-        self.at = left.place()[0]
-        self._follow()
+        self.at = max(left.place()[0], right.place()[0] if stay else 0)
+        if not stay:
+            self._follow()
 
     @property
     def names(self) -> tuple[str, str]:
