@@ -226,7 +226,7 @@ class SeriesFigure(ChartFigure):
 def lab(
     cluster: ClusterCore, *, text: bool = False, predict: bool = False, beside: ClusterCore | None = None
 ) -> Lab | Text:
-    """Open the panel, alone or beside another cluster, or return it as text; with `predict` it asks before each step."""
+    """Open the panel, alone or beside another cluster, or return its text; with `predict` it asks before each step."""
     from .panel.driver import ClusterDriver  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
     from .panel.lab import Lab, reading  # noqa: PLC0415
 
