@@ -191,6 +191,13 @@ class Cluster(ClusterRules):
     def fix(self, pod: str) -> Fixes:
         """Find the nearest edits that make a pending pod schedulable, each tried on a fork.
 
+        A notebook shows a card for each fix: what it changes, whom else it touches, who waits then. `fixes[0].try_it()`
+        runs a fork with the fix until it is idle, and `fixes[0].fork` is that cluster; this cluster does not change
+        until `fixes[0].apply(c)`.
+
+        Args:
+            pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
+
         Raises:
             UnknownName: there is no such pod. It is a KeyError.
 
@@ -198,6 +205,10 @@ class Cluster(ClusterRules):
         >>> c = Cluster.from_manifests([node("a", cpu="2"), pod("big", cpu="4")])
         >>> c.fix("big")[0].words
         'ask for 2 cpu instead of 4'
+        >>> c.fix("big")[0].try_it()
+        ask for 2 cpu instead of 4: default/big gets a node, and no other pod waits for it
+          after 3 steps default/big runs on a
+          every other pod is where it would be without the fix
         >>> c.fix("big")[0].apply(c)
         >>> c.run("big Running").ended
         'big Running holds'

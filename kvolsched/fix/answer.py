@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import attrs
 
@@ -10,7 +10,6 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.notebook_output import DrawnAnswer
 from kvolsched.results import ApplyRefused, hanging_indent
-from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.scheduler.framework.verdict import Code
 from kvolsched.why.answer import node_names_text
 from kvolsched.why.asking import judge_now, objects_seen_by_scheduler, why
@@ -56,7 +55,6 @@ class Fix(DrawnAnswer):
         cost: the sum of the edits' costs; a cheaper fix affects fewer other pods.
         nodes: the nodes that fit afterwards, or the node that the pod got.
         proof: how the fix was tried, in words.
-        lifted: the rejections of one of these nodes that the fix lifts; none for a new node.
         asked: the cluster as it was, on which `try_it` tries the fix.
         number: its place among the fixes of the pod.
     """
@@ -66,7 +64,6 @@ class Fix(DrawnAnswer):
     cost: int
     nodes: tuple[str, ...]
     proof: str
-    lifted: tuple[LiftedVerdict, ...] = ()
     asked: AskedCluster | None = attrs.field(default=None, eq=False)
     number: int = 0
 
@@ -116,6 +113,35 @@ class Fix(DrawnAnswer):
         if self.asked is None:
             raise ValueError("this fix was not found by c.fix(...): there is no cluster to try it on")
         return self.asked.try_changes(self.changes, self.words)
+
+    @property
+    def lifted(self) -> tuple[LiftedVerdict, ...]:
+        """The rejections that the fix lifts on the node, of those that fit then, that was rejected least."""
+        if self.asked is None:
+            return ()
+        judgement = self.asked.judgement
+        counts = dict(zip(judgement.nodes, (judgement.codes != 0).sum(axis=0).tolist(), strict=True))
+        return self.lifted_on(min((node for node in self.nodes if node in counts), key=counts.__getitem__, default=""))
+
+    def lifted_on(self, node: str) -> tuple[LiftedVerdict, ...]:
+        """Return the rejections that the fix lifts on one of the nodes that fit then; none on a new node."""
+        if self.asked is None:
+            return ()
+        found, before = [], self.asked.judgement
+        if gates := self.asked.gates:
+            found.append(LiftedVerdict(GATES, "", (f"Scheduling gates: {', '.join(gates)}",), resolvable=False))
+        rejected = before.rejected_by
+        if rejected is not None:
+            resolvable = rejected.code is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+            found.append(LiftedVerdict(rejected.plugin, "", (rejected.message,), resolvable=resolvable))
+        elif node in before.first_rejecting and node in self.nodes:
+            for plugin in before.plugins:
+                if before.verdict(node, plugin)[0]:
+                    cell = before.cell(node, plugin)
+                    resolvable = cell.status is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+                    sides = tuple(str(side) for side in cell.evidence)
+                    found.append(LiftedVerdict(plugin, node, cell.reasons, sides, resolvable))
+        return tuple(found)
 
     @property
     def fork(self) -> ClusterCore:
@@ -175,8 +201,7 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
         return Fixes(name, rules, f"nothing to fix: {state.headline}")
     trial = TrialCluster(objects_seen_by_scheduler(cluster), key, cluster.revision.profile)
     asked = AskedCluster(cluster, key, state)
-    gates = tuple(gate.name for gate in trial.pod.spec.scheduling_gates)
-    ungating = tuple(pods.remove_gates(trial)) if gates else ()
+    ungating = tuple(pods.remove_gates(trial)) if asked.gates else ()
     unmet: tuple[Demand, ...] = ()
     with trial.with_changes([change for edit in ungating for change in edit.changes]):
         judgement = trial.judge()
@@ -186,9 +211,7 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
             searched = search(trial)
             found, unmet = searched.found, searched.unmet
         results = [_prove(asked, attrs.evolve(fix, edits=(*ungating, *fix.edits))) for fix in found]
-        lift = [_lifted(trial.judge(), result.nodes, gates) if isinstance(result, Fix) else () for result in results]
-    pairs = zip(results, lift, strict=True)
-    held = [attrs.evolve(result, lifted=lifted) for result, lifted in pairs if isinstance(result, Fix)]
+    held = [result for result in results if isinstance(result, Fix)]
     proved = tuple(attrs.evolve(fix, number=number) for number, fix in enumerate(held))
     if proved:
         count = "the nearest fix" if len(proved) == 1 else f"the {len(proved)} nearest fixes"
@@ -204,29 +227,6 @@ def _unmet_headline(unmet: tuple[Demand, ...]) -> str:
     if unmet:
         return "no edit of the catalogue lifts any of these:"
     return "edits of the catalogue lift each requirement, but no three edits lift all of them on one node."
-
-
-def _lifted(before: Judgement, nodes: Sequence[str], gates: Sequence[str]) -> tuple[LiftedVerdict, ...]:
-    """Return the rejections that a fix lifts on the node, of those that fit then, that was rejected least."""
-    found = []
-    if gates:
-        found.append(LiftedVerdict(GATES, "", (f"Scheduling gates: {', '.join(gates)}",), resolvable=False))
-    rejected = before.rejected_by
-    if rejected is not None:
-        unresolvable = rejected.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-        found.append(LiftedVerdict(rejected.plugin, "", (rejected.message,), resolvable=not unresolvable))
-        return tuple(found)
-    rejecting = {
-        node: [plugin for plugin in before.plugins if before.verdict(node, plugin)[0]]
-        for node in nodes if node in before.first_rejecting
-    }  # fmt: skip
-    node = min(rejecting, key=lambda node: len(rejecting[node]), default="")
-    for plugin in rejecting.get(node, ()):
-        cell = before.cell(node, plugin)
-        resolvable = cell.status is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-        sides = tuple(str(side) for side in cell.evidence)
-        found.append(LiftedVerdict(plugin, node, cell.reasons, sides, resolvable))
-    return tuple(found)
 
 
 def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:

@@ -16,8 +16,9 @@ import attrs
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.results import ApplyRefused, Run, hanging_indent
+from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.why.answer import Why
-from kvolsched.why.asking import is_pending, why
+from kvolsched.why.asking import is_pending, judge_now, why
 from kvolsched.world.log import Key
 
 from .edit import ObjectChange, carry_out
@@ -175,6 +176,16 @@ class AskedCluster:
             carry_out(fork, changes)
             self._forks[changes] = ForkWithFix(fork)
         return self._forks[changes]
+
+    @cached_property
+    def judgement(self) -> Judgement:
+        """The verdicts on every node as it was; gates, which keep a pod from being judged, aside."""
+        return judge_now(self._kept, self.pod)
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """The names of the pod's scheduling gates."""
+        return tuple(gate.name for gate in self._kept.world.log.objects[self.pod].spec.scheduling_gates)
 
     @cached_property
     def _pods_without_fix(self) -> Mapping[Key, Any]:

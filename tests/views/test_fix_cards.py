@@ -116,7 +116,7 @@ def test_one_fix_is_one_open_card():
     page = page_of(answer("storage", "kafka-2")[2])
 
     assert ("demo/kafka-2: it only moves the lack to demo/kafka-1", 2) == (page.title, page.cards[0].number)
-    assert "[2].try_it()" in fix.page(page, 720)
+    assert "[2].fork.lab()" in fix.page(page, 720)
 
 
 def test_without_a_fix_the_picture_says_why():

@@ -40,8 +40,10 @@ def card_of(fix: Fix, number: int) -> r.FixCard:
     """Return the card of one fix, which is tried."""
     tried = fix.try_it()
     new = {change.new.metadata.name for change in fix.changes if isinstance(change.new, Node) and change.old is None}
-    where = next((lifted.node for lifted in fix.lifted if lifted.node), "")
-    nodes = ([where] if where else []) + [node for node in fix.nodes if node != where]
+    lifted = fix.lifted_on(tried.node) if tried.node in fix.nodes else fix.lifted
+    where = next((verdict.node for verdict in lifted if verdict.node), "")
+    first = tried.node if tried.node in fix.nodes else where
+    nodes = ([first] if first else []) + [node for node in fix.nodes if node != first]
     shown = nodes[0] + (f" +{len(nodes) - 1}" if len(nodes) > 1 else "")
     steps = fix.proof.removeprefix("after ").partition(" steps")[0]
     return r.FixCard(
@@ -51,7 +53,7 @@ def card_of(fix: Fix, number: int) -> r.FixCard:
         node="every node" if "every node" in fix.proof else shown,
         where=where,
         is_new=nodes[0] in new,
-        lifted=tuple(_lifted(fix.lifted)),
+        lifted=tuple(_lifted(lifted)),
         touched=tuple(_touched(fix.changes)),
         restart=_restart(fix.changes),
         others=", ".join(dict.fromkeys(_concerned(fix.changes))),

@@ -97,7 +97,7 @@ def card_html(card: FixCard, width: int, *, opened: bool = False) -> str:
     room = f"width:{width - wide - 4 - PAD}px" if wide < width else f"width:{width - LEFT - PAD}px;margin-left:{LEFT}px"
     diff = (
         f'<details class="k-fx-v"{shown}><summary><b>YAML diff</b> · {t.escape(card.files)}</summary>'
-        f'<pre class="k-fx-e">{lines}</pre></details><code class="k-fx-l">{t.escape(card.code)}.try_it()</code>'
+        f'<pre class="k-fx-e">{lines}</pre></details><code class="k-fx-l">{t.escape(card.code)}.fork.lab()</code>'
     )
     return (
         f'<details class="k-fx-d"{OPEN if opened else ""} style="width:{width}px;--k-at:{num(at)}px">'

@@ -55,7 +55,7 @@ def layout(width: int, *, switched: bool = True) -> Layout:
         outcome = pill - (128 if width < 1100 else 190)
         restart = outcome - 62
         touched = restart - OBJECT * len(COLUMNS)
-        node = touched - (94 if width < 1100 else 130)
+        node = touched - (108 if width < 1100 else 136)
         return Layout(width, node - 74, node, touched, restart, outcome, pill)
     outcome = pill - 116
     touched = outcome - 88
