@@ -104,11 +104,12 @@ def test_none_of_them_is_a_candidate():
 
 def test_many_nodes_are_one_candidate_for_each_group_judged_alike():
     """Over eight nodes, groups with equal verdicts and sums stand for all their nodes, with the count."""
-    nodes = [node(f"n{number:02}", unschedulable=number % 2 == 1) for number in range(12)]
+    nodes = [node(f"n{number:02}", "ab"[number // 6], unschedulable=number % 2 == 1) for number in range(12)]
     asked = predict(small(*nodes))
 
     assert ["n00", "n01", NONE] == [each.name for each in asked.candidates]
-    assert asked.candidates[1].facts.startswith("and 5 judged alike")
+    assert asked.candidates[1].facts.startswith("and 5 judged alike · ")  # no zone: they are in two
+    assert asked.candidates[1].facts.endswith(" · cordoned")
     assert not asked.answer("n03").is_right
     assert ["n01"] == asked.answers
     assert predict(small(*nodes)).answer("n04").is_right

@@ -74,8 +74,10 @@ def node_candidates(cluster: ClusterCore, groups: Iterable[tuple[str, ...]] = ()
     alike = list(groups) or [(name,) for name in nodes]
     found = []
     for names in sorted(alike):
-        more = f"and {len(names) - 1} judged alike · " if len(names) > 1 else ""
-        found.append(PossibleAnswer(names[0], more + node_facts(nodes[names[0]], used.get(names[0], [])), tuple(names)))
+        first, *others = (node_facts(nodes[name], used.get(name, [])) for name in names)
+        common = [part for part in first if all(part in other for other in others)]
+        more = [f"and {len(others)} judged alike"] if others else []
+        found.append(PossibleAnswer(names[0], " · ".join([*more, *common]), tuple(names)))
     return tuple(found)
 
 
@@ -88,7 +90,7 @@ def used_by_node(cluster: ClusterCore) -> dict[str, list[Pod]]:
     return found
 
 
-def node_facts(node: Node, pods: Iterable[Pod]) -> str:
+def node_facts(node: Node, pods: Iterable[Pod]) -> list[str]:
     """Return what the API says of a node: its zone, its free cpu and memory, its taints, and whether it is cordoned."""
     labels, parts = node.metadata.labels, []
     parts += [next((labels[key] for key in ZONE_LABELS if key in labels), "")]
@@ -103,7 +105,7 @@ def node_facts(node: Node, pods: Iterable[Pod]) -> str:
     parts += [f"taint {taint.key}{f'={taint.value}' if taint.value else ''}" for taint in node.spec.taints
               if not (node.spec.unschedulable and taint.key == "node.kubernetes.io/unschedulable")]
     parts += ["cordoned"] if node.spec.unschedulable else []
-    return " · ".join(part for part in parts if part)
+    return [part for part in parts if part]
 
 
 def _free(size: int, used: int, words: Callable[[int], str]) -> str:

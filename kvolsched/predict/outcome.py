@@ -293,7 +293,8 @@ def volume_of(cluster: ClusterCore, key: Key, names: Iterable[str]) -> Outcome:
     verdicts[NEW] = Verdict(right=happened == NEW, words=made)
     stays = f"it gets {got}" if got else "the claim stays without volume"
     verdicts[NONE] = Verdict(right=happened == NONE, words=stays)
-    how = "a volume made for it" if happened == NEW else "the smallest free volume that fits"
+    near = f" and can be reached from {node}" if node else ""
+    how = "a volume made for it" if happened == NEW else f"the smallest free volume that fits{near}"
     sentence = f"{ref(key)} gets {got}, {how}." if got else f"{ref(key)} stays unbound."
     return Outcome(happened, verdicts, sentence, f"after {steps} step{'s' * (steps != 1)}, t={fork.now:g} s", steps)
 
@@ -353,7 +354,7 @@ def next_turn(cluster: ClusterCore, turns: Sequence[Turn]) -> Outcome:
         name, waits = turn_name(turn, names), since.get((turn.actor, turn.cause))
         evidence = f"since change {waits}, {happened} since change {began}" if None not in (waits, began) else ""
         longer = waits is not None and began is not None and waits > began
-        words = "its work waits less long" if longer else "another component has the oldest unseen change"
+        words = "its work has waited less" if longer else "another component has the oldest unseen change"
         right = name == happened
         verdicts[name] = Verdict(right=right, words="it goes next" if right else words,
                                  evidence=evidence if longer and not right else "")  # fmt: skip

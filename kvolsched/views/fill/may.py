@@ -9,6 +9,7 @@ from kvolsched.may import PatchAnswers, PatchRow
 from kvolsched.may.changes import block
 from kvolsched.views.may_rows import PatchPage, PatchView
 
+MOST_LABELS = 7  # lines of a witness
 NO_WITNESS = "every node that matches after matched before"
 TEXT_RULE = "the API server compares requirements as written, not the nodes that they match"
 EFFECTS = {  # (allowed, relation) -> words
@@ -93,6 +94,10 @@ def _witness(row: PatchRow) -> tuple[str, tuple[str, ...], str]:
     if row.witness is not None:
         node = row.witness.node
         labels = tuple(block({"labels": dict(sorted(node.metadata.labels.items()))}))
+        if len(labels) > MOST_LABELS:  # first those that the patch speaks of
+            told = {key: value for key, value in sorted(node.metadata.labels.items()) if f'"{key}"' in row.patch}
+            told = dict(list((told or dict(sorted(node.metadata.labels.items()))).items())[: MOST_LABELS - 2])
+            labels = (*block({"labels": told}), f"  # {len(node.metadata.labels) - len(told)} more")
         if row.witness.real:
             return f"a node here: {row.witness.name}", labels, "real"
         return f"made up: {row.witness.name}", labels, "made"

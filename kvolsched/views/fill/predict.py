@@ -10,7 +10,7 @@ from .verdicts import FAMILIES, LETTERS
 SCORES = {  # score plugin -> family; filter plugins have theirs
     "NodeResourcesBalancedAllocation": "resources", "NodeResourcesFit": "resources", "ImageLocality": "node",
 }  # fmt: skip
-HAPPENED = {"node": "chosen", "plugin": "rejects first", "volume": "taken", "end": "ends so", "order": "goes next"}
+HAPPENED = {"node": "chosen", "plugin": "first", "volume": "taken", "end": "ends so", "order": "goes next"}
 ASK = "Nothing is judged before an answer."
 AGAIN = "Try another, or let it happen."
 SEE = "Let it happen, and see why."
@@ -44,10 +44,11 @@ def _card(asked: Prediction, number: int, candidate: PossibleAnswer) -> Candidat
     sign = "✓" if verdict.right else "✕" if verdict.resolvable else "⊘"
     family = FAMILIES.get(letter, "node") if rejects else "ok" if verdict.right else "ink"
     also = f"; {', '.join(LETTERS.get(name, name) for name in verdict.also)} too" if verdict.also else ""
+    plugin = verdict.plugin if verdict.plugin != candidate.name else ""  # a plugin that is a candidate is named there
     return CandidateCard(
         number, candidate.name, candidate.facts, answered,
         HAPPENED[asked.ask] if asked.happened(candidate) else "", verdict.right, sign,
-        verdict.words + also, verdict.evidence, verdict.plugin, letter if verdict.plugin else "", family,
+        verdict.words + also, verdict.evidence, plugin, letter if plugin else "", family,
     )  # fmt: skip
 
 
