@@ -83,6 +83,17 @@ def test_a_refusal_is_an_outcome_in_the_servers_words(cluster):
     assert not trials.outcomes[0,].good
 
 
+def test_a_mapping_is_a_value_too():
+    """A field whose present value is a mapping can be removed, and items of claim templates are found by name."""
+    cluster = kvolsched.scenario("replicated-database")
+    paths = {"sts/db:spec.template.spec.affinity": [None],
+             "sts/db:spec.volumeClaimTemplates[data].spec.resources.requests.storage": ["10Gi"]}  # fmt: skip
+    trials = Trials(cluster, varied_fields(cluster, paths))
+
+    assert trials.finish((0, 0)).outcome.good
+    assert trials.trial((0, 0)).cluster["sts/db"].spec.template.spec.affinity is None
+
+
 def test_a_status_is_patched_as_a_status(cluster):
     """A node's allocatable is its status: the pods that fit change with it."""
     trials = Trials(cluster, varied_fields(cluster, {"node/a1:status.allocatable.cpu": ["100m", "4"]}))

@@ -37,7 +37,7 @@ class FieldPath:
     text: str
     reference: str
     steps: tuple[str | int, ...]
-    value: Any
+    value: Any = attrs.field(eq=False)  # may be a mapping, which has no hash
     type: str
 
     @property
@@ -97,11 +97,16 @@ def _item(step: str, items: Sequence[Any], where: str) -> tuple[int, Any]:
     """Return an item of a list by its number, or by its name or type."""
     if step.isdigit() and int(step) < len(items):
         return int(step), items[int(step)]
-    names = [str(item.get("name") or item.get("type") or "") if isinstance(item, Mapping) else "" for item in items]
+    names = [_name(item) if isinstance(item, Mapping) else "" for item in items]
     if step in names and step:
         return names.index(step), items[names.index(step)]
     known = [f"[{name or number}]" for number, name in enumerate(names)]
     raise ValueError(f"{where} has no item [{step}]: {_listed(known) if known else 'the list is empty'}")
+
+
+def _name(item: Mapping[str, Any]) -> str:
+    """Return the name of an item, that of its metadata (as a claim template has it), or its type; "" for none."""
+    return str(item.get("name") or (item.get("metadata") or {}).get("name") or item.get("type") or "")
 
 
 def _field_type(name: str, plain: Any, type_name: str, where: str) -> str:

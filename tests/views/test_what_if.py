@@ -142,7 +142,7 @@ def test_a_refused_value_is_told_and_not_run(cluster):
     assert "The API server refuses maxSkew 0." in repr(opened)
     assert "must be greater than zero" in opened.host.sentence
     assert opened.host.map == ""
-    assert repr(opened.table) == "maxSkew  [0: refused]  2: 4 of 6  no value lets all run"
+    assert repr(opened.table) == "maxSkew  [0: refused]  2: 4 of 6  no value lets all run, 1 value is refused"
 
 
 @pytest.mark.parametrize("name", ["skew", "capacity", "map", "domains", "series", "why", "verdicts"])
@@ -195,6 +195,9 @@ def test_conclusions():
     assert ("all run with every value", "") == what_if.conclusion(strip(above, above))
     assert ("1 not run yet", "") == what_if.conclusion(strip(above, ValueCell("3")))
     assert ("every value is refused", "") == what_if.conclusion(strip(cell(0, refused="no"), cell(1, refused="no")))
+    assert ("threshold 1 | 2", "from 2 on all run, 1 value is refused") == what_if.conclusion(
+        strip(cell(0, refused="no"), below, above))
+    assert ("only 2 lets all run", "1 value is refused") == what_if.conclusion(strip(cell(0, refused="no"), above))
     assert ("2 lets all run", "") == what_if.conclusion(strip(below, above, ordered=False))
 
 

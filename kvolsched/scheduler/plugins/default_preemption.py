@@ -105,6 +105,8 @@ class DefaultPreemption:
         lower = {node: [other for other in seen.pods_on(node) if priority(other) < priority(pod)] for node in possible}
         failures[NO_VICTIMS] = sum(not pods for pods in lower.values())
         nodes = [node for node in possible if lower[node]]
+        if not nodes:  # most often so: the copy for dry runs is not needed
+            return [], +failures
         run = DryRun(pod, seen, judgement)
         step = 1 if reads_other_nodes else enough
         for start in range(0, len(nodes), step):

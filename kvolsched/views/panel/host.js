@@ -38,7 +38,7 @@ function render({ model, el }) {
     const part = (parts[name] = document.createElement("div"));
     part.className = "k-view k-v-" + name;
     put(part, "role", name === "sentence" ? "status" : "region");
-    put(part, "aria-label", VIEWS[name]);
+    put(part, "aria-label", { ...VIEWS, ...model.get("names") }[name]);
     el.append(part);
     const show = () => {
       const fresh = document.createElement("template");

@@ -52,6 +52,7 @@ class Host(anywidget.AnyWidget):
     _css = style()
     root = traitlets.Unicode(ROOT).tag(sync=True)
     tick = traitlets.Int(0).tag(sync=True)
+    names = traitlets.Dict(help="of views, for screen readers; those of the panel by default").tag(sync=True)
     sentence = traitlets.Unicode().tag(sync=True)
     map = traitlets.Unicode().tag(sync=True)
     side = traitlets.Unicode().tag(sync=True)

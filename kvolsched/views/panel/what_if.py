@@ -79,7 +79,7 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
 
     def __init__(self, trials: Trials[Any], picture: Callable[[Any], Figure], *, width: int = 1000) -> None:
         self.trials = trials
-        self.host = Host()
+        self.host = Host(names={"sentence": "answer", "map": "picture", "side": "outcomes of values"})
         self._picture_of = picture
         self._pictures: dict[Positions, Figure] = {}
         self._positions: Positions = trials.start

@@ -113,35 +113,43 @@ def _line(field: FieldStrip) -> str:
         words = "refused" if cell.refused else f"{counted}{' ✓' * cell.all_run}" if cell.is_known else "?"
         pods = cell.pods if cell.is_known and not cell.refused else pods
         parts.append(f"[{cell.value}: {words}]" if present else f"{cell.value}: {words}")
-    return "  ".join([*parts, conclusion(field, bar="|")[0]])
+    few, more = conclusion(field, bar="|")
+    return "  ".join([*parts, f"{few}, {more}" if "refused" in more else few])
 
 
 def conclusion(field: FieldStrip, bar: str = " | ") -> tuple[str, str]:
     """Return what a strip shows: in a few words, and in some more."""
     missing = sum(not cell.is_known for cell in field.cells)
-    good = [cell for cell in field.cells if cell.all_run]
+    tried = [cell for cell in field.cells if not cell.refused]
+    good = [cell for cell in tried if cell.all_run]
+    refused = len(field.cells) - len(tried)
+    more = f"{refused} value{'s are' if refused > 1 else ' is'} refused" if refused else ""
     if missing:
         return (f"{missing} not run yet", "")
-    if len(good) == len(field.cells):
-        return ("all run with every value", "")
-    if all(cell.refused for cell in field.cells):
+    if not tried:
         return ("every value is refused", "")
     if not good:
-        return ("no value lets all run", "")
+        return ("no value lets all run", more)
+    if len(good) == len(tried):
+        some = f"only {good[0].value} lets all run" if len(good) == 1 else "all run with every other value"
+        return (some if refused else "all run with every value", more)
     if not field.is_ordered:
-        return (f"{', '.join(cell.value for cell in good)} let{'s' * (len(good) == 1)} all run", "")
-    flips = [(field.cells[a], field.cells[a + 1]) for a in _flips(field)]
+        return (f"{', '.join(cell.value for cell in good)} let{'s' * (len(good) == 1)} all run", more)
+    flips = [(field.cells[a], field.cells[b]) for a, b in _flips(field)]
     shown = ", ".join(f"{a.value}{bar}{b.value}" for a, b in flips[:3])
     if len(flips) > 1:
-        return (f"thresholds {shown}", "")
+        return (f"thresholds {shown}", more)
     below, above = flips[0]
-    return (f"threshold {shown}", f"from {above.value} on all run" if above.all_run else f"up to {below.value} all run")
+    side = f"from {above.value} on all run" if above.all_run else f"up to {below.value} all run"
+    return (f"threshold {shown}", f"{side}, {more}" if more else side)
 
 
-def _flips(field: FieldStrip) -> list[int]:
-    """Return the numbers of cells after which "all run" changes; none beside a cell that was not run."""
-    pairs = enumerate(pairwise(field.cells))
-    return [number for number, (a, b) in pairs if a.is_known and b.is_known and a.all_run != b.all_run]
+def _flips(field: FieldStrip) -> list[tuple[int, int]]:
+    """Return the numbers of cells between which "all run" changes; refused ones between them count for nothing."""
+    tried = [number for number, cell in enumerate(field.cells) if not cell.refused]
+    cells = field.cells
+    return [(a, b) for a, b in pairwise(tried)
+            if cells[a].is_known and cells[b].is_known and cells[a].all_run != cells[b].all_run]  # fmt: skip
 
 
 def heading(rows: WhatIfRows, width: float, busy: str = "") -> str:
@@ -189,8 +197,8 @@ def _strip(field: FieldStrip, number: int, place: StripLayout) -> str:
              cell_words(field, cell), pressed=i == field.present)
         for i, cell in enumerate(field.cells)
     ]  # fmt: skip
-    for i in _flips(field):
-        x = place.label + wide * (i + 1)
+    for _, above in _flips(field):
+        x = place.label + wide * above
         parts.append(path(f"M{num(x)} 1V{num(_TOP + _BAR + 8)}", "k-l-ink k-flip"))
     few, more = conclusion(field)
     if place.words:
