@@ -674,7 +674,7 @@ class Cluster(ClusterRules):
             over: the axis, `time` or `steps`; a run in which time stands still is drawn over steps.
 
         Raises:
-            ValueError: there is no such count or axis; the message lists what there is.
+            UnknownName: there is no such count or axis; the message lists what there is. It is a ValueError.
 
         >>> import kvolsched
         >>> a, b = (kvolsched.scenario("zonal-example", rules) for rules in ("design", "upstream"))

@@ -101,7 +101,7 @@ def test_functions_of_equal_names_are_numbered():
 
 def test_an_unknown_count_lists_what_there_is():
     """The message has the measures and the reasons of Events."""
-    with pytest.raises(ValueError, match=r"no measure 'speed': there are running, .*WaitForFirstConsumer"):
-        ran("zonal-example").series(what="speed")
-    with pytest.raises(ValueError, match="no axis 'days': there are time, steps"):
+    with pytest.raises(ValueError, match=r"no measure 'runing'; there are: running, .*WaitForFirst.*; did you mean running\?"):
+        ran("zonal-example").series(what="runing")
+    with pytest.raises(ValueError, match="no axis 'days'; there are: time, steps"):
         kvolsched.scenario("zonal-example").series(over="days")

@@ -137,7 +137,7 @@ def series(cluster: ClusterCore, *others: ClusterCore, what: Wanted | Iterable[W
     """Chart counts over simulated time: a pane for each count, a line for each cluster.
 
     Raises:
-        ValueError: there is no such count or axis.
+        UnknownName: there is no such count or axis. It is a ValueError.
     """
     rows = fill_series.series([cluster, *others], what, over)
 

@@ -28,10 +28,10 @@ def words(svg):
     """Return every text with its box: left, right, middle."""
     found = []
     for node in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):  # noqa: S314 - our own string
-        style = node.get("style", "")
-        size = float(re.search(r"font-size:([\d.]+)", style)[1])
-        wide = t.width(node.text, size, bold="font-weight" in style)
-        left = float(node.get("x")) - wide * (1 if "anchor:end" in style else 0.5 if "middle" in style else 0)
+        classes, given = node.get("class", "").split(), re.search(r"font-size:([\d.]+)", node.get("style", ""))
+        size = float(given[1]) if given else 11.0
+        wide = t.width(node.text, size, bold="k-b" in classes)
+        left = float(node.get("x")) - wide * (1 if "k-end" in classes else 0.5 if "k-mid" in classes else 0)
         found.append((node.text, left, left + wide, float(node.get("y")) - size * 0.35))
     return found
 

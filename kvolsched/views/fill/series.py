@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from ...api.unknown_name import unknown_name
 from ...cluster_core import ClusterCore
 from ...series import CPU_HELD, DEFAULT, Timeline, Wanted, cluster_labels, timelines
 from .. import series_rows as rows
@@ -17,10 +18,10 @@ def series(clusters: Sequence[ClusterCore], what: Wanted | Iterable[Wanted] = DE
     """Return the counts of clusters over time, or over steps if time stands still.
 
     Raises:
-        ValueError: there is no such measure or axis.
+        UnknownName: there is no such measure or axis. It is a ValueError.
     """
     if over not in AXES:
-        raise ValueError(f"no axis {over!r}: there are {', '.join(AXES)}")
+        raise unknown_name(f"axis {over!r}", over, AXES)
     first, found = clusters[0], timelines(clusters, what)
     until = max((line.until for line in found), default=0.0)
     return rows.SeriesRows(
