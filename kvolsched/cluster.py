@@ -169,7 +169,11 @@ class Cluster(ClusterRules):
     def why(self) -> Whys: ...
 
     def why(self, pod: str = "") -> Why | Whys:
-        """Say why a pod, or every pending pod, has no node: which requirements together exclude every node.
+        """Say why a pod, or every pending pod, has no node: which demands together exclude every node.
+
+        In a notebook the answer about a pod is a card: kube-scheduler's sentence over the nodes that each clause
+        counts, a row for each demand with both sides of the comparison, and the minimal set framed. Without a pod,
+        pods that lack alike share a row.
 
         Args:
             pod: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`; by default every pod without a node.
@@ -180,13 +184,14 @@ class Cluster(ClusterRules):
         >>> from kvolsched.make import node, pod
         >>> c = Cluster.from_manifests([node("a", cpu="2"), pod("big", cpu="4")])
         >>> c.why()
-        default/big: 0 of 1 nodes fit: the node has less than 4 cpu left
-        >>> c.why("big").state
-        'unschedulable'
+        1 pod waits for a node, for one cause
+          1  NodeResourcesFit: Too little cpu: 4 asked (4 > 2 left) – default/big
+        >>> c.why("big").title
+        'default/big does not fit the only node, a: too little cpu: 4 asked'
         """
-        from .why import why, why_all
+        from .fix.nearest import why_all_with_edits, why_with_edit
 
-        return why(self, pod) if pod else why_all(self)
+        return why_with_edit(self, pod) if pod else why_all_with_edits(self)
 
     def fix(self, pod: str) -> Fixes:
         """Find the nearest edits that make a pending pod schedulable, each tried on a fork.

@@ -1,6 +1,7 @@
 """Why a pod is pending: the requirements that exclude every node, exact on recorded cases; each state has an answer."""
 
 import gzip
+import json
 import time
 from functools import cache
 from pathlib import Path
@@ -389,8 +390,55 @@ def test_the_command_line(tmp_path):
     assert missing.output.startswith("Error: no pod/demo/nobody; there are: ")
     assert repr(dump("shop").why()) + "\n" == every.output
     assert "demo/batch: before filtering: claim scratch: class gp9 does not exist" == dump("shop").why()[0].line
-    assert [f"demo/{pod}" for pod in ("batch", "cache-2", "import", "nightly", "reports", "trainer")] == [
-        line.split(":")[0] for line in every.output.splitlines()]
+    assert "6 pods wait for a node, for 6 causes" == every.output.splitlines()[0]
+
+
+def test_pods_that_lack_alike_are_one_cause():
+    """Pods of one cause share a line, whatever their claims are called; amounts become a range."""
+    pod, = read_plain(POD)
+    small, big = (json.loads(json.dumps(pod).replace('"2"', f'"{cpu}"')) for cpu in (5, 7))
+    claims = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"db-{number}", "namespace": "shop"},
+         "spec": {"containers": [{"name": "c"}],
+                  "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": f"data-{number}"}}]}}
+        for number in range(2)
+    ]  # fmt: skip
+    cluster = Cluster()
+    cluster.load([from_plain(obj) for obj in (
+        *read_plain(NODE), small, big | {"metadata": {"name": "web-1", "namespace": "shop"}},
+        small | {"metadata": {"name": "web-2", "namespace": "shop"}}, *claims,
+    )])  # fmt: skip
+
+    answers = cluster.why()
+    cpu, storage = answers.causes
+
+    assert (("shop/web", "shop/web-1", "shop/web-2"), ("NodeResourcesFit",)) == (cpu.pods, cpu.plugins)
+    assert ("Too little cpu", "5 … 7 > 4 left") == (cpu.title, cpu.sides)
+    assert (("shop/db-0", "shop/db-1"), "The claim does not exist in namespace shop") == (storage.pods, storage.title)
+    assert "5 pods wait for a node, for 2 causes" == answers.title
+    assert [repr(cluster.why(answer.pod)) for answer in answers] == [repr(answer) for answer in answers]
+    assert "No pod waits for a node." == repr(Cluster().why())
+
+
+def test_a_selector_and_a_volume_of_different_zones_are_said_in_one_sentence():
+    """Two demands about zones are one sentence, with both sides of each."""
+    cause = next(cause for cause in dump("shop").why().causes if cause.pods == ("demo/reports",))
+
+    assert "Pod and volume name different zones" == cause.title
+    assert cause.sides.startswith("zone-a, zone-b ≠ zone-c; volume pvc-")
+
+
+def test_of_equal_sets_one_with_storage_is_preferred():
+    """A cordon and a lack of storage on one node: the minimal set names the storage."""
+    demands_of_node = [Demand("NodeUnschedulable", "cordon", "", "a"), Demand("VolumeBinding", "claim", "", "b")]
+    found = [attrs.evolve(demand, fails=np.ones(1, bool)) for demand in demands_of_node]
+
+    assert ("VolumeBinding",) == tuple(demand.plugin for demand in minimal_unsatisfiable_core(found))
+
+
+def test_manifests_that_no_server_stored_are_no_dump():
+    """What is missing is told of dumps, not of manifests that somebody wrote."""
+    assert () == Cluster.from_manifests(POD.replace('"2"', '"9"') + NODE).why("web").missing
 
 
 def test_five_thousand_nodes_in_a_second():

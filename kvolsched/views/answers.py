@@ -11,7 +11,8 @@ from .fill.decode import rows_of as decode_rows
 from .fill.fix import page_of as fix_rows
 from .fill.may import rows_of as patch_rows
 from .fill.why import card_of as why_card
-from .pictures import decode, fix, may, searches, why
+from .fill.why_causes import page_of as causes_page
+from .pictures import decode, fix, may, searches, why, why_causes
 from .pictures import turns as tables
 
 
@@ -61,6 +62,11 @@ def _fixes(answer: Any) -> Figure:
                   on_page=lambda width, selection: fix.page(rows, width, selection))
 
 
+def _whys(answer: Any) -> Figure:
+    page = causes_page(answer)
+    return Figure(lambda width, selection: why_causes.draw(page, width, selection), why_causes.reading(page))
+
+
 ANSWERS: dict[str, Callable[[Any], Figure]] = {
     "Decoded": _decoded,
     "Fix": _fixes,
@@ -72,6 +78,7 @@ ANSWERS: dict[str, Callable[[Any], Figure]] = {
     "Exploration": _exploration,
     "Sample": _sample,
     "Why": _why,
+    "Whys": _whys,
 }
 """Name of the answer's class -> the function that draws it."""
 

@@ -115,3 +115,54 @@ class WhyCard:
     set_about: str = ""
     notes: tuple[NoteRow, ...] = ()
     reading: str = ""
+
+
+@frozen
+class ZoneMarks:
+    """The nodes of one zone: the letter of the plugin that rejects first, `✓` would fit, `·` was not asked.
+
+    Args:
+        marks: letter, family and the number of nodes, most first.
+        nodes: letter, family and name of each node, if they are few.
+    """
+
+    zone: str
+    marks: tuple[tuple[str, str, int], ...]
+    nodes: tuple[tuple[str, str, str], ...] = ()
+
+
+@frozen
+class CauseLine:
+    """Pods that wait for one cause.
+
+    Args:
+        count: how many pods.
+        chips: letter and family of each plugin that takes part.
+        title, about: what is lacking, and both sides.
+        zones: how the nodes judge the first of these pods.
+        edit: the nearest edit for the first of these pods.
+        pods: an example, and how many more.
+        label: the cause in full, with the pods' names.
+    """
+
+    count: int
+    chips: tuple[tuple[str, str], ...]
+    title: str
+    about: str
+    zones: tuple[ZoneMarks, ...]
+    pods: str
+    label: str
+    edit: str = ""
+
+
+@frozen
+class CausePage:
+    """Why many pods wait: the causes, most pods first, and the letters that stand for plugins."""
+
+    title: str
+    corner: str
+    causes: tuple[CauseLine, ...] = ()
+    letters: tuple[tuple[str, str, str], ...] = ()
+    folded: int = 0
+    folded_pods: int = 0
+    reading: str = ""

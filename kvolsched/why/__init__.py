@@ -1,13 +1,26 @@
 """Why is this pod pending? Names the requirements that exclude every node, and who holds the short resources.
 
-Imports only. `asking` answers, `answer` holds the answer's values, `demands` finds the requirements and their minimal
-unsatisfiable core, `clauses` takes a pod's spec apart, `claim_problems` tells why a claim has no volume, `sentences`
-explains kube-scheduler's words.
+Imports only. `asking` answers, `answer` and `causes` hold the values of the answer about one pod and about many,
+`demands` finds the requirements and their minimal unsatisfiable core, `clauses` takes a pod's spec apart, `table` ties
+the sentence's clauses to nodes and demands, `sides` compares in few words, `claim_problems` tells why a claim has no
+volume, `sentences` explains kube-scheduler's words.
 """
 
 from __future__ import annotations
 
-from .answer import DemandRow, FailureRow, Holding, Why, Whys
+from .answer import DemandRow, FailureRow, Holding, Why
 from .asking import explain_judgement, pending, why, why_all
+from .causes import Cause, Whys
 
-__all__ = ["DemandRow", "FailureRow", "Holding", "Why", "Whys", "explain_judgement", "pending", "why", "why_all"]
+__all__ = [
+    "Cause",
+    "DemandRow",
+    "FailureRow",
+    "Holding",
+    "Why",
+    "Whys",
+    "explain_judgement",
+    "pending",
+    "why",
+    "why_all",
+]

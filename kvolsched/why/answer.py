@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
-from kvolsched.notebook_output import DrawnAnswer, PrintedAnswer
+from kvolsched.notebook_output import DrawnAnswer
 from kvolsched.results import LINE_WIDTH, hanging_indent
 
 MAX_NODE_NAMES = 4  # named nodes of a group
@@ -146,6 +146,8 @@ class Why(DrawnAnswer):
         missing: what the answer cannot tell, since the dump lacks a kind.
         clauses: the sentence's clauses.
         groups: nodes that are judged alike, in the order of the clauses, with a cell for each demand.
+        fits: the nodes that would take the pod.
+        nearest_edit: finds the nearest edit after which the pod (`namespace/name`) fits, for the picture.
     """
 
     pod: str
@@ -162,6 +164,8 @@ class Why(DrawnAnswer):
     missing: tuple[str, ...] = ()
     clauses: tuple[SentenceClause, ...] = ()
     groups: tuple[AlikeNodes, ...] = ()
+    fits: tuple[str, ...] = ()
+    nearest_edit: Callable[[str], str] | None = attrs.field(default=None, eq=False)
 
     @property
     def title(self) -> str:
@@ -228,25 +232,6 @@ class Why(DrawnAnswer):
             kinds = ", ".join(words.partition(":")[0].removeprefix("no ") for words in self.missing)
             lines += ["", hanging_indent([f"The dump has no {kinds}; `.missing` says what that hides."], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
-
-
-@attrs.frozen(repr=False)
-class Whys(PrintedAnswer):
-    """Why each of several pods is pending, one line per pod."""
-
-    answers: tuple[Why, ...]
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    def __iter__(self) -> Iterator[Why]:
-        return iter(self.answers)
-
-    def __getitem__(self, number: int) -> Why:
-        return self.answers[number]
-
-    def __repr__(self) -> str:
-        return "\n".join(answer.line for answer in self.answers) or "No pod waits for a node."
 
 
 def node_names_text(nodes: Sequence[str]) -> str:

@@ -5,7 +5,8 @@ This module decides nothing: the plugins judge, `demands` finds the minimal unsa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -35,8 +36,9 @@ from kvolsched.world.log import Key, Note
 
 from ..api.kinds.meta import evolve_parts
 from . import claim_problems, sentences
-from .answer import DemandRow, FailureRow, Holding, Why, Whys
-from .table import clauses_of_sentence, node_groups
+from .answer import DemandRow, FailureRow, Holding, Why
+from .causes import Whys
+from .table import clauses_of_sentence, node_groups, nodes_by_zone
 
 MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is shown by one node
 MAX_HOLDERS = 4  # named pods on a node that is short of a resource
@@ -59,14 +61,38 @@ def why(cluster: ClusterCore, pod: str) -> Why:
         key = cluster.find_key(pod, "pod")
     except UnknownName as unknown:
         raise UnknownName(f"{unknown}; these have no node: {', '.join(pending(cluster)[:12]) or 'none'}") from None
+    return _answer(cluster, key, effects_of_missing_kinds(cluster), lambda: judge_now(cluster, key))
+
+
+def why_all(cluster: ClusterCore) -> Whys:
+    """Say why each pod without a node is pending, and which pods wait for one cause."""
+    seen = snapshot(objects_seen_by_scheduler(cluster).values())
+    profile, missing = cluster.revision.profile, effects_of_missing_kinds(cluster)
+    known: dict[Any, Why] = {}
+    answers = []
+    for name in pending(cluster):
+        key = Key("Pod", *name.split("/"))
+        pod: Pod = cluster.world.log.objects[key]
+        # Replicas are judged once; pods with claims or a note of the scheduler each for themselves.
+        alone = any(pod.claim_names()) or pod.status.nominated_node_name or pod.metadata.deletion_timestamp
+        alike = None if alone else (key.namespace, pod.metadata.labels, pod.spec, _condition_message(pod))
+        if alike is None or alike not in known:
+            answer = _answer(cluster, key, missing, partial(judge_without_node, pod, seen, profile))
+            if alike is None or answer.state not in ("unschedulable", "gated", "fits"):
+                answers.append(answer)
+                continue
+            known[alike] = answer
+        answers.append(attrs.evolve(known[alike], pod=name))
+    return Whys(tuple(answers), nodes_by_zone(seen))
+
+
+def _answer(cluster: ClusterCore, key: Key, missing: tuple[str, ...], judge_pod: Callable[[], Judgement]) -> Why:
     asked: Pod = cluster.world.log.objects[key]
-    missing = effects_of_missing_kinds(cluster)
     other_state = _answer_if_not_pending(cluster, key, asked)
     if other_state is not None:
         return attrs.evolve(other_state, missing=missing if other_state.state in ("gated", "waiting") else ())
-    judgement = judge_now(cluster, key)
-    condition = asked.status.condition("PodScheduled")
-    message = condition.message if condition is not None and condition.status == "False" else ""
+    judgement = judge_pod()
+    message = _condition_message(asked)
     answer = explain_judgement(judgement, f"{key.namespace}/{key.name}", cluster.revision.name, message)
     answer = attrs.evolve(answer, missing=missing)
     if asked.spec.scheduling_gates:
@@ -80,9 +106,10 @@ def why(cluster: ClusterCore, pod: str) -> Why:
     return attrs.evolve(answer, notes=(*answer.notes, *sentences.compare_with_condition(message, answer.sentence)))
 
 
-def why_all(cluster: ClusterCore) -> Whys:
-    """Say why each pod without a node is pending."""
-    return Whys(tuple(why(cluster, pod) for pod in pending(cluster)))
+def _condition_message(pod: Pod) -> str:
+    """Return the cluster's own words on why a pod was not scheduled, or ""."""
+    condition = pod.status.condition("PodScheduled")
+    return condition.message if condition is not None and condition.status == "False" else ""
 
 
 def explain_judgement(judgement: Judgement, name: str, revision: str, condition_message: str = "") -> Why:
@@ -97,7 +124,7 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
     size = len(judgement.nodes)
     if judgement.any_feasible:
         head = f"{len(judgement.feasible)} of {size} node{'s' if size != 1 else ''} would take it."
-        return Why(name, revision, "fits", head, size)
+        return Why(name, revision, "fits", head, size, fits=judgement.feasible)
     preempted = post_filter(judgement.pod, judgement)
     sentence = judgement.sentence(postfilter=preempted.message)
     if not size:

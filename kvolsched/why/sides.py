@@ -57,7 +57,8 @@ def failing_sides(demand: Demand, judgement: Judgement, nodes: Sequence[str]) ->
         return attrs.evolve(most, text=f"{left}{relation}{right}", about=about)
     texts, abouts = (list(dict.fromkeys(parts)) for parts in zip(*((s.text, s.about) for s in found), strict=True))
     more = " …" if len(texts) > MAX_VALUES or (len(found) < len(nodes) and len(texts) > 1) else ""
-    return attrs.evolve(first, text=_joined(texts[:MAX_VALUES]) + more, about=abouts[0] if len(abouts) == 1 else "")
+    about = abouts[0] if len(abouts) == 1 else ""
+    return attrs.evolve(first, text=joined_sides(texts[:MAX_VALUES]) + more, about=about)
 
 
 def passing_sides(demand: Demand, judgement: Judgement, nodes: Sequence[str]) -> Sides:
@@ -245,7 +246,7 @@ def _sample(nodes: Sequence[str]) -> Sequence[str]:
     return nodes if len(nodes) <= MAX_COMPARED else nodes[:: len(nodes) // MAX_COMPARED][:MAX_COMPARED]
 
 
-def _joined(texts: Sequence[str]) -> str:
+def joined_sides(texts: Sequence[str]) -> str:
     """Join comparisons with one right side: `zone-a, zone-b ≠ zone-c`."""
     for relation in (" ≠ ", " not in "):
         parts = [text.partition(relation) for text in texts]

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ..api.kinds.node import ZONE_LABELS, Node
+from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.judgement import Judgement
 from ..scheduler.framework.verdict import Code
 from ..scheduler.plugins.default_preemption import NO_VICTIMS, NOT_HELPFUL, priority
@@ -130,6 +131,15 @@ def _preemption_of(judgement: Judgement, nodes: Sequence[str], numbers: dict[str
 def _number(numbers: dict[str, int], reason: str) -> Iterator[int]:
     if reason in numbers:
         yield numbers[reason]
+
+
+def nodes_by_zone(seen: Snapshot) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return each zone with its nodes, sorted; "" for nodes without a zone, last."""
+    zones: dict[str, list[str]] = {}
+    for node in seen.all_nodes():
+        zones.setdefault(_zone(node), []).append(node.metadata.name)
+    ordered = sorted(zones.items(), key=lambda item: (not item[0], item[0]))
+    return tuple((zone, tuple(sorted(nodes))) for zone, nodes in ordered)
 
 
 def _zone(node: Node) -> str:

@@ -11,7 +11,9 @@ from kvolsched import Cluster
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.views.drawing import text as t
 from kvolsched.views.fill.why import MAX_COLUMNS, card_of
+from kvolsched.views.fill.why_causes import page_of
 from kvolsched.views.pictures import why as picture
+from kvolsched.views.pictures import why_causes as causes_picture
 
 DUMPS = Path(__file__).parent.parent / "conformance" / "dumps"
 WIDTHS = (520, 720, 940, 1240)
@@ -96,8 +98,11 @@ def test_a_cell_says_both_sides_and_whether_it_is_counted():
 ])
 def test_words_stay_inside_the_picture(name, asked, width):
     """Every state is drawn at every width, and no line of words ends beyond the picture."""
-    svg = drawn(dump(name).why(asked), width)
+    assert_words_inside(drawn(dump(name).why(asked), width), width)
 
+
+def assert_words_inside(svg, width):
+    """Assert that no line of words begins before the picture or ends beyond it."""
     assert width == float(svg.get("width"))
     for node in svg.iter(f"{SVG}text"):
         classes = node.get("class", "").split()
@@ -154,15 +159,51 @@ def test_one_node_is_one_column():
     assert "shop/web does not fit the only node, n-0000: too little cpu: 5 asked" in words(svg)
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["shop", "storage"])
+def test_causes_stay_inside_the_picture(name, width):
+    """The causes of all pending pods are drawn at every width."""
+    page = page_of(dump(name).why())
+    assert_words_inside(ET.fromstring(causes_picture.draw(page, width)), width)  # noqa: S314 - our own string
+
+
+def test_each_cause_has_its_plugins_its_nodes_and_its_edit():
+    """A row has a letter for each plugin, a square for each node by zone, and the nearest edit."""
+    page = page_of(dump("shop").why())
+    reports = next(line for line in page.causes if line.pods == "demo/reports")
+    imports = next(line for line in page.causes if line.pods == "demo/import")
+    nightly = next(line for line in page.causes if line.pods == "demo/nightly")
+
+    assert (("A", "node"), ("V", "storage")) == reports.chips
+    assert ["A", "A", "A", "A", "V", "V"] == [mark for zone in reports.zones for mark, _, _ in zone.nodes]
+    assert "change nodeSelector topology.kubernetes.io/zone from zone-c to zone-a" == reports.edit
+    assert {"·"} == {mark for zone in imports.zones for mark, _, _ in zone.nodes}
+    assert {"✓"} == {mark for zone in nightly.zones for mark, _, _ in zone.nodes}
+
+
+def test_no_pending_pod_is_one_sentence():
+    """Nothing waits: a sentence, no table."""
+    assert "No pod waits for a node." in causes_picture.draw(page_of(Cluster().why()), 720)
+
+
+def test_many_nodes_are_a_bar_for_each_zone():
+    """From 13 nodes on a zone has a bar with the letters of most nodes in place of squares."""
+    page = page_of(cluster_of(*nodes(20, name="n"), pod(), pod("web-1")).why())
+    zone, = page.causes[0].zones
+
+    assert ((("F", "resources", 20),), ()) == (zone.marks, zone.nodes)
+    assert "e.g. shop/web and 1 more" == page.causes[0].pods
+
+
 def test_names_from_manifests_are_escaped():
     """A name with markup is shown as words."""
     taint = {"key": "<script>alert(1)</script>", "value": "x", "effect": "NoSchedule"}
     answer = cluster_of(*nodes(2, name="n", spec={"taints": [taint]}), pod("<script>", cpu="1")).why("<script>")
-    text = picture.draw(card_of(answer), 940)
-
-    assert "<script" not in text
-    assert "&lt;script&gt;" in text
-    ET.fromstring(text)  # noqa: S314 - our own string
+    page = page_of(cluster_of(*nodes(2, name="n", spec={"taints": [taint]}), pod("<script>", cpu="1")).why())
+    for text in (picture.draw(card_of(answer), 940), causes_picture.draw(page, 940)):
+        assert "<script" not in text
+        assert "&lt;script&gt;" in text
+        ET.fromstring(text)  # noqa: S314 - our own string
 
 
 def test_the_figure_is_shown_and_reads_as_the_answer():

@@ -16,6 +16,7 @@ MAX_COLUMNS = 7  # columns; the smallest groups of more share the last
 MAX_DETAILS = 6  # lines on claims below the table
 MAX_NAMES = 12  # names in a label
 MAX_ROWS = 8  # demands of the minimal set, and of the others; the last ones of more share a row
+SMALL_CLUSTER = 200  # nodes; in a larger cluster the search for an edit takes too long for a picture
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 PREEMPTION = {
     "Preemption is not helpful for scheduling": (False, "with every other pod gone, it would fail there still"),
@@ -36,7 +37,8 @@ def card_of(answer: Why) -> w.WhyCard:
     corner = f"rules {answer.revision}"
     if answer.missing:
         corner += f" · {len(answer.missing)} kinds not loaded"
-    notes = tuple(_notes(answer))
+    edit = answer.nearest_edit(answer.pod) if answer.nearest_edit and _is_small(answer) else ""
+    notes = tuple(_notes(answer, edit))
     card = w.WhyCard(answer.title, corner, answer.state, size=answer.size, notes=notes, reading=repr(answer))
     if answer.state != "unschedulable" or not answer.demands:
         said = (w.NoteRow("", "kube-scheduler says:", answer.sentence),) if answer.sentence else ()
@@ -211,7 +213,14 @@ def _clauses(answer: Why, groups: Sequence[AlikeNodes], heads: Mapping[str, Plug
         yield w.CountedClause(clause.number, clause.text, family, own or places)
 
 
-def _notes(answer: Why) -> Iterator[w.NoteRow]:
+def _is_small(answer: Why) -> bool:
+    """Say whether the nearest edit can be looked for while the picture is drawn."""
+    return answer.state in ("unschedulable", "gated") and 0 < answer.size <= SMALL_CLUSTER
+
+
+def _notes(answer: Why, edit: str) -> Iterator[w.NoteRow]:
+    if edit:
+        yield w.NoteRow("★", "Nearest edit:", f"{edit} (`c.fix` tries it and others)")
     details = [detail for demand in answer.demands for detail in demand.details]
     if answer.demands and answer.demands[0].sort == "before filtering":
         details = details[1:]

@@ -57,7 +57,7 @@ def draw(card: WhyCard, width: int, selection: str = "") -> str:
 def _headline(card: WhyCard, width: float) -> tuple[str, float]:
     corner = t.width(card.corner, 11)
     beside = width >= 640
-    lines = t.wrap(card.title, width - 2 * MARGIN - (corner + 24 if beside else 0), 15, 4, bold=True)
+    lines = wrapped(card.title, width - 2 * MARGIN - (corner + 24 if beside else 0), 15, 4, bold=True)
     body, y = block(MARGIN, 22, lines, "k-title", 20), 22 + 20 * (len(lines) - 1)
     if beside:
         body += word(width - MARGIN, 22, "k-q k-end", card.corner)
@@ -119,8 +119,8 @@ def _row(demand: DemandLine, row: int, card: WhyCard, grid: Grid, y: float,
          ends: list[tuple[int, int, float]]) -> tuple[str, float]:
     """Draw one demand: its words, and a cell in each column."""
     room = (grid.left - MARGIN - 12 - 26 - 14) if not grid.stacked else grid.width - 2 * MARGIN - 50
-    title = t.wrap(demand.title, room, 12.5, 4, bold=True)
-    about = t.wrap(demand.about, room, 10.5, 3)
+    title = wrapped(demand.title, room, 12.5, 4, bold=True)
+    about = wrapped(demand.about, room, 10.5, 3)
     words = 4 + 16 * len(title) + 14 * len(about) + 4
     numbers = demand.clauses if card.state == "unschedulable" else ()
     ties = " ".join([f"d{row}", *(f"c{number}" for number in demand.clauses)])
@@ -232,7 +232,7 @@ def _notes(card: WhyCard, width: float, y: float) -> tuple[str, float]:
         lines = wrapped(note.text, room, 11, 6, first=0 if own_line else taken)
         parts.append(word(MARGIN, y + 14, "k-q", note.glyph))
         if own_line:
-            heads = t.wrap(note.bold, room, 11, 3, bold=True)
+            heads = wrapped(note.bold, room, 11, 3, bold=True)
             parts.append(block(MARGIN + indent, y + 14, heads, "k-b", 15))
             y += 15 * len(heads)
         else:

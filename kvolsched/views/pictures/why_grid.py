@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from attrs import frozen
 
 from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.blocks import word_lines
 from kvolsched.views.drawing.svg import num, path, word
 
 MARGIN = 10.0
@@ -64,13 +65,10 @@ def fits(text: str, room: float, size: float, lines: int, *, bold: bool = True, 
 def wrapped(text: str, room: float, size: float, lines: int, *, bold: bool = False, first: float = 0) -> list[str]:
     """Break words into lines; `first` px of the first line are taken; the last line is cut at its end."""
     if not first:
-        return list(t.wrap(text, room, size, lines, bold=bold))
-    words, row = text.split(), ""
-    while words and t.width(f"{row} {words[0]}".strip(), size, bold=bold) <= room - first:
-        row = f"{row} {words.pop(0)}".strip()
-    if lines < 2 and words:
-        return [t.end(text, room - first, size, bold=bold)]
-    return [row, *t.wrap(" ".join(words), room, size, lines - 1, bold=bold)] if words else [row]
+        return word_lines(text, room, size, lines, bold=bold)
+    whole = " ".join(text.split())
+    row = next(iter(word_lines(whole, room - first, size, 1 if lines < 2 else 99, bold=bold)), "")
+    return [row, *word_lines(whole[len(row) :], room, size, lines - 1, bold=bold)] if lines > 1 else [row]
 
 
 def block(x: float, y: float, lines: Iterable[str], classes: str, pitch: float, first: float = 0) -> str:
