@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import CODE_PITCH, code_lines, number, paragraph
+from kvolsched.views.drawing.scene import Box
 from kvolsched.views.drawing.svg import num, path, pick, picture, rect, rule, word
 from kvolsched.views.may_rows import PatchPage, PatchView
 
@@ -18,7 +19,7 @@ BROAD = 900
 """From this width on a patch, its answer, its nodes and its witness stand side by side."""
 FEW = 24  # nodes that are squares
 MOST_LINES, MOST_ZONES = 16, 8
-SQUARE = 19.0
+SQUARE, LEAST_PITCH = 19.0, 7.0
 MEANINGS = {"k-s-ok": "matches", "k-newly": "newly: what makes it wider", "k-would": "would match, were it let"}
 EMPTY = "No patch yet. Write one, and see what the API server answers."
 
@@ -166,8 +167,10 @@ def _nodes(page: PatchPage, patch: PatchView, x: float, y: float, room: float) -
     square = max(SQUARE, *(t.width(name, 9.5, bold=True) + 6 for name in short.values()))
     square = min(square, 46.0)
     wide = sum(len(names) * (square + 2) + 8 for _, names in page.zones)
-    if page.size > FEW or wide > room - 54 - 46:
+    if page.size > FEW:
         return _bars(page, patch, x, y, room)
+    if wide > room - 54 - 46:
+        return _small_squares(page, patch, x, y, room)
     parts, at = [], x + 54
     total = f"of {page.size}"
     for row, after in ((0, False), (1, True)):
@@ -179,22 +182,47 @@ def _nodes(page: PatchPage, patch: PatchView, x: float, y: float, room: float) -
         group = len(names) * (square + 2) - 2
         parts.append(word(at + group / 2, y + 11, "k-z k-mid", t.middle(zone, group + 6, 9.5)))
         for name in names:
-            for row, after in ((0, False), (1, True)):
-                parts.append(_square(patch, name, zone, short[name], at, y + 17 + 22 * row, square, after=after))
+            shown = t.middle(short[name], square - 4, 9.5, bold=True)
+            parts.append(_pair(patch, name, zone, Box(at, y + 17, square, SQUARE), 22.0, shown))
             at += square + 2
         at += 8
     return "".join(parts), 62
 
 
-def _square(patch: PatchView, name: str, zone: str, short: str, x: float, y: float, wide: float,
-            *, after: bool) -> str:
-    ground, ink, words = _state(patch, name, after=after)
-    shown = t.middle(short, wide - 4, 9.5, bold=True)
-    marks = rect(x, y, wide, SQUARE, ground, 4) + word(x + wide / 2, y + 13, f"k-letters {ink}".strip(), shown)
-    if "k-struck" in ink:
-        marks += path(f"M{num(x + 3)} {num(y + 9.5)}h{num(wide - 6)}", "k-l-soft")
-    return pick(marks, f"node/{name}/{patch.number}{'after' if after else ''}", f"{patch.number}{name}{after}",
-                f"{name}, {zone}: {words}", more=f' data-tie="n-{t.escape(name)}"')
+def _pair(patch: PatchView, name: str, zone: str, box: Box, pitch: float, shown: str = "") -> str:
+    """Draw the squares of one node, before over after."""
+    marks, words = "", []
+    for row, after in ((0, False), (1, True)):
+        ground, ink, state = _state(patch, name, after=after)
+        y = box.y + pitch * row
+        marks += rect(box.x, y, box.w, box.h, ground, 4 if shown else 2)
+        marks += word(box.x + box.w / 2, y + 13, f"k-letters {ink}".strip(), shown)
+        if "k-struck" in ink:
+            inset = 3.0 if shown else 1.0
+            marks += path(f"M{num(box.x + inset)} {num(y + box.h / 2)}h{num(box.w - 2 * inset)}", "k-l-soft")
+        words.append(state)
+    return pick(marks, f"node/{name}/{patch.number}", f"{patch.number}{name}", f"{name}, {zone}: {', '.join(words)}",
+                more=f' data-tie="n-{t.escape(name)}"')  # fmt: skip
+
+
+def _small_squares(page: PatchPage, patch: PatchView, x: float, y: float, room: float) -> tuple[str, float]:
+    """Draw a row for each zone, its nodes as small squares; as bars if they have no room either."""
+    left, right = min(76.0, room * 0.3), 58.0
+    pitch = min(13.0, (room - left - right) / max(len(names) for _, names in page.zones))
+    if pitch < LEAST_PITCH or len(page.zones) > MOST_ZONES:
+        return _bars(page, patch, x, y, room)
+    parts = [word(x + left, y + 11, "k-z", f"before, {'after' if patch.allowed else 'would be'}")]
+    at, side = y + 18, pitch - 2
+    for zone, names in page.zones:
+        parts.append(word(x, at + pitch + 2, "k-c", t.middle(zone, left - 8, 10)))
+        for place, name in enumerate(names):
+            parts.append(_pair(patch, name, zone, Box(x + left + pitch * place, at, side, side), pitch))
+        counts = [sum(name in matching for name in names) for matching in (patch.before, patch.after)]
+        parts.append(word(x + room, at + pitch + 2, "k-c k-end", f"{counts[0]} → {counts[1]}"))
+        at += 2 * pitch + 7
+    parts.append(word(x, at + 10, "k-c k-b", f"all {page.size}"))
+    parts.append(word(x + room, at + 10, "k-c k-b k-end", f"{len(patch.before)} → {len(patch.after)}"))
+    return "".join(parts), at + 14 - y
 
 
 def _bars(page: PatchPage, patch: PatchView, x: float, y: float, room: float) -> tuple[str, float]:
