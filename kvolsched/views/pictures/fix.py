@@ -58,7 +58,7 @@ def title(page: FixPage, width: int, *, switched: bool = True) -> tuple[str, flo
     """Draw the answer in one sentence, how it was found, and the heads of the columns; return marks and height."""
     beside = width >= BROAD
     lines = word_lines(page.title, width - (t.width(page.corner, 11) + 24 if beside else 0), 15, 4, bold=True)
-    parts = [word(0, 16 + 19 * number, "k-fx-t", line) for number, line in enumerate(lines)]
+    parts = [word(0, 16 + 19 * number, "k-title", line) for number, line in enumerate(lines)]
     y = 16.0 + 19 * (len(lines) - 1)
     if beside:
         parts.append(word(width, 16, "k-q k-end", page.corner))
@@ -97,7 +97,7 @@ def card_html(card: FixCard, width: int, *, opened: bool = False) -> str:
     room = f"width:{width - wide - 4 - PAD}px" if wide < width else f"width:{width - LEFT - PAD}px;margin-left:{LEFT}px"
     diff = (
         f'<details class="k-fx-v"{shown}><summary><b>YAML diff</b> · {t.escape(card.files)}</summary>'
-        f'<pre class="k-fx-e">{lines}</pre></details><code class="k-fx-l">{t.escape(card.code)}.fork.lab()</code>'
+        f'<div class="k-fx-e">{lines}</div></details><code class="k-fx-l">{t.escape(card.code)}.fork.lab()</code>'
     )
     return (
         f'<details class="k-fx-d"{OPEN if opened else ""} style="width:{width}px;--k-at:{num(at)}px">'

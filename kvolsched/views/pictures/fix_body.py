@@ -56,8 +56,8 @@ def _sides(card: FixCard, x: float, y: float, room: float) -> tuple[str, float]:
         lines = word_lines(row.words, wide - 20, 11, 4)
         tall = 28 + 15 * len(lines)
         parts.append(rect(x, top, wide, tall, f"k-s-{row.family}", 5))
-        parts.append(word(x + 10, top + 17, "k-fx-a k-on", row.glyph))
-        parts.append(word(x + 25, top + 17, "k-fx-b k-on", t.end(f"{row.plugin} rejects it", wide - 36, 11, bold=True)))
+        parts.append(word(x + 10, top + 17, "k-m k-on", row.glyph))
+        parts.append(word(x + 25, top + 17, "k-b k-on", t.end(f"{row.plugin} rejects it", wide - 36, 11, bold=True)))
         parts += [word(x + 10, top + 33 + 15 * n, "k-on", line) for n, line in enumerate(lines)]
         top += tall + 5
     high = top - 5 - y
@@ -67,8 +67,8 @@ def _sides(card: FixCard, x: float, y: float, room: float) -> tuple[str, float]:
     box = min(high, 28 + 15 * len(after) + 4)
     top = y + (high - box) / 2
     parts.append(rect(x, top, wide, box, "k-fx-p", 5))
-    parts.append(word(x + 10, top + 17, "k-fx-a k-t-ok", "✓"))
-    parts.append(word(x + 25, top + 17, "k-fx-b k-t-ok", "passes"))
+    parts.append(word(x + 10, top + 17, "k-m k-t-ok", "✓"))
+    parts.append(word(x + 25, top + 17, "k-b k-t-ok", "passes"))
     parts += [word(x + 10, top + 33 + 15 * n, "k-t-ok", line) for n, line in enumerate(after)]
     return "".join(parts), high
 
@@ -113,7 +113,7 @@ def _places(places: tuple[PlaceRow, ...], x: float, y: float, room: float, *, fo
         ground = "k-void" if absent or place.kind == "tray" else "k-panel"
         parts.append(rect(left + 0.5, y + 0.5, wide - 1, high - 1, ground, 6))
         said = "not there yet" if absent else place.title
-        parts.append(word(left + 8, y + 17, "k-q" if absent else "k-fx-b", t.middle(said, wide - 16, 11, bold=True)))
+        parts.append(word(left + 8, y + 17, "k-q" if absent else "k-b", t.middle(said, wide - 16, 11, bold=True)))
         if not place.pods and not absent:
             parts.append(word(left + 8, y + 36, "k-fx-q", "nobody" if place.kind == "tray" else "no pod"))
         for row, (name, differs) in enumerate(place.pods):
@@ -139,7 +139,7 @@ def _paragraph(x: float, y: float, room: float, glyph: str, role: str, bold: str
     """Draw words that begin in bold, after a glyph."""
     start = t.width(bold, 11, bold=True) + 5
     lines = list(_with_first_line(said, room - 18 - start, room - 18))
-    parts = [word(x + 1, y + 14, f"k-fx-a k-t-{role}", glyph), word(x + 18, y + 14, "k-fx-b", bold)]
+    parts = [word(x + 1, y + 14, f"k-m k-t-{role}", glyph), word(x + 18, y + 14, "k-b", bold)]
     parts += [word(x + 18 + (0 if n else start), y + 14 + 15 * n, "", line) for n, line in enumerate(lines)]
     return "".join(parts), 5 + 15 * len(lines)
 
@@ -162,7 +162,7 @@ def is_short(card: FixCard) -> bool:
 def code(card: FixCard, width: float) -> tuple[str, float]:
     """Draw the diff, cut if it is long; return marks and height."""
     shown = card.diff if is_short(card) else card.diff[:SHORT_DIFF]
-    parts = [word(0, 11, "k-fx-b", "YAML diff"),
+    parts = [word(0, 11, "k-b", "YAML diff"),
              word(62, 11, "k-fx-q", t.end(f"· {card.files}", width - 62, 10.5))]  # fmt: skip
     high = CODE_PITCH * len(shown) + 12
     parts.append(rect(0, 18, width, high, "k-p-none", 5))

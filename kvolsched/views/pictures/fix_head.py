@@ -86,9 +86,9 @@ def head(card: FixCard, width: int, *, switched: bool = True) -> tuple[str, floa
 def _switch(x: float, y: float) -> str:
     """Draw the switch in both states: a sheet hides one of them."""
     middle = x + PILL / 2
-    off = rect(x, y, PILL, 24, "k-chip", 6) + word(middle, y + 16, "k-fx-b k-mid k-t-accent", "Try it")
-    on = rect(x, y, PILL, 24, "k-s-accent", 6) + word(x + 11, y + 16, "k-fx-a k-on", "✓")
-    on += word(middle + 7, y + 16, "k-fx-b k-mid k-on", "tried")
+    off = rect(x, y, PILL, 24, "k-chip", 6) + word(middle, y + 16, "k-b k-mid k-t-accent", "Try it")
+    on = rect(x, y, PILL, 24, "k-s-accent", 6) + word(x + 11, y + 16, "k-m k-on", "✓")
+    on += word(middle + 7, y + 16, "k-b k-mid k-on", "tried")
     return f'<g class="k-fx-off">{off}</g><g class="k-fx-on">{on}</g>'
 
 
@@ -151,7 +151,7 @@ def _stacked(card: FixCard, at: Layout) -> tuple[str, float]:
 
 
 def _number(card: FixCard, y: float) -> str:
-    return word(30, y, "k-fx-n k-mid", str(card.number))
+    return word(30, y, "k-h k-soft k-mid", str(card.number))
 
 
 def _proof(card: FixCard) -> str:
@@ -162,7 +162,7 @@ def _verdicts(card: FixCard, x: float, y: float) -> str:
     """Draw, for each plugin, its letter and how its verdict changes."""
     if not card.lifted:
         said = "new node" if card.is_new else "fits"
-        return word(x, y + 14.5, "k-fx-a k-t-ok", "✓") + word(x + 14, y + 14.5, "k-fx-q", said)
+        return word(x, y + 14.5, "k-m k-t-ok", "✓") + word(x + 14, y + 14.5, "k-fx-q", said)
     parts = []
     for number, row in enumerate(card.lifted[:MAX_CHIPS]):
         top = y + 21 * number + 2
@@ -172,19 +172,19 @@ def _verdicts(card: FixCard, x: float, y: float) -> str:
             break
         for place, glyph in enumerate((row.glyph, "→", "✓")):
             family = "k-t-ok" if place == 2 else f"k-t-{row.family}" if place == 0 else "k-soft"
-            parts.append(word(x + 23 + 13 * place, top + 12.5, f"k-fx-a {family}", glyph))
+            parts.append(word(x + 23 + 13 * place, top + 12.5, f"k-m {family}", glyph))
     return "".join(parts)
 
 
 def chip(row: LiftedRow, x: float, y: float) -> str:
     """Draw the letter of a plugin on the pale ground of its family."""
     ground = rect(x, y, 18, 17, f"k-p-{row.family}", 4)
-    return ground + word(x + 9, y + 12.5, f"k-fx-c k-mid k-t-{row.family}", row.letter)
+    return ground + word(x + 9, y + 12.5, f"k-b k-mid k-t-{row.family}", row.letter)
 
 
 def _node(card: FixCard, x: float, y: float, room: float) -> str:
     shown = t.middle(card.node, room - 14, 11, bold=True)
-    return word(x, y, "k-fx-a k-t-ok", "→") + word(x + 14, y, "k-fx-b k-t-ok", shown)
+    return word(x, y, "k-m k-t-ok", "→") + word(x + 14, y, "k-b k-t-ok", shown)
 
 
 def _objects(card: FixCard, at: Layout, middle: float) -> str:
@@ -206,9 +206,9 @@ def _restart(card: FixCard, x: float, middle: float) -> str:
     if card.restart == "no":
         return word(x, middle + 4, "k-q k-mid", "no")
     if card.restart == "yes":
-        return word(x - 12, middle + 4, "k-fx-a k-mid", "↻") + word(x + 8, middle + 4, "k-m k-mid", "yes")
+        return word(x - 12, middle + 4, "k-m k-mid", "↻") + word(x + 8, middle + 4, "k-m k-mid", "yes")
     start = x - (14 + t.width(card.restart, 10.5)) / 2
-    return word(start, middle + 4, "k-fx-a", "?") + word(start + 11, middle + 4, "k-fx-q", card.restart)
+    return word(start, middle + 4, "k-m", "?") + word(start + 11, middle + 4, "k-fx-q", card.restart)
 
 
 def touched_words(card: FixCard) -> list[str]:
@@ -225,8 +225,8 @@ def touched_words(card: FixCard) -> list[str]:
 
 def _outcome(card: FixCard, x: float, y: float, lines: Sequence[str]) -> str:
     role = card.outcome.role
-    parts = [word(x, y, f"k-fx-a k-t-{role}", card.outcome.glyph)]
-    parts += [word(x + 16, y + 15 * n, f"k-fx-b k-t-{role}", line) for n, line in enumerate(lines)]
+    parts = [word(x, y, f"k-m k-t-{role}", card.outcome.glyph)]
+    parts += [word(x + 16, y + 15 * n, f"k-b k-t-{role}", line) for n, line in enumerate(lines)]
     return "".join(parts)
 
 
@@ -248,6 +248,6 @@ def legend(page: FixPage, width: int) -> tuple[str, float]:
         wide = (14 if glyph else 0) + t.width(meaning, 10.5) + 18
         if x + wide - 18 > width:
             x, y = 2.0, y + 17
-        parts += [word(x, y, "k-fx-a", glyph), word(x + (14 if glyph else 0), y, "k-fx-q", meaning)]
+        parts += [word(x, y, "k-m", glyph), word(x + (14 if glyph else 0), y, "k-fx-q", meaning)]
         x += wide
     return "".join(parts), y + 8
