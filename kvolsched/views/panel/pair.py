@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from xml.etree import ElementTree as ET
 
 from attrs import evolve
 
@@ -23,8 +24,8 @@ BESIDE, BETWEEN = 1100, 16
 """From this width on the halves stand beside each other; the gap between them, px."""
 MOST_STEPS = 1_000
 
-_HOT = re.compile(r'<rect class="k-hot" x="([-\d.]+)" y="([-\d.]+)" width="([\d.]+)" height="([\d.]+)"[^>]*/>')
-_NUMBERED = re.compile(r'data-ref="step/(\d+)"[^>]*><text x="([\d.]+)"')
+_MOVED = re.compile(r"translate\(([-\d.]+)(?:px)?[ ,]+([-\d.]+)")
+_NUMBERED = re.compile(r'data-ref="step/(\d+)"[^>]*><text x="([\d.]+)" y="([\d.]+)"')
 _HEIGHT = re.compile(r'<svg[^>]* height="([\d.]+)"')
 
 
@@ -189,7 +190,7 @@ def views(pair: Pair, draw: Callable[[Frame, int, str], dict[str, str]], width: 
     drawn = [draw(evolve(frame, head=evolve(frame.head, hot=differing)), half, selection) for frame in pair.halves]
     for number, each in enumerate(drawn):
         each["sentence"] = _head(pair.halves[number], found, number) + each["sentence"]
-        each["map"] = _HOT.sub(_marked, each["map"])
+        each["map"] = _with_signs(each["map"])
         each["lanes"] = _with_fork(each["lanes"], found)
         if not beside:  # each sentence stands over its own map
             each["sentence"], each["map"] = "", each["sentence"] + each["map"]
@@ -229,22 +230,39 @@ def _end(frame: Frame) -> str:
     return f"{pod.name} {pod.state} on {pod.node}" if pod.node else f"{pod.name} {pod.state}{idle}"
 
 
-def _marked(found: re.Match[str]) -> str:
-    """Return the mark of a difference in place of the halo of a change: its frame is dotted, and it has a sign."""
-    x, y, wide, high = map(float, found.groups())
-    return found[0] + picture.badge(x + wide - 13, y + high - 11)
+def _with_signs(drawn: str) -> str:
+    """Return a map with the sign of a difference on every halo, above all that is drawn."""
+    front, end, rest = drawn.rpartition("</svg>")
+    try:
+        signs = "".join(picture.badge(x, y) for x, y in _corners(ET.fromstring(drawn), 0.0, 0.0))  # noqa: S314
+    except ET.ParseError:  # a sentence in place of a map
+        return drawn
+    return front + signs + end + rest
+
+
+def _corners(element: ET.Element, x: float, y: float) -> Iterator[tuple[float, float]]:
+    """Yield the lower right corners of all halos, in the picture's coordinates."""
+    moved = _MOVED.search(element.get("style", "") + element.get("transform", ""))
+    if moved:
+        x, y = x + float(moved[1]), y + float(moved[2])
+    if element.get("class") == "k-hot":
+        place = (float(element.get(name, 0)) for name in ("x", "y", "width", "height"))
+        left, top, wide, high = place
+        yield x + left + wide - 14, y + top + high - 1
+    for child in element:
+        yield from _corners(child, x, y)
 
 
 def _with_fork(lanes: str, found: Differences) -> str:
     """Draw a dotted line in the lanes behind the last step that both have in common."""
-    places = sorted((int(step), float(x)) for step, x in _NUMBERED.findall(lanes))
+    places = sorted((int(step), float(x), float(y)) for step, x, y in _NUMBERED.findall(lanes))
     if len(places) < 2 or not found.rows:
         return lanes
-    (first, x0), (last, x1) = places[0], places[-1]
+    (first, x0, y), (last, x1, _) = places[0], places[-1]
     if not first <= found.alike < last:
         return lanes
     x = x0 + (found.alike + 0.5 - first) * (x1 - x0) / (last - first)
     high = _HEIGHT.search(lanes)
-    bottom = float(high[1]) - 24 if high else 100.0
-    front, end, rest = lanes.rpartition("</svg>")
-    return f"{front}{path(f'M{num(x)} 22V{num(bottom)}', 'k-fork')}{picture.badge(x, 14)}{end}{rest}"
+    bottom = float(high[1]) - 24 if high else y + 60
+    front, end, rest = lanes.partition("</svg>")
+    return f"{front}{path(f'M{num(x)} {num(y)}V{num(bottom)}', 'k-fork')}{picture.badge(x, y - 4)}{end}{rest}"

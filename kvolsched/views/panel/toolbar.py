@@ -46,7 +46,7 @@ class Toolbar:
                                  lambda value: self.do("gear", unit=value))  # fmt: skip
         self.branch = self._choice(["main"], "main", "the branches of this history", "k-branches",
                                    lambda value: self.do("branch", name=value))  # fmt: skip
-        self.beside = self._choice([ALONE], ALONE, "another branch or cluster beside this one", "k-beside",
+        self.beside = self._choice([ALONE], ALONE, "another branch or cluster beside this one", "k-with",
                                    lambda value: self.do("beside", name=value, align=self.align.value))  # fmt: skip
         ways = [(f"by {each}", each) for each in ALIGNED]
         self.align = self._choice(ways, "step", "how both move together", "k-align",
