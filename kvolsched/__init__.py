@@ -44,3 +44,8 @@ __all__ = [
     "unload_ipython_extension",
     "upstream",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return what a notebook offers after `kvolsched.`: the public names, and the modules that lessons use."""
+    return sorted([*__all__, "__version__", "explore", "make", "writes"])

@@ -38,6 +38,7 @@ from .world.simulation import Simulation
 
 USER = "user"
 AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")
+INTERNAL = {"drivers", "first_rules", "keep_rules", "loaded_manifests", "rule_sets", "world"}  # not offered by Tab
 
 
 class ClusterCore:
@@ -531,6 +532,13 @@ class ClusterCore:
             UnknownName: there is no such object, or several; the message has the nearest names. It is a KeyError.
         """
         return self.world.log.objects[self.find_key(reference)]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - INTERNAL)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the references that a notebook offers after `c[`: of all objects but Events."""
+        return [ref(key) for key in sorted(self.world.log.objects) if key.kind != "Event"]
 
     def __contains__(self, reference: str) -> bool:
         return bool(matching_keys(self.world.log.objects, reference))

@@ -257,7 +257,11 @@ class Exercise(PrintedAnswer):
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the exercises."""
+    """Return the names of the exercises.
+
+    >>> names()[0]
+    'NodeResourcesFit'
+    """
     return tuple(RULE_READS)
 
 
@@ -266,6 +270,9 @@ def exercise(name: str) -> Exercise:
 
     Raises:
         UnknownName: there is no such exercise; the message lists the names. It is a KeyError.
+
+    >>> exercise("NodeResourcesFit").name
+    'NodeResourcesFit'
     """
     if name not in RULE_READS:
         raise unknown_name(f"exercise {name!r}", name, list(RULE_READS))

@@ -31,7 +31,11 @@ class Shell(Protocol):
 
 
 def load_ipython_extension(shell: Shell) -> None:
-    """Add `%kubectl` and `%%kubectl` with completion to an IPython shell: `%load_ext kvolsched`."""
+    """Add `%kubectl` and `%%kubectl` with completion to an IPython shell: `%load_ext kvolsched`.
+
+    >>> from IPython.core.interactiveshell import InteractiveShell
+    >>> load_ipython_extension(InteractiveShell.instance())
+    """
 
     def kubectl(line: str, cell: str = "") -> None:
         """Run a kubectl command: `%kubectl get pods`, `%kubectl use c`, `%%kubectl apply -f -`."""
@@ -47,7 +51,12 @@ def load_ipython_extension(shell: Shell) -> None:
 
 
 def unload_ipython_extension(shell: Shell) -> None:
-    """Remove `%kubectl` and `%%kubectl` from an IPython shell."""
+    """Remove `%kubectl` and `%%kubectl` from an IPython shell.
+
+    >>> from IPython.core.interactiveshell import InteractiveShell
+    >>> load_ipython_extension(InteractiveShell.instance())
+    >>> unload_ipython_extension(InteractiveShell.instance())
+    """
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop(NAME, None)
     shell.user_ns.pop(USED, None)

@@ -41,6 +41,10 @@ class PoolTable(PrintedAnswer):
     def __iter__(self) -> Iterator[PoolRow]:
         return iter(self.rows)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names of the pools, which a notebook offers after `[`."""
+        return [row.pool for row in self.rows]
+
     def __getitem__(self, pool: str) -> PoolRow:
         """Return the first pool of this name.
 

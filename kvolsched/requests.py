@@ -85,6 +85,12 @@ class ApiRequests(PrintedAnswer):
 
         Raises:
             ValueError: there is no such column.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster()
+        >>> _ = c.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
+        >>> len(c.requests().filter(verb=("POST", "PUT"))), len(c.requests().filter(code=409))
+        (1, 0)
         """
         _check_columns(columns)
         wanted = {name: value if isinstance(value, tuple | set | frozenset | list) else (value,)
@@ -96,6 +102,12 @@ class ApiRequests(PrintedAnswer):
 
         Raises:
             ValueError: there is no such column.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster()
+        >>> _ = c.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
+        >>> c.requests().count(by=("verb", "code"))
+        {('POST', 201): 1}
         """
         names = (by,) if isinstance(by, str) else tuple(by)
         _check_columns(names)

@@ -87,7 +87,7 @@ def as_they_are(components: Iterable[Component]) -> Sequence[Component]:
     return tuple(components)
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Revision(SettableRules):
     """One set of rules for the whole loop.
 
@@ -142,8 +142,16 @@ class Revision(SettableRules):
     arrange: Arrangement = as_they_are
     permissions: admission.Permissions = attrs.field(default=admission.PERMISSIONS, hash=False)
 
+    def __repr__(self) -> str:
+        return f"rules {self.name}: {', '.join(each.plugin.name for each in self.profile.plugins)}"
+
     def with_plugin(self, plugin: Any, weight: int = 1) -> Revision:
-        """Return these rules with a plugin added at the profile's end."""
+        """Return these rules with a plugin added at the profile's end.
+
+        >>> from kvolsched.scheduler.framework.custom_plugin import custom_plugin
+        >>> upstream().with_plugin(custom_plugin(lambda pod, node, seen: True, name="any")).name
+        'upstream + any'
+        """
         plain = self._plain()
         profile = plain.profile.with_plugin(plugin, weight)
         plain = attrs.evolve(plain, name=f"{plain.name} + {plugin.name}", profile=profile)
@@ -154,6 +162,10 @@ class Revision(SettableRules):
 
         Raises:
             ValueError: a webhook of this name is there already.
+
+        >>> hook = admission.webhook("policy.example.com", ["pods"], ["create"], mutate=None, validate=lambda *_: True)
+        >>> [each.name for each in upstream().with_webhook(hook).webhooks]
+        ['policy.example.com']
         """
         if any(each.name == webhook.name for each in self.webhooks):
             raise ValueError(f"webhook name: {webhook.name!r}: Duplicate value: give the second one another name")
@@ -185,6 +197,9 @@ class Revision(SettableRules):
 
         Raises:
             ValueError: a component has no such dial.
+
+        >>> "kube-scheduler" in design().simulation().processes
+        True
         """
         dials = dict(components or {})
         scheduler = dict(dials.get(SCHEDULER, {}))
@@ -213,7 +228,11 @@ class Revision(SettableRules):
         return Simulation(arranged, self.server(denied_by(dials)), seed)
 
     def others(self, dials: Mapping[str, Mapping[str, Any]] = EMPTY) -> Iterator[Component]:
-        """Yield the controllers of workloads, nodes, protection and garbage collection."""
+        """Yield the controllers of workloads, nodes, protection and garbage collection.
+
+        >>> next(design().others()).name
+        'deployment-controller'
+        """
         options: dict[str, Any] = {
             daemon_set.NAME: self.daemon_sets,
             node_lifecycle.NAME: node_lifecycle.NodeLifecycleOptions(),
@@ -225,7 +244,11 @@ class Revision(SettableRules):
             yield module.component(chosen) if name in options else module.component()
 
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
-        """Return an API server with this revision's admission and subresources."""
+        """Return an API server with this revision's admission and subresources.
+
+        >>> sorted(design().server().subresources)
+        ['bind']
+        """
         subresources = {"bind": admission.binding_subresource(zone_labels=self.zone_labels)}
         added = {plugin.name for plugin in self.admission_plugins}
         off = tuple(name for name in self.disabled if name not in added)
@@ -253,13 +276,23 @@ class Revision(SettableRules):
         return kubelet.KubeletOptions(reaches=reaches, reaches_on=own, marks_dirty=self.settings.rollback)
 
     def found(self, obj: Any, stored: admission.StoredObjects) -> Any:
-        """Return a loaded object with defaults; one without a uid also gets what admission adds."""
+        """Return a loaded object with defaults; one without a uid also gets what admission adds.
+
+        >>> from kvolsched import example
+        >>> claim = example("my-pvc").objects[0]
+        >>> claim.spec.volume_mode or "none", design().found(claim, {}).spec.volume_mode
+        ('none', 'Filesystem')
+        """
         obj = defaults.with_defaults(admission.with_priority_of_class(obj, stored))
         by_hand = self.protects_in_use and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS
         return admission.with_protection_finalizer(obj) if by_hand else obj
 
     def scheduler(self) -> Component:
-        """Return kube-scheduler: scheduling pass, bind worker and evictor with their cache and queue."""
+        """Return kube-scheduler: scheduling pass, bind worker and evictor with their cache and queue.
+
+        >>> [actor.name for actor in design().scheduler().actors]
+        ['scheduling pass', 'bind worker']
+        """
         respects_gates = self.settings.is_on(SCHEDULER, DIRECTIVES_GATE)
         judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, respects_gates)
         evicting = (Evictor(),) if self.profile.preempts else ()
@@ -277,12 +310,20 @@ class Revision(SettableRules):
         return Component(SCHEDULER, (*KINDS, *self.profile.watches), actors, views)
 
     def autoscaler(self, dials: Mapping[str, Any]) -> Component:
-        """Return the cluster autoscaler with its node groups and flags; it judges with the scheduler's plugins."""
+        """Return the cluster autoscaler with its node groups and flags; it judges with the scheduler's plugins.
+
+        >>> upstream().autoscaler({"groups": []}).name
+        'cluster-autoscaler'
+        """
         options = with_dials(autoscaler.NAME, autoscaler.AutoscalerOptions(), autoscaler.flags(dials))
         return autoscaler.component(options, self.profile)
 
     def drivers(self, dials: Mapping[str, Mapping[str, Any]]) -> Drivers:
-        """Return the drivers of a cluster with these dials of components."""
+        """Return the drivers of a cluster with these dials of components.
+
+        >>> design().drivers({"pd.csi": {"delay": 2.0}}).names
+        ['pd.csi']
+        """
         others = NOT_DRIVERS | {component.name for component in self.added}
         return Drivers(dials, self.provisioning, self.settings.driver, others)
 
@@ -331,7 +372,11 @@ WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "PodDisrupt
 
 
 def upstream() -> Revision:
-    """Return the rules of Kubernetes v1.36.2."""
+    """Return the rules of Kubernetes v1.36.2.
+
+    >>> upstream().name
+    'upstream'
+    """
     profile = profiles.upstream_profile()
     return Revision(
         name="upstream",
@@ -343,7 +388,11 @@ def upstream() -> Revision:
 
 
 def design() -> Revision:
-    """Return the rules of the design documents, and of 1.11 and 1.16 where they are silent."""
+    """Return the rules of the design documents, and of 1.11 and 1.16 where they are silent.
+
+    >>> design().matured("alpha").name
+    'design (alpha)'
+    """
     profile = profiles.design_profile()
     return Revision(
         name="design",
@@ -364,7 +413,11 @@ def design() -> Revision:
 
 
 def draft() -> Revision:
-    """Return the rules of S1, the earlier draft: the scheduler does not select a node for provisioning."""
+    """Return the rules of S1, the earlier draft: the scheduler does not select a node for provisioning.
+
+    >>> draft().name
+    'draft'
+    """
     rules, profile = design(), profiles.draft_profile()
     return attrs.evolve(
         rules,

@@ -189,7 +189,11 @@ def _described(found: Scenario, width: int) -> list[str]:
 
 
 def scenario_names() -> ScenarioNames:
-    """Return the names of the shipped scenarios; printed, they have their questions and parameters."""
+    """Return the names of the shipped scenarios; printed, they have their questions and parameters.
+
+    >>> "zonal-example" in scenario_names()
+    True
+    """
     return ScenarioNames(name for folder in FOLDERS for name in _shipped_names(folder))
 
 

@@ -1,5 +1,6 @@
 """The examples in docstrings of the public face run as they stand."""
 
+import ast
 import doctest
 import importlib
 import inspect
@@ -10,13 +11,28 @@ import kvolsched
 from kvolsched import Cluster
 
 EXPORTED = [getattr(kvolsched, name) for name in kvolsched.__all__]
+def answers():
+    """Return the classes that methods of a cluster return: those that its file imports for types."""
+    imports = [each for each in ast.walk(ast.parse(inspect.getsource(kvolsched.cluster))) if isinstance(each, ast.ImportFrom)]
+    named = {(each.module, name.name) for each in imports if each.level == 1 for name in each.names}
+    found = (getattr(importlib.import_module(f"kvolsched.{module}"), name) for module, name in sorted(named))
+    return [each for each in found if inspect.isclass(each) and not issubclass(each, kvolsched.cluster.ClusterCore)]
+
+
+CLASSES = answers()
 PUBLIC = sorted({"kvolsched", "kvolsched.make", "kvolsched.writes",
                  *(each.__name__ if inspect.ismodule(each) else each.__module__ for each in EXPORTED),
                  *(getattr(each, "__module__", "kvolsched.alternatives") for name in kvolsched.alternatives.__all__
                    for each in [getattr(kvolsched.alternatives, name)]),
                  *(getattr(kvolsched.experiments, name).__module__ for name in kvolsched.experiments.__all__),
+                 *(each.__module__ for each in CLASSES),
                  *(cls.__module__ for cls in kvolsched.Revision.__mro__ if cls.__module__.startswith("kvolsched")),
                  *(cls.__module__ for cls in Cluster.__mro__ if cls.__module__.startswith("kvolsched"))})  # fmt: skip
+METHODS = [
+    pytest.param(each, name, id=f"{each.__name__}.{name}") for each in CLASSES for name, value in sorted(vars(each).items())
+    if not name.startswith("_") and inspect.isroutine(value) and each is not Cluster
+]
+FUNCTIONS = sorted(name for name in kvolsched.__all__ if inspect.isroutine(getattr(kvolsched, name)))
 FACE = sorted(name for name in dir(Cluster) if not name.startswith("_"))
 
 
@@ -32,3 +48,26 @@ def test_every_method_has_an_example(name):
     shown = [line.strip() for line in getattr(Cluster, name).__doc__.splitlines() if line.strip().startswith((">>> ", "... "))]
 
     assert any(name in line for line in shown)
+
+
+@pytest.mark.parametrize(("answer", "name"), METHODS)
+def test_every_method_of_an_answer_has_an_example(answer, name):
+    """What a cluster's methods return shows a call of each of its own methods."""
+    assert f".{name}(" in "".join(line for line in getattr(answer, name).__doc__.splitlines() if ">>> " in line)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_has_an_example(name):
+    """Each function of the package shows a call that runs."""
+    assert ">>> " in getattr(kvolsched, name).__doc__
+
+
+def test_completion():
+    """Tab offers the references of a cluster's objects, and no names that only the engine uses."""
+    c = kvolsched.scenario("zonal-example")
+
+    assert ["node/node-a", "node/node-a-small"] == c._ipython_key_completions_()[:2]
+    assert {"why", "lab", "name"} <= set(dir(c))
+    assert not {"world", "rule_sets", "first_rules"} & set(dir(c))
+    assert {"scenario", "Cluster", "make"} <= set(dir(kvolsched))
+    assert "cluster_core" not in dir(kvolsched)

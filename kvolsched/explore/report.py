@@ -94,7 +94,14 @@ class Exploration(DrawnAnswer):
     def replay(self, world: AnyCluster, name: str = "found") -> AnyCluster: ...
 
     def replay(self, world: Simulation | AnyCluster, name: str = "found") -> Simulation | AnyCluster:
-        """Replay the trace on a fork of the explored world, as ordinary steps, and return the fork at its end."""
+        """Replay the trace on a fork of the explored world, as ordinary steps, and return the fork at its end.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> found = c.explore(until="my-pod Running", progress=False)
+        >>> found.replay(c)["my-pod"].status.phase
+        'Running'
+        """
         if isinstance(world, Simulation):
             sim = world.fork()
             replay_trace(sim, self.trace, self.faults, self.options)

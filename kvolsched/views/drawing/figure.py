@@ -70,6 +70,12 @@ class Figure:
 
         Raises:
             ValueError: another ending, or vl-convert, which makes the PNG, is not installed.
+
+        >>> import tempfile
+        >>> from kvolsched import Cluster
+        >>> from kvolsched.make import node
+        >>> Cluster.from_manifests([node("n1")]).map().save(Path(tempfile.mkdtemp()) / "map.svg").name
+        'map.svg'
         """
         return _write(Path(path), self._forms())
 
@@ -114,7 +120,13 @@ class ChartFigure(Figure):
         return self.make_chart()
 
     def spec(self) -> dict[str, Any]:
-        """Return the vega-lite spec in the form that JupyterLab, Voila and JupyterLite all draw."""
+        """Return the vega-lite spec in the form that JupyterLab, Voila and JupyterLite all draw.
+
+        >>> from kvolsched import Cluster
+        >>> from kvolsched.make import node
+        >>> Cluster.from_manifests([node("n1")]).domains().spec()["$schema"]
+        'https://vega.github.io/schema/vega-lite/v5.json'
+        """
         spec: dict[str, Any] = _no_null(self.chart.to_dict())
         spec["$schema"] = _SCHEMA
         return spec

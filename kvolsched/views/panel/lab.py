@@ -1,4 +1,4 @@
-"""The panel: its controls are ipywidgets, its pictures are strings that one thin host shows.
+"""The panel: controls are ipywidgets, pictures strings that one thin host shows; over 500 lines because of examples.
 
 `Lab.do` is the only entrance: clicks, keys, the slider, lessons and tests all end there. It asks the driver, takes a
 new frame, and writes one string a view; only strings that changed are sent. The panel knows the engine through
@@ -135,6 +135,13 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         """Carry out one command: step, back, reset, run, goto, act, user, branch, play, select, judge, tab, ...
 
         An error of the engine is shown in the sentence and raised; the panel then shows the engine's present place.
+
+        >>> from kvolsched import scenario
+        >>> lab = scenario("zonal-example").lab()
+        >>> lab.do("step")
+        >>> lab.do("goto", step=0)
+        >>> lab.frame.head.steps_known
+        1
         """
         act = self._commands().get(cmd)
         if act is None:
@@ -157,6 +164,12 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             KeyError: there is no such act, or there is no such object.
             ValueError: a field is missing or wrong; the message lists the fields.
             ApplyRefused: the API server refuses.
+
+        >>> from kvolsched import scenario
+        >>> lab = scenario("zonal-example").lab()
+        >>> lab.user("cordon", node="node-a")
+        >>> lab.history
+        c.cordon("node-a")
         """
         self.do("user", act=act, **values)
 
@@ -166,11 +179,22 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         Args:
             until: such as `pod/web-0 Running`, or a function of the cluster.
             seconds: how long a step takes.
+
+        >>> from kvolsched import Cluster
+        >>> lab = Cluster().lab()
+        >>> lab.play(seconds=5)
+        >>> lab.pause()
+        >>> lab.playing
+        False
         """
         self.do("play", until=until, seconds=seconds)
 
     def pause(self) -> None:
-        """Stop playing."""
+        """Stop playing.
+
+        >>> from kvolsched import Cluster
+        >>> Cluster().lab().pause()
+        """
         self.do("pause")
 
     def beside(self, other: str | ClusterDriver, *, align: str = "step") -> None:
@@ -184,6 +208,14 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
         Raises:
             LookupError: there is no such branch.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.run(), c.goto(6), c.branch("closed"), c.cordon("node-a")
+        >>> lab = c.lab()
+        >>> lab.beside("main")
+        >>> "node/node-a" in lab.reading()
+        True
         """
         name = other
         if isinstance(other, ClusterDriver):
@@ -192,7 +224,15 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self.do("beside", name=name, align=align)
 
     def alone(self) -> None:
-        """Show this cluster's present branch alone again."""
+        """Show this cluster's present branch alone again.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.run(), c.goto(6), c.branch("closed"), c.cordon("node-a")
+        >>> lab = c.lab()
+        >>> lab.beside("main")
+        >>> lab.alone()
+        """
         self.do("beside", name=ALONE)
 
     @property
@@ -206,19 +246,36 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         return self.driver.branches()
 
     def reading(self) -> str:
-        """Return what is shown as text."""
+        """Return what is shown as text.
+
+        >>> from kvolsched import Cluster
+        >>> print(Cluster().lab().reading().partition(",")[0])
+        step 0 of 0
+        """
         pair = self._pair
         return reading(self._frame) if pair is None else side_by_side.reading(pair, headline.reading)
 
     def save(self, path: str | Path, *, width: int | None = None) -> Path:
-        """Write this run as one HTML file that steps without a kernel; the driver stays at its place."""
+        """Write this run as one HTML file that steps without a kernel; the driver stays at its place.
+
+        >>> import tempfile
+        >>> from kvolsched import Cluster
+        >>> Cluster().lab().save(Path(tempfile.mkdtemp()) / "run.html").name
+        'run.html'
+        """
         with self.driver.history().unrecorded():
             saved = save_page(self.driver, Path(path), self._drawn, width or self._width)
         self._refill()
         return saved
 
     def views(self, frame: Frame, width: int, selection: str = "", tab: str = "") -> dict[str, str]:
-        """Draw every view of a frame for a panel of `width` px; return one string a view."""
+        """Draw every view of a frame for a panel of `width` px; return one string a view.
+
+        >>> from kvolsched import Cluster
+        >>> lab = Cluster().lab()
+        >>> "map" in lab.views(lab.frame, 1000)
+        True
+        """
         place = layout(width, len(frame.nodes))
         drawn = views(frame, place, width, selection, self.topology, self._unfolded)
         return drawn | {"body": self._body(frame, place.body, selection, tab or self.tab)}

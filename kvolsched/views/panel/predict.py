@@ -79,6 +79,11 @@ class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets sh
 
         Raises:
             ValueError: there is no such candidate; the message lists them.
+
+        >>> from kvolsched import scenario
+        >>> asked = scenario("zonal-example").predict("Which node?", pod="my-pod")
+        >>> asked.answer("node-a").is_right
+        True
         """
         self.prediction.answer(name)
         self._draw()
@@ -86,23 +91,49 @@ class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets sh
         return self
 
     def reveal(self) -> Predict:
-        """Let it happen: step the cluster up to what was asked, and show every verdict."""
+        """Let it happen: step the cluster up to what was asked, and show every verdict.
+
+        >>> from kvolsched import scenario
+        >>> asked = scenario("zonal-example").predict("Which node?", pod="my-pod")
+        >>> asked.reveal().outcome.happened
+        'node-a'
+        """
         if not self.prediction.revealed:
             self._let_happen()
         self._draw()
         return self
 
     def grade(self) -> Grade:
-        """Count this notebook's answers by what was asked, first tries apart."""
+        """Count this notebook's answers by what was asked, first tries apart.
+
+        >>> from kvolsched import scenario
+        >>> asked = scenario("zonal-example").predict("Which node?", pod="my-pod")
+        >>> _ = asked.answer("node-a")
+        >>> bool(asked.grade())
+        True
+        """
         return self.prediction.grade()
 
     def figure(self) -> Figure:
-        """Return what is shown as a picture."""
+        """Return what is shown as a picture.
+
+        >>> from kvolsched import scenario
+        >>> asked = scenario("zonal-example").predict("Which node?", pod="my-pod")
+        >>> asked.figure().reading.partition(chr(10))[0]
+        'Which node?'
+        """
         page = rows_of(self.prediction)
         return Figure(lambda width, selection: draw(page, width, selection), repr(self.prediction))
 
     def save(self, path: str | Path) -> Path:
-        """Write what is shown as a picture (.svg, .png, .html) or as text (.txt); return the path."""
+        """Write what is shown as a picture (.svg, .png, .html) or as text (.txt); return the path.
+
+        >>> import tempfile
+        >>> from kvolsched import scenario
+        >>> asked = scenario("zonal-example").predict("Which node?", pod="my-pod")
+        >>> asked.save(Path(tempfile.mkdtemp()) / "asked.svg").name
+        'asked.svg'
+        """
         return self.figure().save(path)
 
     def _button(self, number: int, candidate: PossibleAnswer) -> Any:

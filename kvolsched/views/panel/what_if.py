@@ -114,6 +114,12 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
         Raises:
             KeyError: there is no such field; the message lists what there is.
             ValueError: the value is none of the field's.
+
+        >>> from kvolsched import scenario
+        >>> w = scenario("zonal-example").whatif("map", **{"node-a:spec.unschedulable": bool})
+        >>> w.set(**{"node-a:spec.unschedulable": True})
+        >>> list(w.values.values())
+        [True]
         """
         positions = list(self._positions)
         for name, value in values.items():
@@ -148,7 +154,12 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
     # -- commands of the front end ----------------------------------------------------------------------------
 
     def do(self, cmd: str, **arguments: Any) -> None:
-        """Carry out one command: select (of a cell `value/FIELD/VALUE`: go there), clear or width."""
+        """Carry out one command: select (of a cell `value/FIELD/VALUE`: go there), clear or width.
+
+        >>> from kvolsched import scenario
+        >>> w = scenario("zonal-example").whatif("map", **{"node-a:spec.unschedulable": bool})
+        >>> w.do("clear")
+        """
         acts: Mapping[str, Callable[..., None]] = {
             "select": self._select, "clear": lambda: self._select(""), "width": self._resize, "ping": lambda: None,
         }  # fmt: skip
@@ -248,7 +259,12 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
         self._fill_later()
 
     def close(self) -> None:
-        """Close the widget; its strips are filled no further."""
+        """Close the widget; its strips are filled no further.
+
+        >>> from kvolsched import scenario
+        >>> w = scenario("zonal-example").whatif("map", **{"node-a:spec.unschedulable": bool})
+        >>> w.close()
+        """
         if self._timer is not None:
             self._timer.cancel()
         super().close()
@@ -319,7 +335,13 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
             value.value = strip.cells[strip.present].value if place.words and inset else ""
 
     def figure(self) -> Figure:
-        """Return the picture and every strip, all values run, without controls that move."""
+        """Return the picture and every strip, all values run, without controls that move.
+
+        >>> from kvolsched import scenario
+        >>> w = scenario("zonal-example").whatif("map", **{"node-a:spec.unschedulable": bool})
+        >>> type(w.figure()).__name__
+        'Figure'
+        """
         _ = self.table
         return self._still()
 
@@ -340,11 +362,23 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
 
         Raises:
             ValueError: another ending, or what makes the picture is not installed.
+
+        >>> import tempfile
+        >>> from kvolsched import scenario
+        >>> w = scenario("zonal-example").whatif("map", **{"node-a:spec.unschedulable": bool})
+        >>> w.save(Path(tempfile.mkdtemp()) / "w.txt").name
+        'w.txt'
         """
         return self.figure().save(path)
 
     def reading(self) -> str:
-        """Return what is shown as text, without the strips: they depend on what has been run."""
+        """Return what is shown as text, without the strips: they depend on what has been run.
+
+        >>> from kvolsched import scenario
+        >>> w = scenario("zonal-example").whatif("map", **{"node-a:spec.unschedulable": bool})
+        >>> w.reading().count(chr(10)) > 1
+        True
+        """
         rows = self._rows()
         parts = [pictures.title(rows), pictures.sentence(rows, alone=True)]
         return "\n".join([*parts, *([] if rows.shown.refused else ["", self._picture().reading])])

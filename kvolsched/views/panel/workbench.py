@@ -105,13 +105,30 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
         return attrs.evolve(self._base, rows=tuple(draft.row for draft in self.drafts if draft.row is not None))
 
     def begin(self, patch: Any = "") -> None:
-        """Add a patch to the list, by default a copy of the one that is edited, and edit it."""
+        """Add a patch to the list, by default a copy of the one that is edited, and edit it.
+
+        >>> from kvolsched import Cluster
+        >>> from kvolsched.make import pod
+        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).workbench("app", "spec: {}")
+        >>> bench.begin("spec: {nodeSelector: {zone: a}}")
+        >>> len(bench.answers)
+        2
+        """
         self.drafts.append(_Draft(_as_text(patch) if patch else self.text))
         self._try(self.drafts[-1])
         self.choose(len(self.drafts))
 
     def drop(self) -> None:
-        """Remove the patch that is edited; one always stays."""
+        """Remove the patch that is edited; one always stays.
+
+        >>> from kvolsched import Cluster
+        >>> from kvolsched.make import pod
+        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).workbench("app", "spec: {}")
+        >>> bench.begin()
+        >>> bench.drop()
+        >>> len(bench.answers)
+        1
+        """
         if len(self.drafts) > 1:
             del self.drafts[self.place]
             self.choose(min(self.place + 1, len(self.drafts)))
@@ -121,6 +138,14 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
 
         Raises:
             ValueError: there is no such patch.
+
+        >>> from kvolsched import Cluster
+        >>> from kvolsched.make import pod
+        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).workbench("app", "spec: {}")
+        >>> bench.begin("spec: {nodeSelector: {zone: a}}")
+        >>> bench.choose(1)
+        >>> bench.text
+        'spec: {}'
         """
         if not 1 <= number <= len(self.drafts):
             raise ValueError(f"there are {len(self.drafts)} patches; {number} is none of their numbers")
@@ -128,12 +153,27 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
         self._draw()
 
     def figure(self) -> Figure:
-        """Return what is shown as a picture."""
+        """Return what is shown as a picture.
+
+        >>> from kvolsched import Cluster
+        >>> from kvolsched.make import pod
+        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).workbench("app", "spec: {}")
+        >>> type(bench.figure()).__name__
+        'Figure'
+        """
         page = self._page()
         return Figure(lambda width, selection: draw(page, width, selection), repr(self))
 
     def save(self, path: str | Path) -> Path:
-        """Write what is shown as a picture (.svg, .png, .html) or as text (.txt); return the path."""
+        """Write what is shown as a picture (.svg, .png, .html) or as text (.txt); return the path.
+
+        >>> import tempfile
+        >>> from kvolsched import Cluster
+        >>> from kvolsched.make import pod
+        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).workbench("app", "spec: {}")
+        >>> bench.save(Path(tempfile.mkdtemp()) / "bench.txt").name
+        'bench.txt'
+        """
         return self.figure().save(path)
 
     # -- inside -------------------------------------------------------------------------------------------------
