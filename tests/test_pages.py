@@ -1,17 +1,18 @@
-"""The page about controllers of your own keeps its word: its cells run from top to bottom and print what stands there."""
+"""Pages of the documentation keep their word: their cells run from top to bottom and print what stands under them."""
 
 import ast
 import linecache
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parent.parent / "docs" / "controllers.md"
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
 CELL = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
 
 
-def run(cell, names, number):
+def run(cell, names, file):
     """Run a cell as a notebook does, and give the text of its last expression."""
-    file = f"<cell {number}>"
     linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
     body = ast.parse(cell).body
     last = body.pop() if isinstance(body[-1], ast.Expr) else None
@@ -20,14 +21,15 @@ def run(cell, names, number):
     return "" if value is None else f"{value!r}\n"
 
 
-def test_the_cells_print_what_stands_under_them(capsys, monkeypatch):
+@pytest.mark.parametrize("page", ["controllers", "kubectl", "lab"])
+def test_the_cells_print_what_stands_under_them(page, capsys, monkeypatch):
     """Every cell runs in the order of the page, and its text is the one that is printed under it."""
     monkeypatch.setenv("TQDM_DISABLE", "1")
     names = {}
-    cells = CELL.findall(PAGE.read_text("utf-8"))
-    assert len(cells) > 5
+    cells = CELL.findall((DOCS / f"{page}.md").read_text("utf-8"))
+    assert len(cells) > 4
     for number, (cell, promised) in enumerate(cells, 1):
-        value = run(cell, names, number)
+        value = run(cell, names, f"<cell {number}>")
         printed = capsys.readouterr().out + value
         if promised:
             assert promised == printed
