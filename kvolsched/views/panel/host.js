@@ -185,7 +185,7 @@ function render({ model, el }) {
     }
     for (const h of all(".noUi-handle")) {
       const least = +h.ariaValueMin || 0;
-      put(h, "aria-label", h.closest(".k-slider")?.title || "timeline");
+      put(h, "aria-label", h.closest(".k-control")?.firstChild.textContent || "timeline");
       h.closest(".noUi-target").style.setProperty("--k-at", (100 * (h.ariaValueNow - least)) / (h.ariaValueMax - least || 1) + "%");
     }
     for (const b of all(".k-tab")) {
