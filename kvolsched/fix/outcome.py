@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from kvolsched.cluster_core import ClusterCore
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import DrawnAnswer
 from kvolsched.results import ApplyRefused, Run, hanging_indent
 from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.why.answer import Why
@@ -50,7 +50,7 @@ class MovedPod:
 
 
 @attrs.frozen(repr=False)
-class TriedFix(PrintedAnswer):
+class TriedFix(DrawnAnswer):
     """What a fix does to the whole cluster: a fork with the fix, run until idle.
 
     Args:
@@ -67,6 +67,7 @@ class TriedFix(PrintedAnswer):
         lack_moves_to: those of `waits_now` that lack what the pod lacked.
         refused: the API server's refusal, if the fix could not be applied; then nothing was run.
         without_fix, with_fix: the node of each pod at the end of the two runs, "" for one that waits.
+        new_nodes: the nodes that the fix adds.
     """
 
     pod: str
@@ -84,6 +85,7 @@ class TriedFix(PrintedAnswer):
     refused: str = ""
     without_fix: Mapping[str, str] = attrs.field(factory=dict, eq=False)
     with_fix: Mapping[str, str] = attrs.field(factory=dict, eq=False)
+    new_nodes: tuple[str, ...] = ()
 
     @property
     def helps(self) -> bool:
@@ -226,6 +228,7 @@ class AskedCluster:
             lack_moves_to=tuple(waits.name for waits in waits_now if self._lacks_alike(waits.why)),
             without_fix=_placements(before),
             with_fix=_placements(after),
+            new_nodes=tuple(change.key.name for change in changes if change.key.kind == "Node" and change.old is None),
         )  # fmt: skip
 
     def _lacks_alike(self, other: Why) -> bool:

@@ -9,6 +9,7 @@ from .drawing.figure import Figure
 from .fill import turns
 from .fill.decode import rows_of as decode_rows
 from .fill.fix import page_of as fix_rows
+from .fill.fix import trial_of as trial_rows
 from .fill.may import rows_of as patch_rows
 from .fill.why import card_of as why_card
 from .fill.why_causes import page_of as causes_page
@@ -56,6 +57,11 @@ def _why(answer: Any) -> Figure:
     return Figure(lambda width, selection: why.draw(card, width, selection), why.reading(card))
 
 
+def _tried_fix(answer: Any) -> Figure:
+    trial = trial_rows(answer)
+    return Figure(lambda width, selection: fix.draw_trial(trial, width, selection), repr(answer))
+
+
 def _fixes(answer: Any) -> Figure:
     rows = fix_rows(answer)
     return Figure(lambda width, selection: fix.draw(rows, width, selection), repr(answer),
@@ -71,6 +77,7 @@ ANSWERS: dict[str, Callable[[Any], Figure]] = {
     "Decoded": _decoded,
     "Fix": _fixes,
     "Fixes": _fixes,
+    "TriedFix": _tried_fix,
     "PatchAnswers": _patches,
     "Story": _story,
     "Passes": _passes,

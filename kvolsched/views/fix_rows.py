@@ -116,6 +116,16 @@ class FixCard:
 
 
 @frozen
+class FixTrial:
+    """One fix that was tried: the outcome as a sentence, the fork beside, and what happened in full."""
+
+    title: str
+    corner: str
+    beside: Beside
+    outcome: FixOutcome
+
+
+@frozen
 class FixPage:
     """All fixes of a pod; without any, what no edit lifts.
 

@@ -119,6 +119,18 @@ def test_one_fix_is_one_open_card():
     assert "[2].fork.lab()" in fix.page(page, 720)
 
 
+@pytest.mark.parametrize("number", [0, 2, 4])
+def test_a_tried_fix_is_the_fork_beside(number):
+    """The value of a trial has a picture of its own: both runs, the outcome as its title; a new node was not there."""
+    tried = answer("storage", "kafka-2")[number].try_it()
+    for width in WIDTHS:
+        svg = tried.figure().draw(width, "")
+        assert [] == misplaced(svg, width), width
+        assert "without the fix" in svg
+        assert (number == 4) == ("not there yet" in svg)
+    assert repr(tried) == repr(tried.figure())
+
+
 def test_without_a_fix_the_picture_says_why():
     """Nothing to fix is one sentence; what no edit lifts is a list."""
     page = page_of(answer("shop", "cache-0"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...api.kinds.node import Node
 from ...fix import Fix, Fixes, LiftedVerdict, ObjectChange, TriedFix, manifest_diff
 from ...fix.edit import file_name
 from ...world.apiserver import ref
@@ -39,7 +38,6 @@ def page_of(answer: Fixes | Fix) -> r.FixPage:
 def card_of(fix: Fix, number: int) -> r.FixCard:
     """Return the card of one fix, which is tried."""
     tried = fix.try_it()
-    new = {change.new.metadata.name for change in fix.changes if isinstance(change.new, Node) and change.old is None}
     lifted = fix.lifted_on(tried.node) if tried.node in fix.nodes else fix.lifted
     where = next((verdict.node for verdict in lifted if verdict.node), "")
     first = tried.node if tried.node in fix.nodes else where
@@ -52,7 +50,7 @@ def card_of(fix: Fix, number: int) -> r.FixCard:
         proof=f"run for {steps} steps" if fix.proof.startswith("after ") else "judged again: fits",
         node="every node" if "every node" in fix.proof else shown,
         where=where,
-        is_new=nodes[0] in new,
+        is_new=nodes[0] in tried.new_nodes,
         lifted=tuple(_lifted(lifted)),
         touched=tuple(_touched(fix.changes)),
         restart=_restart(fix.changes),
@@ -61,9 +59,14 @@ def card_of(fix: Fix, number: int) -> r.FixCard:
         notes=fix.notes,
         diff=tuple(_diff_lines(fix)),
         files=_files(fix.changes),
-        beside=_beside(tried, new),
+        beside=_beside(tried),
         code=f'c.fix("{_shown(fix.pod)}")[{number}]',
     )
+
+
+def trial_of(tried: TriedFix) -> r.FixTrial:
+    """Return what the trial of one fix showed."""
+    return r.FixTrial(f"{tried.words}: {tried.headline}", "tried on a fork", _beside(tried), _outcome(tried))
 
 
 def _lifted(verdicts: Iterable[LiftedVerdict]) -> Iterator[r.LiftedRow]:
@@ -135,7 +138,7 @@ def _outcome(tried: TriedFix) -> r.FixOutcome:
     return r.FixOutcome("✓", "ok", "nobody", after, text)
 
 
-def _beside(tried: TriedFix, new: Iterable[str]) -> r.Beside:
+def _beside(tried: TriedFix) -> r.Beside:
     """Return the tray and the nodes that the fix concerns, without the fix and in the fork."""
     before, after = tried.without_fix, tried.with_fix
     differs = {name for name in {*before, *after} if before.get(name) != after.get(name)}
@@ -151,7 +154,7 @@ def _beside(tried: TriedFix, new: Iterable[str]) -> r.Beside:
             names.sort(key=lambda name: (name != tried.pod, name not in differs, name))
             kept = [name for name in names if name in differs]
             kept = names[: max(len(kept), MAX_PODS)]
-            kind = "tray" if not node else "new" if node in new else "node"
+            kind = "tray" if not node else "new" if node in tried.new_nodes else "node"
             if kind == "new" and not fork:
                 rows.append(r.PlaceRow(node, (), 0, kind))
                 continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import word_lines
 from kvolsched.views.drawing.svg import num, picture, rect, word
-from kvolsched.views.fix_rows import FixCard, FixPage
+from kvolsched.views.fix_rows import FixCard, FixPage, FixTrial
 
 from . import fix_body, fix_head
 from .fix_head import BROAD, LEFT, PAD
@@ -83,6 +83,23 @@ def page(rows: FixPage, width: int, selection: str = "") -> str:
     head, top = title(rows, width)
     foot = picture(width, high, legend, "marks", "img") if legend else ""
     return f"{picture(width, top, head, rows.title, 'img')}{''.join(cards)}{foot}"
+
+
+def draw_trial(trial: FixTrial, width: int, selection: str = "") -> str:
+    """Draw one fix that was tried: the cluster without it, the fork beside, and who waits then."""
+    parts: list[str] = []
+    beside = width >= BROAD
+    room = width - (t.width(trial.corner, 11) + 24 if beside else 0)
+    lines = word_lines(trial.title, room, 15, 6, bold=True)
+    parts += [word(0, 16 + 19 * number, "k-title", line) for number, line in enumerate(lines)]
+    parts.append(word(width, 16, "k-q k-end", trial.corner) if beside else "")
+    y = 16.0 + 19 * (len(lines) - 1) + 14
+    if trial.beside.within:
+        marks, high = fix_body.beside(trial.beside, 0, y, width)
+        parts.append(marks)
+        y += high + 2
+    marks, high = fix_body.paragraph(trial.outcome, 0, y, width)
+    return picture(width, y + high + 4, "".join([*parts, marks]), trial.title)
 
 
 def card_html(card: FixCard, width: int, *, opened: bool = False) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import MONOSPACE, word_lines
 from kvolsched.views.drawing.svg import num, path, rect, word
-from kvolsched.views.fix_rows import Beside, FixCard, PlaceRow
+from kvolsched.views.fix_rows import Beside, FixCard, FixOutcome, PlaceRow
 
 from .fix_head import LEFT, PAD
 
@@ -38,10 +38,9 @@ def body(card: FixCard, width: float) -> tuple[str, float]:
         marks, high = beside(card.beside, LEFT, y, room)
         parts.append(marks)
         y += high + 2
-    paragraphs = [(card.outcome.glyph, card.outcome.role, card.outcome.bold, card.outcome.text)]
-    paragraphs += [("△", "resources", "Mind:", note) for note in card.notes]
-    for glyph, role, bold, said in paragraphs:
-        marks, high = _paragraph(LEFT, y, room, glyph, role, bold, said)
+    paragraphs = [card.outcome, *(FixOutcome("△", "resources", "", "Mind:", note) for note in card.notes)]
+    for said in paragraphs:
+        marks, high = paragraph(said, LEFT, y, room)
         parts.append(marks)
         y += high
     return "".join(parts), y + 8
@@ -135,11 +134,11 @@ def _pod(glyph: str, name: str, x: float, y: float, wide: float, role: str) -> s
     return rect(x, y, wide, POD - 2, ground, 4) + marks
 
 
-def _paragraph(x: float, y: float, room: float, glyph: str, role: str, bold: str, said: str) -> tuple[str, float]:
-    """Draw words that begin in bold, after a glyph."""
-    start = t.width(bold, 11, bold=True) + 5
-    lines = list(_with_first_line(said, room - 18 - start, room - 18))
-    parts = [word(x + 1, y + 14, f"k-m k-t-{role}", glyph), word(x + 18, y + 14, "k-b", bold)]
+def paragraph(said: FixOutcome, x: float, y: float, room: float) -> tuple[str, float]:
+    """Draw words that begin in bold, after a glyph; return marks and height."""
+    start = t.width(said.bold, 11, bold=True) + 5
+    lines = list(_with_first_line(said.text, room - 18 - start, room - 18))
+    parts = [word(x + 1, y + 14, f"k-m k-t-{said.role}", said.glyph), word(x + 18, y + 14, "k-b", said.bold)]
     parts += [word(x + 18 + (0 if n else start), y + 14 + 15 * n, "", line) for n, line in enumerate(lines)]
     return "".join(parts), 5 + 15 * len(lines)
 
