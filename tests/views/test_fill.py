@@ -7,9 +7,11 @@ import pytest
 
 import kvolsched
 from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.explain import judge_last_pass
 from kvolsched.views import frame as f
 from kvolsched.views.fill import frame_of
-from kvolsched.views.fill.context import JudgedPass
+from kvolsched.views.fill import verdicts as fill_verdicts
+from kvolsched.views.fill.context import FrameContext, JudgedPass
 from kvolsched.views.fill.history import seconds
 from kvolsched.views.fill.objects import claim_state, pod_state, reach_of, short_key, volume_state
 from kvolsched.views.fill.verdicts import plugin_heads
@@ -407,6 +409,20 @@ def test_small_words():
     heads = plugin_heads(["VolumeBinding", "Vicinity"], ["CheckVolumeBinding", "Vicinity"])
     assert [(head.name, head.letter, head.family) for head in heads] == [
         ("VolumeBinding (CheckVolumeBinding)", "V", "storage"), ("Vicinity", "C", "node")]
+
+
+@pytest.mark.parametrize("name", ["zonal-example", "replicated-database", "local-disks"])
+def test_a_pass_read_in_place_is_the_pass_judged_on_a_fork(name):
+    """Forward and back, the rows of the last pass equal those of a fork, and the cluster stays as it was."""
+    cluster = kvolsched.scenario(name, "design")
+    for move in [cluster.step] * 12 + [cluster.back] * 12:
+        move()
+        before = cluster.digest()
+        context = FrameContext(cluster)
+        passed = judge_last_pass(cluster, context.focus) if context.last_turn is not None else None
+        if passed is not None:
+            assert fill_verdicts._rows(passed) == fill_verdicts.pass_rows(context)
+            assert before == cluster.digest()
 
 
 def test_a_remembered_pass_gives_the_same_frames():

@@ -394,6 +394,25 @@ def test_trying_out_every_next_turn_changes_nothing():
     assert {"greet", "claim"} <= {turn.actor for turn in found}
 
 
+def test_a_visit_leaves_no_trace():
+    """What is written while the world stands at an earlier position is undone, also after an error."""
+    sim = world()
+    list(sim.run())
+    sim.back(2)
+    before, steps = picture(sim), (sim.known_steps, list(sim.turns), sim.log.end)
+    for place in range(0, sim.place, 7):
+        with sim.visit(place):
+            assert place == sim.place
+            for process in sim.processes.values():
+                sim.deliver(process)
+        with pytest.raises(ZeroDivisionError), sim.visit(place):
+            assert sim.deliver(next(iter(sim.processes.values()))) / 0
+
+        assert (before, steps) == (picture(sim), (sim.known_steps, list(sim.turns), sim.log.end))
+    sim.rebuild()
+    assert before == picture(sim)
+
+
 def test_names_of_actors_are_found_or_listed():
     """An unknown actor raises an error that lists the actors; an unknown cause raises one that names it."""
     sim = world()

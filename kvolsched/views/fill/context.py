@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from attrs import define
+from attrs import define, frozen
 
 from ...cluster_core import ClusterCore
 from ...component_names import DISPLAY_NAMES
@@ -38,17 +38,29 @@ def label_of(actor: str) -> str:
     return LABELS.get(actor, actor)
 
 
+NodeVerdict = tuple[str, int, str, bool]
+"""The verdict on a node: its word, the index of the first plugin that rejects, the reasons, resolvable."""
+
+
+@frozen
+class PassRows:
+    """What frames show of a pass: plain rows, without the pass."""
+
+    verdicts: Verdicts
+    of_node: dict[str, NodeVerdict]
+    totals: dict[str, int]  # scores of the nodes that fit
+
+
 @define
 class JudgedPass:
-    """The pass that was judged again last, for frames that follow each other. Mutable.
+    """What was read of the pass that was judged again last, for frames that follow each other. Mutable.
 
     A pass is identified by its turn and by the revision: judging it once more would give the same.
     """
 
     turn: Turn | None = None
     revision: Revision | None = None
-    passed: Pass | None = None
-    verdicts: Verdicts | None = None  # its rows
+    rows: PassRows | None = None
 
 
 class FrameContext:
@@ -95,14 +107,14 @@ class FrameContext:
     @cached_property
     def passed(self) -> Pass | None:
         """Return the last pass over the pod in focus, judged again at its place; None when there was none."""
-        turn = last_pass(self.cluster, self.focus) if self.focus is not None else None
-        if self.focus is None or (turn is None and not self.judge):
+        if self.focus is None or (self.last_turn is None and not self.judge):
             return None
-        judged, revision = self.judged, self.cluster.revision
-        if turn is None or judged.turn is not turn or judged.revision is not revision:
-            judged.turn, judged.revision, judged.verdicts = turn, revision, None
-            judged.passed = judge_last_pass(self.cluster, self.focus)
-        return judged.passed
+        return judge_last_pass(self.cluster, self.focus)
+
+    @cached_property
+    def last_turn(self) -> Turn | None:
+        """Return the turn of the last pass over the pod in focus; None when there was none."""
+        return last_pass(self.cluster, self.focus) if self.focus is not None else None
 
     def _focus(self, focus: str) -> Key | None:
         if focus:

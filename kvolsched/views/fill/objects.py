@@ -20,7 +20,9 @@ from ...world.apiserver import ref
 from ...world.log import Key, Note
 from .. import frame as f
 from .context import FrameContext
-from .verdicts import verdict_of
+from .verdicts import pass_rows
+
+NOT_JUDGED = ("not judged", -1, "", True)
 
 
 def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
@@ -31,12 +33,14 @@ def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
             cpu, memory = requests(pod)
             sums = used.setdefault(pod.spec.node_name, [0, 0, 0])
             sums[0], sums[1], sums[2] = sums[0] + cpu, sums[1] + memory, sums[2] + 1
-    totals = context.passed.ranking.total() if context.passed and context.passed.ranking else {}
+    passed = pass_rows(context)
     rows = []
     for key, node in context.of("Node"):
         cpu, memory, count = used.get(key.name, [0, 0, 0])
         room = node.status.allocatable or node.status.capacity
-        verdict, first, reason, resolvable = verdict_of(context, key.name)
+        known = passed.of_node.get(key.name, NOT_JUDGED) if passed is not None else NOT_JUDGED
+        verdict, first, reason, resolvable = known
+        score = passed.totals.get(key.name, -1) if passed is not None else -1
         rows.append(f.NodeRow(
             ref=ref(key), name=key.name, topology=tuple(sorted(node.metadata.labels.items())),
             cpu_used=cpu, cpu=quantity.milli(room.get("cpu", "0")),
@@ -44,7 +48,7 @@ def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
             pods_used=count, pods=quantity.value(room.get("pods", "0")),
             ready=not any(c.type == "Ready" and c.status != "True" for c in node.status.conditions),
             unschedulable=node.spec.unschedulable, taints=tuple(str(taint) for taint in node.spec.taints),
-            verdict=verdict, first=first, reason=reason, resolvable=resolvable, score=totals.get(key.name, -1),
+            verdict=verdict, first=first, reason=reason, resolvable=resolvable, score=score,
         ))  # fmt: skip
     return tuple(rows)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...explain import Pass
+from ...explain import Pass, read_last_pass
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code
 from ...world.apiserver import ref
 from .. import frame as f
-from .context import FrameContext
+from .context import FrameContext, NodeVerdict, PassRows
 
 LETTERS = {
     "NodeUnschedulable": "U", "NodeName": "N", "TaintToleration": "T", "NodeAffinity": "A", "NodePorts": "P",
@@ -33,14 +33,30 @@ def family_of(plugin: str) -> str:
     return FAMILIES.get(LETTERS.get(plugin, ""), "storage" if plugin == "VolumeNode" else "node")
 
 
+def pass_rows(context: FrameContext) -> PassRows | None:
+    """Return what frames show of the last pass over the pod in focus; None when there was none.
+
+    It is read while the world stands at that pass, and only if it is another one than that of the frame before.
+    """
+    turn, judged, revision = context.last_turn, context.judged, context.cluster.revision
+    if context.focus is None or turn is None:
+        return _rows(context.passed) if context.passed is not None else None
+    if judged.turn is not turn or judged.revision is not revision:
+        judged.rows = read_last_pass(context.cluster, context.focus, turn, _rows)
+        judged.turn, judged.revision = turn, revision
+    return judged.rows
+
+
+def _rows(passed: Pass) -> PassRows:
+    of_node = {node: _verdict_of(passed, node) for node in passed.judgement.first_rejecting}
+    totals = passed.ranking.total() if passed.ranking is not None else {}
+    return PassRows(_verdicts(passed), of_node, dict(totals))
+
+
 def verdicts(context: FrameContext) -> f.Verdicts:
     """Return the matrix of the last pass over the pod in focus."""
-    passed = context.passed
-    if passed is None:
-        return f.Verdicts()
-    if context.judged.verdicts is None:
-        context.judged.verdicts = _verdicts(passed)
-    return context.judged.verdicts
+    rows = pass_rows(context)
+    return f.Verdicts() if rows is None else rows.verdicts
 
 
 def _verdicts(passed: Pass) -> f.Verdicts:
@@ -86,18 +102,15 @@ def _codes(judgement: Judgement) -> dict[str, str]:
     return dict(zip(judgement.nodes, rows, strict=True))
 
 
-def verdict_of(context: FrameContext, node: str) -> tuple[str, int, str, bool]:
-    """Return the verdict on a node: its word, the index of the first plugin that rejects, the reasons, resolvable."""
-    if context.passed is None or node not in context.passed.judgement.first_rejecting:
-        return "not judged", -1, "", True
-    judgement = context.passed.judgement
+def _verdict_of(passed: Pass, node: str) -> NodeVerdict:
+    judgement = passed.judgement
     if judgement.rejected_by is not None:
         return "not asked", -1, judgement.rejected_by.message, False
     first = judgement.first_rejecting[node]
     if first is None:
         if any(node not in restriction.names for restriction in judgement.restrictions):
             return "not asked", -1, "not among the nodes that PreFilter allows", False
-        return ("chosen" if node == context.passed.chosen else "fits"), -1, "", True
+        return ("chosen" if node == passed.chosen else "fits"), -1, "", True
     reasons, status = judgement.verdict(node, first)
     resolvable = status is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
     return "rejected", judgement.plugins.index(first), ", ".join(reasons), resolvable

@@ -409,9 +409,10 @@ def _detail(frame: f.Frame, y: float, width: int, selection: str) -> tuple[str, 
 
 def _legend(verdicts: f.Verdicts, y: float, width: int) -> tuple[str, float]:
     """Draw what the glyphs mean, of those that occur."""
-    seen = {code for row in verdicts.rows for code in row.codes}
-    first = {row.codes[row.first] for row in verdicts.rows if row.first >= 0}
-    later = any(code in _REJECTING for row in verdicts.rows for i, code in enumerate(row.codes) if i != row.first)
+    patterns = {(row.codes, row.first) for row in verdicts.rows}
+    seen = set("".join(codes for codes, _ in patterns))
+    first = {codes[index] for codes, index in patterns if index >= 0}
+    later = any(code in _REJECTING for codes, index in patterns for i, code in enumerate(codes) if i != index)
     entries = [("k-p-ok", "k-t-ok", "✓", WORDS[f.PASS])] * (f.PASS in seen)
     entries += [("k-p-none", "k-q", "–", WORDS[f.NOTHING])] * (f.NOTHING in seen)
     entries += [("k-s-resources", "k-on", "✕", WORDS[f.REJECT])] * (f.REJECT in first)
