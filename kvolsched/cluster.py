@@ -176,7 +176,8 @@ class Cluster(ClusterRules):
         pods that lack alike share a row.
 
         Args:
-            pod: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`; by default every pod without a node.
+            pod: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`, or a workload, as `deploy/web`: then its
+                first pod without a node; by default every pod without a node.
 
         Raises:
             UnknownName: there is no such pod; the message lists those without a node. It is a KeyError.

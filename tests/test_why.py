@@ -15,6 +15,7 @@ from kvolsched import Cluster
 from kvolsched.api.text.manifest import from_plain, read_plain
 from kvolsched.cli import main
 from kvolsched.conform import judge_case, read
+from kvolsched.make import deployment, node, stateful_set
 from kvolsched.revision import upstream
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Reason
 from kvolsched.why import explain_judgement
@@ -418,6 +419,22 @@ def test_pods_that_lack_alike_are_one_cause():
     assert "5 pods wait for a node, for 2 causes" == answers.title
     assert [repr(cluster.why(answer.pod)) for answer in answers] == [repr(answer) for answer in answers]
     assert "No pod waits for a node." == repr(Cluster().why())
+
+
+def test_a_workload_means_its_first_pending_pod():
+    """`deploy/web` and `sts/db` are asked by their first pod without a node, and the headline says so."""
+    cluster = Cluster.from_manifests([
+        node("a", cpu="1"), deployment("web", replicas=2, cpu="4"), stateful_set("db", replicas=1),
+    ])  # fmt: skip
+    cluster.run()
+
+    waiting, placed = cluster.why("deploy/web"), cluster.why("default/db-0")
+    assert waiting.title.startswith("deploy/web, the first of its 2 pending pods: default/web-")
+    assert waiting.title.endswith("does not fit the only node, a: too little cpu: 4 asked")
+    assert repr(waiting).replace("\n", " ").startswith(waiting.title)
+    assert f"sts/db, none of its pods waits for a node: {placed.title}" == cluster.why("sts/db").title
+    with pytest.raises(KeyError, match="these have no node: default/web-"):
+        cluster.why("deploy/nobody")
 
 
 def test_a_selector_and_a_volume_of_different_zones_are_said_in_one_sentence():

@@ -147,6 +147,7 @@ class Why(DrawnAnswer):
         clauses: the sentence's clauses.
         groups: nodes that are judged alike, in the order of the clauses, with a cell for each demand.
         fits: the nodes that would take the pod.
+        asked_for: the workload that was asked for, and which of its pods this is, in words.
         nearest_edit: finds the nearest edit after which the pod (`namespace/name`) fits, for the picture.
     """
 
@@ -165,11 +166,16 @@ class Why(DrawnAnswer):
     clauses: tuple[SentenceClause, ...] = ()
     groups: tuple[AlikeNodes, ...] = ()
     fits: tuple[str, ...] = ()
+    asked_for: str = ""
     nearest_edit: Callable[[str], str] | None = attrs.field(default=None, eq=False)
 
     @property
     def title(self) -> str:
         """The answer in one sentence that names the pod and, if one demand excludes every node, that demand."""
+        return f"{self.asked_for}: {self._title}" if self.asked_for else self._title
+
+    @property
+    def _title(self) -> str:
         if self.state != "unschedulable" or not self.demands:
             return f"{self.pod}: {self.headline}"
         first = self.demands[0]

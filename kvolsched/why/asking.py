@@ -32,6 +32,7 @@ from kvolsched.why.demands import (
     node_with_most_left,
     nodes_with_one_failure,
 )
+from kvolsched.world.apiserver import ref
 from kvolsched.world.log import Key, Note
 
 from ..api.kinds.meta import evolve_parts
@@ -44,6 +45,8 @@ MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is 
 MAX_HOLDERS = 4  # named pods on a node that is short of a resource
 MAX_SHORT_NODES = 2  # nodes whose holders are named, for each resource
 VOLUME_USE_PLUGINS = ("NodeVolumeLimits", "VolumeRestrictions")  # they reject a claim whatever volume it has or gets
+WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "DaemonSet", "ReplicationController")
+MAX_OWNERS = 4  # a pod of a Deployment has two
 MAX_CLAUSES = 4  # different comparisons of one group that are shown separately
 
 
@@ -52,16 +55,51 @@ def why(cluster: ClusterCore, pod: str) -> Why:
 
     Args:
         cluster: the cluster; its present state is judged.
-        pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
+        pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`; or a workload, as `deploy/web`: then its
+            first pod without a node is meant.
 
     Raises:
         UnknownName: there is no such pod; the message lists those without a node, too. It is a KeyError.
     """
+    key, asked_for = _pod_asked_for(cluster, pod)
+    answer = _answer(cluster, key, effects_of_missing_kinds(cluster), lambda: judge_now(cluster, key))
+    return attrs.evolve(answer, asked_for=asked_for)
+
+
+def _pod_asked_for(cluster: ClusterCore, reference: str) -> tuple[Key, str]:
+    """Return the pod that a reference means, and for that of a workload which of its pods it is, in words."""
     try:
-        key = cluster.find_key(pod, "pod")
+        return cluster.find_key(reference, "pod"), ""
     except UnknownName as unknown:
-        raise UnknownName(f"{unknown}; these have no node: {', '.join(pending(cluster)[:12]) or 'none'}") from None
-    return _answer(cluster, key, effects_of_missing_kinds(cluster), lambda: judge_now(cluster, key))
+        try:
+            workload = cluster.find_key(reference, WORKLOADS)
+        except UnknownName:
+            without = ", ".join(pending(cluster)[:12]) or "none"
+            raise UnknownName(f"{unknown}; these have no node: {without}") from None
+    named = ref(workload)
+    mine = [key for key, obj in sorted(cluster.world.log.objects.items()) if key.kind == "Pod"
+            and key.namespace == workload.namespace and _is_managed_by(cluster, obj, workload)]  # fmt: skip
+    waiting = [key for key in mine if is_pending(cluster.world.log.objects[key])]
+    if not mine:
+        raise UnknownName(f"{named} has no pod")
+    if not waiting:
+        return mine[0], f"{named}, none of its pods waits for a node"
+    which = "its only pending pod" if len(waiting) == 1 else f"the first of its {len(waiting)} pending pods"
+    return waiting[0], f"{named}, {which}"
+
+
+def _is_managed_by(cluster: ClusterCore, obj: Any, workload: Key) -> bool:
+    """Say whether a workload is the controller of an object, or of its controller."""
+    owner = obj.metadata.controller
+    for _ in range(MAX_OWNERS):  # manifests may own each other in a circle
+        if owner is None:
+            break
+        key = Key(owner.kind, workload.namespace, owner.name)
+        if key == workload:
+            return True
+        above: Any = cluster.world.log.objects.get(key)
+        owner = above.metadata.controller if above is not None else None
+    return False
 
 
 def why_all(cluster: ClusterCore) -> Whys:
