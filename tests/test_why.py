@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from kvolsched import Cluster
+from kvolsched import Cluster, make
 from kvolsched.api.text.manifest import from_plain, read_plain
 from kvolsched.cli import main
 from kvolsched.conform import judge_case, read
-from kvolsched.make import deployment, node, stateful_set
 from kvolsched.revision import upstream
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Reason
 from kvolsched.why import explain_judgement
@@ -424,7 +423,7 @@ def test_pods_that_lack_alike_are_one_cause():
 def test_a_workload_means_its_first_pending_pod():
     """`deploy/web` and `sts/db` are asked by their first pod without a node, and the headline says so."""
     cluster = Cluster.from_manifests([
-        node("a", cpu="1"), deployment("web", replicas=2, cpu="4"), stateful_set("db", replicas=1),
+        make.node("a", cpu="1"), make.deployment("web", replicas=2, cpu="4"), make.stateful_set("db", replicas=1),
     ])  # fmt: skip
     cluster.run()
 

@@ -52,7 +52,7 @@ def failing_sides(demand: Demand, judgement: Judgement, nodes: Sequence[str]) ->
     if len(amounts) == len(found) and len({side.text for side in found}) > 1:
         least, most = (pick(amounts, key=lambda side: side.found or 0) for pick in (min, max))
         left, relation, _ = first.text.rpartition(" > ")
-        right = f"{least.text.rpartition(' > ')[2]} … {most.text.rpartition(' > ')[2]}"
+        right = f"{least.text.rpartition(' > ')[2]} … {most.text.rpartition(' > ')[2].removeprefix('limit ')}"
         about = first.about if len({side.about for side in found}) == 1 else ""
         return attrs.evolve(most, text=f"{left}{relation}{right}", about=about)
     texts, abouts = (list(dict.fromkeys(parts)) for parts in zip(*((s.text, s.about) for s in found), strict=True))
@@ -142,10 +142,10 @@ def _short_taint(demand: Demand, evidence: Evidence, node: Node) -> Sides:
 
 def _short_label(demand: Demand, evidence: Evidence, node: Node) -> Sides:
     if demand.sort == "node selector":
-        value = node.metadata.labels.get(demand.about)
-        return Sides("no such label" if value is None else f"{value} ≠ {evidence.values[0]}")
-    carried = evidence.found.replace(f"node {node.metadata.name}", "no such label")
-    return Sides(carried.removeprefix(f"{demand.about}="))
+        return Sides(f"{node.metadata.labels.get(demand.about, 'no label')} ≠ {evidence.values[0]}")
+    carried = evidence.found.replace(f"node {node.metadata.name}", "no label").removeprefix(f"{demand.about}=")
+    wanted = _values(evidence.asked.removeprefix("required affinity "))
+    return Sides(f"{carried} not in {wanted}" if wanted.startswith("[") else carried)
 
 
 def _short_port(demand: Demand, evidence: Evidence, node: Node) -> Sides:

@@ -83,9 +83,9 @@ def counted_reasons(judgement: Judgement, node: str) -> tuple[tuple[str, ...], b
         return (EXCLUDED,), False
     if first is None:
         return (), True
-    groups = {enabled.name: enabled.group for enabled in judgement.profile.filters}
-    group = groups[first]  # plugins of a group report together
-    together = [name for name in judgement.plugins if name == first or (group and groups[name] == group)]
+    filters = judgement.profile.filters
+    group = filters[judgement.plugins.index(first)].group  # plugins of a group report together
+    together = [other.name for other in filters if other.group == group] if group else [first]
     reasons = [reason for name in together for reason in judgement.verdict(node, name)[0]]
     return tuple(dict.fromkeys(reasons)), judgement.statuses[node] is Code.UNSCHEDULABLE
 

@@ -118,15 +118,15 @@ def _connectors(card: WhyCard, grid: Grid, ends: Sequence[tuple[int, int, float]
 def _row(demand: DemandLine, row: int, card: WhyCard, grid: Grid, y: float,
          ends: list[tuple[int, int, float]]) -> tuple[str, float]:
     """Draw one demand: its words, and a cell in each column."""
-    room = (grid.left - MARGIN - 12 - 26 - 14) if not grid.stacked else grid.width - 2 * MARGIN - 50
+    numbers = demand.clauses[:3] if card.state == "unschedulable" else ()
+    room = grid.left - MARGIN - 52 if not grid.stacked else grid.width - 2 * MARGIN - 48 - 19 * len(numbers)
     title = wrapped(demand.title, room, 12.5, 4, bold=True)
     about = wrapped(demand.about, room, 10.5, 3)
     words = 4 + 16 * len(title) + 14 * len(about) + 4
-    numbers = demand.clauses if card.state == "unschedulable" else ()
     ties = " ".join([f"d{row}", *(f"c{number}" for number in demand.clauses)])
     x = MARGIN + 12
     body = letter(x, y + 4, demand.letter, demand.family)
-    for index, number in enumerate(numbers[:3]):
+    for index, number in enumerate(numbers):
         at = (x + 8.5, y + 34 + 18 * index) if not grid.stacked else (grid.width - MARGIN - 14 - 19 * index, y + 12)
         body += number_mark(*at, number, demand.family)
     body += block(x + 26, y + 17, title, "k-h", 16)
@@ -136,7 +136,7 @@ def _row(demand: DemandLine, row: int, card: WhyCard, grid: Grid, y: float,
     cells_at = y + words if grid.stacked else y
     tall = max((_cell_height(cell, grid) for cell in demand.cells), default=28)
     if not grid.stacked:
-        badges = 26 + 18 * min(len(numbers), 3)
+        badges = 26 + 18 * len(numbers)
         tall = max(tall, words, badges)
     scale = max((max(cell.asked or 0, cell.found or 0) for cell in demand.cells if cell.asked is not None), default=0)
     parts = [head]
