@@ -184,9 +184,9 @@ function render({ model, el }) {
       put(b, "aria-label", who + ": " + what);
     }
     for (const h of all(".noUi-handle")) {
-      const least = +h.ariaValueMin || 0;
+      const low = +h.ariaValueMin;
       put(h, "aria-label", h.closest(".k-control")?.firstChild.textContent || "timeline");
-      h.closest(".noUi-target").style.setProperty("--k-at", (100 * (h.ariaValueNow - least)) / (h.ariaValueMax - least || 1) + "%");
+      h.closest(".noUi-target").style.setProperty("--k-at", (100 * (h.ariaValueNow - low)) / (h.ariaValueMax - low || 1) + "%");
     }
     for (const b of all(".k-tab")) {
       put(b, "role", "tab");

@@ -90,7 +90,7 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
         self.controls: dict[str, Any] = {field.path.text: _control(field, follows=few) for field in trials.fields}
         self._names = [widgets.Label(field.label).add_class("k-name") for field in trials.fields]
         self._values = [widgets.Label().add_class("k-name") for _ in trials.fields]
-        for number, (control, field) in enumerate(zip(self.controls.values(), trials.fields, strict=True)):
+        for number, control in enumerate(self.controls.values()):
             control.observe(lambda change, number=number: self._moved(number, change["new"]), "value")
         lines = [
             widgets.Box([name, control, value], layout={"order": str(10 + 2 * number)}).add_class("k-control")
