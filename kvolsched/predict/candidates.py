@@ -159,7 +159,7 @@ def _reach(volume: PersistentVolume) -> str:
 
 def end_candidates(nodes: Iterable[PossibleAnswer]) -> tuple[PossibleAnswer, ...]:
     """Return how a pod may end: on a node, pending, or deleted."""
-    stays = PossibleAnswer(PENDING, "no node takes it before nobody has anything to do")
+    stays = PossibleAnswer(PENDING, "it has no node when the cluster is idle")
     return (*nodes, stays, PossibleAnswer(GONE, "it is deleted or evicted"))
 
 

@@ -110,7 +110,7 @@ def next_pass(cluster: ClusterCore, key: Key) -> Outcome:
     if passed is None:
         gates = getattr(fork.world.log.objects.get(key), "spec", None)
         held = ", ".join(gate.name for gate in gates.scheduling_gates) if gates is not None else ""
-        why = f"It is held by {held}" if held else "No pass takes it up before nobody has anything to do"
+        why = f"It is held by {held}" if held else "No pass takes it up until the cluster is idle"
         unjudged = Verdict(right=False, words="no pass judges it")
         verdicts = {node.metadata.name: unjudged for node in cluster.objects("nodes")}
         verdicts[NONE] = Verdict(right=True, words=why)
@@ -218,7 +218,7 @@ def first_rejection(cluster: ClusterCore, key: Key, node: str) -> tuple[Outcome,
     steps, found = _steps_until(fork, lambda: len(_passes(fork, key)) > before)
     passed = judge_last_pass(fork, key)
     if passed is None or not found or not passed.judgement.nodes:
-        raise ValueError(f"no scheduling pass takes up {ref(key)} before nobody has anything to do")
+        raise ValueError(f"no scheduling pass takes up {ref(key)} until the cluster is idle")
     judgement = passed.judgement
     rejected = sorted(name for name, plugin in judgement.first_rejecting.items() if plugin)
     node = node or (rejected or sorted(judgement.nodes))[0]
@@ -289,7 +289,7 @@ def volume_of(cluster: ClusterCore, key: Key, names: Iterable[str]) -> Outcome:
         if name == happened:
             verdicts[name] = Verdict(right=True, words="it is bound to the claim")
     made = f"{got} is made for it" if happened == NEW else "none is made: a volume that exists fits"
-    made = "none is made before nobody has anything to do" if happened == NONE else made
+    made = "none is made until the cluster is idle" if happened == NONE else made
     verdicts[NEW] = Verdict(right=happened == NEW, words=made)
     stays = f"it gets {got}" if got else "the claim stays without volume"
     verdicts[NONE] = Verdict(right=happened == NONE, words=stays)

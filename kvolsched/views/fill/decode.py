@@ -31,13 +31,8 @@ def _clauses(decoded: Decoded) -> tuple[ClauseRow, ...]:
     found: list[ClauseRow] = []
     at = 0
     for number, row in enumerate(decoded, 1):
-        start = decoded.sentence.find(row.clause, at)
-        start = start if start >= 0 else decoded.sentence.find(row.clause, max(0, at - 1))
-        end = start + len(row.clause) if start >= 0 else -1
-        at = start + 1 if start >= 0 else at
-        front = f"{row.count} "
-        if start >= 0 and row.count is not None and decoded.sentence[:start].endswith(front):
-            start -= len(front)
+        start, end = _place(decoded.sentence, row, at, found[-1].end if found else 0)
+        at = end - len(row.clause) + 1 if start >= 0 else at
         plugin = row.plugin.partition(", ")[0]
         sign = LETTERS.get(plugin, "")
         family = FAMILIES.get(sign, "node") if sign else "storage" if STORAGE.search(row.plugin) else "none"
@@ -47,6 +42,23 @@ def _clauses(decoded: Decoded) -> tuple[ClauseRow, ...]:
             row.cause, row.next_line, decides, row.known,
         ))  # fmt: skip
     return tuple(found)
+
+
+def _place(sentence: str, row: DecodedClause, at: int, end: int) -> tuple[int, int]:
+    """Return where a clause stands, with its count: behind the clause before it, or within it; (-1, -1) if nowhere.
+
+    Args:
+        sentence: the sentence.
+        row: the clause.
+        at: a place behind the beginning of the clause before it.
+        end: the end of the clause before it.
+    """
+    counted = [(f"{row.count} {row.clause}", begin) for begin in (end, at)] if row.count is not None else []
+    for words, begin in (*counted, (row.clause, at), (row.clause, at - 1)):
+        start = sentence.find(words, max(0, begin))
+        if start >= 0:
+            return start, start + len(words)
+    return -1, -1
 
 
 def _gates(decoded: Decoded, clauses: tuple[ClauseRow, ...], size: int) -> tuple[SieveStage, ...]:
