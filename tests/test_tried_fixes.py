@@ -208,3 +208,15 @@ def test_leaving_out_one_edit_rebases_the_later_ones():
 
     assert {"c": "3"} == dict(changes_without(edits, 0)[0].new.metadata.labels)
     assert {"a": "1", "b": "2"} == dict(changes_without(edits, 1)[0].new.metadata.labels)
+
+
+def test_a_fix_whose_room_another_pod_takes_says_that_the_pod_still_waits():
+    """The new node fits the pod, but one of higher priority that waits as well takes it first."""
+    first = POD.format("vip", 4, "priority: 10")
+    found = Cluster.from_manifests(SMALL + POD.format("old", 4, "nodeName: n0") + first.replace(
+        "priority: 10", "priority: 10\n  preemptionPolicy: Never") + POD.format("web", 4, "")).fix("web")
+    tried = find(found, "add a node").try_it()
+
+    assert ("", False, "default/web still waits") == (tried.node, tried.helps, tried.headline)
+    assert ("default/vip", "n0-more") == (tried.placed[0].name, tried.placed[0].after)
+    assert "but default/web still waits" in repr(found)

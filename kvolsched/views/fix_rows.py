@@ -132,11 +132,10 @@ class FixPage:
     Args:
         title: the answer in one sentence.
         corner: how they were tried, by which rules.
-        explanation: why there are none, or "".
+        unmet: what no edit lifts, if there are no cards.
     """
 
     title: str
     corner: str
     cards: tuple[FixCard, ...] = ()
-    explanation: str = ""
     unmet: tuple[str, ...] = ()
