@@ -63,7 +63,7 @@ def _new_set(fork: ClusterCore, owner: Deployment) -> ReplicaSet:
             return cast("ReplicaSet", found)
     label = template_hash(template, int(owner.status.rest.get("collisionCount", 0)))
     labels = template.metadata.labels.merged({TEMPLATE_LABEL: label})
-    meta = evolve(owner.metadata, name=f"{owner.metadata.name}-{label}", labels=labels, uid="")
+    meta = evolve(owner.metadata, name=f"{owner.metadata.name}-{label}", labels=labels)  # its uid is not known yet
     return ReplicaSet(metadata=meta, spec=ReplicaSetSpec(template=evolve_parts(template, metadata={"labels": labels})))
 
 

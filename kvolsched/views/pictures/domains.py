@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from math import ceil
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views import frame as f
@@ -19,6 +19,7 @@ from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
 from kvolsched.views.drawing.theme import palette
+from kvolsched.views.pictures.ledger_parts import CROWD, with_more
 from kvolsched.views.pictures.map_domains import NO_LABEL
 from kvolsched.views.pictures.states import POD_GLYPHS, VOLUME_GLYPHS
 
@@ -51,6 +52,12 @@ class _Domain:
     pods: tuple[_Item, ...] = ()
     volumes: tuple[_Item, ...] = ()
     verdicts: tuple[tuple[str, int], ...] = ()
+    alike: tuple[str, ...] = ()  # the domains that this row stands for, if they are several
+
+    @property
+    def title(self) -> str:
+        """The name, or how many domains the row stands for."""
+        return f"{len(self.alike)} domains" if self.alike else self.name
 
 
 def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> Sheet:
@@ -58,15 +65,20 @@ def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE_LABEL)
     rows = _domains(frame, key)
     c = palette()
     sheet = Sheet(width, f"domains of {key}", selection)
-    label = max(110.0, min(max((t.width(r.name, 12.5, bold=True) for r in rows), default=0) + 20, 0.22 * width))
-    words = 0.19 * width
-    column = (width - label - words - 30) / 3
-    spans = [(label + i * (column + 10), column) for i in range(3)]
-    sheet.word(0, 8, f"Domains of {key}", c["ink"], size=13, bold=True, room=width)
-    heads = ("nodes", "pods", "volumes reachable")
+    label = max((t.width(r.title, 12.5, bold=True) for r in rows), default=0)
+    label = min(max(label, 150.0 if any(r.alike for r in rows) else 60.0) + 20, 0.24 * width)
+    found = [f"{count} {verdict}" for r in rows for verdict, count in r.verdicts]
+    words = min(max((t.width(each, 11, bold=True) for each in found), default=0.0) + 8, 0.27 * width)
+    spans = _spans(rows, label, width - label - words - 30)
+    title, moment = f"Domains of {key}", f"now: step {frame.head.step}, t = {frame.head.time:g} s"
+    sheet.word(0, 8, title, c["ink"], size=13, bold=True, room=width)
+    if t.width(title, 13, bold=True) + t.width(moment, 10.5) + 24 < width and frame.nodes:
+        sheet.word(width, 8, moment, c["soft"], size=10.5, align="right")
+    of_one = " of one" if any(row.alike for row in rows) else ""
+    heads = (f"nodes{of_one}", f"pods{of_one}", f"volumes reachable{of_one}")
     for (x, wide), head in zip(spans, heads, strict=True):
         sheet.word(x, 32, head, c["soft"], room=wide)
-    verdict_x = spans[2][0] + column + 10
+    verdict_x = sum(spans[2]) + 10
     if frame.verdicts.pod:
         sheet.word(verdict_x, 32, f"verdicts for {t.name_in_ref(frame.verdicts.pod)}", c["soft"], room=words)
     inks = {"chosen": "ok", "fits": "ok"}
@@ -74,15 +86,18 @@ def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE_LABEL)
     y = 46.0
     if not rows:
         sheet.word(0, y + 10, "No nodes. Apply some, or load a scenario.", c["soft"])
-    forms = [_form([_kind(row, i) for row in rows], column) for i in range(3)]
+    forms = [_form([_kind(row, i) for row in rows], spans[i][1]) for i in range(3)]
     for n, row in enumerate(rows):
         loose = row.name in {NO_LABEL, NO_PLACE}
         edge = c["soft"] if loose and n and rows[n - 1].name != NO_LABEL else c["line"]
         sheet.rule(0, y, width, y, edge)
         verdicts = [f"{count} {verdict}" for verdict, count in row.verdicts]
-        high = max(*(_height(len(_kind(row, i)), forms[i], column) for i in range(3)), 17.0 * len(verdicts) + 6, 30)
+        heights = (_height(len(_kind(row, i)), forms[i], spans[i][1]) for i in range(3))
+        high = max(*heights, 17.0 * len(verdicts) + 6, 30)
         ink = c["soft"] if loose else c["ink"]
-        sheet.word(0, y + 20, row.name, ink, size=12.5, bold=True, room=label - 12, name=True)
+        sheet.word(0, y + 20, row.title, ink, size=12.5, bold=True, room=label - 12, name=True)
+        if row.alike:
+            sheet.word(0, y + 35, with_more(row.alike, label - 12, 10, 2), c["soft"], size=10, room=label - 12)
         for i, (x, wide) in enumerate(spans):
             _units(sheet, _kind(row, i), forms[i], x, y + 9, wide)
         for j, content in enumerate(verdicts):
@@ -93,17 +108,34 @@ def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE_LABEL)
     return sheet
 
 
+def _spans(rows: Sequence[_Domain], label: float, room: float) -> list[tuple[float, float]]:
+    """Return left end and width of the columns of nodes, pods and volumes; one in which nothing is, is narrow."""
+    empty = [not any(_kind(row, i) for row in rows) for i in range(3)]
+    narrow = min(110.0, room / 3)
+    wide = (room - narrow * sum(empty)) / (3 - sum(empty)) if not all(empty) else room / 3
+    spans, x = [], label
+    for is_empty in empty:
+        spans.append((x, narrow if is_empty else wide))
+        x += spans[-1][1] + 10
+    return spans
+
+
 def reading(frame: f.Frame, key: str = ZONE_LABEL) -> str:
     """Return the domains as lines: counts, and names where there are few."""
     table = [["domain", "nodes", "pods", "volumes", "verdicts"]]
     for row in _domains(frame, key):
         verdicts = ", ".join(f"{count} {content}" for content, count in row.verdicts) or "not judged yet"
-        table += [[row.name, *(_count_words(_kind(row, i)) for i in range(3)), verdicts if row.nodes else "–"]]
+        names = f" ({', '.join(row.alike[:4])}{', …' * (len(row.alike) > 4)})" if row.alike else ""
+        cells = (_count_words(row, i) for i in range(3))
+        table += [[f"{row.title}{names}", *cells, verdicts if row.nodes else "–"]]
     return f"domains of {key}\n" + (columns(table) if len(table) > 1 else "No nodes. Apply some, or load a scenario.")
 
 
-def _count_words(items: Sequence[_Item]) -> str:
-    few = ", ".join(i.name for i in items)
+def _count_words(row: _Domain, i: int) -> str:
+    items = _kind(row, i)
+    if row.alike:
+        return f"{len(items)} each"
+    few = ", ".join(item.name for item in items)
     return f"{len(items)}: {few}" if 0 < len(items) <= MOST_CHIPS else str(len(items))
 
 
@@ -133,7 +165,18 @@ def _domains(frame: f.Frame, key: str) -> list[_Domain]:
         row = _Domain(name, tuple(nodes[name]), tuple(pods[name]), tuple(volumes[name]), tuple(order))
         if name != NO_PLACE or row.pods or row.volumes:
             found.append(row)
-    return found
+    return _grouped(found) if len(found) > CROWD else found
+
+
+def _grouped(rows: Sequence[_Domain]) -> list[_Domain]:
+    """Return one row for domains with as many nodes, pods, volumes and verdicts of each kind; others by themselves."""
+    groups: dict[object, list[_Domain]] = {}
+    for row in rows:
+        loose = row.name in {NO_LABEL, NO_PLACE}
+        like = row.name if loose else tuple(tuple(sorted(item.kind for item in _kind(row, i))) for i in range(3))
+        groups.setdefault(like, []).append(row)
+    return [evolve(alike[0], alike=tuple(row.name for row in alike)) if len(alike) > 1 else alike[0]
+            for alike in groups.values()]  # fmt: skip
 
 
 def reached(frame: f.Frame, volume: f.VolumeRow) -> list[str]:
