@@ -101,8 +101,8 @@ def test_the_panel_asks_before_each_step(cluster):
     lab = cluster.lab(predict=True)
     quiz, = lab.slot.children
     assert ("node", "none") == (quiz.asked.prediction.ask, lab.chips.layout.display)
-    quiz.asked.answer("node-c")
-    assert 0 == lab.frame.head.step
+    lab.do("act", number=4)
+    assert (0, ("node-c",)) == (lab.frame.head.step, quiz.asked.answers)
     lab.buttons["step"].click()
     assert (1, True) == (lab.frame.head.step, quiz.asked.prediction.revealed)
     lab.do("step")

@@ -96,6 +96,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self._unfolded: frozenset[str] = frozenset()
         self._focus, self._judging = "", False
         self.before_step: Callable[[Lab, str | None], bool] | None = None
+        self.before_number: Callable[[int], bool] | None = None  # what a number key means, if not an actor
         self.player, self._ended = Player(self._tick, self._stopped), ""
         self._until: Callable[[], bool] | None = None
         self.acts = ActsRow(driver.choices, self.do)
@@ -356,6 +357,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             self._drive(self.driver.step, actor)
 
     def _act(self, number: int) -> None:
+        if self.before_number is not None and not self.before_number(number):
+            return
         if 1 <= number <= len(self._frame.next):
             self._step(self._frame.next[number - 1].actor)
 

@@ -259,7 +259,12 @@ def ask_before_steps(lab: Lab, cluster: ClusterCore) -> Quiz:
         if quiz.asked is not None and not quiz.asked.prediction.revealed and not quiz.is_open:
             quiz.clear()
 
-    lab.before_step = before_step
+    def number_pressed(number: int) -> bool:
+        if quiz.asked is not None and quiz.is_open and number <= len(quiz.asked.candidates):
+            quiz.asked.answer(number)
+        return False
+
+    lab.before_step, lab.before_number = before_step, number_pressed
     lab.slider.observe(moved, "value")
     lab.slot.children = (*lab.slot.children, quiz)
     quiz.ask()
