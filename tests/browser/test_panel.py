@@ -37,6 +37,10 @@ ASK = """async expression => {
   const said = reply.content.user_expressions.said;
   return said.status === 'ok' ? said.data['text/plain'] : said.ename + ': ' + said.evalue;
 }"""
+FOCUSED = """() => {
+  const now = document.activeElement;
+  return now.matches('.k-lab') ? 'the panel' : now.closest('.k-lab') ? now.className : 'elsewhere: ' + now.nodeName;
+}"""
 NOTEBOOK = """() => JSON.stringify([...window.jupyterapp.shell.currentWidget.content.model.cells]
   .map(cell => [cell.type, cell.sharedModel.getSource()]))"""
 # From the click until the frame is painted in which the sentence's number has changed.
@@ -258,6 +262,94 @@ def test_keys_step_and_the_notebook_stays(shown):
     assert before == shown.page.evaluate(NOTEBOOK)
 
 
+def test_arrows_go_to_the_last_step_and_back(shown):
+    """Buttons are disabled at both ends; the focus stays in the panel, and the arrows go on working."""
+    shown.panel().locator(".k-step").focus()
+    last = 0
+    while not shown.panel().locator(".k-step").is_disabled() and last < 20:
+        last += 1
+        shown.page.keyboard.press("ArrowRight")
+        shown.at(last)
+    at_the_end = shown.page.evaluate(FOCUSED)
+    for number in reversed(range(last)):
+        shown.page.keyboard.press("ArrowLeft")
+        shown.at(number)
+    again = shown.page.evaluate(FOCUSED)
+    shown.page.keyboard.press("ArrowRight")
+    shown.at(1)
+
+    assert last >= 9
+    assert (at_the_end, "k-step" in again) == ("the panel", True)
+
+
+def test_an_act_by_keys_begins_a_branch_that_stands_beside_the_other(shown):
+    """Enter carries out the form, what is typed is no command, Escape leaves it; both branches are marked."""
+    shown.panel().locator(".k-act", has_text="taint…").click()
+    field = shown.panel().locator(".k-form input")
+    field.fill("r.p=1:NoSchedule")
+    field.press("Escape")
+    field.wait_for(state="hidden")
+    assert shown.ask("len(lab.history), lab.playing").endswith(", False)")
+    shown.panel().locator(".k-act", has_text="taint…").click()
+    field.fill("r=<script>alert(1)</script>:NoSchedule")
+    field.press("Enter")
+    shown.panel().locator(".k-refusal").wait_for()
+    shown.page.keyboard.press("Escape")
+    shown.panel().locator(".k-act", has_text="taint…").click()
+    field.fill("r=p:NoSchedule")
+    field.press("Enter")
+    shown.at(1)
+
+    assert shown.ask("list(lab.history)[-1]") == """'c.taint("node-a", "r=p:NoSchedule")'"""
+    assert shown.ask("lab.branches[0]") == "'node-a tainted'"
+    shown.panel().locator(".k-with select").select_option("main")
+    shown.panel().locator(".k-v-map .k-half").nth(1).wait_for()
+    assert shown.panel().locator(".k-v-map .k-differs").count() >= 2
+    shown.picture("panel-pair")
+    shown.panel().locator(".k-with select").select_option("alone")
+    shown.panel().locator(".k-half").first.wait_for(state="detached")
+
+
+def test_play_goes_on_until_a_key(shown):
+    """The kernel steps by itself; any key stops it where it is."""
+    shown.panel().locator(".k-speed select").select_option("4/s")
+    shown.panel().locator(".k-step").focus()
+    shown.page.keyboard.press("p")
+    shown.page.wait_for_function("+document.querySelector('.k-lab .k-step-no').textContent >= 2")
+    shown.page.keyboard.press("x")
+    shown.panel().locator(".k-play", has_text="Play").wait_for()
+    number = shown.number()
+    shown.lab.settle(600)
+
+    assert (shown.number(), shown.ask("lab.playing")) == (number, "False")
+
+
+def test_hostile_texts_in_the_dark_on_a_small_screen(shown):
+    """What an annotation holds stays text; in the dark theme at 1000 px nothing is wider than the panel."""
+    shown.ask("c.annotate('pod/my-pod', {'said': '<script>window.bad = 1</script><img src=x onerror=window.bad=1>'})")
+    shown.ask("lab.do('select', ref='pod/my-pod')")
+    shown.tab("Story")
+    shown.panel().locator(".k-v-body", has_text="<script>").first.wait_for()
+    shown.page.evaluate("jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    shown.page.set_viewport_size({"width": 1000, "height": 900})
+    shown.page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+    shown.page.wait_for_function("document.querySelector('.k-v-map svg').width.baseVal.value < 900")
+    shown.lab.settle()
+    paper = shown.page.evaluate("getComputedStyle(document.querySelector('.k-lab')).backgroundColor")
+    wide, room = shown.page.evaluate("(one => [one.scrollWidth, one.clientWidth])(document.querySelector('.k-lab'))")
+    shown.panel().screenshot(path=ARTEFACTS / "panel-dark-1000.png")
+    shown.page.set_viewport_size(VIEW)
+    shown.page.evaluate("jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
+    shown.page.wait_for_function("document.body.dataset.jpThemeLight === 'true'")
+    shown.page.keyboard.press("Escape")
+    shown.ask("lab.do('clear')")
+    shown.tab("Verdicts")
+
+    assert shown.page.evaluate("window.bad") is None
+    assert paper == "rgb(20, 24, 31)"
+    assert wide <= room
+
+
 def test_two_views_of_one_panel_agree(shown):
     """What is pressed in one view is shown by the other."""
     shown.step(3)
@@ -304,6 +396,42 @@ def test_click_to_paint_at_twelve_nodes(shown, capsys):
         print(f"\nclick to paint at 12 nodes: median {median(times):.0f} ms, worst {max(times):.0f} ms of 20")
 
     assert shown.number(BIG) == 20
+
+
+def test_a_saved_page_steps_without_a_kernel(browser, tmp_path):
+    """From a file, offline: it opens at the start, keys go to the end and back, every tab and the scores open."""
+    panel = kvolsched.scenario("zonal-example").lab()
+    panel.do("run")
+    path = panel.save(tmp_path / "run.html")
+    context = browser.new_context(viewport=VIEW, offline=True)
+    page = context.new_page()
+    errors = []
+    page.on("console", lambda said: said.type == "error" and errors.append(said.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(path.as_uri())
+    number = page.locator(".k-step-no")
+    start = number.inner_text()
+    page.locator(".k-step").focus()
+    for _ in range(12):
+        page.keyboard.press("ArrowRight")
+    end = number.inner_text()
+    for _ in range(4):
+        page.keyboard.press("ArrowLeft")
+    middle = number.inner_text()
+    said = []
+    for tab in page.locator("[data-tab]").all():
+        tab.click()
+        said.append(page.locator(".k-v-body").inner_text())
+    page.locator("[data-tab=verdicts]").click()
+    page.locator('[data-ref="matrix/scores"]').click()
+    scores = page.locator(".k-v-body").inner_text()
+    page.screenshot(path=ARTEFACTS / "panel-page.png")
+    context.close()
+
+    assert (start, end, middle) == ("0", "9", "5")
+    assert len(set(said)) == len(said) >= 6
+    assert "274" in scores
+    assert errors == []
 
 
 def test_reopened_untrusted_it_is_a_picture(lab_page, tmp_path):

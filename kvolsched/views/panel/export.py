@@ -19,13 +19,14 @@ from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.frame import Frame
 from kvolsched.views.panel.driver import PanelDriver
 from kvolsched.views.panel.host import ROOT, read, script, style
-from kvolsched.views.pictures import cluster_map, headline, lanes
+from kvolsched.views.pictures import cluster_map, headline, lanes, log
 from kvolsched.views.pictures.picture import TABS
 
 Views = Callable[[Frame, int, str, str], dict[str, str]]
 _PARTS = re.compile(r"(?=<g |<text|<rect|<path|<circle|<line|</g>)")
 ORDER = ("sentence", "map", "side", "lanes")
 EXPORTED = {picture.name: picture.tab for picture in TABS}
+SWITCHED = "scores"  # what the switch of the first tab shows
 
 
 def picture(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
@@ -56,7 +57,7 @@ def save_page(driver: PanelDriver, path: Path, views: Views, width: int) -> Path
 
 
 def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[str, Any]:
-    first, *others = EXPORTED
+    first, *others = (*EXPORTED, SWITCHED)
     drawn = views(frame, width, "", first)
     bodies = {first: drawn["body"]} | {name: views(frame, width, "", name)["body"] for name in others}
     chips = "".join(
@@ -87,8 +88,9 @@ def _page(title: str, steps: list[dict[str, Any]], pool: list[str], width: int) 
         f'<button class="k-btn k-{name}" data-cmd="{name}">{name.capitalize()}</button>'
         for name in ("reset", "back", "step", "run")
     )
-    return _TEMPLATE.format(title=text.escape(title or "kvolsched"), style=style(), root=ROOT, width=width + 20,
-                            buttons=buttons, tabs=tabs, last=len(steps) - 1, data=data,
+    root = f"{ROOT} k-paired" if any('class="k-half"' in part for part in pool) else ROOT
+    return _TEMPLATE.format(title=text.escape(title or "kvolsched"), style=style(), root=root, width=width + 20,
+                            buttons=buttons, tabs=tabs, written=log.WRITTEN, last=len(steps) - 1, data=data,
                             host=script().replace("export default{render};", ""), glue=read("page.js"))
 
 
@@ -96,7 +98,8 @@ _TEMPLATE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title><style>{style}
 body{{margin:0}}
-body[data-jp-theme-light=false]{{background:#14181f}}.k-page{{margin:auto}}</style></head>
+body[data-jp-theme-light=false]{{background:#14181f}}.k-page{{margin:auto}}
+.k-page text.k-live,.k-page [data-ref="{written}"]{{display:none}}</style></head>
 <body><div class="{root} k-lab k-page" style="max-width:{width}px"><div class="k-grid">
 <div class="k-toolbar">{buttons}
 <input type="range" class="k-slider" aria-label="timeline" min="0" max="{last}" value="0">
