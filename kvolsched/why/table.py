@@ -55,11 +55,16 @@ def node_groups(judgement: Judgement, found: Sequence[Demand], order: Sequence[i
         if not clause.preemption
     }
     preempting = {clause.reason: clause.number for clause in clauses if clause.preemption}
+    verdicts = dict(zip(judgement.nodes, (column.tobytes() for column in judgement.codes.T), strict=True))
+    known: dict[tuple[bytes, bool], tuple[tuple[str, ...], bool]] = {}  # by verdicts, and whether restrictions matter
     made: list[AlikeNodes] = []
     for group in group_nodes_by_demands(found, judgement.nodes):
         apart: dict[tuple[tuple[str, ...], bool, str], list[str]] = {}
         for node in group.nodes:
-            reasons, helps = counted_reasons(judgement, node)
+            alike = verdicts[node], _is_excluded(judgement, node)
+            if alike not in known:
+                known[alike] = counted_reasons(judgement, node)
+            reasons, helps = known[alike]
             apart.setdefault((reasons, helps, _first_plugin(judgement, node)), []).append(node)
         for (reasons, helps, first), nodes in apart.items():
             counting = tuple(sorted(numbers[reason] for reason in reasons if reason in numbers))
@@ -78,8 +83,7 @@ def node_groups(judgement: Judgement, found: Sequence[Demand], order: Sequence[i
 def counted_reasons(judgement: Judgement, node: str) -> tuple[tuple[str, ...], bool]:
     """Return the reasons for which the event counts a node, and whether removing pods could help there."""
     first = judgement.first_rejecting[node]
-    outside = any(node not in restriction.names for restriction in judgement.restrictions)
-    if outside and node != judgement.pod.status.nominated_node_name:
+    if _is_excluded(judgement, node):
         return (EXCLUDED,), False
     if first is None:
         return (), True
@@ -88,6 +92,12 @@ def counted_reasons(judgement: Judgement, node: str) -> tuple[tuple[str, ...], b
     together = [other.name for other in filters if other.group == group] if group else [first]
     reasons = [reason for name in together for reason in judgement.verdict(node, name)[0]]
     return tuple(dict.fromkeys(reasons)), judgement.statuses[node] is Code.UNSCHEDULABLE
+
+
+def _is_excluded(judgement: Judgement, node: str) -> bool:
+    """Say whether a node was not filtered, as it lies outside the nodes that plugins named before filtering."""
+    outside = any(node not in restriction.names for restriction in judgement.restrictions)
+    return outside and node != judgement.pod.status.nominated_node_name
 
 
 def _first_plugin(judgement: Judgement, node: str) -> str:
