@@ -212,9 +212,9 @@ def test_leaving_out_one_edit_rebases_the_later_ones():
 
 def test_a_fix_whose_room_another_pod_takes_says_that_the_pod_still_waits():
     """The new node fits the pod, but one of higher priority that waits as well takes it first."""
-    first = POD.format("vip", 4, "priority: 10")
-    found = Cluster.from_manifests(SMALL + POD.format("old", 4, "nodeName: n0") + first.replace(
-        "priority: 10", "priority: 10\n  preemptionPolicy: Never") + POD.format("web", 4, "")).fix("web")
+    first = POD.format("vip", 4, "priority: 10\n  preemptionPolicy: Never")
+    old = POD.format("old", 4, "nodeName: n0")
+    found = Cluster.from_manifests(SMALL + old + first + POD.format("web", 4, "")).fix("web")
     tried = find(found, "add a node").try_it()
 
     assert ("", False, "default/web still waits") == (tried.node, tried.helps, tried.headline)
