@@ -302,6 +302,14 @@ def test_older_words_are_recognised(said, today):
     assert today in words
 
 
+def test_a_condition_that_counts_otherwise_shows_only_the_difference():
+    """The note has the clauses of the pod's condition and ours that differ, not both sentences."""
+    note = dump("storage").why("kafka-2").notes[-1]
+
+    assert "otherwise: “1 node(s) did not have enough free storage” in place of “1 node(s) were unschedulable”" in note
+    assert "exceed max volume count" not in note
+
+
 class Odd:
     """A custom plugin: only nodes whose name ends in an odd digit."""
 

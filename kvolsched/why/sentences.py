@@ -49,6 +49,7 @@ ODD_PHRASES = (
         "“Too many pods”: the node's allocatable pods are used up, whatever cpu and memory are left.",
     ),
 )
+_NODES = re.compile(r"^0/\d+ nodes are available: ")
 OLDER_PHRASES = (
     # (phrase, releases that wrote it, today's phrase)
     (
@@ -112,9 +113,15 @@ def compare_with_condition(message: str, sentence: str) -> list[str]:
     if older:
         return [f"The pod's condition says: {message}", *older]
     when = "It was written at the pod's last try; the cluster has changed since, or the dump does not show all."
-    return [f"The pod's condition says otherwise: “{message}”. {when}"]
+    theirs, ours = (set(_counted_reasons(words)) for words in (message, sentence))
+    if not theirs & ours:
+        return [f"The pod's condition says otherwise: “{message}”. {when}"]
+    told = ", ".join(sorted(theirs - ours)) or "nothing"
+    place = ", ".join(sorted(ours - theirs)) or "nothing"
+    return [f"The pod's condition says otherwise: “{told}” in place of “{place}”. {when}"]
 
 
 def _counted_reasons(sentence: str) -> Sequence[str]:
     """Return the counted reasons of a sentence, without its part about preemption."""
-    return sorted(sentence.partition(" no new claims")[0].partition(" preemption:")[0].rstrip(". ").split(", "))
+    counted = sentence.partition(" no new claims")[0].partition(" preemption:")[0].rstrip(". ")
+    return sorted(_NODES.sub("", counted).split(", "))
