@@ -37,6 +37,7 @@ POD = {  # method -> a call of it with a reference to a pod
     "verdicts": lambda c, pod: c.verdicts(pod),
     "whatif": lambda c, pod: c.whatif("why", pod=pod, **{"n1:spec.unschedulable": bool}).table,
     "why": lambda c, pod: c.why(pod),
+    "workbench": lambda c, pod: c.workbench(pod, "metadata: {labels: {a: b}}").answers[0],
     "written": lambda c, pod: c.written(pod),
     "__getitem__": lambda c, pod: c[pod],
 }
@@ -230,3 +231,12 @@ def test_faults_return_their_step(cluster):
     assert not scenario("zonal-example").crash("scheduler")
     with pytest.raises(ValueError, match="nth: 0: must be at least 1"):
         c.refuse("scheduler", 0)
+
+
+def test_names_in_the_panel(cluster):
+    """A misspelled command, tab or act is told with the nearest ones."""
+    lab = cluster.fork().lab()
+    for call, near in ((lambda: lab.do("stpe"), "step or speed"), (lambda: lab.do("tab", name="skw"), "skew"),
+                       (lambda: lab.user("cordn", node="n1"), "cordon or uncordon")):  # fmt: skip
+        with pytest.raises(UnknownName, match=rf"did you mean {near}\?"):
+            call()

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
+from linecache import getlines
+from pathlib import Path
+from traceback import extract_tb
+from types import TracebackType
 
+HOUSE = str(Path(__file__).parent.parent)  # the package's own files
 MAX_LISTED = 12  # names in a sentence; of more the nearest are enough
 MAX_NEAREST = 3
 CUTOFF = 0.6  # least likeness of two names, as difflib measures it
@@ -27,7 +32,16 @@ class UnknownName(KeyError, ValueError):
         return str(self.args[0]) if self.args else ""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"{type(self).__name__}: {self}"]  # a notebook shows the sentence, not our code
+        """Return what a notebook shows: the line that asked, if its cell has several, and the sentence."""
+        return [*_asking_line(self.__traceback__), f"{type(self).__name__}: {self}"]
+
+
+def _asking_line(where: TracebackType | None) -> list[str]:
+    """Return the last line outside this package that led here, if its file or cell has several."""
+    asking = [frame for frame in extract_tb(where) if not frame.filename.startswith(HOUSE)]
+    if not asking or not asking[-1].line or len(getlines(asking[-1].filename)) == 1:
+        return []
+    return [f"line {asking[-1].lineno}: {asking[-1].line}"]
 
 
 def unknown_name(

@@ -101,8 +101,11 @@ def test_near_names():
 
 
 def test_the_error_is_one_line_in_a_notebook():
-    """It is a KeyError, a LookupError and a ValueError; printed and in a notebook it is its sentence, not its repr."""
+    """It is a KeyError and a ValueError; printed and in a notebook it is its sentence, not its repr, and who asked."""
     error = UnknownName("no pod/'x'; there are: none")
     assert (True, True) == (isinstance(error, KeyError), isinstance(error, ValueError))
     assert "no pod/'x'; there are: none" == str(error)
     assert ["UnknownName: no pod/'x'; there are: none"] == error._render_traceback_()
+    with pytest.raises(UnknownName) as raised:
+        find_key(OBJECTS, "node/x")
+    assert 'find_key(OBJECTS, "node/x")' == raised.value._render_traceback_()[0].partition(": ")[2]

@@ -12,6 +12,8 @@ from typing import Any
 
 from attrs import field, frozen
 
+from kvolsched.api.unknown_name import UnknownName, did_you_mean
+
 REASONS = ("Conflict", "NotFound", "Forbidden", "Invalid", "Timeout")
 MANIFEST = """apiVersion: v1
 kind: Pod
@@ -157,6 +159,17 @@ ACTS = (
 UNTIL = PanelAct("until", "Play until when? Such as: pod/web-0 Running, pvc/data Bound, pod/web-0 gone.",
                 (Field("until", choices="condition"),), lambda v: Call("run", (v["until"],)), "", done="play")
 BY_NAME = {act.name: act for act in (*ACTS, UNTIL)}
+
+
+def act_named(name: str) -> PanelAct:
+    """Return the act of this name.
+
+    Raises:
+        UnknownName: there is none; the message lists the names. It is a KeyError.
+    """
+    if name not in BY_NAME:
+        raise UnknownName(f"no act {name!r}; there are: {', '.join(BY_NAME)}{did_you_mean(name, BY_NAME)}")
+    return BY_NAME[name]
 
 
 def unused(name: str, taken: Sequence[str]) -> str:

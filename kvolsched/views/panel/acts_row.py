@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 from kvolsched.results import ApplyRefused
 from kvolsched.views.drawing.text import escape
-from kvolsched.views.panel.acts import ACTS, BY_NAME, Field, PanelAct
+from kvolsched.views.panel.acts import ACTS, Field, PanelAct, act_named
 
 MANY = 40
 """Of more choices a field completes what is written; of fewer it lists them."""
@@ -50,9 +50,9 @@ class ActsRow:
         """Open the form of an act; what is selected fills in its field.
 
         Raises:
-            KeyError: there is no such act.
+            UnknownName: there is no such act. It is a KeyError.
         """
-        self.act = act = BY_NAME[name]
+        self.act = act = act_named(name)
         self.fields = {field.name: self._field(field, selected) for field in act.fields}
         for each in self.fields.values():
             each.observe(lambda _: self._preview(), "value")

@@ -16,10 +16,11 @@ import ipywidgets as widgets
 import traitlets
 
 from kvolsched.api.kinds.node import ZONE_LABEL
+from kvolsched.api.unknown_name import UnknownName, did_you_mean, unknown_name
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.frame import Frame, NextActor
 from kvolsched.views.panel import pair as side_by_side
-from kvolsched.views.panel.acts import BY_NAME, UNTIL
+from kvolsched.views.panel.acts import UNTIL, act_named
 from kvolsched.views.panel.acts_row import ActsRow, button
 from kvolsched.views.panel.driver import ClusterDriver, PanelDriver
 from kvolsched.views.panel.export import save_page, still
@@ -146,7 +147,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         """
         act = self._commands().get(cmd)
         if act is None:
-            raise ValueError(f"no command {cmd!r}: {', '.join(sorted(self._commands()))}")
+            names = sorted(self._commands())
+            raise UnknownName(f"no command {cmd!r}: {', '.join(names)}{did_you_mean(cmd, names)}")
         if cmd not in _WHILE_PLAYING:
             self.player.stop()
         try:
@@ -162,7 +164,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         """Act as the user: a name of the row of acts and the values of its fields; `history` then has its line.
 
         Raises:
-            KeyError: there is no such act, or there is no such object.
+            UnknownName: there is no such act or object. It is a KeyError.
             ValueError: a field is missing or wrong; the message lists the fields.
             ApplyRefused: the API server refuses.
 
@@ -317,11 +319,16 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             "play": self._play,
             "pause": self.player.stop,
             "toggle": lambda: self.player.stop() if self.playing else self._play(),
-            "tab": lambda name: self.set_trait("tab", name),
+            "tab": self._open_tab,
             "tick": self._step,
             "width": self._resize,
             "ping": lambda: None,
         }
+
+    def _open_tab(self, name: str) -> None:
+        if name not in self.tabs:
+            raise unknown_name(f"tab {name!r}", name, self.tabs)
+        self.set_trait("tab", name)
 
     def _drive(self, order: Callable[..., None], *arguments: Any) -> None:
         order(*arguments)
@@ -368,7 +375,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self.acts.ask(name, self.selection)
 
     def _user(self, act: str, **values: Any) -> None:
-        asked = BY_NAME[act]
+        asked = act_named(act)
         if set(values) != {each.name for each in asked.fields}:
             raise ValueError(f"{act} takes: {', '.join(each.name for each in asked.fields)}")
         call = asked.call(values)
