@@ -64,6 +64,9 @@ class FakeDriver:
         names = {"node": [n.name for n in self.frames[self.at].nodes], "pod": [p.ref for p in self.frames[self.at].pods]}
         return [(name, name) for name in names.get(kind, [])]
 
+    def offered(self) -> frozenset[str]:
+        return frozenset({"pod"})
+
     def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
         self.orders.append(("perform", str(call), branch, forks))
         self.script.add(str(call))

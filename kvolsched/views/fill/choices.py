@@ -46,6 +46,25 @@ def choices(cluster: ClusterCore, kind: str) -> list[Choice]:
     }[kind]()
 
 
+def offered(cluster: ClusterCore) -> frozenset[str]:
+    """Return which of the choices there is anything of that an act may need: pod, gated, cordoned, workload, stopped.
+
+    It is asked at every step, so it looks at each object once.
+    """
+    found = {"stopped"} if stopped_nodes(cluster.world.log) else set()
+    for key, obj in cluster.world.log.objects.items():
+        if key.kind == "Pod":
+            found.add("pod")
+            if obj.spec.scheduling_gates:
+                found.add("gated")
+        elif key.kind == "Node":
+            if obj.spec.unschedulable:
+                found.add("cordoned")
+        elif key.kind in WORKLOADS:
+            found.add("workload")
+    return frozenset(found)
+
+
 def _same(text: str) -> Choice:
     return text, text
 

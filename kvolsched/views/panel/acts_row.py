@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any
 
@@ -89,11 +90,11 @@ class ActsRow:
         said = getattr(error, "lines", None) or str(error.args[0] if isinstance(error, KeyError) else error).split("\n")
         self.said.value = f'<span class="k-refusal" role="alert">{"<br>".join(map(escape, said))}</span>'
 
-    def update(self, note: str, lines: Iterable[str]) -> None:
+    def update(self, note: str, lines: Iterable[str], offered: AbstractSet[str]) -> None:
         """Show which acts there are objects for, where an act begins a branch, and what was done."""
         for act in ACTS:
             if act.needs:
-                show(self.buttons[act.name], shown=bool(self.choices(act.needs)))
+                show(self.buttons[act.name], shown=act.needs in offered)
         self.note.value = note
         self.text.value = "\n".join(lines)
         self.opener.disabled = not self.text.value

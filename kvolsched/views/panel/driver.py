@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ...cluster_core import ClusterCore
 from ...conditions import condition
 from ..fill import frame_of, with_details
-from ..fill.choices import Choice, choices
+from ..fill.choices import Choice, choices, offered
 from ..fill.context import FrameContext, JudgedPass
 from ..fill.history import REPEATED, known_next
 from ..frame import Frame
@@ -54,6 +54,9 @@ class PanelDriver(Protocol):
 
     def choices(self, kind: str) -> list[Choice]:
         """Return what there is of a kind to act on: how each is shown, and its value."""
+
+    def offered(self) -> frozenset[str]:
+        """Return the kinds of choices that an act may need and that there is anything of."""
 
     def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
         """Let the user act; in the past, and if it `forks`, on a new branch of this name."""
@@ -148,6 +151,9 @@ class ClusterDriver:
 
     def choices(self, kind: str) -> list[Choice]:
         return choices(self.cluster, kind)
+
+    def offered(self) -> frozenset[str]:
+        return offered(self.cluster)
 
     def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
         """Let the user act; in the past, and if it `forks`, on a new branch of this name.

@@ -480,7 +480,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         for name, on in (("k-playing", playing), ("k-paired", pair is not None)):
             (self.add_class if on else self.remove_class)(name)
         past = f"starts a branch at step {head.step}" if head.step < head.steps_known else ""
-        self.acts.update(" · ".join(part for part in (self._ended, past) if part), self.driver.history())
+        note = " · ".join(part for part in (self._ended, past) if part)
+        self.acts.update(note, self.driver.history(), self.driver.offered())
         events = len(frame.events)
         self.tabs["events"].description = f"Events {events}" if events else "Events"
         for name, tab in self.tabs.items():

@@ -141,6 +141,9 @@ class Pair:
     def choices(self, kind: str) -> list[Choice]:
         return self.left.choices(kind)
 
+    def offered(self) -> frozenset[str]:
+        return self.left.offered()
+
     def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
         """Let the user act on the first one."""
         self.left.perform(call, branch, forks=forks)
