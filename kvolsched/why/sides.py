@@ -136,7 +136,7 @@ def _short_name(demand: Demand, evidence: Evidence, node: Node) -> Sides:
 
 
 def _short_taint(demand: Demand, evidence: Evidence, node: Node) -> Sides:
-    taints = [str(taint).removeprefix(f"{taint.key}=") for taint in node.spec.taints if taint.key == demand.about]
+    taints = [str(taint)[len(taint.key) + 1 :] for taint in node.spec.taints if taint.key == demand.about]
     return Sides(", ".join(taints), "not tolerated")
 
 

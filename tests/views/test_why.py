@@ -152,6 +152,14 @@ def test_many_nodes_share_at_most_seven_columns():
     assert "68 nodes, to scale" in words(drawn(answer))
 
 
+def test_a_taint_without_value_is_told_by_its_effect():
+    """The row names the key, the cell what follows it: value and effect, or the effect alone."""
+    taints = [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}, {"key": "draining", "effect": "NoExecute"}]
+    card = card_of(cluster_of(*nodes(1, name="n", spec={"taints": taints}), pod(cpu="1")).why("web"))
+
+    assert ["gpu:NoSchedule", "NoExecute"] == [row.cells[0].sides for row in card.demands]
+
+
 def test_one_node_is_one_column():
     """The only node is named in the headline."""
     svg = drawn(cluster_of(*nodes(1, name="n"), pod()).why("web"))

@@ -240,7 +240,7 @@ def draw_preemption(card: WhyCard, grid: Grid, y: float) -> tuple[str, float]:
         parts.append(word(MARGIN, y + 14, "k-y-c", "preemption"))
         parts.append(word(MARGIN, y + 30, "k-q", "would it help to evict pods?"))
     if not over:
-        y = bottom = y + 32
+        y = bottom = y + (32 if grid.stacked else 42)
         for clause in clauses:
             words = f"{clause.text}: {clause.about}"
             lines = wrapped(words, grid.width - 2 * MARGIN - 26, 11, 4)
