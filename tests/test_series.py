@@ -3,8 +3,11 @@
 import pytest
 
 import kvolsched
+from kvolsched.scheduler.columns.snapshot import snapshot
+from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
+from kvolsched.scheduler.plugins.pod_topology_spread.skew import match_domains
 from kvolsched.series import timelines
-from kvolsched.series.measures import EventsSoFar
+from kvolsched.series.measures import EventsSoFar, LargestSkew
 
 
 def ran(name, revision=None, **dials):
@@ -77,6 +80,28 @@ def test_skew_is_that_of_the_rule():
     """The third pod of six raises the skew to 1 and the next one in an empty zone does not; nothing without one."""
     assert values(ran("six-in-three-zones"), "skew") == [0, 1, 0, 1, 0]
     assert timelines([ran("zonal-example")], "skew")[0].points == ()
+
+
+@pytest.mark.parametrize("name", ["six-in-three-zones", "zones", "a-zone-is-closed"])
+def test_skew_counts_as_the_rule_does(name):
+    """After each change the counts of domains, kept change by change, are those of the rule's own function."""
+    cluster, measure = kvolsched.scenario(name), LargestSkew(PodTopologySpread())
+    for key, obj in cluster.world.log.objects.items():
+        measure.change(key, None, obj)
+    cluster.run()
+    placed = [pod.metadata.name for pod in cluster.objects("pods") if pod.spec.node_name]
+    cluster.taint(cluster.objects("nodes")[0].metadata.name, "closed=now:NoSchedule")
+    cluster.delete(f"pod/{placed[-1]}")
+    cluster.run(seconds=30)
+    log, start = cluster.world.log, cluster.world.history.ends[0]
+    seen = snapshot(cluster.world.log.objects.values())
+    for change in log.changes[start - log.base : log.place - log.base]:
+        measure.change(*change)
+
+    assert measure.counts
+    for counted in measure.counts.values():
+        expected = match_domains(counted.pod, counted.constraint, counted.group, seen)
+        assert (expected.match_num, expected.min_match) == (counted.pods, max(counted.pods.values()) - counted.skew)
 
 
 def test_room_is_published_later_than_it_is_taken():

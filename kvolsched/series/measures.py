@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, cast
 
 from ..api.kinds.csi import CSIDriver, CSIStorageCapacity
+from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod
 from ..api.kinds.quantity import value
 from ..cluster_core import ClusterCore
@@ -20,7 +21,7 @@ from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.loop.assume_cache import ASSUMED, key_of_note
 from ..scheduler.plugins.pod_topology_spread import PodTopologySpread
 from ..scheduler.plugins.pod_topology_spread.constraint import SpreadConstraint
-from ..scheduler.plugins.pod_topology_spread.skew import match_domains
+from ..scheduler.plugins.pod_topology_spread.skew import DomainMatches
 from ..world.log import Key, Log, LogKey, Note
 
 GIBIBYTE = 1 << 30
@@ -126,40 +127,100 @@ class LargestSkew:
     unit = "pods"
 
     def __init__(self, plugin: PodTopologySpread) -> None:
-        self.plugin, self.seen, self.pods = plugin, Snapshot(), dict[Key, Pod]()
+        self.plugin = plugin
+        self.nodes: dict[str, Node] = {}
+        self.placed: dict[Key, Pod] = {}
+        self.counts: dict[Any, _DomainCount] = {}  # by constraint, and by what of the pod decides on nodes
         self.known: dict[str, float] | None = None
 
     def change(self, key: LogKey, old: Any, new: Any) -> None:
-        if type(key) is not Key or key.kind not in Snapshot.follows:
+        if type(key) is not Key:
             return
-        self.seen.apply(key, old, new)
-        if key.kind == "Pod":
-            self.pods.pop(key, None)
-            if new is not None and new.spec.topology_spread_constraints:
-                self.pods[key] = new
-            if old is None or new is None or old.spec.node_name != new.spec.node_name or old.terminal != new.terminal:
+        if key.kind == "Node":
+            if old is None or new is None or old.spec != new.spec or old.metadata.labels != new.metadata.labels:
+                self.nodes.pop(key.name, None)
+                if new is not None:
+                    self.nodes[key.name] = new
+                for counted in self.counts.values():
+                    counted.recount(self.nodes, self.placed)
                 self.known = None
-        elif key.kind == "Node":
-            self.known = None
+        elif key.kind == "Pod":
+            self._change_pod(key, old, new)
+
+    def _change_pod(self, key: Key, old: Pod | None, new: Pod | None) -> None:
+        before, after = self.placed.pop(key, None), new if new and new.spec.node_name and not new.terminal else None
+        if after is not None:
+            self.placed[key] = after
+        for counted in self.counts.values():
+            if counted.add(before, -1) | counted.add(after, 1):
+                self.known = None
+        if old is None or new is None or _spreading_of(old) != _spreading_of(new):
+            for pod, sign in ((old, -1), (new, 1)):
+                if pod is not None and pod.spec.topology_spread_constraints:
+                    self._use(pod, sign)
+
+    def _use(self, pod: Pod, sign: int) -> None:
+        """Begin to count a constraint with the first pod that has it, and stop with the last one."""
+        spec = pod.spec
+        for group in (self.plugin.hard_constraints(pod), self.plugin.soft_constraints(pod, Snapshot())):
+            for each in group:
+                name = (each, pod.metadata.namespace, spec.node_selector, spec.affinity, spec.tolerations)
+                counted = self.counts.get(name)
+                if counted is None:
+                    counted = self.counts[name] = _DomainCount(each, pod, group)
+                    counted.recount(self.nodes, self.placed)
+                counted.users += sign
+                if not counted.users:
+                    del self.counts[name]
+                self.known = None
 
     def values(self) -> Mapping[str, float]:
         if self.known is None:
-            counted = (match_domains(pod, each, group, self.seen) for pod, each, group in self._constraints())
-            skews = [max(found.match_num.values()) - found.min_match for found in counted if found.match_num]
+            skews = [counted.skew for counted in self.counts.values() if counted.pods]
             self.known = {"": max(skews)} if skews else {}
         return self.known
 
-    def _constraints(self) -> Iterator[tuple[Pod, SpreadConstraint, tuple[SpreadConstraint, ...]]]:
-        """Yield each constraint once, with a pod that has it and the constraints it is checked with."""
-        found = set()
-        for pod in self.pods.values():
-            spec = pod.spec
-            for group in (self.plugin.hard_constraints(pod), self.plugin.soft_constraints(pod, self.seen)):
-                for each in group:
-                    same = (each, pod.metadata.namespace, spec.node_selector, spec.affinity, spec.tolerations)
-                    if same not in found:
-                        found.add(same)
-                        yield pod, each, group
+
+def _spreading_of(pod: Pod) -> tuple[Any, ...]:
+    """Return what of a pod its constraints depend on."""
+    spec = pod.spec
+    return spec.topology_spread_constraints, pod.metadata.labels, spec.node_selector, spec.affinity, spec.tolerations
+
+
+class _DomainCount:
+    """How many pods a constraint counts in each domain, as `skew.match_domains` counts them. Mutable.
+
+    `users`: how many pods have it. `domains`: of the counted nodes. `pods`: by domain.
+    """
+
+    def __init__(self, constraint: SpreadConstraint, pod: Pod, group: tuple[SpreadConstraint, ...]) -> None:
+        self.constraint, self.pod, self.group, self.users = constraint, pod, group, 0
+        self.domains: dict[str, str] = {}
+        self.pods: dict[str, int] = {}
+
+    def recount(self, nodes: Mapping[str, Node], placed: Mapping[Key, Pod]) -> None:
+        """Count all pods on all nodes."""
+        self.domains = {
+            name: node.metadata.labels[self.constraint.topology_key]
+            for name, node in nodes.items()
+            if not self.constraint.node_exclusion(self.pod, node, self.group)
+        }
+        self.pods = dict.fromkeys(self.domains.values(), 0)
+        for pod in placed.values():
+            self.add(pod, 1)
+
+    def add(self, pod: Pod | None, sign: int) -> bool:
+        """Count a pod, or no longer, and say whether it is one that counts."""
+        domain = self.domains.get(pod.spec.node_name) if pod is not None else None
+        if pod is None or domain is None or not self.constraint.matches(pod):
+            return False
+        self.pods[domain] += sign
+        return True
+
+    @property
+    def skew(self) -> int:
+        """The fullest domain − the minimum of the rule."""
+        return max(self.pods.values()) - DomainMatches(self.constraint, self.pods).min_match
 
 
 class FreeRoom:

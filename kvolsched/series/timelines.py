@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
+from tqdm.auto import tqdm
 
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..cluster_core import ClusterCore
@@ -187,7 +188,7 @@ def _read_steps(cluster: ClusterCore, functions: Mapping[str, Function]) -> dict
     if not functions:
         return points
     copy = _with_future(cluster)
-    for step in range(copy.world.known_steps + 1):
+    for step in tqdm(range(copy.world.known_steps + 1), unit=" steps", leave=False, delay=1.0):
         copy.goto(step)
         for name, function in functions.items():
             value = float(function(copy))
