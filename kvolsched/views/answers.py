@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from attrs import evolve
+
 from .drawing.figure import Figure
 from .fill import turns
 from .fill.decode import rows_of as decode_rows
@@ -69,6 +71,9 @@ def _fixes(answer: Any) -> Figure:
 
 
 def _whys(answer: Any) -> Figure:
+    if len(answer) == 1:  # the card of the only pod says more
+        card = why_card(evolve(answer[0], nearest_edit=answer.nearest_edit))
+        return Figure(lambda width, selection: why.draw(card, width, selection), repr(answer))
     page = causes_page(answer)
     return Figure(lambda width, selection: why_causes.draw(page, width, selection), why_causes.reading(page))
 

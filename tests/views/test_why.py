@@ -194,6 +194,15 @@ def test_no_pending_pod_is_one_sentence():
     assert "No pod waits for a node." in causes_picture.draw(page_of(Cluster().why()), 720)
 
 
+def test_the_only_pending_pod_has_its_card():
+    """With one pending pod the picture of all is the card of that pod; the words are those of all."""
+    answers = cluster_of(*nodes(2, name="n"), pod()).why()
+    figure = answers.figure()
+
+    assert "one demand alone" in figure.svg
+    assert repr(answers) == figure.reading
+
+
 def test_many_nodes_are_a_bar_for_each_zone():
     """From 13 nodes on a zone has a bar with the letters of most nodes in place of squares."""
     page = page_of(cluster_of(*nodes(20, name="n"), pod(), pod("web-1")).why())
