@@ -135,7 +135,7 @@ ACTS = (
     PanelAct("crash", "Which component? It loses what it remembers and lists everything again.", (_COMPONENT,),
             lambda v: Call("crash", (v["component"],)), "{component} crashed"),
     PanelAct("refuse", "Whose next write, and why?",
-            (_COMPONENT, Field("nth", "its write number", default="1"), Field("reason", values=REASONS)),
+            (_COMPONENT, Field("nth", "write number", default="1"), Field("reason", values=REASONS)),
             lambda v: Call("refuse", (v["component"],), {"nth": int(v["nth"]), "reason": v["reason"]}),
             "{component} refused", done="refuse it"),
     PanelAct("delay", "Which component, for how many seconds?",

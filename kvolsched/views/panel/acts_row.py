@@ -107,7 +107,8 @@ class ActsRow:
         if field.lines:
             return widgets.Textarea(value, rows=6).add_class("k-code")
         if not known:
-            return widgets.Text(value, placeholder=name, continuous_update=False).add_class("k-field")
+            return widgets.Text(value, placeholder=name, description=field.label, continuous_update=False,
+                                style={"description_width": "initial"}).add_class("k-field")  # fmt: skip
         if len(known) > MANY or field.choices == "condition":
             first = value if value in listed else listed[0]
             return widgets.Combobox(value=first, options=listed, continuous_update=False,
