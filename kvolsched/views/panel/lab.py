@@ -33,8 +33,6 @@ from kvolsched.views.panel.toolbar import ALONE, Toolbar
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
 from kvolsched.views.pictures.picture import NAMED, TABS
 
-MOST_CHIPS = 5
-"""Of more actors that may act, the others are behind a button."""
 _WHILE_PLAYING = frozenset({"tick", "play", "pause", "toggle", "width", "ping", "tab", "select", "judge", "speed"})
 
 
@@ -55,7 +53,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     """The panel of one run: step it forward and back, select anything, read why.
 
     From top to bottom it shows the step in a sentence; who may act next and what each would do; the map
-    (solid: written to the API, dashed: only assumed or half done) beside what the step changed; a lane an actor,
+    (solid: written to the API, dashed: only assumed or half done) below what the step wrote; a lane an actor,
     with who has not seen what yet; and, in tabs, the verdicts of the last pass, its ledgers of skew and capacity, the
     domains, the events and the story of the object selected. A click on a node, pod, claim, volume or verdict
     selects it everywhere; a click on a number or mark of the lanes goes to that step.
@@ -488,7 +486,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             (tab.add_class if name == self.tab else tab.remove_class)("k-on")
 
     def _chips(self, rows: tuple[NextActor, ...]) -> None:
-        wanted = rows[: None if self._all_chips or len(rows) <= MOST_CHIPS + 1 else MOST_CHIPS]
+        fit = headline.chips_that_fit(rows, self._width)
+        wanted = rows if self._all_chips else rows[:fit]
         kept = {row.actor: self._chip_pool[row.actor] for row in wanted if row.actor in self._chip_pool}
         free = [chip for actor, chip in self._chip_pool.items() if actor not in kept]
         shown = []
@@ -503,7 +502,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
                 (chip.add_class if row.changes_nothing else chip.remove_class)("k-idle")
         self._chip_pool = kept | {f"{place}": chip for place, chip in enumerate(free)}
         self._more_chips.description = "fewer" if self._all_chips else f"+ {len(rows) - len(shown)} more"
-        more = [self._more_chips] if len(rows) > MOST_CHIPS + 1 else []
+        more = [self._more_chips] if len(rows) > fit else []
         children = (self._chip_label, *(shown or [self._nobody]), *more)
         if children != self.chips.children:
             self.chips.children = children

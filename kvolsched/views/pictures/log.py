@@ -63,7 +63,8 @@ def draw_written(frame: f.Frame, width: int, selection: str = "", *, open_: bool
         start = x + (t.width(head, 11.5) + 14 if head else 0)
         if not shown and most - start < 160:  # one change has room at any width
             head, start = "", x
-        drawn, end = _entry(row, i, start, y, most - start, named=row.ref != before or bool(head), selection=selection)
+        room = most - start if not shown else width  # only the first is cut to fit
+        drawn, end = _entry(row, i, start, y, room, named=row.ref != before or bool(head), selection=selection)
         if shown and (end > most or most - start < 40):
             break
         if head:
