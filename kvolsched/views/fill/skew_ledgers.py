@@ -77,7 +77,8 @@ def _ledger(asked: JudgedPod, verdicts: _Verdicts, constraint: SpreadConstraint,
     hard = stated.when_unsatisfiable != SCHEDULE_ANYWAY
     domains = _domains(pod, constraint, group, seen)
     best = {} if hard else best_nodes(asked, {name: domain.nodes for name, domain in domains.items()})
-    rows = [_row(name, domain, counted, verdicts, hard=hard) for name, domain in domains.items()]
+    over = words.over(counted)
+    rows = [_row(name, domain, counted, verdicts, over if hard else None) for name, domain in domains.items()]
     ledger = f.SkewLedger(
         pod=ref(Key("Pod", pod.metadata.namespace, pod.metadata.name)),
         key=constraint.topology_key,
@@ -104,18 +105,16 @@ def _selector(stated: TopologySpreadConstraint) -> str:
     return f"{selected}, same {' and '.join(stated.match_label_keys)}" if stated.match_label_keys else selected
 
 
-def _row(name: str, domain: _Domain, counted: DomainMatches, verdicts: _Verdicts, *, hard: bool) -> f.SkewRow:
+def _row(name: str, domain: _Domain, counted: DomainMatches, verdicts: _Verdicts, over: str | None) -> f.SkewRow:
+    """Return the row of a domain; `over` names what one that is too full is compared with, None: nothing forbids it."""
     skew, is_counted = counted.skew(None if name == NO_LABEL else name), name in counted.match_num
     row = f.SkewRow(
         domain=name, nodes=len(domain.nodes), counted=skew.match_num if is_counted else domain.matching,
         not_counted=tuple((number, why) for why, number in sorted(domain.not_counted.items())),
         left_out="" if is_counted else _left_out(domain),
-        skew_if_placed=skew.skew, fits=not hard or skew.fits,
+        skew_if_placed=skew.skew, fits=over is None or skew.fits,
     )  # fmt: skip
-    too_many = ""
-    if is_counted and not row.fits:
-        over = words.over(counted)
-        too_many = f"{skew.skew - counted.constraint.max_skew} too many{over}"
+    too_many = f"{skew.skew - counted.constraint.max_skew} too many{over}" if is_counted and not row.fits else ""
     return evolve(row, landing=verdicts.landing(domain.nodes, too_many))
 
 

@@ -7,6 +7,7 @@ skew after placement.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import attrs
 
@@ -62,7 +63,7 @@ class DomainMatches:
         """Whether there are as many domains as minDomains asks for, and any at all."""
         return len(self.match_num) >= max(self.constraint.min_domains, 1)
 
-    @property
+    @cached_property
     def min_match(self) -> int:
         """The count of the emptiest domain; 0 if there are too few domains."""
         return min(self.match_num.values()) if self.has_min_domains else 0
