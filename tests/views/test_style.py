@@ -89,3 +89,8 @@ def test_every_rule_stands_under_the_versioned_root():
     assert [s for s in selectors if f".{host.ROOT}" not in s] == []
     assert [c for c in re.findall(r"\.([a-zA-Z][\w-]*)", "".join(selectors))
                   if not c.startswith(("k-", "kv-", "noUi-", "widget-", "jupyter-", "mod-"))] == []  # fmt: skip
+
+
+def test_switches_that_need_a_kernel_are_hidden_without_one():
+    """A figure and a saved page, where nobody answers a click, do not show what only the panel can do."""
+    assert f".{host.ROOT}.k-fig .k-live,.{host.ROOT}.k-page .k-live{{display:none}}" in host.style()
