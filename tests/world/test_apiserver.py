@@ -178,6 +178,8 @@ class Server(RuleBasedStateMachine):
         if not life.deleting:
             life.deleting = bool(grace or life.finalizers)
             life.grace = grace if life.deleting else 0
+        else:
+            life.grace = min(life.grace, grace)  # a further delete may shorten the time, never lengthen it
         if grace == 0 and not life.finalizers:
             del self.model[key]
             assert outcome.stored is None
