@@ -14,6 +14,7 @@ from .results import ApplyRefused, Run, Step
 from .revision import Revision, design, draft, upstream
 from .scenario import Scenario, play, scenario
 from .scenario import scenario_names as scenarios
+from .sweep import Sweep, sweep
 
 __version__ = "0.1.0"
 
@@ -26,6 +27,7 @@ __all__ = [
     "Run",
     "Scenario",
     "Step",
+    "Sweep",
     "UnknownName",
     "alternatives",
     "decode",
@@ -41,6 +43,7 @@ __all__ = [
     "queueing",
     "scenario",
     "scenarios",
+    "sweep",
     "unload_ipython_extension",
     "upstream",
 ]

@@ -90,10 +90,11 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "queueing": FACE,
     "bench": FACE | {"scenario"},
     "redact": API,
+    "sweep": {"notebook_output"},
     "cli": FACE | {"decode", "scenario", "templates", "conform", "bench", "redact"},
     "ipython_magic": FACE,
     "__main__": {"cli"},
-    "__init__": FACE | {"decode", "scenario", "alternatives", "experiments", "exercise", "queueing", "ipython_magic"},
+    "__init__": FACE | {"decode", "scenario", "alternatives", "experiments", "exercise", "queueing", "ipython_magic", "sweep"},
 }
 ROWS = sorted(path.stem for path in (HOUSE / "views").glob("*_rows.py"))  # what pictures are drawn from
 # The floors of a room in their order; floors of one group may import each other (not in a circle), those of a set not.

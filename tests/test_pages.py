@@ -21,7 +21,7 @@ def run(cell, names, file):
     return "" if value is None else f"{value!r}\n"
 
 
-@pytest.mark.parametrize("page", ["controllers", "kubectl", "lab"])
+@pytest.mark.parametrize("page", ["controllers", "kubectl", "lab", "sweeps"])
 def test_the_cells_print_what_stands_under_them(page, capsys, monkeypatch):
     """Every cell runs in the order of the page, and its text is the one that is printed under it."""
     monkeypatch.setenv("TQDM_DISABLE", "1")
