@@ -4,6 +4,7 @@ from . import alternatives, experiments, queueing
 from .api.examples import example
 from .api.text.fault import ManifestError
 from .api.unknown_name import UnknownName
+from .check import ClusterCheck, check
 from .cluster import Cluster
 from .decode import Decoded, decode
 from .exercise import exercise
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ApplyRefused",
     "Cluster",
+    "ClusterCheck",
     "Decoded",
     "ManifestError",
     "Revision",
@@ -30,6 +32,7 @@ __all__ = [
     "Sweep",
     "UnknownName",
     "alternatives",
+    "check",
     "decode",
     "design",
     "draft",

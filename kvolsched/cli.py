@@ -167,6 +167,27 @@ def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  #
         raise click.ClickException(str(error.args[0])) from None
 
 
+@main.command("check")
+@click.argument("manifests", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--cluster", "dump", multiple=True, required=True, metavar="DUMP",
+              type=click.Path(exists=True, path_type=Path), help="The cluster: what `kubectl get -o yaml` wrote.")
+@click.option("--without", multiple=True, metavar="SELECTOR", help="Also stop these nodes: --without zone=a.")
+@click.option("--revision", type=click.Choice(list(REVISIONS)), default="upstream", help="Rules that judge.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+def check_(manifests: tuple[Path, ...], dump: tuple[Path, ...], without: tuple[str, ...], revision: str,
+           as_json: bool) -> None:  # noqa: FBT001 - a flag
+    """Say whether the pods of MANIFESTS would get a node: exits 0 if all do, 1 if one pends, 2 if it cannot be read."""
+    from .check import UNREADABLE, check
+
+    try:
+        found = check(manifests, dump, without=without, revision=revision)
+    except (ValueError, KeyError) as error:
+        click.echo(json.dumps({"error": str(error.args[0])}) if as_json else f"Error: {error.args[0]}", err=not as_json)
+        sys.exit(UNREADABLE)
+    click.echo(json.dumps(found.as_data()) if as_json else repr(found))
+    sys.exit(found.exit_code)
+
+
 @main.command("decode")
 @click.argument("sentence", nargs=-1)
 def decode_(sentence: tuple[str, ...]) -> None:

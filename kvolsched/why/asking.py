@@ -78,7 +78,7 @@ def _pod_asked_for(cluster: ClusterCore, reference: str) -> tuple[Key, str]:
             raise UnknownName(f"{unknown}; these have no node: {without}") from None
     named = ref(workload)
     mine = [key for key, obj in sorted(cluster.world.log.objects.items()) if key.kind == "Pod"
-            and key.namespace == workload.namespace and _is_managed_by(cluster, obj, workload)]  # fmt: skip
+            and key.namespace == workload.namespace and is_managed_by(cluster, obj, workload)]  # fmt: skip
     waiting = [key for key in mine if is_pending(cluster.world.log.objects[key])]
     if not mine:
         raise UnknownName(f"{named} has no pod")
@@ -88,7 +88,7 @@ def _pod_asked_for(cluster: ClusterCore, reference: str) -> tuple[Key, str]:
     return waiting[0], f"{named}, {which}"
 
 
-def _is_managed_by(cluster: ClusterCore, obj: Any, workload: Key) -> bool:
+def is_managed_by(cluster: ClusterCore, obj: Any, workload: Key) -> bool:
     """Say whether a workload is the controller of an object, or of its controller."""
     owner = obj.metadata.controller
     for _ in range(MAX_OWNERS):  # manifests may own each other in a circle
