@@ -75,7 +75,8 @@ def _pod_asked_for(cluster: ClusterCore, reference: str) -> tuple[Key, str]:
             workload = cluster.find_key(reference, WORKLOADS)
         except UnknownName:
             without = ", ".join(pending(cluster)[:12]) or "none"
-            raise UnknownName(f"{unknown}; these have no node: {without}") from None
+            there, meant, near = str(unknown).partition("; did you mean")
+            raise UnknownName(f"{there}; these have no node: {without}{meant}{near}") from None
     named = ref(workload)
     mine = [key for key, obj in sorted(cluster.world.log.objects.items()) if key.kind == "Pod"
             and key.namespace == workload.namespace and is_managed_by(cluster, obj, workload)]  # fmt: skip
