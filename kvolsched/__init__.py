@@ -1,21 +1,33 @@
-"""kvolsched: Kubernetes' scheduling and volume binding loop, run in a notebook, step by step, forward and back."""
+"""kvolsched: Kubernetes' scheduling and volume binding loop, run in a notebook, step by step, forward and back.
 
-from . import alternatives, experiments, queueing
-from .api.examples import example
-from .api.text.fault import ManifestError
-from .api.unknown_name import UnknownName
-from .check import ClusterCheck, check
-from .cluster import Cluster
-from .decode import Decoded, decode
-from .exercise import exercise
-from .exercise import names as exercises
-from .ipython_magic import load_ipython_extension, unload_ipython_extension
-from .predict import grade
-from .results import ApplyRefused, Run, Step
-from .revision import Revision, design, draft, upstream
-from .scenario import Scenario, play, scenario
-from .scenario import scenario_names as scenarios
-from .sweep import Sweep, sweep
+Every public name is imported when it is first asked for: `import kvolsched` alone loads no room.
+"""
+
+import sys
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from .revision_registry import LATER_REVISIONS
+
+if TYPE_CHECKING:
+    from . import alternatives, experiments, queueing
+    from .api.examples import example
+    from .api.text.fault import ManifestError
+    from .api.unknown_name import UnknownName
+    from .check import ClusterCheck, check
+    from .cluster import Cluster
+    from .decode import Decoded, decode
+    from .exercise import exercise
+    from .exercise import names as exercises
+    from .ipython_magic import load_ipython_extension, unload_ipython_extension
+    from .predict import grade
+    from .results import ApplyRefused, Run, Step
+    from .revision import Revision, design, draft, upstream
+    from .scenario import Scenario, play, scenario
+    from .scenario import scenario_names as scenarios
+    from .sweep import Sweep, sweep
 
 __version__ = "0.1.0"
 
@@ -50,6 +62,69 @@ __all__ = [
     "unload_ipython_extension",
     "upstream",
 ]
+
+_PLACES = {  # module -> the public names that it has; a name with = stands there under another one
+    "api.examples": "example",
+    "api.text.fault": "ManifestError",
+    "api.unknown_name": "UnknownName",
+    "check": "ClusterCheck check",
+    "cluster": "Cluster",
+    "decode": "Decoded decode",
+    "exercise": "exercise exercises=names",
+    "ipython_magic": "load_ipython_extension unload_ipython_extension",
+    "predict": "grade",
+    "results": "ApplyRefused Run Step",
+    "revision": "Revision design draft upstream",
+    "scenario": "Scenario play scenario scenarios=scenario_names",
+    "sweep": "Sweep sweep",
+}
+_PLACE_OF = {
+    public: (module, there or public)
+    for module, names in _PLACES.items()
+    for public, _, there in (name.partition("=") for name in names.split())
+}
+_ALTERNATIVES = (
+    *("place_first", "late_binder", "bind_in_pv_controller", "bind_in_kubelet", "bind_in_scheduler", "extender"),
+    *("single_function", "quota_by_topology", "spread_by_affinity_terms", "spread_inside_affinity", "lax_updates"),
+    *("added_terms", "affinity_at_creation", "list_of_topologies"),
+)
+
+
+def _alternative(name: str) -> Any:
+    """Return a rejected design by its name."""
+    return import_module(f"{__name__}.alternatives").ALTERNATIVES[name]()
+
+
+LATER_REVISIONS.update({name: partial(_alternative, name) for name in _ALTERNATIVES})
+
+
+class _Package(ModuleType):
+    """The package: a function that is called as its module, such as `scenario`, is not replaced by the module."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and _PLACE_OF.get(name) == (name, name):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name, or a module, when it is first asked for."""
+    if name in _PLACE_OF:
+        module, there = _PLACE_OF[name]
+        value = getattr(import_module(f"{__name__}.{module}"), there)
+        globals()[name] = value
+        return value
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return import_module(f"{__name__}.{name}")
+    except ModuleNotFoundError as missing:
+        if missing.name != f"{__name__}.{name}":
+            raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
 
 
 def __dir__() -> list[str]:

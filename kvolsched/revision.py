@@ -37,6 +37,7 @@ from .controllers import (
 )
 from .dials import NoDials, with_dials
 from .drivers import Drivers
+from .revision_registry import LATER_REVISIONS
 from .rule_settings import (
     API_SERVER,
     DIRECTIVES_GATE,
@@ -436,7 +437,9 @@ def _volume_binding_of(profile: Profile) -> VolumeBinding:
     return found
 
 
-REVISIONS: dict[str, Callable[[], Revision]] = {"upstream": upstream, "design": design, "draft": draft}
+REVISIONS: dict[str, Callable[[], Revision]] = {
+    "upstream": upstream, "design": design, "draft": draft, **LATER_REVISIONS,
+}  # fmt: skip
 """Every revision by name. Rooms above this one add theirs when the package is imported (see `alternatives`)."""
 
 

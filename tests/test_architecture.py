@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 import kvolsched
+from kvolsched.revision_registry import LATER_REVISIONS
 
 ROOT = Path(__file__).parent.parent
 HOUSE = ROOT / "kvolsched"
@@ -50,7 +51,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "dials": API,
     "drivers": GROUND | {"controllers", "dials"},
     "rule_settings": GROUND | {"scheduler", "controllers"},
-    "revision": GROUND | {"admission", "scheduler", "controllers", "autoscaler", "dials", "drivers", "rule_settings"},
+    "revision_registry": set(),
+    "revision": GROUND | {"admission", "scheduler", "controllers", "autoscaler", "dials", "drivers", "rule_settings", "revision_registry"},
     "component_names": API,
     "results": GROUND,
     "decode": {"results", "notebook_output"},
@@ -96,7 +98,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "cli": FACE | {"decode", "scenario", "templates", "conform", "bench", "redact", "check"},
     "ipython_magic": FACE,
     "__main__": {"cli"},
-    "__init__": FACE | {"decode", "scenario", "alternatives", "experiments", "exercise", "queueing", "ipython_magic", "sweep", "check"},
+    "__init__": FACE | {"revision_registry", "decode", "scenario", "alternatives", "experiments", "exercise", "queueing", "ipython_magic", "sweep", "check"},
 }
 ROWS = sorted(path.stem for path in (HOUSE / "views").glob("*_rows.py"))  # what pictures are drawn from
 # The floors of a room in their order; floors of one group may import each other (not in a circle), those of a set not.
@@ -345,6 +347,7 @@ def test_the_public_face_is_typed():
     methods = [name for name in dir(kvolsched.Cluster) if not name.startswith("_")]
 
     assert untyped(kvolsched.Cluster, methods) == []
+    assert [name for name in kvolsched.__all__ if not hasattr(kvolsched, name)] == []  # imports them
     assert untyped(kvolsched, kvolsched.__all__) == []
 
 
@@ -376,6 +379,27 @@ def test_importing_the_package_imports_no_widgets():
                             cwd=ROOT, check=True, capture_output=True, text=True)
 
     assert loaded.stdout.strip() == "[]"
+
+
+def test_importing_the_package_loads_no_room():
+    """`import kvolsched` alone loads no engine; a public name loads its room, and stays a function beside its module."""
+    question = """if True:
+        import sys, kvolsched
+        loaded = sorted(name for name in sys.modules if name.startswith("kvolsched."))
+        import kvolsched.decode, kvolsched.scenario
+        print(loaded, callable(kvolsched.decode), kvolsched.scenario("zonal-example", "late_binder").revision.name,
+              "kvolsched.alternatives" in sys.modules, "kvolsched.experiments" in sys.modules)
+    """
+    said = subprocess.run([sys.executable, "-c", question], cwd=ROOT, check=True, capture_output=True, text=True)
+
+    assert said.stdout.split() == ["['kvolsched.revision_registry']", "True", "late_binder", "True", "False"]
+
+
+def test_the_package_registers_every_alternative():
+    """The names under which rejected designs are found before their room is imported are those that it has."""
+    assert tuple(LATER_REVISIONS) == kvolsched.alternatives.names()
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        kvolsched.nothing  # noqa: B018 - asked for on purpose
 
 
 @pytest.fixture
