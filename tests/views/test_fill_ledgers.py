@@ -267,13 +267,19 @@ def test_the_chart_says_what_the_rule_concludes():
     assert repr(NAMED["capacity"].chart(frame)) == capacity.reading(frame)
 
 
+STATUS = "Not checked: these rules read status.storage of CSIDriver pd.csi, which needs capacityTracking: true"
+
+
 @pytest.mark.parametrize(("text", "rules", "words"), [
     (FOUR + CLASS + USER, "upstream", "Driver pd.csi does not publish capacity: not checked"),
     (FOUR + CLASS + DRIVER.replace("true", "false") + USER, "upstream",
      "Driver pd.csi does not publish capacity: not checked"),
     (FOUR + CLASS.replace("WaitForFirstConsumer", "Immediate") + DRIVER + USER, "upstream",
      "Class fast is Immediate: its volumes are made before a node is chosen"),
-    (FOUR + CLASS + DRIVER + USER, "design", "Driver pd.csi does not track capacity: not checked"),
+    (FOUR + CLASS + USER, "design", "Driver pd.csi does not track capacity: not checked"),
+    (FOUR + CLASS + DRIVER + USER, "design", f"{STATUS}; storageCapacity: true is not looked at"),
+    (FOUR + CLASS + DRIVER + POOLS + USER, "design",
+     f"{STATUS}; the 3 CSIStorageCapacity objects of class fast are not looked at"),
 ])  # fmt: skip
 def test_what_nobody_checks_is_said(text, rules, words):
     """Where no rule looks at room, one sentence says why, and no pool is shown."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from attrs import evolve, frozen
 
 from ... import volumes
-from ...api.kinds.csi import EPHEMERAL_STORAGE, CSIStorageCapacity
+from ...api.kinds.csi import EPHEMERAL_STORAGE, CSIDriver, CSIStorageCapacity
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.node import Node
 from ...api.kinds.pod_volume import Volume
@@ -40,6 +40,7 @@ from .skew_words import names
 APART = 6  # nodes that no published capacity reaches and that are named in a sentence
 
 Age = Callable[[Key], float]  # key of an object -> seconds since it was written
+Objects = Callable[[str], int]  # name of a class -> how many CSIStorageCapacity objects it has
 Now = Callable[[str, Mapping[str, str], Mapping[str, str]], CapacityResponse | None]
 
 
@@ -55,7 +56,8 @@ class _Request:
 
 
 def capacity_ledgers(
-    judgement: Judgement, age: Age, now: Now = lambda _driver, _parameters, _labels: None, moment: str = ""
+    judgement: Judgement, age: Age, now: Now = lambda _driver, _parameters, _labels: None, moment: str = "",
+    objects: Objects = lambda _class: 0,
 ) -> Iterator[f.CapacityLedger]:
     """Yield a ledger for each claim of the pod that is to be provisioned, then for each of its inline CSI volumes.
 
@@ -64,6 +66,7 @@ def capacity_ledgers(
         age: key of an object -> seconds since it was written.
         now: driver, parameters of the class and labels of a place -> what the driver has there; None: unknown.
         moment: in words.
+        objects: name of a class -> how many CSIStorageCapacity objects it has, which not all rules look at.
     """
     plugin, pod, seen = plugin_of(judgement, "VolumeBinding"), judgement.pod, judgement.seen
     for name in dict.fromkeys(pod.claim_names()):
@@ -75,7 +78,7 @@ def capacity_ledgers(
             continue
         request = _Request(ref(key_of(claim)), storage_class.provisioner, storage_class.metadata.name,
                            volumes.requested(claim), storage_class.parameters)
-        unchecked = _unchecked(claim, storage_class, plugin.capacity, seen)
+        unchecked = _unchecked(claim, storage_class, plugin.capacity, seen, objects)
         if unchecked:
             yield _ledger(request, unchecked, (), moment)
         elif isinstance(plugin.capacity, DriverPoolCheck):
@@ -84,7 +87,7 @@ def capacity_ledgers(
             yield _ledger(request, "", _published_capacities(request, storage_class, seen, age, now), moment)
     for volume in pod.spec.volumes:
         if volume.csi is not None and plugin is not None:
-            yield evolve(_inline_ledger(volume, plugin.capacity, seen, age, now), moment=moment)
+            yield evolve(_inline_ledger(volume, plugin.capacity, seen, age, now, objects), moment=moment)
 
 
 def _ledger(request: _Request, unchecked: str, rows: Iterable[f.CapacityRow], moment: str = "") -> f.CapacityLedger:
@@ -94,7 +97,8 @@ def _ledger(request: _Request, unchecked: str, rows: Iterable[f.CapacityRow], mo
     return evolve(ledger, answer=answer, sentence=sentence, warns=warns)
 
 
-def _inline_ledger(volume: Volume, check: CapacityCheck, seen: Snapshot, age: Age, now: Now) -> f.CapacityLedger:
+def _inline_ledger(volume: Volume, check: CapacityCheck, seen: Snapshot, age: Age, now: Now,
+                   objects: Objects) -> f.CapacityLedger:
     """Return the ledger of an inline volume: the pools under `<ephemeral>`, or why they are not looked at."""
     assert volume.csi is not None
     source, size = volume.csi, volumes.NodeService().size_of(volume.csi, EMPTY)
@@ -106,7 +110,8 @@ def _inline_ledger(volume: Volume, check: CapacityCheck, seen: Snapshot, age: Ag
     if not check.covers_inline(volume):
         unchecked = "These rules do not check inline volumes: their driver finds out when the pod starts"
     elif not tracks_capacity(seen.csi_driver(source.driver)):
-        unchecked = f"Driver {source.driver} does not track capacity: not checked"
+        count = objects(EPHEMERAL_STORAGE)
+        unchecked = _untracked(source.driver, seen.csi_driver(source.driver), EPHEMERAL_STORAGE, count)
     elif source.fs_size is None:
         unchecked = "The volume has no fsSize: not checked"
     else:
@@ -117,14 +122,15 @@ def _inline_ledger(volume: Volume, check: CapacityCheck, seen: Snapshot, age: Ag
     return _ledger(request, f"{unchecked}; driver now: {', '.join(known[:APART])}{more}" if known else unchecked, ())
 
 
-def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, check: CapacityCheck, seen: Snapshot) -> str:
+def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, check: CapacityCheck, seen: Snapshot,
+               objects: Objects) -> str:
     """Return why capacity is not checked for a claim, or ""."""
     driver = seen.csi_driver(storage_class.provisioner)
     if not storage_class.delayed:
         return f"Class {storage_class.metadata.name} is Immediate: its volumes are made before a node is chosen"
     if isinstance(check, DriverPoolCheck):
-        silent = f"Driver {storage_class.provisioner} does not track capacity: not checked"
-        return "" if tracks_capacity(driver) else silent
+        name = storage_class.metadata.name
+        return "" if tracks_capacity(driver) else _untracked(storage_class.provisioner, driver, name, objects(name))
     if not isinstance(check, StorageCapacityCheck):
         return "These rules do not look at capacity"
     if is_capacity_checked(claim, driver):
@@ -132,6 +138,17 @@ def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, check:
     if driver is not None and driver.spec.storage_capacity:
         return "The claim asks for no size: not checked"
     return f"Driver {storage_class.provisioner} does not publish capacity: not checked"
+
+
+def _untracked(name: str, driver: CSIDriver | None, class_name: str, count: int) -> str:
+    """Return that a driver's pools (S2) are not checked, and whether it publishes in the way of v1.36.2 instead."""
+    of_class = "" if class_name == EPHEMERAL_STORAGE else f" of class {class_name}"
+    if not count and not (driver is not None and driver.spec.storage_capacity):
+        return f"Driver {name} does not track capacity: not checked"
+    objects = f"{count} CSIStorageCapacity object{'s' * (count != 1)}{of_class}"
+    unread = f"the {objects} {'is' if count == 1 else 'are'}" if count else "storageCapacity: true is"
+    return (f"Not checked: these rules read status.storage of CSIDriver {name}, which needs capacityTracking: true; "
+            f"{unread} not looked at")
 
 
 def _published_capacities(request: _Request, storage_class: StorageClass, seen: Snapshot, age: Age,

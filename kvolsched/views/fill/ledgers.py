@@ -47,7 +47,8 @@ def capacity_at(cluster: ClusterCore, reference: str, at: str | int = NOW) -> tu
     """Return one ledger for each volume to be made for a pod, or for a workload's next replica; see `judged_at`."""
     moment = judged_at(cluster, reference, at)
     drivers = _Drivers(moment)
-    return tuple(capacity_ledgers(moment.pod.judgement, drivers.age, drivers.room, moment.pod.moment))
+    judgement, words = moment.pod.judgement, moment.pod.moment
+    return tuple(capacity_ledgers(judgement, drivers.age, drivers.room, words, drivers.objects))
 
 
 LEDGERS: Mapping[str, Callable[[ClusterCore, str, str | int], tuple[Any, ...]]] = {
@@ -70,6 +71,10 @@ class _Drivers:
         storage = self.storages.get(driver)
         segment = tuple(sorted(labels.items()))
         return None if storage is None else storage.get_capacity(self.world.log, parameters, segment)
+
+    def objects(self, class_name: str) -> int:
+        """Return how many CSIStorageCapacity objects a class has; a scheduler that does not read them has none."""
+        return sum(each.storage_class_name == class_name for each in self.cluster.objects("CSIStorageCapacity"))
 
     def age(self, key: Key) -> float:
         """Return the seconds since an object was last written; since the start of the run if it never was."""
