@@ -76,6 +76,12 @@ def missing_object(until: Any, objects: Mapping[Key, Any]) -> str:
     return ""
 
 
+def named_keys(until: str, objects: Mapping[Key, Any]) -> list[Key]:
+    """Return the keys of the objects that the words of a condition may come to be about, the likeliest first."""
+    reference, _, kinds = _parts(until)
+    return possible_keys(objects, reference, kinds)
+
+
 def _parts(until: object) -> tuple[str, str, tuple[str, ...]]:
     """Return the reference of a condition, its word, and the kinds that may be so, () for every kind.
 

@@ -8,9 +8,11 @@ import attrs
 import pytest
 from world.toy_components import CLAIMER, create, pod, relabel, world
 
+from kvolsched import Cluster, make
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.workload import Namespace
 from kvolsched.explore import Crash, Refuse, UserAct, explore, versions_grow
+from kvolsched.views.fill.turns import search_rows
 from kvolsched.world.apiserver import Write, key_of
 from kvolsched.world.component import Component
 from kvolsched.world.log import Key
@@ -379,6 +381,32 @@ def test_an_error_in_an_actor_says_where_it_was():
     with pytest.raises(ZeroDivisionError) as caught:
         explore(sim, faults=[UserAct("another pod", (create(pod("q")),))], **QUICK)
     assert "raised in the exploration, 0 deep, by Transition(kind='fault', component='user'" in caught.value.__notes__[0]
+
+
+def test_words_about_an_object_that_nothing_could_create_are_refused():
+    """Words name an object that is there or that a workload, a user or a controller of one's own may create."""
+    c = Cluster.from_manifests([make.node("n1"), make.pod("app"), make.stateful_set("web", replicas=1)])
+    own = c.with_controller("mine", ["Pod"], lambda _seen, _ref: None)
+
+    for words in ("never", "goal", "until"):
+        with pytest.raises(ValueError, match=r"no pod/apq, and no workload would create it; .*; did you mean pod/app\?"):
+            c.explore(**{words: "pod/apq Running"}, **QUICK)
+    assert "pod/web-0 Running" == c.explore(never="pod/web-0 Running", lag="none", **QUICK).counterexample.violation
+    assert () == c.explore(goal="web-0 Running", lag="none", **QUICK).unseen
+    assert own.explore(never="pod/apq Running", lag="none", **QUICK).unseen
+    assert c.explore(never="pod/apq gone", lag="none", **QUICK).counterexample
+
+
+def test_an_object_that_no_state_had_is_told():
+    """A proof about an object that a workload may create, and that never was, says so beside the verdict."""
+    c = Cluster.from_manifests([make.node("n1"), make.stateful_set("web", replicas=1)])
+
+    found = c.explore(never="pod/web-7 Running", lag="none", **QUICK)
+
+    assert found.exhausted
+    assert ("pod/web-7 existed in no visited state; did you mean pod/web-0?",) == found.unseen
+    assert "no failure in any state.\nBut pod/web-7 existed in no visited state" in repr(found)
+    assert "no failure in any state; but pod/web-7 existed in no" in search_rows(found).headline
 
 
 PROGRAM = """

@@ -64,6 +64,7 @@ OTHERS = {  # method -> a call with a misspelled name, and what the sentence say
     "explore: component": (lambda c: c.explore(components=["kubelt"]), r"no component is called 'kubelt'; .*mean kubelet\?"),
     "explore: fault": (lambda c: c.explore(faults=[Crash("schedular")]), "no component is called 'schedular'; .*mean scheduler"),
     "explore: goal": (lambda c: c.explore(goal="web-0 Runing"), r"no condition 'Runing' of web-0; .*did you mean Running\?"),
+    "explore: object": (lambda c: c.explore(never="pod/demo/wbe-0 Running"), "no pod/demo/wbe-0, and no workload .*mean pod/demo/web-0"),
     "get: kind": (lambda c: c.get("podds"), r"have a resource type \"podds\".*known: .*; did you mean pods or pod\?"),
     "map": (lambda c: c.map("topology.kubernetes.io/zoone"), "no node has the label .*; did you mean topology.kubernetes.io/zone"),
     "objects": (lambda c: c.objects("depoly"), "unknown kind 'depoly'; known: .*; did you mean deploy"),

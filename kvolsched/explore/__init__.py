@@ -29,6 +29,7 @@ from .invariants import (
     pods_within_max_skew,
     versions_grow,
 )
+from .named import NamedObjects
 from .report import Counterexample, EndState, Exploration, replay_trace
 from .sample import Sample, sample
 from .search import Goal, Invariant, Search, Summary
@@ -80,7 +81,8 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         progress: show a progress bar.
 
     Raises:
-        UnknownName: an option has no such value, or there is no such component. It is a ValueError.
+        UnknownName: an option has no such value, there is no such component, or words name an object that is not there
+            and that no workload of the cluster could create. It is a ValueError.
     """
     sim = world if isinstance(world, Simulation) else world.world
     _check_option("lag", lag, ("ordered", "per kind", "none"))
@@ -98,9 +100,12 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         until = None if never and goal is None else "stuck"
     stop = until if until is None or until == "stuck" else property_named(until, sim)
     reached = property_named(goal, sim) if goal is not None else everybody_runs(sim)
+    named = NamedObjects([*never, goal, *((until,) if until != "stuck" else ())], sim.log.objects)
+    if isinstance(world, ClusterCore):
+        named.check(world, faults)
     search = Search(
         sim, faults=faults, invariants=invariants, never=never, goal=reached, until=stop, summary=summary or outcome,
-        **options,
+        named=named, **options,
     )  # fmt: skip
     start = time.monotonic()
     search.run(max_states, seconds, progress=progress)
@@ -120,6 +125,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         depth=max(search.graph.depth, default=0),
         outcomes=tuple(EndState(words, count, holds) for (words, holds), count in search.outcomes.items()),
         assumptions=_assumptions_of(sim, faults, lag, clock, components),
+        unseen=named.sentences({**sim.log.objects, **search.sim.log.objects}),
         faults=tuple(faults),
         options=options,
         seconds=time.monotonic() - start,

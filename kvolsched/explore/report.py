@@ -56,6 +56,7 @@ class Exploration(DrawnAnswer):
         states, transitions, depth: the number of visited states and transitions, and the greatest distance.
         outcomes: the ways in which runs end, in the order of discovery.
         assumptions: a sentence each about faults, lag, components and clock.
+        unseen: a sentence for each object that words name and that no visited state had.
     """
 
     counterexample: Counterexample | None
@@ -66,6 +67,7 @@ class Exploration(DrawnAnswer):
     depth: int
     outcomes: tuple[EndState, ...]
     assumptions: tuple[str, ...]
+    unseen: tuple[str, ...] = ()
     faults: tuple[ChosenFault, ...] = attrs.field(default=(), repr=False)
     options: Mapping[str, Any] = attrs.field(factory=dict, eq=False)
     seconds: float = attrs.field(default=0.0, eq=False)
@@ -82,6 +84,8 @@ class Exploration(DrawnAnswer):
             lines.append(f"Exhausted: {size}; no failure in any state.")
         else:
             lines.append(f"Not exhausted: {size}; no failure in the visited states.")
+        told = (sentence if sentence.endswith("?") else f"{sentence}." for sentence in self.unseen)
+        lines += [f"But {hanging_indent([sentence], 4)}" for sentence in told]
         ends = [] if self.counterexample else self.outcomes
         lines += [f"Ends {end.count:,} time{'s' if end.count != 1 else ''}: {end.words}" for end in ends]
         lines += [f"Assumed: {hanging_indent([assumption], 9)}" for assumption in self.assumptions]

@@ -21,6 +21,7 @@ from kvolsched.world.simulation import Simulation
 
 from ..api.text.python_gc import infrequent_gc
 from .invariants import Objects
+from .named import NamedObjects
 from .searched import Property, SearchedObjects, never_holds
 from .transitions import ChosenFault, FaultCounts, NotEnabledError, Transition, TransitionSystem
 
@@ -85,6 +86,7 @@ class Search:
         goal: what must be reachable; a state without it in which nothing more happens is stuck.
         until: "stuck" to stop at the first stuck state, a predicate to stop where it holds, None to visit all states.
         summary: words for an end state.
+        named: the objects that words name, told of every new state.
     """
 
     def __init__(  # noqa: PLR0913 - the options of `explore`
@@ -102,6 +104,7 @@ class Search:
         until: str | Goal | None = "stuck",
         never: Sequence[str | Property] = (),
         summary: Summary | None = None,
+        named: NamedObjects | None = None,
     ) -> None:
         fork = sim.fork()
         fork.records_events = False
@@ -115,6 +118,7 @@ class Search:
         self.goal = goal
         self.until = until
         self.summary = summary
+        self.named = named
         self.graph = StateGraph()
         self.transitions = 0
         self.outcomes: Counter[tuple[str, bool]] = Counter()
@@ -160,6 +164,8 @@ class Search:
         number = self.graph.number.get(key)
         if number is None:
             objects = self.searched
+            if self.named is not None and self.named.missing:
+                self.named.notice(self.sim.log.objects)
             holds = self.goal is not None and bool(self.goal(objects))
             number = self.graph.add(key, source, transition, goal=holds)
             self._frontier.append((number, key[1], self.sim.checkpoint(like)))

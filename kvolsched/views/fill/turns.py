@@ -49,6 +49,8 @@ def search_rows(answer: Exploration) -> r.SearchRows:
         headline, good = "Exhausted: no failure in any state", True
     else:
         headline, good = "Nothing wrong in the states that were visited; more remain", None
+    if answer.unseen:  # what never was can prove nothing
+        headline, good = "; but ".join([headline, *answer.unseen]), good and None
     ends = () if found is not None else tuple(r.EndBar(end.words, end.count, end.goal_holds) for end in answer.outcomes)
     turns = _trace(found.turns) if found is not None else ()
     return r.SearchRows(headline, good, size, turns, ends, "How its end states differ: a bar counts states, not runs",
