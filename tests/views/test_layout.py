@@ -9,7 +9,7 @@ import pytest
 
 import kvolsched
 from kvolsched.scenario import nodes, pods, storage_class
-from kvolsched.views.drawing import text
+from kvolsched.views.drawing import text, theme
 from kvolsched.views.drawing.theme import resolve
 from kvolsched.views.fill import frame_of
 from kvolsched.views.panel.layout import layout
@@ -160,3 +160,21 @@ def chips_of(svg):
         svg):  # fmt: skip
         assert key
         yield float(x), float(y), float(wide), float(high)
+
+
+def test_one_condition_arranges_the_views_at_every_width():
+    """The class that Python draws decides: one column below 820 px, then two, and a map of many nodes beside both."""
+    used = {(px, nodes): layout(px, nodes).name for px in range(320, 1601, 20) for nodes in (3, 12)}
+    assert used == {
+        (px, nodes): "k-one" if px < 820 else "k-beside" if px >= 1280 and nodes == 12 else "k-two" for px, nodes in used
+    }
+    sheet = theme.sheet()
+    plain = re.sub(r"@container[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}", "", sheet)
+    placed = set(re.findall(r"grid-area:(\w+)", plain))  # whatever the width of the container is
+    assert set(re.findall(r"grid-area:(\w+)", sheet)) == placed
+    templates = [
+        set(" ".join(re.findall('"([^"]+)"', rule)).split()) for rule in re.findall(r"grid-template:([^;}]+)", sheet)
+    ]
+    assert templates == [placed] * 3
+    narrow = max(int(px) for px in re.findall(r"@container \(min-width:(\d+)px\)\{\.kv \.k-grid", sheet))
+    assert narrow <= min(px for px, _ in used if used[px, 3] == "k-two")
