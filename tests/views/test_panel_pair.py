@@ -8,6 +8,8 @@ import pytest
 from kvolsched import scenario
 from kvolsched.views.difference_rows import DifferenceRow, Differences
 from kvolsched.views.panel.lab import Lab
+from kvolsched.views.panel.layout import INSET
+from kvolsched.views.panel.pair import BESIDE
 from kvolsched.views.panel.toolbar import ALONE
 from kvolsched.views.pictures import differences as picture
 
@@ -164,6 +166,24 @@ def test_a_saved_page_has_both(lab, tmp_path):
     assert lines == list(lab.history)
     assert "k-half" in text
     assert places(lab) == (8, 8)
+
+
+def test_a_saved_pair_is_drawn_wide_enough_for_two_halves(lab, tmp_path):
+    """A page of a panel of 1000 px has its halves beside each other; only a narrow window puts one below the other."""
+    lab.do("width", px=1000)
+    text = lab.save(tmp_path / "both.html").read_text("utf-8")
+    assert ("k-pair k-stacked" in text, f"max-width:{BESIDE + 20}px" in text) == (False, True)
+    assert f"@container (max-width:{BESIDE - 20}px){{.k-page .k-pair{{" in text
+
+
+@pytest.mark.parametrize(("width", "half"), [(1000, 1000), (1240, 612), (1900, 942)])
+def test_lanes_of_a_pair_fill_their_half(lab, width, half):
+    """A timeline is as wide as the map above it, whether the halves stand beside or below each other."""
+    lab.do("width", px=width)
+    widths = [[float(each) for each in re.findall(r'<svg[^>]* width="([\d.]+)"', drawn)]
+              for drawn in (lab.host.map, lab.host.lanes)]  # fmt: skip
+    assert widths[0][0] == half
+    assert widths[1][0] == half - 2 * INSET
 
 
 @pytest.mark.parametrize("width", [560, 740, 960, 1240])

@@ -19,6 +19,7 @@ from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.frame import Frame
 from kvolsched.views.panel.driver import PanelDriver
 from kvolsched.views.panel.host import ROOT, read, script, style
+from kvolsched.views.panel.pair import BESIDE
 from kvolsched.views.pictures import cluster_map, headline, lanes, log
 from kvolsched.views.pictures.picture import TABS
 
@@ -42,7 +43,13 @@ def still(frame: Frame, width: int, reading: str, selection: str = "", key: str 
 
 
 def save_page(driver: PanelDriver, path: Path, views: Views, width: int) -> Path:
-    """Write every known step of the driver's branch as one page that opens at the start; the driver stays in place."""
+    """Write every known step of the driver's branch as one page that opens at the start; the driver stays in place.
+
+    Raises:
+        ValueError: the name does not end in .html.
+    """
+    if path.suffix != ".html":
+        raise ValueError(f"cannot save a run as {path.name!r}: the name must end in .html")
     head = driver.frame().head
     pool: dict[str, int] = {}
     steps: list[dict[str, Any]] = []
@@ -90,6 +97,7 @@ def _page(title: str, steps: list[dict[str, Any]], pool: list[str], width: int) 
     )
     root = f"{ROOT} k-paired" if any('class="k-half"' in part for part in pool) else ROOT
     return _TEMPLATE.format(title=text.escape(title or "kvolsched"), style=style(), root=root, width=width + 20,
+                            stacked=BESIDE - 20,
                             buttons=buttons, tabs=tabs, written=log.WRITTEN, last=len(steps) - 1, data=data,
                             host=script().replace("export default{render};", ""), glue=read("page.js"))
 
@@ -98,6 +106,7 @@ _TEMPLATE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title><style>{style}
 body{{margin:0}}
+@container (max-width:{stacked}px){{.k-page .k-pair{{grid-template-columns:minmax(0,1fr)!important}}}}
 body[data-jp-theme-light=false]{{background:#14181f}}.k-page{{margin:auto}}
 .k-page text.k-live,.k-page [data-ref="{written}"]{{display:none}}</style></head>
 <body><div class="{root} k-lab k-page" style="max-width:{width}px"><div class="k-grid">

@@ -259,13 +259,21 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     def save(self, path: str | Path, *, width: int | None = None) -> Path:
         """Write this run as one HTML file that steps without a kernel; the driver stays at its place.
 
+        Args:
+            path: a name that ends in .html.
+            width: for which it is drawn, px; by default that of the panel, and of a pair at least what halves need.
+
+        Raises:
+            ValueError: another ending.
+
         >>> import tempfile
         >>> from kvolsched import Cluster
         >>> Cluster().lab().save(Path(tempfile.mkdtemp()) / "run.html").name
         'run.html'
         """
+        width = width or max(self._width, 0 if self._pair is None else side_by_side.BESIDE)
         with self.driver.history().unrecorded():
-            saved = save_page(self.driver, Path(path), self._drawn, width or self._width)
+            saved = save_page(self.driver, Path(path), self._drawn, width)
         self._refill()
         return saved
 
@@ -277,7 +285,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         >>> "map" in lab.views(lab.frame, 1000)
         True
         """
-        place = layout(width, len(frame.nodes))
+        place = layout(width, len(frame.nodes), alone=self._pair is None)
         drawn = views(frame, place, width, selection, self.topology, self._unfolded)
         return drawn | {"body": self._body(frame, place.body, selection, tab or self.tab)}
 

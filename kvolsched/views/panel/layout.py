@@ -2,6 +2,7 @@
 
 A class in the string of the lanes says how the style sheet arranges the views, so that a saved page is arranged alike:
 `k-two`, lanes beside the tabs, from 820 px on; `k-beside`, both to the right of a map of many nodes, from 1280 px on.
+The sheet has no such widths of its own: it only lets a saved page that is opened in a narrow window be one column.
 """
 
 from __future__ import annotations
@@ -28,8 +29,13 @@ class PanelLayout:
     name: str
 
 
-def layout(width: int, nodes: int) -> PanelLayout:
-    """Return how a panel of `width` px is laid out: the map is as wide as the panel, or has the rest at its right."""
+def layout(width: int, nodes: int, *, alone: bool = True) -> PanelLayout:
+    """Return how a panel of `width` px is laid out: the map is as wide as the panel, or has the rest at its right.
+
+    One of a pair has all views under each other: beside them stands the other one.
+    """
+    if not alone:
+        return PanelLayout(width, width, width, "k-one")
     if width >= BESIDE and nodes > FEW_NODES:
         right = int((width - GAP) * 0.42)
         return PanelLayout(width - GAP - right, right, right, "k-beside")
