@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from manifests import HOST, RACK, ZONE, apart, node, pod, required
 
-from kvolsched import Cluster
+from kvolsched import Cluster, make
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.text import manifest
@@ -158,6 +158,23 @@ def test_json_patches_and_bad_input():
     with pytest.raises(ValueError, match="one YAML document; this text has 2"):
         c.may("pod/app", "{}\n---\n{}")
     assert repr(c.may("pod/app")).startswith("default/app is held by example.com/quota; 2 of 4 nodes match now (a1, a2)")
+
+
+def test_a_refusal_says_how_else_the_patch_may_be_written():
+    """A field of the spec at the top is told its place, and a merge patch whose list drops fields the kind that merges."""
+    c = gated(nodeSelector={ZONE: "a"})
+    image = {"spec": {"containers": [{"name": c["pod/app"].spec.containers[0].name, "image": "new"}]}}
+
+    top, listed = c.may("app", {"nodeSelector": {"disk": "ssd"}}, {"spec": {"containers": [{"name": "new", "image": "new"}]}})
+
+    assert "write spec.nodeSelector: a patch begins where a manifest does" == top.hint
+    assert "pod/app: nodeSelector: unknown field" == top.message
+    assert 1 == repr(top).count("can read")
+    assert listed.hint.startswith("a merge patch replaces a whole list: this one drops spec.containers[app]; kind=")
+    assert c.may("app", image, kind="strategic").allowed
+    assert "" == c.may("app", {"spec": {"nodeSelector": {ZONE: "b"}}})[0].hint
+    whole = Cluster.from_manifests([make.pod("app", gates=["example.com/queue"])])
+    assert "drops spec.containers[app].resources; " in whole.may("app", image)[0].hint
 
 
 # -- the witness as a decision procedure -------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ class PatchRow(PrintedAnswer):
         directives: whether the patch changes nodeSelector or node affinity.
         instead: a merge patch on one line that is allowed and selects the nodes of this refused one; "" if none is
             known.
+        hint: another way to write this refused patch: at another place, or of another kind; "" if none is known.
     """
 
     patch: str
@@ -58,6 +59,7 @@ class PatchRow(PrintedAnswer):
     rules: tuple[str, ...] = ()
     directives: bool = True
     instead: str = ""
+    hint: str = ""
 
     @property
     def verdict(self) -> str:
@@ -79,7 +81,8 @@ class PatchRow(PrintedAnswer):
 
     def __repr__(self) -> str:
         instead = f"allowed, for these nodes: {self.instead}" if self.instead else ""
-        lines = [part for part in (self.effect, self.words, self.explanation, instead) if part]
+        effect = self.effect if self.relation != "unknown" else ""  # the explanation says it
+        lines = [part for part in (effect, self.words, self.explanation, self.hint, instead) if part]
         head = hanging_indent([f"{self.verdict}: {self.patch}"], 0)
         return "\n  ".join([head, *(hanging_indent([line], 2) for line in lines)])
 

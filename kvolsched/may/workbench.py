@@ -17,7 +17,7 @@ from kvolsched.api.kinds.node import ZONE_LABELS, Node
 from kvolsched.api.kinds.pod import Affinity, Pod, PodSpec
 from kvolsched.api.kinds.selector import NodeSelectorTerm
 from kvolsched.api.text import manifest
-from kvolsched.api.text.convert import to_plain
+from kvolsched.api.text.convert import schema, to_plain
 from kvolsched.cluster_core import USER, ClusterCore
 from kvolsched.requests import CODES
 from kvolsched.rule_settings import DIRECTIVES_GATE
@@ -117,8 +117,40 @@ def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], pat
         changes=None if after is None else changes_of(before, after),
         rules=rules,
         directives=after is not None and _changes_directives(before, after),
+        hint=_hint(before, after, patch) if refused is not None else "",
         instead=_allowed_instead(cluster, key, before, after) if narrows and after is not None else "",
     )
+
+
+def _hint(before: Pod, after: Pod | None, patch: ManifestPatch) -> str:
+    """Return how else a refused patch may be written: below the spec, or as a patch that merges lists; or ""."""
+    data = thaw(patch.data)
+    if patch.kind == "json" or not isinstance(data, dict):
+        return ""
+    if after is None:
+        outside = [key for key in data if key in schema()["types"]["PodSpec"]]
+        paths = " and ".join(f"spec.{key}" for key in outside)
+        return f"write {paths}: a patch begins where a manifest does" if outside else ""
+    merged = attrs.evolve(patch, kind="strategic").apply(before)
+    if patch.kind != "merge" or isinstance(merged, Denial) or merged == after:
+        return ""
+    lost = list(dict.fromkeys(_lost(to_plain(before), to_plain(after), data, "")))
+    return (f'a merge patch replaces a whole list: this one drops {", ".join(lost)}; kind="strategic" merges the list'
+            if lost else "")  # fmt: skip
+
+
+def _lost(old: Any, new: Any, patch: Any, path: str) -> Iterator[str]:
+    """Yield what the lists of a merge patch drop of the stored ones: items, and fields of items with the same name."""
+    if isinstance(patch, dict):
+        if isinstance(old, dict) and isinstance(new, dict):
+            for key in patch:
+                yield from _lost(old.get(key), new.get(key), patch[key], f"{path}.{key}".lstrip("."))
+    elif isinstance(patch, list) and isinstance(old, list) and isinstance(new, list):
+        items = {item.get("name"): item for item in new if isinstance(item, dict)}
+        for item in (item for item in old if isinstance(item, dict) and "name" in item):
+            fields = items.get(item["name"])
+            place = f"{path}[{item['name']}]"
+            yield from (f"{place}.{key}" for key in item if key not in fields) if fields is not None else (place,)
 
 
 def _allowed_instead(cluster: ClusterCore, key: Key, before: Pod, after: Pod) -> str:

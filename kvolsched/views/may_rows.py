@@ -21,6 +21,7 @@ class PatchView:
         witness_kind: "real", "made" or "" for none.
         note: what there is to say without a witness.
         instead: the lines of an allowed patch for the same nodes.
+        hint: another way to write a refused patch.
         label: all of it as text.
         readable: whether the patch leaves a pod.
     """
@@ -42,6 +43,7 @@ class PatchView:
     instead: tuple[str, ...]
     label: str
     readable: bool = True
+    hint: str = ""
 
 
 @frozen

@@ -68,7 +68,7 @@ class ManifestPatch:
         try:
             new = from_plain(patched)
         except ManifestError as error:
-            return Denial("BadRequest", str(error))
+            return Denial("BadRequest", "; ".join(map(str, error.faults)))
         if new.kind != old.kind or new.metadata.name != old.metadata.name:
             theirs, ours = f"{new.kind} {new.metadata.name}", f"{old.kind} {old.metadata.name}"
             return Denial("BadRequest", f"the patch names another object ({theirs}) than the request ({ours})")

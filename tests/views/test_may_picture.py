@@ -75,11 +75,26 @@ def test_the_page_says_what_each_patch_does(answers):
     page = rows_of(answers)
     assert "2 of 7 patches to nightly are allowed while its gate holds" == page.headline
     assert [
-        "narrower", "narrower in truth, other text", "wider", "the same today, wider tomorrow", "down to nothing",
+        "narrower", "narrower in truth, other text", "wider", "the same today, wider tomorrow",
+        "no node here matches any more",
         "where it may go stays as it is", "no pod is left",
     ] == [patch.effect for patch in page.patches]  # fmt: skip
     assert ["", "", "real", "made", "", "", ""] == [patch.witness_kind for patch in page.patches]
     assert [("zone-a", 2), ("zone-b", 2), ("zone-c", 2)] == [(zone, len(names)) for zone, names in page.zones]
+
+
+def test_the_words_of_one_patch_stand_alone():
+    """One patch has a sentence of its own; what is allowed has no warning, and a legend says what its squares mean."""
+    page = rows_of(gated().may("nightly", NONE_LEFT))
+    svg = draw(page, 940)
+
+    assert "The patch to nightly is allowed while its gate holds" == page.headline
+    assert "The patch to nightly is refused while its gate holds" == rows_of(gated().may("nightly", WIDER)).headline
+    assert "no node here matches" == page.patches[0].witness
+    assert ("no node newly matches", "proved for every node that can exist") == (
+        (first := rows_of(gated().may("nightly", NARROWER)).patches[0]).witness, first.note)
+    assert "△" not in svg
+    assert ">matches no longer<" in svg
 
 
 def test_squares_are_drawn_in_their_states(answers):

@@ -10,7 +10,7 @@ from kvolsched.may.changes import block
 from kvolsched.views.may_rows import PatchPage, PatchView
 
 MOST_LABELS = 7  # lines of a witness
-NO_WITNESS = "every node that matches after matched before"
+NO_WITNESS = "proved for every node that can exist"
 TEXT_RULE = "the API server compares requirements as written, not the nodes that they match"
 EFFECTS = {  # (allowed, relation) -> words
     (True, "same"): "the same nodes", (True, "narrower"): "narrower",
@@ -26,9 +26,10 @@ def rows_of(answers: PatchAnswers) -> PatchPage:
     pod = answers.pod.removeprefix("default/")
     held = "while its gate holds" if len(answers.gates) == 1 else "while its gates hold"
     state = held if answers.gates else "that no gate holds"
-    patches = "patch" if count == 1 else "patches"
     verb = "is" if allowed == 1 else "are"
-    headline = f"{allowed} of {count} {patches} to {pod} {verb} allowed {state}" if count else f"{pod}: no patch yet"
+    headline = f"{allowed} of {count} patches to {pod} {verb} allowed {state}" if count else f"{pod}: no patch yet"
+    if count == 1:
+        headline = f"The patch to {pod} is {'allowed' if allowed else 'refused'} {state}"
     gated = "A gated pod may narrow where it goes, never widen."
     rule = gated if answers.gates else "A pod without a gate cannot change where it goes."
     matching = f"Now {len(answers.before)} of {answers.size} node{'s' * (answers.size != 1)} match."
@@ -64,6 +65,7 @@ def _view(number: int, row: PatchRow) -> PatchView:
         instead=tuple(block(json.loads(row.instead))) if row.instead else (),
         label=repr(row),
         readable=row.relation != "unknown",
+        hint=row.hint,
     )
 
 
@@ -81,7 +83,7 @@ def _effect(row: PatchRow) -> str:
     if not row.directives:
         return "where it may go stays as it is"
     if row.allowed and not row.after:
-        return "down to nothing"
+        return "no node here matches any more" if row.before else "no node here matches, as before"
     if not row.allowed and row.witness is not None and row.before == row.after:
         return "the same today, wider tomorrow"
     return EFFECTS[row.allowed, row.relation]
@@ -102,19 +104,17 @@ def _witness(row: PatchRow) -> tuple[str, tuple[str, ...], str]:
             return f"a node here: {row.witness.name}", labels, "real"
         return f"made up: {row.witness.name}", labels, "made"
     if not row.directives:
-        return "nothing to match", (), ""
+        return "the same nodes match", (), ""
     if row.allowed:
-        return ("no node is left" if not row.after else "no witness"), (), ""
-    if row.relation == "narrower":
-        return "no witness: it is narrower", (), ""
-    return "no witness: the same nodes", (), ""
+        return ("no node here matches" if not row.after else "no node newly matches"), (), ""
+    return "no node newly matches", (), ""
 
 
 def _note(row: PatchRow) -> str:
     if row.witness is not None or row.relation == "unknown":
         return ""
     if not row.directives:
-        return "no rule about nodes changes"
+        return "neither nodeSelector nor node affinity changes"
     if row.allowed:
-        return NO_WITNESS if row.after else "narrower is all that is asked; today no node meets all directives"
+        return NO_WITNESS if row.after else "allowed all the same: a patch may narrow to nothing"
     return TEXT_RULE if "as written" in row.explanation else ""

@@ -20,7 +20,8 @@ BROAD = 900
 FEW = 24  # nodes that are squares
 MOST_LINES, MOST_ZONES = 16, 8
 SQUARE, LEAST_PITCH = 19.0, 7.0
-MEANINGS = {"k-s-ok": "matches", "k-newly": "newly: what makes it wider", "k-would": "would match, were it let"}
+MEANINGS = {"k-s-ok": "matches", "k-newly": "newly matches: what makes a patch wider",
+            "k-would": "would match if the patch were allowed"}
 EMPTY = "No patch yet. Write one, and see what the API server answers."
 
 
@@ -104,8 +105,10 @@ def _row(page: PatchPage, patch: PatchView, top: float, width: int, columns: tup
         more, high = paragraph(diff_x, bottom + 6, patch.message, width - diff_x - 6, "k-q k-strong", 11, lines=6)
         parts.append(more)
         bottom += high + 6
-    for each in patch.rules if not patch.allowed else ():
-        more, high = paragraph(diff_x, bottom + 3, f"Rule: {each}.", width - diff_x - 6, "k-q", 11, lines=3)
+    said = [f"Rule: {each}." for each in patch.rules if not patch.allowed]
+    said += [f"{patch.hint[:1].upper()}{patch.hint[1:]}."] if patch.hint else []
+    for each in said:
+        more, high = paragraph(diff_x, bottom + 3, each, width - diff_x - 6, "k-q", 11, lines=3)
         parts.append(more)
         bottom += high + 3
     stripe = rect(0, top + 1, 4, bottom + 11 - top, "k-s-ok" if patch.allowed else "k-s-ink")
@@ -259,10 +262,9 @@ def _bars(page: PatchPage, patch: PatchView, x: float, y: float, room: float) ->
 def _witness(patch: PatchView, x: float, y: float, room: float) -> tuple[str, float]:
     """Draw the witness as a card, or why there is none."""
     inset = 10.0 if patch.witness_kind else 0.0
-    sign = "△" if patch.readable and not patch.after and patch.allowed else ""
-    marks, high = paragraph(x + inset + 18 * bool(sign), y + (6 if inset else 0), patch.witness, room - 2 * inset,
+    marks, high = paragraph(x + inset, y + (6 if inset else 0), patch.witness, room - 2 * inset,
                             "k-m k-b", 12, bold=True, lines=3)
-    parts, at = [word(x, y + 12, "k-m", sign) + marks], y + high + (6 if inset else 0)
+    parts, at = [marks], y + high + (6 if inset else 0)
     if patch.note:
         more, high = paragraph(x, at + 2, patch.note, room, "k-q", 11, lines=5)
         parts.append(more)
@@ -313,7 +315,7 @@ def _used(page: PatchPage) -> Iterator[tuple[str, str, str]]:
             for name in names:
                 ground, ink, _ = _state(patch, name, after=after)
                 struck = "k-struck" in ink
-                told = "no longer" if struck else MEANINGS.get(ground, "does not match")
+                told = "matches no longer" if struck else MEANINGS.get(ground, "does not match")
                 if page.size <= FEW or ground in ("k-newly", "k-would"):
                     yield ground, "k-struck" if struck else "", told
     for kind, words in (("real", "solid card: a node of the cluster"), ("made", "dashed card: made up to show it")):
