@@ -650,11 +650,12 @@ class Cluster(ClusterRules):
         """Show what drivers publish for the claims and inline volumes of a pod, and what they would answer.
 
         Args:
-            reference: a pod or a workload, as for `skew`; by default the pod that was judged last.
+            reference: a pod or a workload, as for `skew`, or a claim of a pod; by default the pod judged last.
             at: "now", "pass" (the pod's last pass), or a step of this branch.
 
         Raises:
-            UnknownName: there is no such object or step, the pod has had no pass, `at` is no moment. It is a KeyError.
+            UnknownName: there is no such object or step, the pod has had no pass, no pod uses the claim, or `at` is no
+                moment. It is a KeyError.
             ApplyRefused: the API server would refuse the next replica.
 
         >>> import kvolsched
@@ -716,7 +717,7 @@ class Cluster(ClusterRules):
         Shown in a notebook it has a button for each candidate. A wrong answer shows what speaks against it.
 
         Args:
-            question: the question in your words.
+            question: a title in your words, shown above the candidates; it is not read. `ask` says what is asked.
             pod: the pod; by default the only one without a node.
             ask: "node" it gets, "plugin" that rejects `node` first, "volume" of `claim`, "end" of the pod, or "order":
                 who acts next.

@@ -324,6 +324,16 @@ def test_two_verdicts_stand_beside_each_other():
         tuple(re.search(r"rule (.*?)  +driver (.*)", line).groups()) for line in lines[2:]]
 
 
+def test_a_claim_means_the_pod_that_uses_it():
+    """A claim, with its kind or without, stands for its pod; one that no pod uses is refused."""
+    c = pools()
+    c.apply(claim("spare", "1Gi", "fast"))
+
+    assert capacity_at(c, "app") == capacity_at(c, "pvc/data") == capacity_at(c, "data")
+    with pytest.raises(UnknownName, match="no pod uses pvc/spare; name a pod or a workload"):
+        c.capacity("pvc/spare")
+
+
 def test_the_driver_answers_as_it_will():
     """Each verdict of the driver's column is what the driver then does with a volume of that size."""
     c = pools()

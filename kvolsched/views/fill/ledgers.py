@@ -8,17 +8,22 @@ from typing import Any
 from attrs import evolve
 
 from ... import explain
+from ...api.unknown_name import UnknownName
 from ...cluster_core import ClusterCore
 from ...storage_pools import CapacityResponse
 from ...world.apiserver import ref
 from ...world.log import Key
+from ...world.references import matching_keys
 from .. import frame as f
 from .capacity_ledgers import capacity_ledgers
 from .context import FrameContext
 from .moments import NOW, JudgedMoment, judged_at
+from .next_replica import WORKLOADS
 from .skew_ledgers import NO_LABEL, skew_ledgers
 
 __all__ = ["LEDGERS", "NO_LABEL", "capacity", "capacity_at", "capacity_ledgers", "skew", "skew_at", "skew_ledgers"]
+
+CLAIM = "PersistentVolumeClaim"
 
 
 def skew(context: FrameContext) -> tuple[f.SkewLedger, ...]:
@@ -44,11 +49,31 @@ def skew_at(cluster: ClusterCore, reference: str, at: str | int = NOW) -> tuple[
 
 
 def capacity_at(cluster: ClusterCore, reference: str, at: str | int = NOW) -> tuple[f.CapacityLedger, ...]:
-    """Return one ledger for each volume to be made for a pod, or for a workload's next replica; see `judged_at`."""
-    moment = judged_at(cluster, reference, at)
+    """Return one ledger for each volume to be made for a pod, or for a workload's next replica; see `judged_at`.
+
+    A claim stands for the pod that uses it.
+    """
+    moment = judged_at(cluster, _user_of(cluster, reference), at)
     drivers = _Drivers(moment)
     judgement, words = moment.pod.judgement, moment.pod.moment
     return tuple(capacity_ledgers(judgement, drivers.age, drivers.room, words, drivers.objects))
+
+
+def _user_of(cluster: ClusterCore, reference: str) -> str:
+    """Return the pod that uses a claim, first one without a node; any other reference stays.
+
+    Raises:
+        UnknownName: no pod uses the claim.
+    """
+    objects = cluster.world.log.objects
+    if matching_keys(objects, reference, ("Pod", *WORKLOADS)) or not matching_keys(objects, reference, CLAIM):
+        return reference
+    claim = cluster.find_key(reference, CLAIM)
+    users = [(bool(pod.spec.node_name), key) for key, pod in objects.items()
+             if key.kind == "Pod" and key.namespace == claim.namespace and claim.name in pod.claim_names()]
+    if not users:
+        raise UnknownName(f"no pod uses {ref(claim)}; name a pod or a workload")
+    return ref(min(users)[1])
 
 
 LEDGERS: Mapping[str, Callable[[ClusterCore, str, str | int], tuple[Any, ...]]] = {
