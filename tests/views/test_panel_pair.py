@@ -7,6 +7,7 @@ import pytest
 
 from kvolsched import scenario
 from kvolsched.views.difference_rows import DifferenceRow, Differences
+from kvolsched.views.drawing.theme import resolve
 from kvolsched.views.panel.lab import Lab
 from kvolsched.views.panel.layout import INSET
 from kvolsched.views.panel.pair import BESIDE
@@ -15,6 +16,7 @@ from kvolsched.views.pictures import differences as picture
 
 from . import frames
 from .fake_driver import FakeDriver
+from .test_layout import boxes
 
 CLOSED = "node-a cordoned"
 
@@ -196,3 +198,19 @@ def test_the_table_fits_and_escapes(width):
     assert "<script" not in drawn
     assert "… 6 more fields differ" in drawn
     assert float(root.get("width")) == width
+
+
+@pytest.mark.parametrize("width", [340, 700, 1000, 1240, 1900])
+def test_the_sign_of_a_difference_covers_no_word(lab, width):
+    """It stands on the corner of what differs, inside the picture, and on the line between two steps' numbers."""
+    lab.do("width", px=width)
+    assert lab.host.map.count("k-differs") >= 4
+    faults = []
+    for svg in re.findall(r"<svg.*?</svg>", lab.host.map + lab.host.lanes, re.DOTALL):
+        words, _ = boxes(resolve(svg))
+        dots = re.findall(r'k-differs"><rect[^>]* x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', svg)
+        for x, y, wide, high in (map(float, dot) for dot in dots):
+            faults += [word for word, left, right, top, bottom in words
+                       if word != "≠" and left < x + wide and x < right and top < y + high and y < bottom]  # fmt: skip
+            assert x + wide <= float(re.search(r'width="([\d.]+)"', svg)[1])
+    assert faults == []

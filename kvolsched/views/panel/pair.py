@@ -234,10 +234,10 @@ def _end(frame: Frame) -> str:
 
 
 def _with_signs(drawn: str) -> str:
-    """Return a map with the sign of a difference on every halo, above all that is drawn."""
+    """Return a map with the sign of a difference on the corner of every halo, above all that is drawn."""
     front, end, rest = drawn.rpartition("</svg>")
     try:
-        signs = "".join(picture.badge(x, y) for x, y in _corners(ET.fromstring(drawn), 0.0, 0.0))  # noqa: S314
+        signs = "".join(picture.small_badge(x, y) for x, y in _corners(ET.fromstring(drawn), 0.0, 0.0))  # noqa: S314
     except ET.ParseError:  # a sentence in place of a map
         return drawn
     return front + signs + end + rest
@@ -251,7 +251,7 @@ def _corners(element: ET.Element, x: float, y: float) -> Iterator[tuple[float, f
     if element.get("class") == "k-hot":
         place = (float(element.get(name, 0)) for name in ("x", "y", "width", "height"))
         left, top, wide, high = place
-        yield x + left + wide - 14, y + top + high - 1
+        yield x + left + wide, y + top + high
     for child in element:
         yield from _corners(child, x, y)
 
@@ -268,4 +268,4 @@ def _with_fork(lanes: str, found: Differences) -> str:
     high = _HEIGHT.search(lanes)
     bottom = float(high[1]) - 24 if high else y + 60
     front, end, rest = lanes.partition("</svg>")
-    return f"{front}{path(f'M{num(x)} {num(y)}V{num(bottom)}', 'k-fork')}{picture.badge(x, y - 4)}{end}{rest}"
+    return f"{front}{path(f'M{num(x)} {num(y)}V{num(bottom)}', 'k-fork')}{picture.small_badge(x, y + 7)}{end}{rest}"

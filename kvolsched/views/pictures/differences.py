@@ -73,6 +73,12 @@ def badge(x: float, y: float) -> str:
     return f'<g class="k-differs">{pill}{word(x, y + 4.5, "k-b k-on k-mid", "≠")}</g>'
 
 
+def small_badge(x: float, y: float) -> str:
+    """Draw that sign as small as the corner of a card leaves room for, around (x, y)."""
+    dot = rect(x - 5.5, y - 5.5, 11, 11, "k-s-resources", 5.5)
+    return f'<g class="k-differs">{dot}{word(x, y + 3.6, "k-b k-on k-mid", "≠", "font-size:10px")}</g>'
+
+
 def _columns(rows: tuple[DifferenceRow, ...], found: Differences, width: int) -> list[tuple[float, float]]:
     """Return the start and the room of each column: names as wide as they need, both values share the rest."""
     names = [max(t.width(row.ref, 12, bold=True) for row in rows)]
