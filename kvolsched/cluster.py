@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .pools import PoolTable
     from .requests import ApiRequests
     from .results import Step
+    from .revision import Revision
     from .series import Wanted
     from .views.drawing.figure import ChartFigure, Figure
     from .views.fill.writes import RecordedWrites
@@ -779,18 +780,22 @@ class Cluster(ClusterRules):
 
     @overload
     def lab(
-        self, *, text: Literal[False] = False, predict: bool = False, beside: ClusterCore | None = None
+        self, *, text: Literal[False] = False, predict: bool = False, beside: ClusterCore | Revision | str | None = None
     ) -> Lab: ...
 
     def lab(
-        self, *, text: bool = False, predict: bool = False, beside: ClusterCore | None = None
+        self, *, text: bool = False, predict: bool = False, beside: ClusterCore | Revision | str | None = None
     ) -> Lab | Text:  # fmt: skip
         """Open the panel: step, let any actor act next, see what changed and why; see `help(type(c.lab()))`.
 
         Args:
             text: return what the panel shows as text, without controls.
             predict: ask before each step what it does; Step lets it happen, and asks the next question.
-            beside: another cluster, shown beside this one and moved with it; what differs is marked in both.
+            beside: another cluster, shown beside this one and moved with it; what differs is marked in both. Rules by
+                name, or a `Revision`, mean `c.under(rules)`.
+
+        Raises:
+            UnknownName: there is no such revision. It is a KeyError.
 
         >>> import kvolsched
         >>> print(kvolsched.scenario("zonal-example").lab(text=True).splitlines()[0])

@@ -16,7 +16,7 @@ from .component_names import COMPONENT_NAMES
 from .custom_controller import ReconcileFunction, custom_controller, is_custom
 from .pools import set_pool
 from .results import CommandResult, Step
-from .revision import denied_by
+from .revision import Revision, denied_by
 from .scheduler.framework.custom_plugin import custom_plugin
 from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .upgrades import Rules
@@ -207,6 +207,35 @@ class ClusterRules(ClusterFaults):
         pool zone-a of lvm.example.com: 100Gi → 200Gi, volumes of at most 5Gi
         """
         return set_pool(self, driver, pool, capacity, largest)
+
+    def under(self, rules: str | Revision, name: str = "") -> Self:
+        """Return a new cluster under other rules, with the objects of this one's start: step 0, before anybody acted.
+
+        It has the same seed, the same admission webhooks and controllers of your own, and the same dials of components
+        where these rules know them. Plugins of your own belong to rules. What was applied after the start is not in
+        it. This cluster does not move.
+
+        Args:
+            rules: the name of a revision, or a `Revision`.
+            name: the new cluster's name in titles.
+
+        Raises:
+            UnknownName: there is no such revision. It is a KeyError.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example", "upstream")
+        >>> _ = c.run()
+        >>> old = c.under("design")
+        >>> print(repr(old).partition(":")[0])
+        Cluster zonal-example, design, rules design
+        >>> old["pod/my-pod"].spec.node_name, c["pod/my-pod"].spec.node_name
+        ('', 'node-a')
+        """
+        other = upgrades.under(self, rules, name)
+        components = (process.component for process in self.world.processes.values())
+        if own := [component for component in components if is_custom(component)]:
+            other.world.add_components(own)
+        return other
 
     def crash(self, component: str) -> Step:
         """Restart a component, which loses its notes and lists every object again; return the step.

@@ -92,6 +92,7 @@ OTHERS = {  # method -> a call with a misspelled name, and what the sentence say
     "branch, Cluster": (lambda _c: Cluster("upstraem"), r"no revision is called 'upstraem'; .*; did you mean upstream\?"),
     "dial": (lambda _c: Cluster(components={"kubelet": {"strt_delay": 1}}), r"kubelet has no dial strt_delay; .*mean start_delay\?"),
     "from_manifests": (lambda _c: Cluster.from_manifests([], revision="drft"), r"no revision is called 'drft'; .*; did you mean draft\?"),
+    "under": (lambda c: c.under("desing"), "no revision is called 'desing'; .*; did you mean design"),
 }
 NAMED = {"reference", "references", "pod", "node", "which", "component", "driver", "kind", "topology_key", "server", "rules",
          "actor", "until", "what", "picture", "old", "branch"}  # parameters that name something

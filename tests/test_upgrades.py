@@ -277,3 +277,43 @@ def test_what_an_upgrade_changed_is_told():
     assert "rules: none → design and upstream, " in repr(c.changes())
     c.outage(seconds=3)
     assert "outages: none → kube-apiserver until t=3 s" in repr(c.changes())
+
+
+# --- the same objects under other rules --------------------------------------------------------------------------------
+
+
+def test_under_other_rules_a_cluster_starts_as_this_one_did():
+    """After a run, `under` gives the objects of the start: as if they had been loaded with those rules at once."""
+    for rules, others in (("upstream", "design"), ("design", "upstream")):
+        c, wanted = (scenario("zonal-example", each, seed=7) for each in (rules, others))
+        c.run()
+        before = c.digest()
+        other = c.under(others)
+
+        assert (wanted.digest(), before) == (other.digest(), c.digest())
+        wanted.run()
+        other.run()
+        assert wanted.digest() == other.digest()
+
+
+def test_under_keeps_what_belongs_to_the_cluster():
+    """Webhooks, controllers of your own and dials stay, but for dials that the other rules do not know."""
+    dials = {"kube-scheduler": {"fine": True, "bind_timeout": 60.0}, "kubelet": {"start_delay": 3.0}}
+    c = scenario("zonal-example", "upstream", **dials)
+    c = c.with_webhook(validate=lambda _new, _old: True).with_controller("labeller", ["Pod"], lambda _seen, _ref: None)
+    other = c.under(revision_named("design"), name="old")
+
+    assert ("old", "design") == (other.name, other.revision.name)
+    assert ["policy.example.com"] == [each.name for each in other.first_rules.webhooks]
+    assert "labeller" in other.world.processes
+    assert {"kube-scheduler": {"fine": True}, "kubelet": {"start_delay": 3.0}} == other.components
+
+
+def test_the_panel_takes_rules_by_name():
+    """`c.lab(beside=...)` means `c.under(...)`; an unknown name is an error that lists those that there are."""
+    c = scenario("zonal-example", "upstream")
+
+    assert c.lab(beside=c.under("design")).reading() == c.lab(beside="design").reading()
+    for ask in (c.under, lambda name: c.lab(beside=name)):
+        with pytest.raises(KeyError, match=r"no revision is called 'desing'; .*; did you mean design"):
+            ask("desing")

@@ -11,9 +11,11 @@ from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
 from ..api.unknown_name import UnknownName, unknown_name
 from ..cluster_acts import ClusterActs
 from ..cluster_core import ClusterCore
+from ..cluster_rules import ClusterRules
 from ..explain import last_pass
 from ..notebook_output import PrintedAnswer
 from ..results import hanging_indent
+from ..revision import Revision
 from ..series import DEFAULT, Wanted
 from ..what_if import Trials, varied_fields
 from ..world.apiserver import key_of, ref
@@ -224,9 +226,14 @@ class SeriesFigure(ChartFigure):
 
 
 def lab(
-    cluster: ClusterCore, *, text: bool = False, predict: bool = False, beside: ClusterCore | None = None
-) -> Lab | Text:
-    """Open the panel, alone or beside another cluster, or return its text; with `predict` it asks before each step."""
+    cluster: ClusterRules, *, text: bool = False, predict: bool = False,
+    beside: ClusterCore | Revision | str | None = None,
+) -> Lab | Text:  # fmt: skip
+    """Open the panel, alone or beside another cluster, or return its text; with `predict` it asks before each step.
+
+    Rules as `beside` mean this cluster under them, from its start.
+    """
+    other = cluster.under(beside) if isinstance(beside, str | Revision) else beside
     from .panel.driver import ClusterDriver  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
     from .panel.lab import Lab, reading  # noqa: PLC0415
 
@@ -238,8 +245,8 @@ def lab(
         from .panel.predict import ask_before_steps  # noqa: PLC0415
 
         ask_before_steps(panel, cluster)
-    if beside is not None:
-        panel.beside(ClusterDriver(beside))
+    if other is not None:
+        panel.beside(ClusterDriver(other))
     return panel
 
 
