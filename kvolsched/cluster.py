@@ -747,8 +747,8 @@ class Cluster(ClusterRules):
         """Open sliders over fields of manifests: each value is tried on a fork that runs to its end.
 
         Above the sliders stands the picture of the values that are chosen; below each a strip shows how many pods run
-        with each of its values while the others stay. What the API server refuses is an outcome too, in its words.
-        This cluster does not move.
+        with each of its values while the others stay; of the pods of one workload, if all fields are of it. What the
+        API server refuses is an outcome too, in its words. This cluster does not move.
 
         Args:
             picture: `skew`, `capacity`, `map`, `domains`, `series`, `why` or `verdicts`.

@@ -4,6 +4,7 @@ import pytest
 from what_if_cluster import MAX_SKEW, REPLICAS, SPREAD, TAINTS_POLICY, ZONE, six_pods
 
 import kvolsched
+from kvolsched import Cluster, make
 from kvolsched.what_if import Trials, find_field, varied_fields
 
 
@@ -151,3 +152,18 @@ def test_equal_names_are_told_apart(cluster):
     assert ["a1 unschedulable", "b1 unschedulable"] == [field.label for field in fields]
     with pytest.raises(ValueError, match="vary at least one field"):
         varied_fields(kvolsched.Cluster(), {})
+
+
+def test_fields_of_one_workload_count_its_pods():
+    """Other pods are counted apart; fields of several objects, or of a node, count every pod."""
+    c = Cluster.from_manifests([make.node("n1", cpu="1"), make.pod("big", cpu="8"), make.pod("small", cpu="400m"),
+                                make.deployment("web", 1, cpu="400m")])
+    one = Trials(c, varied_fields(c, {REPLICAS: (1, 3)}))
+    all_pods = Trials(c, varied_fields(c, {REPLICAS: [1], "node/n1:spec.unschedulable": [False]}))
+
+    assert [((1, 1), (1, 2)), ((1, 2), (1, 2)), ((1, 3), (1, 2))] == [
+        ((found.running, found.pods), found.others)
+        for found in (one.finish(positions).outcome for positions in one.line(one.start, 0))]  # fmt: skip
+    assert one.finish((0,)).outcome.good
+    outcome = all_pods.finish((0, 0)).outcome
+    assert ((2, 3), (0, 0)) == ((outcome.running, outcome.pods), outcome.others)

@@ -15,10 +15,11 @@ class ValueCell:
     is_known: bool = False  # Whether it has been run
     refused: str = ""  # Why the API server refused it, in its words
     unfinished: str = ""  # Why its run stopped before its end
+    others: tuple[int, int] = (0, 0)  # Of pods that are not counted: how many run, how many there are
 
     @property
     def all_run(self) -> bool:
-        """Whether every pod runs."""
+        """Whether every pod that is counted runs."""
         return self.is_known and not self.refused and self.running == self.pods
 
 
@@ -41,6 +42,7 @@ class WhatIfRows:
     step: int = 0  # Where every run begins
     revision: str = ""
     seed: int = 0
+    workload: str = ""  # Whose pods are counted, if not all: "deploy/web"
 
     @property
     def shown(self) -> ValueCell:

@@ -15,6 +15,7 @@ import attrs
 from ..cluster_acts import ClusterActs
 from ..controllers import kubelet
 from ..results import ApplyRefused
+from ..world.log import Key
 from .paths import FieldPath, find_field, merge_patch
 
 AnyCluster = TypeVar("AnyCluster", bound=ClusterActs)
@@ -25,6 +26,7 @@ MAX_VALUES = 24
 MAX_SECONDS, MAX_STEPS = 3_600.0, 20_000
 """Where a run without end stops: simulated seconds, steps."""
 KEPT_CLUSTERS = 64
+WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "DaemonSet")
 
 
 @attrs.frozen
@@ -46,16 +48,20 @@ class VariedField:
 
 @attrs.frozen
 class TrialOutcome:
-    """How a trial ended: pods that run, of all; why the API server refused the edit; why it stopped before its end."""
+    """How a trial ended: pods that run, of all; why the API server refused the edit; why it stopped before its end.
+
+    If all fields are of one workload, its pods are counted; `others` has the same two numbers of the other pods.
+    """
 
     running: int
     pods: int
     refused: str = ""
     unfinished: str = ""
+    others: tuple[int, int] = (0, 0)
 
     @property
     def good(self) -> bool:
-        """Whether every pod runs."""
+        """Whether every pod that is counted runs."""
         return not self.refused and self.running == self.pods
 
 
@@ -120,8 +126,8 @@ def _start(present: Any, values: Sequence[Any]) -> int:
 class Trial(Generic[AnyCluster]):
     """One fork with edited fields, on its way to its end. Mutable."""
 
-    def __init__(self, cluster: AnyCluster, refused: str = "") -> None:
-        self.cluster = cluster
+    def __init__(self, cluster: AnyCluster, refused: str = "", workload: Key | None = None) -> None:
+        self.cluster, self.workload = cluster, workload
         self.until = cluster.now + MAX_SECONDS
         self.steps = 0
         self.refused, self.unfinished = refused, ""
@@ -142,8 +148,8 @@ class Trial(Generic[AnyCluster]):
     @property
     def outcome(self) -> TrialOutcome:
         """What came of it so far."""
-        running, pods = count_running(self.cluster)
-        return TrialOutcome(running, pods, self.refused, self.unfinished)
+        (running, pods), others = count_running(self.cluster, self.workload)
+        return TrialOutcome(running, pods, self.refused, self.unfinished, others)
 
 
 class Trials(Generic[AnyCluster]):
@@ -157,6 +163,8 @@ class Trials(Generic[AnyCluster]):
     def __init__(self, cluster: AnyCluster, fields: Sequence[VariedField]) -> None:
         self.origin = cluster.fork(cluster.name)
         self.fields = tuple(fields)
+        keys = {self.origin.find_key(field.path.reference) for field in fields}
+        self.workload = next((key for key in keys if len(keys) == 1 and key.kind in WORKLOADS), None)
         self.start: Positions = tuple(field.start for field in fields)
         self.outcomes: dict[Positions, TrialOutcome] = {}
         self._trials: OrderedDict[Positions, Trial[AnyCluster]] = OrderedDict()
@@ -215,8 +223,8 @@ class Trials(Generic[AnyCluster]):
             for (reference, subresource), values in edits.items():
                 fork.patch(reference, merge_patch(fork, values), subresource=subresource)
         except ApplyRefused as refused:
-            return Trial(fork, "\n".join(refused.lines))
-        return Trial(fork)
+            return Trial(fork, "\n".join(refused.lines), self.workload)
+        return Trial(fork, workload=self.workload)
 
 
 def shown(value: Any) -> str:
@@ -226,10 +234,28 @@ def shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def count_running(cluster: ClusterActs) -> tuple[int, int]:
-    """Return how many pods run or have succeeded (in a world without kubelet: have a node), and how many there are."""
+def count_running(cluster: ClusterActs, workload: Key | None = None) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return how many pods run or have succeeded (in a world without kubelet: have a node), of how many.
+
+    Counts the pods of a workload, and then the others; without a workload every pod is counted.
+    """
     has_kubelet = kubelet.NAME in cluster.world.processes
-    pods = cluster.objects("pods")
     done = ("Running", "Succeeded") if has_kubelet else ("Succeeded",)
-    running = sum(pod.status.phase in done or (not has_kubelet and bool(pod.spec.node_name)) for pod in pods)
-    return running, len(pods)
+    uids = _owners(cluster, workload)
+    counts = [0, 0, 0, 0]
+    for pod in cluster.objects("pods"):
+        owner = pod.metadata.controller
+        other = 2 * (workload is not None and (owner is None or owner.uid not in uids))
+        counts[other] += pod.status.phase in done or (not has_kubelet and bool(pod.spec.node_name))
+        counts[other + 1] += 1
+    return (counts[0], counts[1]), (counts[2], counts[3])
+
+
+def _owners(cluster: ClusterActs, workload: Key | None) -> set[str]:
+    """Return the uids of a workload and of its ReplicaSets."""
+    found = cluster.world.log.objects.get(workload) if workload is not None else None
+    if found is None:
+        return set()
+    uid = found.metadata.uid
+    sets = (each.metadata for each in cluster.objects("replicasets"))
+    return {uid, *(each.uid for each in sets if each.controller is not None and each.controller.uid == uid)}

@@ -190,7 +190,7 @@ def test_conclusions():
     """What a strip shows in a few words: thresholds, names of words, nothing while values are missing."""
     below, above = cell(1, 2), cell(2, 9)
     assert ("threshold 1 | 2", "from 2 on all run") == what_if.conclusion(strip(below, above))
-    assert ("threshold 2 | 1", "up to 2 all run") == what_if.conclusion(strip(above, below))
+    assert ("threshold 2 | 1", "from 1 on not all run") == what_if.conclusion(strip(above, below))
     assert ("thresholds 1 | 2, 2 | 1", "") == what_if.conclusion(strip(below, above, below))
     assert ("all run with every value", "") == what_if.conclusion(strip(above, above))
     assert ("1 not run yet", "") == what_if.conclusion(strip(above, ValueCell("3")))
@@ -199,6 +199,17 @@ def test_conclusions():
         strip(cell(0, refused="no"), below, above))
     assert ("only 2 lets all run", "1 value is refused") == what_if.conclusion(strip(cell(0, refused="no"), above))
     assert ("2 lets all run", "") == what_if.conclusion(strip(below, above, ordered=False))
+
+
+def test_other_pods_are_told_of_where_their_outcome_changes():
+    """The pods of the varied workload are counted; of the others a sentence speaks only if they change."""
+    same = strip(cell(1, 1, 1, others=(1, 2)), cell(2, 1, 2, others=(1, 2)), present=1)
+    other = strip(cell(1, 1, 1, others=(2, 2)), cell(2, 1, 2, others=(1, 2)), present=1)
+
+    told = [what_if.sentence(WhatIfRows((each,), workload="deploy/web")) for each in (same, other)]
+
+    assert "1 of 2 pods of deploy/web run, 1 wait. With maxSkew 1, all would run." == told[0]
+    assert "Of the other pods 1 of 2 run; that changes with these values." in told[1]
 
 
 def test_nothing_is_drawn_between_cells_that_were_not_run():

@@ -25,6 +25,7 @@ from kvolsched.views.panel.host import ROOT, Host
 from kvolsched.views.pictures import what_if as pictures
 from kvolsched.views.what_if_rows import FieldStrip, ValueCell, WhatIfRows
 from kvolsched.what_if import TrialOutcome, Trials, VariedField, shown
+from kvolsched.world.apiserver import ref
 
 Positions = tuple[int, ...]
 
@@ -278,7 +279,8 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
                        all(type(value) in (int, float) for value in field.values))
             for number, field in enumerate(self.trials.fields)
         )  # fmt: skip
-        return WhatIfRows(fields, origin.world.step_number, origin.revision.name, origin.world.seed)
+        return WhatIfRows(fields, origin.world.step_number, origin.revision.name, origin.world.seed,
+                          ref(self.trials.workload) if self.trials.workload is not None else "")
 
     def _cells(self, number: int, among: Collection[Positions] | None) -> Iterator[ValueCell]:
         field = self.trials.fields[number]
@@ -288,7 +290,7 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
             if found is None:
                 yield ValueCell(words)
             else:
-                yield ValueCell(words, found.running, found.pods, True, found.refused, found.unfinished)
+                yield ValueCell(words, found.running, found.pods, True, found.refused, found.unfinished, found.others)
 
     def _picture(self) -> Figure:
         """Return the picture of the present cluster; it is drawn once for each combination of values."""

@@ -58,10 +58,10 @@ def sentence(rows: WhatIfRows, *, alone: bool = False) -> str:
     elif not shown.is_known:
         return "Not run yet."
     elif not shown.pods:
-        return "There is no pod."
+        return f"There is no pod{f' of {rows.workload}' if rows.workload and shown.others[1] else ''}."
     else:
-        words = f"{_count(shown)} run{f', {waiting} wait' if waiting else ''}."
-        words = words[0].upper() + words[1:]
+        words = f"{_count(shown, rows.workload)} run{f', {waiting} wait' if waiting else ''}."
+        words = words[0].upper() + words[1:] + ("" if alone else _others(rows))
     if shown.unfinished:
         words += f" The run was stopped: {shown.unfinished}."
     found = [f"{field.label} {value}" for field in rows.fields if (value := _nearest_good(field))]
@@ -88,9 +88,18 @@ def _chosen(rows: WhatIfRows) -> list[str]:
     return [f"{field.label} {field.cells[field.present].value}" for field in rows.fields]
 
 
-def _count(cell: ValueCell) -> str:
+def _count(cell: ValueCell, workload: str = "") -> str:
     pods = f"pod{'s' * (cell.pods != 1)}"
+    if workload and cell.others[1]:
+        pods += f" of {workload}"
     return f"all {cell.pods} {pods}" if cell.all_run and cell.pods > 1 else f"{cell.running} of {cell.pods} {pods}"
+
+
+def _others(rows: WhatIfRows) -> str:
+    """Return what becomes of the pods that are not counted, where that is not the same with every known value."""
+    found = {cell.others for field in rows.fields for cell in field.cells if cell.is_known and not cell.refused}
+    running, pods = rows.shown.others
+    return f" Of the other pods {running} of {pods} run; that changes with these values." if len(found) > 1 else ""
 
 
 def _nearest_good(field: FieldStrip) -> str:
@@ -139,8 +148,8 @@ def conclusion(field: FieldStrip, bar: str = " | ") -> tuple[str, str]:
     shown = ", ".join(f"{a.value}{bar}{b.value}" for a, b in flips[:3])
     if len(flips) > 1:
         return (f"thresholds {shown}", more)
-    below, above = flips[0]
-    side = f"from {above.value} on all run" if above.all_run else f"up to {below.value} all run"
+    _, above = flips[0]
+    side = f"from {above.value} on {'all' if above.all_run else 'not all'} run"
     return (f"threshold {shown}", f"{side}, {more}" if more else side)
 
 
@@ -219,7 +228,8 @@ def cell_words(field: FieldStrip, cell: ValueCell) -> str:
         return f"{field.label} {cell.value}: not run yet"
     if cell.refused:
         return f"{field.label} {cell.value}: refused. {cell.refused}"
-    more = f"; {cell.unfinished}" if cell.unfinished else ""
+    more = f"; of the other pods {cell.others[0]} of {cell.others[1]}" if cell.others[1] else ""
+    more += f"; {cell.unfinished}" if cell.unfinished else ""
     return f"{field.label} {cell.value}: {_count(cell)} run{more}"
 
 
