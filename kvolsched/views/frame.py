@@ -101,6 +101,7 @@ class Head:
     sentence: str = ""  # What happened: one sentence that names objects and rule
     hot: tuple[str, ...] = ()  # Refs that this step changed, sorted
     focus: str = ""  # Ref of the pod that the verdicts are about; empty when there is none
+    of_pair: tuple[str, ...] = ()  # Of a pair: whose are the steps, the clock, those who may act next
 
 
 @frozen

@@ -214,3 +214,19 @@ def test_the_sign_of_a_difference_covers_no_word(lab, width):
                        if word != "≠" and left < x + wide and x < right and top < y + high and y < bottom]  # fmt: skip
             assert x + wide <= float(re.search(r'width="([\d.]+)"', svg)[1])
     assert faults == []
+
+
+def test_a_pair_says_whose_steps_clock_and_actors_it_shows(lab, tmp_path):
+    """Steps are of both, by time of the first; who may act next is of the first one, at its end of the other one."""
+    lab.do("goto", step=5)
+    assert (lab.chips.children[0].value, lab.place.value.count(" both</span>")) == (f"May act next in {CLOSED}", 1)
+    assert f" s {CLOSED}</span>" in lab.place.value
+    assert f"May act next in {CLOSED}" in lab.save(tmp_path / "both.html").read_text("utf-8")
+    lab.beside("main", align="time")
+    assert f" {CLOSED}</span><span" in lab.place.value
+    lab.beside("main")
+    lab.do("goto", step=lab.driver.left.place()[1])
+    assert (bool(lab.driver.halves[0].next), bool(lab.driver.halves[1].next)) == (False, True)
+    assert lab.chips.children[0].value == "May act next in main"
+    lab.alone()
+    assert (lab.chips.children[0].value, CLOSED in lab.place.value) == ("May act next", False)

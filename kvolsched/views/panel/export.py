@@ -75,7 +75,8 @@ def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[s
     strings = {
         **{name: drawn[name] for name in ORDER},
         **bodies,
-        "chips": chips or f'<span class="k-q-label">{headline.IDLE}</span>',
+        "chips": f'<span class="k-q-label">{text.escape(headline.next_label(frame))}</span>'
+        + (chips or f'<span class="k-q-label">{headline.IDLE}</span>'),
         "place": headline.place_html(frame),
         "badge": headline.badge_html(frame),
     }
@@ -113,8 +114,7 @@ body[data-jp-theme-light=false]{{background:#14181f}}.k-page{{margin:auto}}
 <div class="k-toolbar">{buttons}
 <input type="range" class="k-slider" aria-label="timeline" min="0" max="{last}" value="0">
 <div class="k-html" data-show="place"></div><div class="k-html" data-show="badge"></div></div>
-<div class="k-doing"><div class="k-chips"><span class="k-q-label">May act next</span>
-<span class="k-html" data-show="chips"></span></div></div>
+<div class="k-doing"><div class="k-chips"><span class="k-html" data-show="chips"></span></div></div>
 <div class="k-tabs">{tabs}</div><div id="host"></div></div></div>
 <script type="application/json" id="run">{data}</script>
 <script>

@@ -105,7 +105,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self.buttons, self.slider, self.gear, self.speed = bar.buttons, bar.slider, bar.gear, bar.speed
         self.branch, self.place, self.badge = bar.branch, bar.place, bar.badge
         self.chips = widgets.Box()
-        self._chip_label = widgets.Label("May act next").add_class("k-q-label")
+        self._chip_label = widgets.Label(headline.NEXT).add_class("k-q-label")
         self._nobody = widgets.Label(headline.IDLE).add_class("k-q-label")
         self._chip_pool: dict[str, Any] = {}  # by actor
         self._all_chips = False
@@ -494,7 +494,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             (tab.add_class if name == self.tab else tab.remove_class)("k-on")
 
     def _chips(self, rows: tuple[NextActor, ...]) -> None:
-        fit = headline.chips_that_fit(rows, self._width)
+        self._chip_label.value = label = headline.next_label(self._frame)
+        fit = headline.chips_that_fit(rows, self._width, label=label)
         wanted = rows if self._all_chips else rows[:fit]
         kept = {row.actor: self._chip_pool[row.actor] for row in wanted if row.actor in self._chip_pool}
         free = [chip for actor, chip in self._chip_pool.items() if actor not in kept]

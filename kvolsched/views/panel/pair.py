@@ -65,7 +65,9 @@ class Pair:
         right = self.right.frame(focus if focus in {pod.ref for pod in left.pods} else "", judge=judge)
         self.halves = (left, right)
         known = max(left.head.steps_known, right.head.steps_known)
-        head = evolve(left.head, step=min(max(self.at, left.head.step), known), steps_known=known)
+        one, other = self.names
+        whose = ("both" if self.align == "step" else one, one, one if left.next or not right.next else other)
+        head = evolve(left.head, step=min(max(self.at, left.head.step), known), steps_known=known, of_pair=whose)
         return evolve(left, head=head, next=left.next or right.next)
 
     def details(self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> Frame:

@@ -12,6 +12,7 @@ from kvolsched.views.frame import Frame, NextActor
 
 START = "This is the start. Press Step."
 IDLE = "nobody: the cluster is idle"
+NEXT, WIDEST_NAME = "May act next", 160
 KEYS = (
     "Keys, with the focus in the panel: → or . step, ← or , back, Home to the start, r run, p play and pause, "
     "1-9 let that actor act, Esc leave a form, then select nothing. Inside a view: arrows go to the nearest "
@@ -78,9 +79,9 @@ def chip_words(row: NextActor) -> str:
     return when + found + words
 
 
-def chips_that_fit(rows: tuple[NextActor, ...], width: float, lines: int = 2) -> int:
+def chips_that_fit(rows: tuple[NextActor, ...], width: float, lines: int = 2, label: str = NEXT) -> int:
     """Return how many chips have room in so many lines of a panel, with a button for the others; at least one."""
-    room, x, line = width - 16, 90.0, 1  # behind "May act next"
+    room, x, line = width - 16, 90.0 + text.width(label, 12) - text.width(NEXT, 12), 1  # behind the label
     for count, row in enumerate(rows):
         words = text.width(row.label, 12, bold=True) + text.width(chip_words(row), 12)
         wide = min(room, words + 48)
@@ -93,12 +94,20 @@ def chips_that_fit(rows: tuple[NextActor, ...], width: float, lines: int = 2) ->
     return len(rows)
 
 
+def next_label(frame: Frame) -> str:
+    """Return what stands before the chips: of a pair, with the name of the one whose actors they are."""
+    whose = frame.head.of_pair
+    return f"{NEXT} in {text.end(whose[2], WIDEST_NAME, 12)}" if whose else NEXT
+
+
 def place_html(frame: Frame) -> str:
-    """Return step, last known step and clock as HTML for the toolbar."""
+    """Return step, last known step and clock as HTML for the toolbar; of a pair, with whose they are."""
     head = frame.head
+    names = [f" {text.escape(text.end(each, WIDEST_NAME, 12))}" for each in head.of_pair]
+    steps, clock, _ = names or ("", "", "")
     return (
-        f'<span class="k-place"><b>{head.step}</b> / {head.steps_known}</span>'
-        f'<span class="k-clock">t = {text.escape(f"{head.time:.4g}")} s</span>'
+        f'<span class="k-place"><b>{head.step}</b> / {head.steps_known}{steps}</span>'
+        f'<span class="k-clock">t = {text.escape(f"{head.time:.4g}")} s{clock}</span>'
     )
 
 
