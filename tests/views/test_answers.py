@@ -116,3 +116,13 @@ def test_words_of_somebody_else_stay_words():
     for svg, tag in itertools.product(drawn, ("<script", "{{")):
         assert tag not in svg
     assert "{y} {" in "".join(ET.fromstring(drawn[0]).itertext())  # noqa: S314 - our own string
+
+
+@pytest.mark.parametrize("value", ["x" * 300, "word " * 60, "node(s) " + "x" * 120 + " " + "y" * 90])
+def test_a_diff_is_cut_where_its_values_differ(value):
+    """Two long values that differ at their ends do not look alike, however narrow the page."""
+    for width in (560, 740, 1240):
+        svg = turns.draw_diff(("a", "b"), (r.DifferentField("pod/web", "spec.x", f"{value}one", f"{value}two"),), width)
+        drawn = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
+
+        assert (True, True) == ("one" in drawn, "two" in drawn)

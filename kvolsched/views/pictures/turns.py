@@ -98,7 +98,7 @@ def draw_diff(names: tuple[str, str], rows: Sequence[r.DifferentField], width: i
     parts += [word(x, 40, "k-q", t.end(content, half - 8, 11)) for x, content in heads]
     y, before = 48.0, ""
     for number, row in enumerate(rows):
-        sides = [t.wrap(value or "–", half - 10, 12, 4) for value in (row.left, row.right)]
+        sides = _sides(row.left or "–", row.right or "–", half - 10)
         high = 10 + LINE * max(map(len, sides))
         cells = [rule(0, y, width), word(4, y + 18, "k-n k-t-resources", "≠"),
                  word(22 + about, y + 18, "k-m", t.middle(row.path or "the object", field - 10, 12))]
@@ -113,3 +113,16 @@ def draw_diff(names: tuple[str, str], rows: Sequence[r.DifferentField], width: i
     x = first + half - 8
     parts.insert(1, path(f"M{num(x)} 30V{num(y)}", "k-l-none"))
     return picture(width, y + 4, "".join(parts), title, "grid")
+
+
+def _sides(left: str, right: str, room: float) -> list[tuple[str, ...]]:
+    """Wrap two different values; where they would be cut alike, both begin shortly before they differ."""
+    pairs = enumerate(zip(left, right, strict=False))
+    same = next((place for place, (mine, other) in pairs if mine != other), min(len(left), len(right)))
+    sides = [t.wrap(value, room, 12, 4) for value in (left, right)]
+    for before in (16, 6, 0):
+        if sides[0] != sides[1]:
+            break
+        start = max(same - before, 0)
+        sides = [t.wrap(f"…{value[start:]}", room, 12, 4) for value in (left, right)]
+    return sides
