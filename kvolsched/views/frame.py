@@ -339,3 +339,4 @@ class Frame:
     skew: tuple[SkewLedger, ...] = ()  # One a constraint of the pod in focus
     capacity: tuple[CapacityLedger, ...] = ()  # One a claim of the pod in focus that is to be provisioned
     story: ObjectStory = field(factory=ObjectStory)  # Of the object selected, else of the pod in focus
+    no_ledger: str = ""  # Why the pod that was asked about has no ledger; empty: it has, or nobody was named

@@ -28,7 +28,7 @@ from .fill import frame_of
 from .fill import series as fill_series
 from .fill import writes as fill_writes
 from .fill.context import FrameContext
-from .fill.ledgers import LEDGERS
+from .fill.ledgers import LEDGERS, without_ledger
 from .fill.verdicts import FAMILIES, LETTERS
 from .fill.writes import RecordedWrites
 from .pictures import disagreement as disagreement_picture
@@ -92,6 +92,7 @@ def ledger(cluster: ClusterCore, name: str, reference: str, at: str | int = "now
         reference = ref(focus)
     if reference:
         rows[name] = LEDGERS[name](cluster, reference, at)
+        rows["no_ledger"] = "" if rows[name] else without_ledger(cluster, name, reference, at)
     return NAMED[name].chart(f.Frame(**rows))
 
 

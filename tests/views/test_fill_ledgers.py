@@ -342,6 +342,18 @@ def test_no_room_is_never_said_where_a_ledger_has_room_everywhere():
     assert cases > 3
 
 
+def test_a_pod_without_ledger_is_named():
+    """A pod whose claim is bound has no ledger any more: its volume is named, and how to see an earlier step."""
+    cluster = kvolsched.scenario("zonal-example")
+    cluster.run()
+    volume = cluster["pvc/my-pvc"].spec.volume_name
+
+    assert (f"my-pod has no claim to provision: its claim my-pvc is bound to volume {volume}. "
+            "An earlier step is shown with at=, such as at=0.") == repr(cluster.capacity("my-pod"))
+    assert "Where could my-pvc be made?" in repr(cluster.capacity("my-pod", at=0))
+    assert "my-pod has no spread constraint." == repr(cluster.skew("my-pod"))
+
+
 # --- the face and the panel ----------------------------------------------------------------------------------------
 
 
@@ -351,7 +363,7 @@ def test_the_face_charts_both_ledgers():
     before = cluster.digest()
 
     assert "1 + 1 − 0 = 2 > 1 ✕" in repr(cluster.skew("web"))
-    assert "This pod has no claim to provision." == repr(cluster.capacity())
+    assert "web has no claim to provision." == repr(cluster.capacity())
     assert before == cluster.digest()
     with pytest.raises(KeyError, match="no pod/nobody; there are: pod/e1-0"):
         cluster.skew("nobody")

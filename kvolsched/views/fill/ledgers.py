@@ -21,7 +21,8 @@ from .moments import NOW, JudgedMoment, judged_at
 from .next_replica import WORKLOADS
 from .skew_ledgers import NO_LABEL, skew_ledgers
 
-__all__ = ["LEDGERS", "NO_LABEL", "capacity", "capacity_at", "capacity_ledgers", "skew", "skew_at", "skew_ledgers"]
+__all__ = ["LEDGERS", "NO_LABEL", "capacity", "capacity_at", "capacity_ledgers", "skew", "skew_at", "skew_ledgers",
+           "without_ledger"]
 
 CLAIM = "PersistentVolumeClaim"
 
@@ -81,6 +82,24 @@ LEDGERS: Mapping[str, Callable[[ClusterCore, str, str | int], tuple[Any, ...]]] 
     "capacity": capacity_at,
 }
 """The function that fills a ledger, by the table of the frame."""
+
+
+def without_ledger(cluster: ClusterCore, name: str, reference: str, at: str | int = NOW) -> str:
+    """Say why a pod, or a workload's next replica, has no ledger of this name at a moment."""
+    moment = judged_at(cluster, _user_of(cluster, reference) if name == "capacity" else reference, at)
+    pod = moment.pod.judgement.pod
+    about, namespace = moment.pod.subject or pod.metadata.name, pod.metadata.namespace
+    if name == "skew":
+        return f"{about} has no spread constraint."
+    objects = moment.cluster.world.log.objects
+    claims = [objects.get(Key(CLAIM, namespace, each)) for each in dict.fromkeys(pod.claim_names())]
+    bound = [f"{claim.metadata.name} is bound to volume {claim.spec.volume_name}"
+             for claim in claims if claim is not None and claim.spec.volume_name]  # fmt: skip
+    if not bound:
+        return f"{about} has no claim to provision."
+    more = f", and {len(bound) - 3} claims more are bound" if len(bound) > 3 else ""
+    return (f"{about} has no claim to provision: its claim {', its claim '.join(bound[:3])}{more}. "
+            f"An earlier step is shown with at=, such as at=0.")
 
 
 class _Drivers:

@@ -70,7 +70,7 @@ def draw(frame: f.Frame, width: int, selection: str = "") -> Sheet:
     """Draw one ledger for each claim of the pod that is to be provisioned."""
     sheet, y, legend = Sheet(width, "capacity ledger", selection, 24.0), 0.0, Legend()
     if not frame.capacity:
-        sheet.word(0, 10, NO_CLAIM, role("soft"))
+        sheet.height = flow(sheet, 0, 10, width, [(frame.no_ledger or NO_CLAIM, False, "soft")], 12)
         return sheet
     for number, ledger in enumerate(frame.capacity):
         y = _ledger(sheet, ledger, y + 20 * bool(number), legend)
@@ -80,7 +80,7 @@ def draw(frame: f.Frame, width: int, selection: str = "") -> Sheet:
 
 def reading(frame: f.Frame) -> str:
     """Return the ledgers as lines: question and moment, answer, published, what the driver has, both verdicts."""
-    return "\n\n".join("\n".join(_lines(ledger)) for ledger in frame.capacity) or NO_CLAIM
+    return "\n\n".join("\n".join(_lines(ledger)) for ledger in frame.capacity) or frame.no_ledger or NO_CLAIM
 
 
 def _lines(ledger: f.CapacityLedger) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from kvolsched.views import frame as f
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.pictures import skew_hard, skew_soft
-from kvolsched.views.pictures.ledger_parts import CROWD, Legend, columns_of, flow, role
+from kvolsched.views.pictures.ledger_parts import CROWD, Legend, columns_of, flow
 from kvolsched.views.pictures.skew_rows import (
     AlikeRows,
     actual_skew,
@@ -31,7 +31,7 @@ def draw(frame: f.Frame, width: int, selection: str = "") -> Sheet:
     """Draw one ledger for each spread constraint of a pod."""
     sheet, y, legend = Sheet(width, "skew ledger", selection, 24.0), 0.0, Legend()
     if not frame.skew:
-        sheet.word(0, 10, NO_CONSTRAINT, role("soft"))
+        sheet.height = flow(sheet, 0, 10, width, [(frame.no_ledger or NO_CONSTRAINT, False, "soft")], 12)
         return sheet
     for number, ledger in enumerate(frame.skew):
         y = (skew_soft if is_soft(ledger) else skew_hard).draw(sheet, ledger, y + 20 * bool(number), legend)
@@ -44,7 +44,7 @@ def draw(frame: f.Frame, width: int, selection: str = "") -> Sheet:
 
 def reading(frame: f.Frame) -> str:
     """Return the ledgers as lines: question and moment, answer, counted, not counted and why, the sum, the verdict."""
-    return "\n\n".join("\n".join(_lines(ledger)) for ledger in frame.skew) or NO_CONSTRAINT
+    return "\n\n".join("\n".join(_lines(ledger)) for ledger in frame.skew) or frame.no_ledger or NO_CONSTRAINT
 
 
 def _lines(ledger: f.SkewLedger) -> list[str]:
