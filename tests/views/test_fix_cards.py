@@ -6,6 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from attrs import evolve
 
 from kvolsched import Cluster
 from kvolsched.api.text import manifest
@@ -165,3 +166,15 @@ def test_a_strangers_words_are_no_markup():
         assert "<script" not in shown
         assert "<img" not in shown
         assert "&lt;script&gt;" in shown
+
+
+def test_what_to_mind_takes_a_second_line():
+    """A long note is not cut where two lines have room for it, and the label of its card has all of it."""
+    note = "the template of Deployment web stays as it is: its next pod would lack the toleration"
+    card = evolve(rows("storage", "kafka-2").cards[0], notes=(note,))
+
+    shown = ET.fromstring(picture(860, 90, fix_head.head(card, 860)[0], "card"))  # noqa: S314 - our own string
+    words = " ".join(text.text for text in shown.iter("{http://www.w3.org/2000/svg}text") if text.get("class") == "k-fx-q")
+
+    assert note in words
+    assert note in fix.card_html(card, 560).partition("</summary>")[0]

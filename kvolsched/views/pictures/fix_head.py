@@ -99,14 +99,16 @@ def _row(card: FixCard, at: Layout) -> tuple[str, float]:
     short = word_lines(card.outcome.short, at.pill - at.outcome - 24, 11, 3, bold=True)
     others = word_lines(card.others, at.pill - at.outcome - 8, 10, 3) if card.others else []
     touched = [] if at.broad else touched_words(card)
+    proof = word_lines(proof_words(card), room, 10.5, 2)
+    told = 16 * len(words) + 13 * len(proof)
     chips = max(1, min(MAX_CHIPS, len(card.lifted)))
-    high = max(46.0, 16 * len(words) + 30, 21 * chips + 14, 15 * len(short) + 13 * len(others) + 18,
+    high = max(46.0, told + 17.0, 21 * chips + 14, 15 * len(short) + 13 * len(others) + 18,
                14 * len(touched) + 14)  # fmt: skip
     middle = high / 2
-    y = middle - (16 * len(words) + 15) / 2 + 12
+    y = middle - (told + 2) / 2 + 12
     parts = [_number(card, middle + 4.5)]
     parts += [word(LEFT, y + 16 * number, "k-h", line) for number, line in enumerate(words)]
-    parts.append(word(LEFT, y + 16 * len(words) - 1, "k-fx-q", t.end(_proof(card), room, 10.5)))
+    parts += [word(LEFT, y + 16 * len(words) - 1 + 13 * number, "k-fx-q", line) for number, line in enumerate(proof)]
     parts.append(_verdicts(card, at.verdicts, middle - 21 * chips / 2))
     parts.append(_node(card, at.node, middle + 4, at.touched - at.node - 8))
     if at.broad:
@@ -129,8 +131,9 @@ def _stacked(card: FixCard, at: Layout) -> tuple[str, float]:
     parts += [word(LEFT, 24 + 16 * number, "k-h", line) for number, line in enumerate(words)]
     y = 24 + 16 * len(words) - 1
     proof_room = room if len(words) > 1 else at.pill - LEFT - 10
-    parts.append(word(LEFT, y, "k-fx-q", t.end(_proof(card), proof_room, 10.5)))
-    y += 8
+    proof = word_lines(proof_words(card), proof_room, 10.5, 2)
+    parts += [word(LEFT, y + 13 * number, "k-fx-q", line) for number, line in enumerate(proof)]
+    y += 13 * len(proof) - 5
     chips = max(1, min(MAX_CHIPS, len(card.lifted)))
     middle = y + 10.5 * chips + 4
     shown = t.middle(card.node, 150, 11, bold=True)
@@ -154,7 +157,8 @@ def _number(card: FixCard, y: float) -> str:
     return word(30, y, "k-h k-soft k-mid", str(card.number))
 
 
-def _proof(card: FixCard) -> str:
+def proof_words(card: FixCard) -> str:
+    """Return how a fix was proved, and the first thing to mind."""
     return card.proof + (f" · {card.notes[0]}" if card.notes else "")
 
 
