@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kvolsched import Cluster
+from kvolsched import Cluster, UnknownName
 from kvolsched.scenario import nodes, pods, storage_class
 
 FIRST, SECOND = "pod/pod-00000", "pod/pod-00001"
@@ -47,7 +47,7 @@ def test_a_volume_means_the_pod_of_its_claim(lab):
 def test_a_node_leaves_the_pod_and_nothing_selected_is_the_last_judged(lab):
     """Nodes and cells are looked at for the chosen pod; Escape returns to the pod of the last pass."""
     lab.selection = SECOND
-    lab.selection = "node/n-000"
+    lab.selection = "node/node-00000"
     assert lab.frame.head.focus == SECOND
     lab.do("clear")
     assert lab.frame.head.focus == FIRST
@@ -87,3 +87,13 @@ def test_after_a_step_a_trial_is_over(lab):
     lab.do("judge")
     lab.do("step", actor="persistentvolume claims")
     assert "trial" not in words(lab, "verdicts")
+
+
+def test_an_unknown_object_cannot_be_selected(lab):
+    """The sentence has the nearest names, and what was selected stays; what only a view makes is not judged."""
+    lab.selection = FIRST
+    with pytest.raises(UnknownName, match=r"^no pod/pod-0000O; .*did you mean pod/pod-0000[01]"):
+        lab.selection = "pod/pod-0000O"
+    assert lab.selection == FIRST
+    lab.selection = "zone/elsewhere"
+    assert lab.selection == "zone/elsewhere"

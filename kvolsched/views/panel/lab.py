@@ -23,12 +23,12 @@ from kvolsched.views.panel import pair as side_by_side
 from kvolsched.views.panel.acts import UNTIL, act_named
 from kvolsched.views.panel.acts_row import ActsRow, button
 from kvolsched.views.panel.driver import ClusterDriver, PanelDriver
-from kvolsched.views.panel.export import save_page, still
+from kvolsched.views.panel.export import ORDER, save_page, still
 from kvolsched.views.panel.host import ROOT, Host
 from kvolsched.views.panel.layout import layout, views
 from kvolsched.views.panel.player import Player, failure
 from kvolsched.views.panel.script import Script
-from kvolsched.views.panel.selection import JUDGE, judge_button, pod_of
+from kvolsched.views.panel.selection import JUDGE, OBJECTS, judge_button, objects, pod_of
 from kvolsched.views.panel.toolbar import ALONE, Toolbar
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
 from kvolsched.views.pictures.picture import NAMED, TABS
@@ -348,6 +348,16 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         if self._focus and not pod_of(self._frame, self._focus):
             self._focus, self._judging = "", False
             self._frame = self.driver.frame()
+
+    @traitlets.validate("selection")  # type: ignore[untyped-decorator, unused-ignore]
+    def _known(self, proposal: Any) -> str:
+        """Refuse an object that neither is there nor is spoken of in any view, such as one deleted since."""
+        ref: str = proposal["value"]
+        there = objects(self._frame)
+        drawn = any(f'"{escape(ref)}"' in getattr(self.host, each) for each in (*ORDER, "body"))
+        if ref.partition("/")[0] in OBJECTS and ref not in there and not drawn:
+            raise unknown_name(ref, ref, there)
+        return ref
 
     def _selected(self, change: dict[str, Any]) -> None:
         """Let all tabs speak of the pod that the selected object is about; a node or a domain leaves them as they are.

@@ -7,6 +7,8 @@ from kvolsched.views.frame import Frame
 
 JUDGE = "judge/now"
 """Ref of the button that judges the pod in focus on a fork."""
+OBJECTS = frozenset({"node", "pod", "pvc", "pv", "sc"})
+"""Kinds of refs that name an object of a frame; the others are made by views."""
 
 
 def pod_of(frame: Frame, ref: str) -> str:
@@ -18,6 +20,11 @@ def pod_of(frame: Frame, ref: str) -> str:
             ref = volume.claim or volume.assumed_claim
     users = next((claim.pods for claim in frame.claims if claim.ref == ref), ())
     return users[0] if users else ""
+
+
+def objects(frame: Frame) -> list[str]:
+    """Return the refs of all objects of a frame."""
+    return [row.ref for rows in (frame.nodes, frame.pods, frame.claims, frame.volumes, frame.classes) for row in rows]
 
 
 def judge_button(frame: Frame) -> str:
