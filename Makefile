@@ -6,6 +6,8 @@ START := $(wildcard notebooks/00-start-here.ipynb)
 RECORD := .checklist.json
 PYTEST = $(PY) -m pytest
 WORKERS ?= 2
+# In their order: sorted by the number of tests, files of few but long tests would come last, on one core.
+SPREAD = --dist loadfile --no-loadscope-reorder
 # The package is named: with a bare --cov nbval hands its kernels a source that coverage cannot read.
 COV ?= --cov=kvolsched --cov-report=term
 
@@ -47,7 +49,7 @@ lint: $(VENV)/.test
 test: export KVOLSCHED_CHECKLIST = $(RECORD)
 test: $(VENV)/.test browser lint
 	@rm -f $(RECORD)
-	$(PYTEST) tests $(NOTEBOOKS) --nbval --nbval-current-env -n $(WORKERS) --dist loadfile $(COV)
+	$(PYTEST) tests $(NOTEBOOKS) --nbval --nbval-current-env -n $(WORKERS) $(SPREAD) $(COV)
 
 test-long: $(VENV)/.test
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests -m long

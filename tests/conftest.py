@@ -67,18 +67,18 @@ def pytest_make_collect_report(collector):
 
 
 # Files whose searches and random clusters take minutes, a quarter of it for the tracer; other tests run the same lines.
-UNTRACED = frozenset({"test_discoveries.py", "test_mutated.py", "test_volume_plugins.py", "test_columns.py", "test_fill.py",
-                      "test_queue_moves.py", "test_alternatives.py", "test_snapshot.py", "test_gates_by_process.py",
-                      "test_preemption.py", "test_preferences.py", "test_real_components.py", "test_volume_families.py",
-                      "test_stranded.py", "test_scenarios.py", "test_experiments_page.py", "test_pod_affinity.py",
-                      "test_architecture.py", "test_checklist.py", "test_wheel.py", "test_readme.py", "test_live_upgrades.py",
-                      "test_notebooks.py", "test_lab.py"})
+UNTRACED = frozenset({"test_discoveries.py", "test_mutated.py", "test_volume_plugins.py", "test_columns.py",
+                      "test_fill.py", "test_queue_moves.py", "test_snapshot.py", "test_preemption.py",
+                      "test_preferences.py", "test_real_components.py", "test_volume_families.py", "test_stranded.py",
+                      "test_scenarios.py", "test_experiments_page.py", "test_architecture.py", "test_checklist.py",
+                      "test_wheel.py", "test_readme.py", "test_notebooks.py", "test_references.py", "test_doctests.py"})
+UNTRACED_FOLDERS = frozenset({"browser", "documents", "experiments"})
 
 
 def pytest_collection_modifyitems(items):
     """Let the numbers travel with the reports, and who proves them; long searches run without the tracer of coverage."""
     for item in items:
-        if item.path.name in UNTRACED:
+        if item.path.name in UNTRACED or item.path.parent.name in UNTRACED_FOLDERS:
             item.add_marker("no_cover")
         if marked := checklist.marks(item):
             item.user_properties.append(("checklist", marked))

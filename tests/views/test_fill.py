@@ -49,8 +49,8 @@ STORY = {
 }
 
 
-MOST_STEPS = 150
-MOST_FRAMES = 30  # of a long run every fifth step is filled: a frame costs as much as all objects there are
+MOST_STEPS = 120
+MOST_FRAMES = 20  # of a long run every tenth step is filled: a frame costs as much as all objects there are
 HAS_NO_SUCH_DIAL = {("upstream", "resync-of-waiting-pods")}
 
 
@@ -59,7 +59,7 @@ def played(rules, name="zonal-example"):
     cluster = kvolsched.scenario(name, rules)
     frames = [frame_of(cluster)]
     while cluster.world.step_number < MOST_STEPS and cluster.step():
-        if len(frames) <= MOST_FRAMES or cluster.world.step_number % 5 == 0:
+        if len(frames) <= MOST_FRAMES or cluster.world.step_number % 10 == 0:
             frames.append(frame_of(cluster))
     frames[-1] = frame_of(cluster)  # what was only seen after the last step belongs to it
     return cluster, frames
