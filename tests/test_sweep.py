@@ -163,7 +163,6 @@ def test_means_have_intervals():
 
 def test_functions_of_cells_travel_with_cloudpickle():
     """With cloudpickle a lambda goes to another process, with the names it uses."""
-    pytest.importorskip("cloudpickle")
     bound = 3
     with ProcessPoolExecutor(1) as pool:
         assert [3, 4] == [row["result"] for row in sweep(lambda n: n + bound, {"n": [0, 1]}, pool, progress=False)]

@@ -8,7 +8,6 @@ shows the PNG, if vl-convert is installed. There is no `text/html`: an untrusted
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
@@ -18,7 +17,7 @@ from typing import Any
 from attrs import field, frozen
 
 from kvolsched.views.drawing.text import escape
-from kvolsched.views.drawing.theme import page_style, palette, png_form, resolve, svg_png, vl_convert
+from kvolsched.views.drawing.theme import page_style, png_form, resolve, svg_png
 
 SCRIPT = "application/javascript"
 WIDTH = 828
@@ -133,20 +132,6 @@ class ChartFigure(Figure):
 
     def _forms(self) -> dict[str, Callable[[], bytes | None]]:
         return super()._forms() | {".json": lambda: json.dumps(self.spec(), indent=1).encode()}
-
-
-def themed_svg(spec: dict[str, Any]) -> str:
-    """Draw a vega-lite spec as SVG whose colours of the light theme follow the page; needs vl-convert.
-
-    Raises:
-        ValueError: vl-convert is not installed.
-    """
-    converter = vl_convert()
-    if converter is None:
-        raise ValueError("this chart is drawn by vl-convert-python, which is not installed")
-    roles = {value: f"var(--kv-{name})" for name, value in palette().items()}
-    svg = str(converter.vegalite_to_svg(json.dumps(spec)))
-    return re.sub(r'"(#[0-9a-f]{6})"', lambda match: f'"{roles.get(match[1], match[1])}"', svg)
 
 
 @cache
