@@ -32,7 +32,7 @@ OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "drivers", "rule_settings", "revision"}
 CORE = ENGINE | OWN | {"component_names", "actor_names", "conditions", "results", "user_commands", "driver_dials"}
 CORE |= {"node_faults", "cluster_core"}
-CORE |= {"cluster_acts", "cluster_faults", "pools", "upgrades", "cluster_rules"}
+CORE |= {"cluster_acts", "cluster_faults", "pools", "unread_fields", "upgrades", "cluster_rules"}
 FACE = CORE | {"explain", "series", "what_if", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "predict", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "notebook_output": set(),
@@ -65,7 +65,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "cluster_acts": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
     "cluster_faults": ENGINE | {"component_names", "results", "user_commands", "node_faults", "cluster_core", "cluster_acts"},
     "pools": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
-    "upgrades": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
+    "unread_fields": ENGINE,
+    "upgrades": ENGINE | {"unread_fields", "component_names", "results", "user_commands", "cluster_core"},
     "cluster_rules": CORE - {"cluster_rules"},
     "explain": CORE,
     "requests": CORE,

@@ -36,6 +36,7 @@ from kvolsched.world.apiserver import ref
 from kvolsched.world.log import Key, Note
 
 from ..api.kinds.meta import evolve_parts
+from ..unread_fields import unread_fields, unread_words
 from . import claim_problems, sentences
 from .answer import DemandRow, FailureRow, Holding, Why
 from .causes import Whys
@@ -63,7 +64,9 @@ def why(cluster: ClusterCore, pod: str) -> Why:
     """
     key, asked_for = _pod_asked_for(cluster, pod)
     answer = _answer(cluster, key, effects_of_missing_kinds(cluster), lambda: judge_now(cluster, key))
-    return attrs.evolve(answer, asked_for=asked_for)
+    unread = unread_fields(cluster.revision, cluster.world.log.objects[key], cluster.world.log.objects)
+    words = [unread_words(cluster.revision, unread)] if unread else ()
+    return attrs.evolve(answer, asked_for=asked_for, notes=(*words, *answer.notes))
 
 
 def _pod_asked_for(cluster: ClusterCore, reference: str) -> tuple[Key, str]:

@@ -54,6 +54,12 @@ def clauses_of(plugin: str, pod: Pod, columns: ColumnContext) -> Iterator[Clause
     yield from CLAUSES[plugin](pod, columns) if plugin in CLAUSES else ()
 
 
+def as_read(plugin: Any, pod: Pod) -> Pod:
+    """Return a pod as a plugin reads it: some releases do not know all fields."""
+    read: Callable[[Pod], Pod] | None = getattr(plugin, "as_read", None)
+    return pod if read is None else read(pod)
+
+
 def _taint_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each taint key; its variant tolerates all other keys."""
     keys = sorted({taint.key for taints in columns.nodes.taint_sets for taint in taints})

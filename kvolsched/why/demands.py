@@ -23,7 +23,7 @@ from ..scheduler.columns.arrays import Mask
 from ..scheduler.framework.extension_points import ColumnContext, lift_rule
 from ..scheduler.framework.judgement import Judgement
 from ..scheduler.framework.verdict import PreFilterReject, PreFilterResult, Skip
-from .clauses import clauses_of
+from .clauses import as_read, clauses_of
 
 MAX_TRIED_SETS = 200_000  # beyond that the core is found greedily: still minimal, perhaps not the smallest
 
@@ -95,7 +95,7 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
         if not rejects.any():
             continue
         explained = np.zeros(size, bool)
-        for clause in clauses_of(enabled.name, judgement.pod, columns):
+        for clause in clauses_of(enabled.name, as_read(enabled.plugin, judgement.pod), columns):
             fails = _rejected_rows(enabled.plugin, clause.pod, columns)
             if clause.holds_on is not None:
                 fails = fails & ~clause.holds_on

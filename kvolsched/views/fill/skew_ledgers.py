@@ -16,8 +16,9 @@ from ...api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpre
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code
-from ...scheduler.plugins.pod_topology_spread.constraint import NO_KEY, SpreadConstraint
+from ...scheduler.plugins.pod_topology_spread.constraint import NO_KEY, SpreadConstraint, unread_fields
 from ...scheduler.plugins.pod_topology_spread.skew import DomainMatches, match_domains
+from ...unread_fields import unread_words
 from ...world.apiserver import ref
 from ...world.log import Key
 from .. import frame as f
@@ -83,9 +84,9 @@ def _ledger(asked: JudgedPod, verdicts: _Verdicts, constraint: SpreadConstraint,
         pod=ref(Key("Pod", pod.metadata.namespace, pod.metadata.name)),
         key=constraint.topology_key,
         max_skew=constraint.max_skew,
-        min_domains=constraint.min_domains if stated.min_domains else 0,
+        min_domains=constraint.min_domains if constraint.read.min_domains else 0,
         when=DO_NOT_SCHEDULE if hard else SCHEDULE_ANYWAY,
-        selector=_selector(stated),
+        selector=_selector(constraint.read),
         self_match=constraint.self_match,
         minimum=counted.min_match,
         minimum_domain=counted.emptiest,
@@ -96,7 +97,9 @@ def _ledger(asked: JudgedPod, verdicts: _Verdicts, constraint: SpreadConstraint,
     )  # fmt: skip
     answer, sentence = words.hard_answer(ledger) if hard else words.soft_answer(ledger, asked.ranking)
     notes = words.honor_notes(ledger, constraint, group, judgement) if hard else words.soft_notes(ledger, judgement)
-    return evolve(ledger, answer=answer, sentence=sentence, notes=tuple(notes))
+    unread = unread_fields(pod, stated, constraint.read)
+    told = [("Not read:", unread_words(judgement.profile.name, unread, "this constraint"))] if unread else []
+    return evolve(ledger, answer=answer, sentence=sentence, notes=(*notes, *told))
 
 
 def _selector(stated: TopologySpreadConstraint) -> str:

@@ -144,14 +144,15 @@ def honor_notes(ledger: f.SkewLedger, constraint: SpreadConstraint, group: tuple
         yield question, "The rule counts nodes that have the label, whether or not the pod has room there."
         return
     field, policy, attribute, what = known[0]
-    yield question, f"{policy} is Ignore: a {what} still makes a domain."
     plugin: Any = judgement.profile.plugin(SPREAD)
     pod = judgement.pod
     changes: dict[str, Any] = {field: "Honor"}
     stated = evolve(constraint.stated, **changes)
     honoring = plugin.prepare_hard(stated, pod.metadata.namespace, pod.metadata.labels, ())
-    if getattr(constraint, attribute) or not getattr(honoring, attribute):
-        return  # these rules know no policy
+    if getattr(constraint, attribute) or not getattr(honoring, attribute):  # these rules know no policy
+        yield question, f"These rules do not read {policy}: a {what} still makes a domain."
+        return
+    yield question, f"{policy} is Ignore: a {what} still makes a domain."
     changed = tuple(honoring if one is constraint else one for one in group)
     counted = match_domains(pod, honoring, changed, judgement.seen)
     gone = [row.domain for row in ledger.rows if not row.left_out and row.domain not in counted.match_num]

@@ -41,6 +41,7 @@ class SpreadConstraint:
         removal_matcher: which pods preemption subtracts when it removes them in a dry run; it subtracts terminating
             pods, and those of an empty selector, although they were never counted.
         skipped_below: with fewer domains than this, the constraint rejects no node.
+        known: the constraint without the fields that these rules do not read; None: they read all.
     """
 
     stated: TopologySpreadConstraint
@@ -51,6 +52,12 @@ class SpreadConstraint:
     honors_node_taints: bool = False
     removal_matcher: PodMatcher | None = None
     skipped_below: int = 0
+    known: TopologySpreadConstraint | None = None
+
+    @property
+    def read(self) -> TopologySpreadConstraint:
+        """The constraint as these rules read it."""
+        return self.known or self.stated
 
     @property
     def topology_key(self) -> str:
@@ -91,7 +98,8 @@ class SpreadConstraint:
         if missing:
             return f"no {', '.join(missing)}, which another constraint asks for"
         if self.honors_node_affinity and not matches_node_affinity(pod, node):
-            return "not among the nodes that the pod selects, nodeAffinityPolicy: Honor"
+            policy = ", nodeAffinityPolicy: Honor" if self.known is None else ""  # earlier releases know none
+            return f"not among the nodes that the pod selects{policy}"
         taint = find_untolerated_taint(node.spec.taints, pod.spec.tolerations) if self.honors_node_taints else None
         return "" if taint is None else f"tainted {taint.key}, nodeTaintsPolicy: Honor"
 
@@ -105,7 +113,7 @@ class SpreadConstraint:
         if self.matcher is None:
             return "an empty selector counts no pod"
         own = pod.metadata.labels
-        keys = [key for key in self.stated.match_label_keys if key in own and labels.get(key) != own[key]]
+        keys = [key for key in self.read.match_label_keys if key in own and labels.get(key) != own[key]]
         return f"another {', '.join(keys)}" if keys else "Terminating"
 
 
@@ -132,6 +140,25 @@ def prepare_constraint(stated: TopologySpreadConstraint, namespace: str, labels:
         honors_node_taints=stated.node_taints_policy == "Honor",
         removal_matcher=matcher if selectors else None,
     )
+
+
+def unread_fields(pod: Pod, stated: TopologySpreadConstraint, read: TopologySpreadConstraint) -> tuple[str, ...]:
+    """Return the fields of a pod's constraint that rules read as if they were not there, and v1.36.2 would heed."""
+    labels = pod.metadata.labels
+    today = prepare_constraint(stated, "", labels)
+
+    def heeds(field: str) -> bool:
+        without = prepare_constraint(attrs.evolve(stated, **{field: getattr(read, field)}), "", labels)
+        return attrs.evolve(without, stated=stated) != today
+
+    names = [field.name for field in attrs.fields(TopologySpreadConstraint)
+             if getattr(stated, field.name) != getattr(read, field.name)]  # fmt: skip
+    return tuple(_manifest_name(name) for name in names if heeds(name))
+
+
+def _manifest_name(field: str) -> str:
+    first, *rest = field.split("_")
+    return first + "".join(word.title() for word in rest)
 
 
 @lru_cache(maxsize=1 << 12)

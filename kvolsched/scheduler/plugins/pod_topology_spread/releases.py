@@ -37,7 +37,7 @@ def prepare_as_1_18(stated: TopologySpreadConstraint, namespace: str, labels: Fr
     constraint = prepare_constraint(known, namespace, labels, selectors)
     every = constraint.removal_matcher
     matcher = None if every is None else attrs.evolve(every, terminating=False)
-    return attrs.evolve(constraint, stated=stated, matcher=matcher, skipped_below=1)
+    return attrs.evolve(constraint, stated=stated, matcher=matcher, skipped_below=1, known=known)
 
 
 def prepare_as_1_16(stated: TopologySpreadConstraint, namespace: str, labels: Frozen,

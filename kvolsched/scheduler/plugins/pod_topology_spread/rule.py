@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import attrs
 from numpy.typing import NDArray
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
 from kvolsched.scheduler.columns.arrays import Codes, Integers
@@ -29,6 +30,7 @@ from .constraint import (
     prepare_constraints,
     stated_constraints,
     topology_keys,
+    unread_fields,
 )
 from .score import SpreadScore, WeightedCountScore
 from .skew import skews_on
@@ -93,6 +95,18 @@ class PodTopologySpread:
     def hard_constraints(self, pod: Pod) -> tuple[SpreadConstraint, ...]:
         """Return the pod's constraints that reject nodes, prepared."""
         return _hard_constraints(pod, self.prepare_hard)
+
+    def as_read(self, pod: Pod) -> Pod:
+        """Return the pod with its constraints as these rules read them: without fields that they do not know."""
+        stated, meta = pod.spec.topology_spread_constraints, pod.metadata
+        known = tuple(self.prepare_hard(each, meta.namespace, meta.labels, ()).read for each in stated)
+        return pod if known == stated else evolve_parts(pod, spec={"topology_spread_constraints": known})
+
+    def unread(self, pod: Pod) -> tuple[str, ...]:
+        """Return the fields of the pod's constraints that these rules do not read and today's would heed."""
+        pairs = zip(pod.spec.topology_spread_constraints, self.as_read(pod).spec.topology_spread_constraints,
+                    strict=True)  # fmt: skip
+        return tuple(dict.fromkeys(name for one, read in pairs for name in unread_fields(pod, one, read)))
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Reject a node that lacks a topology key, or whose domain's skew with this pod would exceed maxSkew."""
