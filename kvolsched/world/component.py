@@ -9,6 +9,7 @@ does.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -28,7 +29,8 @@ class Actor(Protocol):
     """A routine of a component.
 
     `on_change` is called with every net change of a delivery, `on_wake_up` with every wake-up; both only write notes.
-    `ready_causes` lists (order, cause) that the actor may take up now, the first alone unless `every`.
+    `ready_causes` lists (order, cause) that the actor may take up now, the first alone unless `every`; they depend on
+    the notes of the component and of the world, and on what the component has seen.
     `act` does one turn of a cause with at most one write, and returns whether the cause goes on in another turn.
     """
 
@@ -74,7 +76,7 @@ class Process:
 
     `pending` holds, for each kind with changes not yet seen, the position of the oldest one; `delivered` the changes of
     the last move of a cursor; `seen_sum` the sum of the fingerprints of all seen objects, if `tracking`; `watching`
-    whether it watches yet.
+    whether it watches yet; `oldest_task` the position of its oldest task, if `knows_oldest_task` since its last change.
     """
 
     def __init__(self, component: Component, log: Log) -> None:
@@ -92,11 +94,13 @@ class Process:
         self.reads_clock = component.reads_clock
         self.activation = component.activation() if component.activation is not None else None
         self.watching = self.activation is None
+        self.oldest_task: int | None = None
         self.reset()
 
     def reset(self) -> None:
         """Replace every view by an empty one."""
         actors = self.component.actors
+        self.knows_oldest_task = False
         self.seen_sum = 0
         self.seen = InformerCache(self.component.watches)
         self.work_queues = {actor.name: WorkQueue(f"todo {actor.name}") for actor in actors}
@@ -127,6 +131,7 @@ class Process:
 
     def on_note_change(self, note: Note, old: Any, new: Any) -> None:
         """Update the views after a change of one of this component's notes; a moved cursor delivers changes."""
+        self.knows_oldest_task = False
         if note[1] == "cursor":
             if note[2] in self.cursors:  # an earlier definition of the component may have watched more
                 self._move_cursor(note[2], old or 0, new or 0)
@@ -139,9 +144,12 @@ class Process:
         if not self.watching:
             return
         if not undone:
-            self.pending.setdefault(kind, place)
+            if kind not in self.pending:
+                self.pending[kind] = place
+                self.knows_oldest_task = False
         elif self.pending.get(kind) == place:
             del self.pending[kind]
+            self.knows_oldest_task = False
 
     def on_stored_change(self, key: LogKey, old: Any, new: Any) -> None:
         """Update the activation condition after a stored change; start or stop watching if it switches."""
@@ -150,9 +158,14 @@ class Process:
         if self.activation.is_met != self.watching:
             self.start_or_stop_watching()
 
+    def due_wake_ups(self, now: float) -> list[tuple[tuple[float, int], str]]:
+        """Return ((time, order), name) of the wake-ups whose time has come, in order."""
+        return self.wake_ups.up_to((now, math.inf)) if self.wake_ups.items else []
+
     def start_or_stop_watching(self) -> None:
         """Watch if the condition is met or something has been seen already; every object is pending at the start."""
         was_watching, self.watching = self.watching, self._should_watch()
+        self.knows_oldest_task = False
         if not self.watching:
             self.pending.clear()
         elif not was_watching:

@@ -76,6 +76,9 @@ class Reconciler:
         """List (order, cause) that may be taken up: a plan under way comes before new causes (one worker a queue)."""
         plans = ctx.process.plans[self.name]
         if plans.items:
+            first = plans.first()
+            if not every and first is not None and not ctx.awaits_answer(first[1]):
+                return (first,)
             ready = [(order, cause) for order, cause in plans.all() if not ctx.awaits_answer(cause)]
             return ready if every else ready[:1]
         return ctx.process.work_queues[self.name].next(every=every)

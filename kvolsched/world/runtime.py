@@ -22,6 +22,7 @@ from .outage import API_SERVER, end_outages, is_out, unreachable
 from .rules import RULES, NeverMet, RuleSet, RunningRules, rules_note, running_rules, stopped
 
 PARTS = 1_000_000  # a share is a part of this
+UNREAD_SORTS = frozenset({"similar", "gone"})  # sorts of the world's notes that no actor reads
 
 
 class Runtime:
@@ -178,13 +179,21 @@ class Runtime:
             owner = self.processes.get(key[0])
             if owner is not None:
                 owner.on_note_change(key, old, new)  # type: ignore[arg-type]
-            elif key[0] == WORLD:
-                if key[1] == RULES:
-                    self.redefine()
-                for process in self.condition_watchers.get(key[1], ()):
-                    process.on_stored_change(key, old, new)
+            else:
+                if key[1] not in UNREAD_SORTS:
+                    self._forget_oldest_tasks()
+                if key[0] == WORLD:
+                    if key[1] == RULES:
+                        self.redefine()
+                    for process in self.condition_watchers.get(key[1], ()):
+                        process.on_stored_change(key, old, new)
         if self.incremental_digest is not None:
             self.incremental_digest.mark_changed(key)
+
+    def _forget_oldest_tasks(self) -> None:
+        """Let every component be asked anew for its oldest task."""
+        for process in self.processes.values():
+            process.knows_oldest_task = False
 
     def rebuild(self) -> None:
         """Build every view from the log (after an error, or to check that moved views equal built ones)."""
@@ -279,11 +288,9 @@ class Runtime:
 
     def due_wake_ups(self, process: Process) -> list[str]:
         """Return the names of a component's wake-ups whose time has come, in order."""
-        wakes = process.wake_ups.items
-        if not wakes or self.is_delayed(process):
+        if not process.wake_ups.items or self.is_delayed(process):
             return []
-        now = self.now
-        return [name for _, _, name in sorted((w.at, w.order, n) for n, w in wakes.items() if w.at <= now)]
+        return [name for _, name in process.due_wake_ups(self.now)]
 
     def fire_wake_up(self, process: Process, name: str) -> None:
         """Remove a wake-up note and call its actor's `on_wake_up`, whether or not its time has come."""
@@ -307,6 +314,25 @@ class Runtime:
             if note.sort != "config":
                 self.log.write(note, None)
 
+    def oldest_task(self, process: Process) -> int | None:
+        """Return the position of a component's oldest task, kept until something that it depends on changes."""
+        if not process.knows_oldest_task:
+            process.oldest_task, process.knows_oldest_task = self._find_oldest_task(process), True
+        return process.oldest_task
+
+    def _find_oldest_task(self, process: Process) -> int | None:
+        """Return the position of a component's oldest pending change, ready cause or due wake-up, or None."""
+        sees = process.pending and not is_out(self.log.notes, API_SERVER)
+        oldest = min(process.pending.values()) if sees else None
+        for actor in process.component.actors:
+            ready = actor.ready_causes(self.read_only_context(process, actor))
+            if ready and (oldest is None or ready[0][0] < oldest):
+                oldest = ready[0][0]
+        for (_, order), _ in process.due_wake_ups(self.now):
+            if oldest is None or order < oldest:
+                oldest = order
+        return oldest
+
     # -- checkpoints and digests ------------------------------------------------------------------------------
 
     def checkpoint(self, previous: Checkpoint | None = None) -> Checkpoint:
@@ -316,6 +342,7 @@ class Runtime:
     def restore(self, checkpoint: Checkpoint) -> None:
         """Restore a checkpoint of this world; the past before it is lost."""
         restore_checkpoint(self.log, self.processes, self.incremental_digest, checkpoint, self.redefine)
+        self._forget_oldest_tasks()
 
     def digest(self) -> str:
         """Return the digest of the present state (see `digest.py`)."""

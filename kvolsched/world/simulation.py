@@ -18,7 +18,7 @@ from .checkpoint import Checkpoint
 from .component import Actor, Component, Process, TurnContext
 from .history import Branch, History, StepTransaction, Turn
 from .log import Log, Note
-from .outage import API_SERVER, begin_outage, first_return, is_out
+from .outage import begin_outage, first_return
 from .rules import RunningRules, rules_note
 from .runtime import Runtime
 
@@ -88,13 +88,13 @@ class Simulation(Runtime):
 
         Without a limit, idle periodic wake-ups alone are none. With one, there is none after it.
         """
-        acting = (process for process in self.processes.values() if not self.is_delayed(process))
-        wake_ups = [wake_up for process in acting for wake_up in process.wake_ups.items.values()]
+        acting = [process.wake_ups for process in self.processes.values() if not self.is_delayed(process)]
         ends = first_return(self.log.notes, self.processes)
-        idle = ends is None and all(wake_up.periodic for wake_up in wake_ups)
+        idle = ends is None and all(wake_up.periodic for wake_ups in acting for wake_up in wake_ups.items.values())
         if limit is None and idle and not any(map(self._needs_poll, self.processes.values())):
             return False
-        times = [*(wake_up.at for wake_up in wake_ups), *(() if ends is None else (ends,))]
+        first = (wake_ups.first() for wake_ups in acting)
+        times = [*(wake_up[0][0] for wake_up in first if wake_up is not None), *(() if ends is None else (ends,))]
         if limit is not None and (not times or min(times) > limit):
             return False
         self.set_clock(max(min(times), self.now))
@@ -109,31 +109,20 @@ class Simulation(Runtime):
 
     # -- who acts next ----------------------------------------------------------------------------------------
 
-    def _oldest_task(self, process: Process) -> int | None:
-        """Return the position of a component's oldest pending change, ready cause or due wake-up, or None."""
-        sees = process.pending and not is_out(self.log.notes, API_SERVER)
-        oldest = min(process.pending.values()) if sees else None
-        for actor in process.component.actors:
-            ready = actor.ready_causes(self.read_only_context(process, actor))
-            if ready and (oldest is None or ready[0][0] < oldest):
-                oldest = ready[0][0]
-        if process.wake_ups.items:
-            now = self.now
-            for wake_up in process.wake_ups.items.values():
-                if wake_up.at <= now and (oldest is None or wake_up.order < oldest):
-                    oldest = wake_up.order
-        return oldest
-
     def _longest_waiting(self) -> Process | None:
-        """Return the component whose oldest task lies furthest back in the log, or None."""
-        found: tuple[int, Process] | None = None
+        """Return the component whose oldest task lies furthest back in the log, or None.
+
+        Only components are asked of which something has changed since they were asked last.
+        """
+        found: Process | None = None
+        furthest: int | None = None
         for process in self.processes.values():
             if not process.watching or self.is_delayed(process):
                 continue
-            oldest = self._oldest_task(process)
-            if oldest is not None and (found is None or oldest < found[0]):
-                found = (oldest, process)
-        return found[1] if found else None
+            oldest = process.oldest_task if process.knows_oldest_task else self.oldest_task(process)
+            if oldest is not None and (furthest is None or oldest < furthest):
+                found, furthest = process, oldest
+        return found
 
     def next_actors(self) -> list[NextTurn]:
         """List who may act next, in the order of the lanes, by a trial of all deliveries that is undone."""
@@ -174,8 +163,16 @@ class Simulation(Runtime):
 
     # -- turns and steps --------------------------------------------------------------------------------------
 
-    def turn(self, process: Process, actor: Actor | None = None, cause: str | None = None, *, see: bool = True) -> Turn:
+    def turn(self, process: Process, actor: Actor | None = None, cause: str | None = None, *, see: bool = True,
+             goes_on: bool = False) -> Turn:
         """Make one turn and return its record: deliver pending changes (if `see`), then let an actor take up a cause.
+
+        Args:
+            process: the component that acts.
+            actor: which of its actors; None for the one whose cause has waited longest.
+            cause: which cause it takes up; None for the one that has waited longest.
+            see: whether pending changes are delivered first.
+            goes_on: the actor has said in its last turn that the cause goes on; it is not asked again.
 
         Raises:
             LookupError: the actor has no such cause.
@@ -184,7 +181,12 @@ class Simulation(Runtime):
         if see:
             self.deliver(process)
             self.fire_due_wake_ups(process)
-        chosen = None if self.is_delayed(process) else self._choose(process, actor, cause)
+        if self.is_delayed(process):
+            chosen = None
+        elif goes_on and actor is not None and cause is not None:
+            chosen = (actor, cause)
+        else:
+            chosen = self._choose(process, actor, cause)
         if chosen is None:
             return self.actorless_turn(start, process.name, quiet=True)
         ctx, goes_on = self.act(process, *chosen)
@@ -242,9 +244,10 @@ class Simulation(Runtime):
                 last = self._next_visible_turn(step, limit)
             if last is None:
                 return []
-            process, who = self.find(last.actor, last.component)
-            while last.goes_on and not turns:
-                last = step.add(self.turn(process, who, last.cause))
+            if last.goes_on and not turns:
+                process, who = self.find(last.actor, last.component)
+                while last.goes_on:
+                    last = step.add(self.turn(process, who, last.cause, goes_on=True))
         return step.turns
 
     def _next_visible_turn(self, step: StepTransaction, limit: float | None = None) -> Turn | None:

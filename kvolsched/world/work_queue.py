@@ -73,6 +73,21 @@ class WorkQueue:
         """Return (order, name) of every note, sorted."""
         return sorted((self.order(note), name) for name, note in self.items.items())
 
+    def up_to(self, limit: Any) -> list[tuple[Any, str]]:
+        """Return (order, name) of every note whose order is at most `limit`, sorted; other notes cost nothing."""
+        first = self.first()
+        if first is None or first[0] > limit:
+            return []
+        heap, found, below = self._heap, set(), [0]
+        for index in below:  # no entry of a heap comes before its parent
+            if index < len(heap) and heap[index][0] <= limit:
+                order, name = heap[index]
+                note = self.items.get(name)
+                if note is not None and self.order(note) == order:
+                    found.add((order, name))
+                below += (2 * index + 1, 2 * index + 2)
+        return sorted(found)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, WorkQueue) and self.items == other.items
 

@@ -117,7 +117,7 @@ def views(sim):
         for what, view in {
             "seen": process.seen.kinds, "todo": {a: w.items for a, w in process.work_queues.items()},
             "plans": {a: w.items for a, w in process.plans.items()}, "wakes": process.wake_ups.items,
-            "pending": dict(process.pending),
+            "pending": dict(process.pending), "oldest task": sim.oldest_task(process),
             **{label: vars(index).get("objects") for label, index in process.views.items()},
         }.items()
     }  # fmt: skip
