@@ -8,6 +8,7 @@ import pytest
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing.figure import SCRIPT
+from kvolsched.views.panel import host
 from kvolsched.views.panel.lab import Lab, reading
 from kvolsched.views.pictures import headline
 
@@ -267,6 +268,19 @@ def test_every_view_of_every_step_is_well_formed(frame):
     """Each view parses as XML."""
     for drawn in Lab(FakeDriver([frame])).views(frame, 1000, frame.head.focus).values():
         ET.fromstring(f"<div>{drawn}</div>")  # noqa: S314 - our own string
+
+
+@pytest.mark.parametrize("tab", ["verdicts", "scores"])
+@pytest.mark.parametrize("frame", [frames.zonal(8), frames.twelve(), frames.many(200), frames.many(1000)])
+def test_pieces_are_whole_and_stand_in_no_piece(frame, tab):
+    """What the host cuts out of a string, to parse it only if it changed, is one balanced group, and so is the rest."""
+    served = re.search(r"replace\(/(.*?)/g,", host.script())[1].replace("[^]", r"[\s\S]")
+    for drawn in Lab(FakeDriver([frame])).views(frame, 1000, frame.head.focus, tab).values():
+        pieces = [found[0] for found in re.finditer(served, drawn)]
+        assert drawn.count("<g data-key=") == drawn.count("</g >") == len(pieces)
+        for piece in pieces:
+            ET.fromstring(piece)  # noqa: S314 - our own string
+        ET.fromstring(f"<div>{re.sub(served, '', drawn)}</div>")  # noqa: S314
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,18 @@ def pick(content: str, ref: str, key: str, label: str, *, role: str = "button", 
     return f"<g{selectable(ref, label, key=key, role=role, pressed=pressed)}{more}>{content}</g>"
 
 
+def piece(key: str, body: str, more: str = "") -> str:
+    """Group marks that a browser draws again only if a character of them changed; no piece stands inside a piece.
+
+    The space in the end tag says where a piece ends.
+    """
+    return f'<g data-key="{escape(key)}"{more}>{body}</g >'
+
+
 def group(key: str, x: float, y: float, body: str, *, ref: str = "", label: str = "", pressed: bool = False) -> str:
-    """Group marks under a key at a place; the place is a style, so that a browser lets the group glide."""
+    """Draw a piece at a place; the place is a style, so that a browser lets the piece glide."""
     extra = selectable(ref, label, pressed=pressed) if ref else ""
-    return f'<g data-key="{escape(key)}" style="transform:translate({num(x)}px,{num(y)}px)"{extra}>{body}</g>'
+    return piece(key, body, f' style="transform:translate({num(x)}px,{num(y)}px)"{extra}')
 
 
 def picture(wide: float, high: float, body: str, label: str, role: str = "group") -> str:

@@ -3,49 +3,58 @@
 // saved page, whose model is a few lines of script.
 const VIEWS = { sentence: "what happened", map: "cluster", side: "what changed", lanes: "timeline", body: "details" };
 const ALONE = "data-lm-suppress-shortcuts", OURS = new Set(["tabindex", "role", "aria-label", ALONE]);
+const give = (n, k, v) => n.hasAttribute(k) || n.setAttribute(k, v);
 const put = (n, k, v) => n.getAttribute(k) !== String(v) && n.setAttribute(k, v);
+const box = (n) => n.getBoundingClientRect();
 const key = (n) => n.dataset && (n.dataset.key || n.dataset.ref);
 
 // Keep moved elements in place, or their transition restarts: drop the gone first, siblings come sorted by key.
-function morph(a, b, first) {
+// A piece is parsed only if it is another string than the one that the kept element was made of.
+function morph(a, b, first, pieces) {
   for (const { name, value } of b.attributes) put(a, name, value);
   for (const { name } of [...a.attributes]) if (!b.hasAttribute(name) && !OURS.has(name)) a.removeAttribute(name);
   const now = new Set(), old = new Map();
   for (const c of b.childNodes) if (key(c)) now.add(key(c));
   for (const c of [...a.childNodes]) { const k = key(c); if (k) now.has(k) ? old.set(k, c) : c.remove(); }
   let at = a.firstChild;
-  for (const c of [...b.childNodes]) {
-    const k = key(c);
-    const mine = k ? old.get(k) : at && !key(at) && at.nodeName === c.nodeName ? at : null;
+  for (let c of [...b.childNodes]) {
+    const k = key(c), piece = k && pieces[c.dataset.n];
+    const mine = k ? old.get(k) : at && !key(at) && at;
+    const same = piece && mine && mine.piece === piece;
+    if (piece && !same) {
+      c.insertAdjacentHTML("afterend", piece);
+      c = c.nextSibling;
+      const kept = mine || c;
+      kept.piece = piece;
+    }
     if (!mine || mine.nodeName !== c.nodeName) {
       if (k && !first) c.classList.add("k-new");
       a.insertBefore(c, at);
       continue;
     }
     if (mine === at) at = at.nextSibling; else a.insertBefore(mine, at);
-    if (mine.nodeType === 1) morph(mine, c, first); else if (mine.nodeValue !== c.nodeValue) mine.nodeValue = c.nodeValue;
+    if (same) continue;
+    if (mine.nodeType === 1) morph(mine, c, first, pieces); else if (mine.nodeValue !== c.nodeValue) mine.nodeValue = c.nodeValue;
   }
   while (at) { const next = at.nextSibling; at.remove(); at = next; }
 }
 
 function render({ model, el }) {
-  const parts = {}, stop = [];
-  let root = null, waiting = 0, tip = null, hover = 0, width = 0;
+  const stop = [];
+  let root, waiting, tip, hover, width;
   const all = (css) => root.querySelectorAll(css), one = (css) => root.querySelector(css), on = (name, f) => el.addEventListener(name, f);
   const hear = (name, f) => { model.on(name, f); stop.push(() => model.off(name, f)); };
   el.classList.add("k-host");
   for (const name in VIEWS) {
-    const part = (parts[name] = document.createElement("div"));
+    const part = document.createElement("div");
     part.className = "k-view k-v-" + name;
     put(part, "role", name === "sentence" ? "status" : "region");
     put(part, "aria-label", { ...VIEWS, ...model.get("names") }[name]);
     el.append(part);
     const show = () => {
-      const fresh = document.createElement("template");
-      fresh.innerHTML = `<div>${model.get(name)}</div>`;
-      const goal = fresh.content.firstChild, first = !part.firstChild;
-      for (const at of part.attributes) put(goal, at.name, at.value);
-      morph(part, goal, first);
+      const pieces = [], goal = part.cloneNode();
+      goal.innerHTML = model.get(name).replace(/(<g data-key="[^"]*")[^]*?<\/g\s>/g, (piece, head) => head + ` data-n=${pieces.push(piece) - 1}></g>`);
+      morph(part, goal, !part.firstChild, pieces);
       dress(part);
       hide();
     };
@@ -55,17 +64,15 @@ function render({ model, el }) {
   // Roles, names and the one tab stop of a view.
   function dress(part) {
     const refs = part.querySelectorAll("[data-ref]");
-    let stopped = part.querySelector('[data-ref][tabindex="0"]');
     for (const c of refs) {
-      if (!c.hasAttribute("role")) put(c, "role", "button");
-      if (!c.hasAttribute("aria-label")) {
-        const say = c.closest("[data-say]");
-        put(c, "aria-label", c.dataset.ref.replace(/^\w+\//, "") + (say ? " " + say.dataset.say : ""));
-      }
-      if (!c.hasAttribute("tabindex")) put(c, "tabindex", "-1");
+      const say = c.closest("[data-say]");
+      give(c, "role", "button");
+      give(c, "aria-label", c.dataset.ref.replace(/^\w+\//, "") + (say ? " " + say.dataset.say : ""));
+      give(c, "tabindex", -1);
     }
-    stopped ||= part.querySelector('[aria-pressed="true"],[aria-selected="true"]') || refs[0];
-    if (stopped) put(stopped, "tabindex", "0");
+    const find = (css) => part.querySelector(css);
+    const stopped = find('[data-ref][tabindex="0"]') || find("[aria-pressed=true],[aria-selected=true]") || refs[0];
+    if (stopped) put(stopped, "tabindex", 0);
   }
   function focus(c) {
     for (const o of c.closest(".k-view").querySelectorAll('[tabindex="0"]')) put(o, "tabindex", "-1");
@@ -118,24 +125,23 @@ function render({ model, el }) {
       }
       tip.textContent = say;
       tip.hidden = false;
-      const r = root.getBoundingClientRect(), b = c.getBoundingClientRect();
+      const r = box(root), b = box(c);
       tip.style.left = Math.max(4, Math.min(b.left - r.left, r.width - tip.offsetWidth - 4)) + "px";
       tip.style.top = b.bottom - r.top + 6 + "px";
     }, late);
   }
-  on("mouseover", (e) => { const c = of(e); c ? show(c, 450) : hide(); });
+  on("mouseover", (e) => of(e) ? show(of(e), 450) : hide());
   on("mouseleave", hide);
-  on("focusin", (e) => { const c = of(e); if (c && c.matches(":focus-visible")) show(c, 250); });
+  on("focusin", (e) => of(e)?.matches(":focus-visible") && show(of(e), 250));
   on("focusout", hide);
 
   function nearest(c, dx, dy) {
-    const middle = (o) => { const b = o.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; };
+    const middle = (o) => { const b = box(o); return [b.left + b.width / 2, b.top + b.height / 2]; };
     const [x, y] = middle(c);
-    let best = null, least = Infinity;
+    let best, least = Infinity;
     for (const o of c.closest(".k-view").querySelectorAll("[data-ref]")) {
-      if (o === c) continue;
-      const [ox, oy] = middle(o), along = (ox - x) * dx + (oy - y) * dy, across = Math.abs((ox - x) * dy) + Math.abs((oy - y) * dx);
-      const far = along + 2.5 * across;
+      const [ox, oy] = middle(o), along = (ox - x) * dx + (oy - y) * dy;
+      const far = along + 2.5 * Math.abs((ox - x) * dy + (oy - y) * dx);
       if (along > 1 && far < least) { least = far; best = o; }
     }
     return best;
@@ -161,7 +167,7 @@ function render({ model, el }) {
   }
   // Give ipywidgets' buttons what Python cannot: a chip's actor in bold, the tabs' roles.
   // A button that is disabled, or gone, takes the focus with it: the panel keeps it, or no key would arrive any more.
-  let held = null, last = null, asked = null, entered = false;
+  let held, last, asked, entered;
   const rest = (c = root) => c.focus({ preventScroll: true });
   function keepFocus(leave) {
     const now = document.activeElement, mine = root.contains(now), field = one(".k-form:not(.k-hidden) :is(select,input,textarea)");

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import nothing, num, path, pick, picture, rect, word
+from kvolsched.views.drawing.svg import nothing, num, path, pick, picture, piece, rect, word
 from kvolsched.views.drawing.text import columns
 
 EMPTY = "No actor yet. Load a scenario, or apply some objects."
@@ -196,7 +196,7 @@ def _lane(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, width: int, left:
         behind = _behind(lane)
         kind = "k-c k-b k-end" if behind else "k-w k-end"
         parts.append(word(width - 6, y + 4, kind, f"{behind} behind" if behind else "up to date"))
-    return f'<g data-key="lane-{t.escape(lane.actor)}">{"".join(parts)}</g>'
+    return piece(f"lane-{lane.actor}", "".join(parts))
 
 
 def _line(axis: _Axis, y: float, seen: int) -> str:

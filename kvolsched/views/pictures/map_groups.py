@@ -179,6 +179,6 @@ def _open(scene: Scene, y: float, width: float, group: VerdictGroup, homes: Coun
             above.append(rect(x - 2, top - 2, w + 4, h + 4, "k-cell-ring" if picked else "k-cell-hot", 3))
     say = text.escape(group.kind[2])
     body += f'<g class="{ground}" data-key="nodes" data-say="{say}">{"".join(cells)}</g>'
-    body += f'<g data-key="signs" style="pointer-events:none">{"".join(above)}</g>'
+    body += f'<g style="pointer-events:none" data-key="signs">{"".join(above)}</g>'
     scene.put("2:open", box, body)
     return y + high

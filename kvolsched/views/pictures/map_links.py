@@ -14,7 +14,7 @@ from attrs import define, field
 
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
-from kvolsched.views.drawing.svg import num, path, rect, word
+from kvolsched.views.drawing.svg import num, path, piece, rect, word
 from kvolsched.views.frame import ClaimRow, Frame
 
 _STYLES = {
@@ -149,7 +149,7 @@ def _label(scene: Scene, tracks: Tracks, kind: str, way: Way, corner: float) -> 
         return  # the ticket has it in words
     tracks.labels.append(Box(x, y - 9, wide, 12))
     drawn = rect(x - 2, y - 9, wide + 4, 11.5, "k-blank") + word(x, y, "k-c k-b k-t-storage", kind)
-    scene.parts.append((f"8:{kind}", f'<g data-key="8:{text.escape(kind)}" class="k-new">{drawn}</g>'))
+    scene.parts.append((f"8:{kind}", piece(f"8:{kind}", drawn, ' class="k-new"')))
 
 
 def _crosses(way: Way, left: float, right: float, top: float, bottom: float) -> bool:
@@ -165,7 +165,7 @@ def _add(scene: Scene, tracks: Tracks, key: str, kind: str, points: Way, *, head
     for wanted, tip, before in ((heads[0], points[0], points[1]), (heads[1], points[-1], points[-2])):
         if wanted:
             body += _head(tip, before)
-    scene.parts.append((f"7:{key}", f'<g data-key="{text.escape("7:" + key)}" class="k-new">{body}</g>'))
+    scene.parts.append((f"7:{key}", piece(f"7:{key}", body, ' class="k-new"')))
 
 
 def _commands(points: Way, radius: float = 5) -> str:

@@ -16,7 +16,7 @@ from attrs import frozen
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import nothing, num, pick, picture, rect, word
+from kvolsched.views.drawing.svg import nothing, num, pick, picture, piece, rect, word
 from kvolsched.views.drawing.text import columns
 
 EMPTY = "No node has been judged for this pod yet. The next scheduling pass fills this table."
@@ -154,8 +154,7 @@ def _table(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
         end = _outcome(frame, line, left + len(plugins) * pitch + 10, y, right - 12)
         name = row_name(line.row.node, len(line.nodes), y, left, on=bool(concerned & set(line.nodes)))
         parts.append(
-            f'<g role="row" data-key="{t.escape(line.row.node)}" class="k-p-ok" data-say="passes">'
-            f"{name}{cells}{end}</g>"
+            piece(line.row.node, f"{name}{cells}{end}", ' role="row" class="k-p-ok" data-say="passes"')
         )
         y += PITCH
     if len(lines) > MOST_ROWS:

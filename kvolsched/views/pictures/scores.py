@@ -10,7 +10,7 @@ from attrs import frozen
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import nothing, num, path, picture, rect, word
+from kvolsched.views.drawing.svg import nothing, num, path, picture, piece, rect, word
 from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures.matrix import (
     CELL_H,
@@ -152,7 +152,7 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
         row.append(word(x, y + 15, "k-n k-t-ok", star) + word(x + 16, y + 15, "k-n k-t-ok", str(total)))
         at = x + 20 + t.width(str(total), 12, bold=True)
         row.append(word(at, y + 15, "k-w", "chosen" if node in chosen else ""))
-        parts.append(f'<g role="row" data-key="{t.escape(node)}">{"".join(row)}</g>')
+        parts.append(piece(node, "".join(row), ' role="row"'))
         y += PITCH
     found = weight_effects(verdicts)
     if found:
@@ -206,4 +206,4 @@ def _weights(found: list[WeightEffect], left: float, pitch: float, y: float) -> 
         short = content if flips or t.width(content, 10) < pitch - 5 else "–"
         cell = word(left + i * pitch + 3, y + 15, "k-w", t.end(short, pitch - 5, 10))
         row.append(f'<g role="gridcell" aria-label="{t.escape(str(effect))}">{cell}</g>')
-    return f'<g role="row" data-key="weights">{"".join(row)}</g>'
+    return piece("weights", "".join(row), ' role="row"')
