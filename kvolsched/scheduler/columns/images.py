@@ -36,6 +36,8 @@ class Images:
         self._nodes = nodes
         self._on: dict[str, dict[str, int]] = {}
         self._columns: dict[str, Column] = {}
+        self.version = 0
+        """Counts changes of images on nodes."""
 
     def __bool__(self) -> bool:
         """Say whether any node reports images."""
@@ -63,6 +65,7 @@ class Images:
             return
         if old is not None and new is not None and old.status.rest == new.status.rest:
             return
+        self.version += 1
         before, after = images_of(old), images_of(new)
         for image in before.keys() - after.keys():
             del self._on[image][name]

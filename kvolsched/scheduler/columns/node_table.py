@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,13 @@ from kvolsched.world.log import Key
 
 from .. import requests
 from ..requests import CPU, LARGEST, MEMORY, PODS
+from ..shortcuts import SHORTCUTS
 from .arrays import Mask, RowIndices
+from .kept_column import KeptColumn, RowWise
 
 T = TypeVar("T")
 
 MAX_ROW_CACHES = 256  # derived columns; the least recently used is dropped
-ROWWISE_SHARE = 16  # up to so many changed rows, or 1/16 of all, are recomputed one by one
 
 # Above this 100 * free is not exact in a float64, and scores are computed with integer division.
 MAX_EXACT = 2**53 // 100
@@ -132,6 +133,28 @@ class NodeInfo:
         return self.total.get(resource, 0) - used
 
 
+class NameOrder(NamedTuple):
+    """The order of the nodes' names.
+
+    Args:
+        rows: the live rows, by name.
+        place_of_row: by row, its place among these.
+        by_row: whether rows that rise are names that rise.
+    """
+
+    rows: RowIndices
+    place_of_row: RowIndices
+    by_row: bool
+
+    @classmethod
+    def of(cls, row_of: Mapping[str, int]) -> NameOrder:
+        """Return the order of these names, given their rows."""
+        rows = np.array([row_of[name] for name in sorted(row_of)], np.intp)
+        place_of_row = np.zeros(int(rows.max(initial=-1)) + 1, np.intp)
+        place_of_row[rows] = np.arange(len(rows))
+        return cls(rows, place_of_row, bool((rows[1:] > rows[:-1]).all()))
+
+
 class NodeTable:
     """All nodes by row. Columns are `table.free(resource)`, `table.labels(key).codes.array`, `table.mask(...)`."""
 
@@ -162,7 +185,9 @@ class NodeTable:
         self._cache_version = 0
         self._written: list[int] = []
         self._written_dropped = 0
-        self._row_caches: dict[Any, tuple[int, int, NDArray[Any]]] = {}
+        self._row_caches: dict[Any, KeptColumn] = {}
+        self.kept_verdicts: dict[Any, Any] = {}
+        """What the framework keeps of passes, by pod template: it goes with the table."""
         for resource in (*requests.NATIVE, PODS):
             self._resource(resource)
 
@@ -170,7 +195,7 @@ class NodeTable:
         """Return a table of the same nodes for hypothetical pods: the columns that pods change are copied."""
         table = copy(self)
         vars(table).update(
-            _node_infos=node_infos, _columns=[], _written=[], _written_dropped=0, _row_caches={},
+            _node_infos=node_infos, _columns=[], _written=[], _written_dropped=0, _row_caches={}, kept_verdicts={},
             _labels=dict(self._labels), _total=dict(self._total), _cache=dict(self._cache),
             _free={resource: column.copied() for resource, column in self._free.items()},
             scored_cpu=self.scored_cpu.copied(), scored_memory=self.scored_memory.copied(),
@@ -328,6 +353,8 @@ class NodeTable:
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """Return a value computed from names, labels and taints only; it is cached until one of these changes."""
+        if not SHORTCUTS.on:
+            return make()
         if self._cache_version != self.version or len(self._cache) > 256:
             self._cache.clear()
             self._cache_version = self.version
@@ -337,36 +364,33 @@ class NodeTable:
         value: T = found
         return value
 
-    def cached_by_row(self, key: Any, compute_row: Callable[[int], int],
-                      compute_all: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """Return a column computed from total and free resources; only rows written since the last call are recomputed.
+    @property
+    def position(self) -> int:
+        """How many rows have been written so far: a place in the sequence of writes."""
+        return self._written_dropped + len(self._written)
 
-        Args:
-            key: identifies everything else that the computation reads.
-            compute_row: returns the value of one row.
-            compute_all: returns the values of all rows; the result is never modified.
-        """
-        position = self._written_dropped + len(self._written)
-        found = self._row_caches.pop(key, None)
-        if found is None or found[1] != self.version or found[0] < self._written_dropped:
-            values = compute_all()
-        else:
-            values = found[2]
-            rows = self._written[found[0] - self._written_dropped :]
-            if len(rows) > max(ROWWISE_SHARE, len(values) // ROWWISE_SHARE):
-                values = compute_all()
-            elif rows:
-                values = values.copy()  # earlier judgements still read the old array
-                for row in set(rows):
-                    values[row] = compute_row(row)
-        self._row_caches[key] = (position, self.version, values)
-        if len(self._row_caches) > MAX_ROW_CACHES:
-            del self._row_caches[next(iter(self._row_caches))]
-        return values
+    def rows_written_since(self, position: int) -> list[int] | None:
+        """Return the rows whose resources were written since a position, or None if these are no longer known."""
+        start = position - self._written_dropped
+        return self._written[start:] if start >= 0 else None
+
+    def cached_by_row(self, row_wise: RowWise) -> NDArray[Any]:
+        """Return a column that is computed row by row; only rows written since the last call are computed again."""
+        found = self._row_caches.pop(row_wise.key, None)
+        if found is None:
+            found = KeptColumn(row_wise)
+            if len(self._row_caches) >= MAX_ROW_CACHES:
+                del self._row_caches[next(iter(self._row_caches))]
+        self._row_caches[row_wise.key] = found
+        return found.values(self)
 
     def rows_by_name(self) -> RowIndices:
         """Return the live rows in the order of their names."""
-        return self.cached("by name", lambda: np.array([self.row_of[name] for name in sorted(self.row_of)], np.intp))
+        return self.name_order().rows
+
+    def name_order(self) -> NameOrder:
+        """Return the order of the nodes' names."""
+        return self.cached("by name", lambda: NameOrder.of(self.row_of))
 
     def names_array(self) -> NDArray[Any]:
         """Return the names by row, as an array."""

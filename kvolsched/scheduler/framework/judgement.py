@@ -7,7 +7,7 @@ and sorted. It must be read before the snapshot changes; to explain it later, go
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from hashlib import blake2b
 from types import MappingProxyType
@@ -21,14 +21,26 @@ from kvolsched.api.kinds.pod import Pod
 
 from ..columns.arrays import Codes, Mask
 from ..columns.hypothetical_snapshot import HypotheticalSnapshot
+from ..shortcuts import SHORTCUTS
 from .extension_points import ColumnContext, EventWording, legend_of, lift_rule
-from .verdict import OK, Code, Evidence, Legend, Ok, PreFilterReject, PreFilterResult, ReasonsAndStatus, Reject, Skip
+from .kept_verdicts import KeptVerdicts, kept_verdicts, place_of
+from .verdict import (
+    OK,
+    PASSES,
+    Code,
+    Evidence,
+    FilterColumn,
+    Ok,
+    PreFiltered,
+    PreFilterResult,
+    ReasonsAndStatus,
+    Reject,
+)
 
 if TYPE_CHECKING:
     from ..columns.snapshot import Snapshot
-    from .profile import ActivePlugins, Profile
+    from .profile import ActivePlugins, FilterEntry, Profile
 
-PASSES: ReasonsAndStatus = ((), Code.SUCCESS)
 NO_NODES = "no nodes available to schedule pods"
 
 
@@ -52,50 +64,27 @@ class MatrixRow:
     first: bool
 
 
-class _Column(NamedTuple):
-    """The column of one filter plugin: the plugin's index, its codes by row (None: rejects no node), their meaning."""
-
-    place: int
-    codes: Codes | None
-    legend: Legend
-
-    def with_cell(self, row: int, other: _Column | None, size: int) -> _Column:
-        """Return this column with the answer of another column in one row, renumbered to this column's legend."""
-        answer = other.legend(int(other.codes[row])) if other is not None and other.codes is not None else PASSES
-        if self.codes is None and not answer[1]:
-            return self
-        codes = np.zeros(size, np.uint16) if self.codes is None else self.codes.copy()
-        if not answer[1]:
-            codes[row] = 0
-            return self._replace(codes=codes)
-        assert other is not None
-        assert other.codes is not None
-        code, legend = int(other.codes[row]), self.legend
-        if legend(code) != answer:  # take an unused code
-            code = int(codes.max()) + 1
-        codes[row] = code
-        return self._replace(codes=codes, legend=lambda number: answer if number == code else legend(number))
-
-
 class Judgement:
     """The verdicts of all filter plugins on all nodes for one pod at one moment."""
 
-    def __init__(self, pod: Pod, seen: Snapshot, profile: Profile, *, columns: tuple[_Column, ...],
-                 skipped: frozenset[str], rejected_by: PreFilterReject | None,
-                 restrictions: tuple[PreFilterResult, ...],
-                 views: Mapping[str, Snapshot] = MappingProxyType({})) -> None:
+    def __init__(self, pod: Pod, seen: Snapshot, profile: Profile, *, columns: tuple[FilterColumn, ...],
+                 prefiltered: PreFiltered, views: Mapping[str, Snapshot] = MappingProxyType({}),
+                 kept: KeptVerdicts | None = None, asked: tuple[FilterColumn, ...] = ()) -> None:
         self.pod = pod
         self.seen = seen
         self.profile = profile
-        self.skipped = skipped  # plugins that have nothing to check for this pod
-        self.rejected_by = rejected_by  # the rejection of the pod in PreFilter, or None
-        self.restrictions = restrictions  # the nodes to which plugins restricted the pass in PreFilter
+        self.skipped, self.rejected_by, self.restrictions = prefiltered
         self.plugins: tuple[str, ...] = profile.filter_names  # names of the filter plugins, in order
         self.views = views  # snapshots with the nominated pods placed, by the node that was judged with them
+        self.kept = kept  # what is kept for pods of this template; None: every plugin is asked
         self._columns = columns
         self._nodes = seen.nodes
         self._version = seen.nodes.version
         self._all = len(seen.nodes.names) == seen.nodes.size
+        # The mask is that of the kept columns, less the nodes that the others reject.
+        self._asked = columns if kept is None else asked
+        self._kept_mask = seen.nodes.live.array if kept is None else kept.mask
+        self._kept_rows = None if kept is None else kept.rows
 
     # --- by row -----------------------------------------------------------------------------------------------------
 
@@ -107,11 +96,11 @@ class Judgement:
     @cached_property
     def mask(self) -> Mask:
         """By table row: whether the node passes every plugin and restriction."""
-        feasible = self._nodes.live.array
+        feasible = self._kept_mask
         if self.rejected_by is not None:
             return np.zeros(len(feasible), bool)
-        for column in self._columns:
-            if column.codes is not None:
+        for column in self._asked:
+            if column.codes is not None and not column.rejects_none:
                 feasible = feasible & (column.codes == 0)
         for restriction in self.restrictions:
             feasible = feasible & self._rows_in(restriction)
@@ -120,6 +109,8 @@ class Judgement:
     @cached_property
     def rows(self) -> NDArray[np.intp]:
         """The table rows of the feasible nodes."""
+        if self._kept_rows is not None and self.mask is self._kept_mask:
+            return self._kept_rows
         return np.flatnonzero(self.mask)
 
     @cached_property
@@ -154,7 +145,7 @@ class Judgement:
     @property
     def any_feasible(self) -> bool:
         """Whether some node passes."""
-        return bool(self.mask.any())
+        return len(self.rows) > 0
 
     @cached_property
     def feasible(self) -> tuple[str, ...]:
@@ -272,7 +263,7 @@ class Judgement:
         for restriction in self.restrictions:
             digest.update(repr((restriction.plugin, sorted(restriction.names))).encode())
         for column in self._columns:
-            if column.codes is not None:
+            if column.codes is not None and not column.rejects_none:
                 codes = column.codes[rows] if column.codes.any() else column.codes
                 if codes.any():
                     digest.update(self.plugins[column.place].encode())
@@ -318,7 +309,7 @@ class Judgement:
             return self
         columns = []
         for place in range(len(self.plugins)):
-            column = self.columns.get(place) or _Column(place, None, lambda _code: PASSES)
+            column = self.columns.get(place) or FilterColumn(place, None, lambda _code: PASSES)
             for node, other in rejecting.items():
                 column = column.with_cell(self._nodes.row_of[node], other.columns.get(place), len(self._nodes.names))
             columns.append(column)
@@ -326,7 +317,7 @@ class Judgement:
         views = {node: other.seen for node, other in rejecting.items()}
         return Judgement(self.pod, self.seen, self.profile,
                          columns=tuple(column for column in columns if self.plugins[column.place] not in skipped),
-                         skipped=skipped, rejected_by=None, restrictions=self.restrictions, views=views)
+                         prefiltered=PreFiltered(skipped, None, self.restrictions), views=views)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
@@ -352,7 +343,7 @@ class Judgement:
         return column.legend(int(column.codes[row]))
 
     @cached_property
-    def columns(self) -> dict[int, _Column]:
+    def columns(self) -> dict[int, FilterColumn]:
         """The columns by the index of their plugin; a plugin that was not evaluated has none."""
         return {column.place: column for column in self._columns}
 
@@ -388,35 +379,38 @@ def _takes_precedence(nominated: Pod, pod: Pod) -> bool:
 
 def _run_filters(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
     active = profile.active_plugins(pod.spec, seen)
-    skipped: set[str] = set()
-    rejected: PreFilterReject | None = None
-    restrictions: list[PreFilterResult] = []
-    for name, prefilter in active.prefilters:
-        answer = prefilter(pod, seen)
-        if answer is None:
+    columns: tuple[FilterColumn, ...] = ()
+    if not SHORTCUTS.on:
+        prefiltered = active.prefilter(pod, seen, {})
+        if prefiltered.rejected_by is None:
+            columns = _ask(active.filters, prefiltered.skipped, pod, seen)
+        return Judgement(pod, seen, profile, columns=columns, prefiltered=prefiltered)
+    kept = kept_verdicts(pod, seen, active)
+    prefiltered = kept.prefiltered or active.prefilter(pod, seen, kept.answers)
+    asked: tuple[FilterColumn, ...] = ()
+    if prefiltered.rejected_by is None:
+        columns = kept.columns
+        if kept.asked_filters:
+            asked = _ask(kept.asked_filters, prefiltered.skipped, pod, seen)
+            columns = tuple(sorted((*columns, *asked), key=place_of)) if asked else columns
+    return Judgement(pod, seen, profile, columns=columns, prefiltered=prefiltered, kept=kept, asked=asked)
+
+
+def _ask(filters: Iterable[FilterEntry], skipped: Collection[str], pod: Pod,
+         seen: Snapshot) -> tuple[FilterColumn, ...]:
+    """Return the columns of filters, without those that are skipped or reject no node."""
+    context = ColumnContext(seen)
+    columns: list[FilterColumn] = []
+    for index, name, plugin, lifted, _ in filters:
+        if name in skipped:
             continue
-        if isinstance(answer, Skip):
-            skipped.add(name)
-        elif isinstance(answer, PreFilterResult):
-            restrictions.append(answer)
-        else:
-            rejected = answer
-            break
-    columns: list[_Column] = []
-    if rejected is None:
-        context = ColumnContext(seen)
-        for index, name, plugin, lifted in active.filters:
-            if name in skipped:
-                continue
-            codes = NotImplemented if lifted else plugin.column(pod, context)
-            if codes is NotImplemented:
-                codes, legend = lift_rule(plugin, pod, context)
-                columns.append(_Column(index, codes, legend))
-            elif codes is not None:
-                columns.append(_Column(index, codes, legend_of(plugin, pod)))
-    return Judgement(pod, seen, profile, columns=tuple(columns),
-                     skipped=active.skipped | skipped if skipped else active.skipped, rejected_by=rejected,
-                     restrictions=tuple(restrictions))
+        codes = NotImplemented if lifted or not SHORTCUTS.columns else plugin.column(pod, context)
+        if codes is NotImplemented:
+            codes, legend = lift_rule(plugin, pod, context)
+            columns.append(FilterColumn(index, codes, legend))
+        elif codes is not None:
+            columns.append(FilterColumn(index, codes, legend_of(plugin, pod)))
+    return tuple(columns)
 
 
 def check(judgement: Judgement) -> None:

@@ -2,30 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
-from ...api.kinds.pod import PodSpec
+from ...api.kinds.pod import Pod, PodSpec
 from ..columns.snapshot import Snapshot
+from ..shortcuts import SHORTCUTS
 from .extension_points import ColumnFilter, EnabledPlugin, EventWording, Filter, PostFilter, PreFilter, Score
+from .verdict import PreFiltered, PreFilterReject, PreFilterResult, Skip
+
+PreFilterAnswer = Skip | PreFilterReject | PreFilterResult | None
 
 
-@attrs.frozen
+class FilterEntry(NamedTuple):
+    """A filter that is called: its place, name and plugin, whether it has no column, whether its answer is kept."""
+
+    place: int
+    name: str
+    plugin: Any
+    lifted: bool
+    kept: bool
+
+
+class ScoreEntry(NamedTuple):
+    """A score that is called: the plugin's name, the plugin, its weight, whether its answer is kept."""
+
+    name: str
+    plugin: Any
+    weight: int
+    kept: bool
+
+
+@attrs.frozen(eq=False)
 class ActivePlugins:
     """The plugins that are called for a pod, by extension point.
 
-    A filter is (index, name, plugin, whether it is a rule without column); a score is (name, plugin, weight). `skipped`
-    are the PreFilter plugins that are not called.
+    Args:
+        prefilters: (name, method) of each PreFilter.
+        filters, scores: the others.
+        skipped: the PreFilter plugins that are not called.
+        kept_prefilters: the plugins whose PreFilter reads the pod's template only, so that its answer is kept.
+        read_template: returns the fields of a pod's spec that any plugin reads whose answers are kept.
     """
 
     prefilters: tuple[tuple[str, Any], ...]
-    filters: tuple[tuple[int, str, Any, bool], ...]
-    scores: tuple[tuple[str, Any, int], ...]
+    filters: tuple[FilterEntry, ...]
+    scores: tuple[ScoreEntry, ...]
     skipped: frozenset[str]
+    kept_prefilters: frozenset[str]
+    read_template: Callable[[PodSpec], tuple[Any, ...]]
+
+    def prefilter(self, pod: Pod, seen: Snapshot, kept: Mapping[str, PreFilterAnswer]) -> PreFiltered:
+        """Ask the PreFilter plugins in order, but those whose answer is kept; the first rejection ends it."""
+        skipped: list[str] = []
+        restrictions: list[PreFilterResult] = []
+        rejected: PreFilterReject | None = None
+        for name, ask in self.prefilters:
+            answer = kept[name] if name in kept else ask(pod, seen)
+            if answer is None:
+                continue
+            if isinstance(answer, Skip):
+                skipped.append(name)
+            elif isinstance(answer, PreFilterResult):
+                restrictions.append(answer)
+            else:
+                rejected = answer
+                break
+        return PreFiltered(self.skipped.union(skipped), rejected, tuple(restrictions))
 
 
 @attrs.frozen(slots=False)
@@ -53,6 +100,8 @@ class Profile:
 
     def active_plugins(self, spec: PodSpec, seen: Snapshot) -> ActivePlugins:
         """Return the plugins that are called for a pod with this spec, by what they declare as `skip_without`."""
+        if not SHORTCUTS.on:
+            return self._all_plugins
         fields, properties, read_spec, read_snapshot = self._skip_conditions
         present = (*map(bool, read_spec(spec)), *read_snapshot(seen))
         active = self._active_plugins.get(present)
@@ -60,6 +109,11 @@ class Profile:
             names = {name for name, given in zip((*fields, *properties), present, strict=True) if given}
             active = self._active_plugins[present] = self._select(names)
         return active
+
+    @cached_property
+    def _all_plugins(self) -> ActivePlugins:
+        fields, properties, _, _ = self._skip_conditions
+        return self._select({*fields, *properties})
 
     @cached_property
     def _active_plugins(self) -> dict[tuple[bool, ...], ActivePlugins]:
@@ -78,12 +132,26 @@ class Profile:
             names = getattr(enabled.plugin, "skip_without", ())
             return not names or not present.isdisjoint(names)
 
+        active = [enabled for enabled in self.plugins if is_active(enabled)]
+        prefilters = tuple((each.name, each.plugin.prefilter) for each in active if isinstance(each.plugin, PreFilter))
+        kept = {each.name for each in active if _declares(each.plugin, "template_fields")}
+        kept_prefilters = kept | {each.name for each in active if _declares(each.plugin, "prefilter_fields")}
+        fields = {
+            field
+            for each in active
+            for declaration in ("template_fields", "prefilter_fields")
+            if _declares(each.plugin, declaration)
+            for field in getattr(each.plugin, declaration)
+        }
         return ActivePlugins(
-            tuple((enabled.name, enabled.plugin.prefilter) for enabled in self.prefilters if is_active(enabled)),
-            tuple((index, enabled.name, enabled.plugin, enabled.name in self.lifted)
-                  for index, enabled in enumerate(self.filters) if is_active(enabled)),
-            tuple((enabled.name, enabled.plugin, enabled.weight) for enabled in self.scores if is_active(enabled)),
+            prefilters,
+            tuple(FilterEntry(index, each.name, each.plugin, each.name in self.lifted, each.name in kept)
+                  for index, each in enumerate(self.filters) if is_active(each)),
+            tuple(ScoreEntry(each.name, each.plugin, each.weight, each.name in kept)
+                  for each in self.scores if is_active(each)),
             frozenset(enabled.name for enabled in self.prefilters if not is_active(enabled)),
+            frozenset(kept_prefilters),
+            _reader(sorted(fields)),
         )
 
     @cached_property
@@ -120,6 +188,11 @@ class Profile:
     def with_plugin(self, plugin: object, weight: int = 1) -> Profile:
         """Return this profile with one more plugin at the end."""
         return attrs.evolve(self, plugins=(*self.plugins, EnabledPlugin(plugin, weight)))
+
+
+def _declares(plugin: Any, name: str) -> bool:
+    """Say whether a plugin's own class has a declaration: one that is derived from it may read more."""
+    return name in vars(type(plugin))
 
 
 def _reader(names: list[str]) -> Callable[[Any], Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,36 +17,75 @@ from ..columns.arrays import Integers, RowIndices
 from .extension_points import ColumnContext
 from .judgement import Judgement
 
-SORT_LIMIT = 200  # up to so many tied names are sorted; more are picked from the sorted names of all nodes
+FEW = 200  # up to so many tied nodes are sorted; more are picked from all nodes in their order
+
+
+class Scores(NamedTuple):
+    """The scores of the feasible nodes by plugin, in the order of the table."""
+
+    raw: Mapping[str, NDArray[Any]]
+    normalised: Mapping[str, Integers]
+    weighted: Mapping[str, Integers]
+    totals: Integers
 
 
 class Ranking:
-    """The scores of the feasible nodes by plugin; the arrays are in the order of `nodes`, which has no meaning."""
+    """The scores of the feasible nodes by plugin; the arrays are in the order of `nodes`, which has no meaning.
 
-    def __init__(self, judgement: Judgement, raw: Mapping[str, NDArray[Any]], normalised: Mapping[str, Integers],
-                 weighted: Mapping[str, Integers], totals: Integers) -> None:
-        self.raw = raw
-        self.normalised = normalised
-        self.weighted = weighted
+    Args:
+        judgement: the judgement.
+        totals: the sums of the weighted scores.
+        scores: the scores by plugin; None: they are worked out when they are asked for.
+    """
+
+    def __init__(self, judgement: Judgement, totals: Integers, scores: Scores | None = None) -> None:
         self.totals = totals
+        self._judgement = judgement
         self._rows = judgement.rows
         self._nodes = judgement.seen.nodes
+        self._state = self._nodes.position, self._nodes.version
+        if scores is not None:
+            self._scores = scores
+
+    @cached_property
+    def _scores(self) -> Scores:
+        if self._state != (self._nodes.position, self._nodes.version):
+            raise RuntimeError("scores must be read before the snapshot changes that they rank")
+        return score_nodes(self._judgement)
+
+    @property
+    def raw(self) -> Mapping[str, NDArray[Any]]:
+        """The raw scores by plugin; plugins that do not rank the pod are left out."""
+        return self._scores.raw
+
+    @property
+    def normalised(self) -> Mapping[str, Integers]:
+        """The scores by plugin, 0 to 100."""
+        return self._scores.normalised
+
+    @property
+    def weighted(self) -> Mapping[str, Integers]:
+        """The scores by plugin times its weight."""
+        return self._scores.weighted
 
     @cached_property
     def _best(self) -> RowIndices:
         """The rows of the nodes with the highest total, in the order of their names."""
-        if not len(self._rows):
+        totals = self.totals
+        if not len(totals):
             return self._rows
-        by_name = self._nodes.rows_by_name()
-        rows = self._rows[self.totals == self.totals.max()]
-        if len(rows) == len(by_name):
-            return by_name
-        if len(rows) <= SORT_LIMIT:
-            names = self._nodes.names
-            return np.array(sorted(rows.tolist(), key=lambda row: names[row] or ""), np.intp)
-        highest = np.zeros(len(self._nodes.names), bool)
-        highest[rows] = True
-        return by_name[highest[by_name]]
+        highest = np.flatnonzero(totals == totals.max())
+        rows = highest if len(totals) == len(self._nodes.names) else self._rows[highest]
+        order = self._nodes.name_order()
+        if order.by_row:
+            return rows
+        if len(rows) <= FEW:
+            places = order.place_of_row[rows]
+            places.sort()
+            return order.rows[places]
+        is_highest = np.zeros(len(self._nodes.names), bool)
+        is_highest[rows] = True
+        return order.rows[is_highest[order.rows]]
 
     @property
     def tie_count(self) -> int:
@@ -105,6 +144,29 @@ class Ranking:
 
 def rank(judgement: Judgement) -> Ranking:
     """Score the feasible nodes of a judgement; plugins whose score is None are left out."""
+    kept = judgement.kept
+    if kept is None:
+        scores = score_nodes(judgement)
+        return Ranking(judgement, scores.totals, scores)
+    rows, pod = judgement.rows, judgement.pod
+    kept_scores = kept.scores(pod, judgement.seen, judgement.active_plugins)
+    totals = kept_scores.totals()
+    all_fit = len(rows) == len(totals)
+    if not all_fit:
+        totals = totals.take(rows)
+    if len(rows):
+        for plugin, weight, raw in kept_scores.normalised_anew:
+            totals = totals + plugin.normalise(raw if all_fit else raw[rows]) * weight
+        context = ColumnContext(judgement.seen, judgement.mask)
+        for _, plugin, weight, _ in kept_scores.asked:
+            found = plugin.score(pod, context)
+            if found is not None and not isinstance(found, int):
+                totals = totals + plugin.normalise(found if all_fit else found[rows]) * weight
+    return Ranking(judgement, totals)
+
+
+def score_nodes(judgement: Judgement) -> Scores:
+    """Ask every plugin for its scores of the feasible nodes."""
     rows = judgement.rows
     context = ColumnContext(judgement.seen, judgement.mask)
     all_fit = len(rows) == len(context.nodes.names)
@@ -114,7 +176,7 @@ def rank(judgement: Judgement) -> Ranking:
     totals: Integers = np.zeros(len(rows), np.int64)
     zeros: Integers = np.zeros(len(rows), np.int64)
     if len(rows):
-        for name, plugin, weight in judgement.active_plugins.scores:
+        for name, plugin, weight, _ in judgement.active_plugins.scores:
             scores = plugin.score(judgement.pod, context)
             if scores is None:
                 continue
@@ -125,4 +187,4 @@ def rank(judgement: Judgement) -> Ranking:
             normalised[name] = plugin.normalise(raw[name])
             weighted[name] = normalised[name] if weight == 1 else normalised[name] * weight
             totals += weighted[name]
-    return Ranking(judgement, raw, normalised, weighted, totals)
+    return Scores(raw, normalised, weighted, totals)

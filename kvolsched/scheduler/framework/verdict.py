@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
@@ -93,6 +93,20 @@ class PreFilterResult:
     names: frozenset[str]
 
 
+class PreFiltered(NamedTuple):
+    """What PreFilter makes of a pod.
+
+    Args:
+        skipped: the plugins that have nothing to check for this pod.
+        rejected_by: the rejection of the pod, or None.
+        restrictions: the nodes to which plugins restrict the pass.
+    """
+
+    skipped: frozenset[str]
+    rejected_by: PreFilterReject | None = None
+    restrictions: tuple[PreFilterResult, ...] = ()
+
+
 @attrs.frozen
 class Reason:
     """A reason that a plugin may give, and its bit (0 to 15) in the plugin's column.
@@ -117,6 +131,8 @@ ReasonsAndStatus = tuple[tuple[str, ...], Code]
 Legend = Callable[[int], ReasonsAndStatus]
 """What the codes of a column mean."""
 
+PASSES: ReasonsAndStatus = ((), Code.SUCCESS)
+
 _SEVERITY = {Code.SUCCESS: 0, Code.UNSCHEDULABLE: 1, Code.UNSCHEDULABLE_AND_UNRESOLVABLE: 2, Code.ERROR: 3}
 
 
@@ -125,3 +141,32 @@ def reason_texts(reasons: tuple[Reason, ...], code: int) -> ReasonsAndStatus:
     given = [reason for reason in reasons if code >> reason.bit & 1]
     status = max((reason.status for reason in given), key=_SEVERITY.__getitem__, default=Code.SUCCESS)
     return tuple(reason.text for reason in given if reason.text), status
+
+
+class FilterColumn(NamedTuple):
+    """The column of one filter plugin: the plugin's index, its codes by row (None: rejects no node), their meaning.
+
+    `rejects_none` is True if the codes are known to be 0 everywhere.
+    """
+
+    place: int
+    codes: Codes | None
+    legend: Legend
+    rejects_none: bool = False
+
+    def with_cell(self, row: int, other: FilterColumn | None, size: int) -> FilterColumn:
+        """Return this column with the answer of another column in one row, renumbered to this column's legend."""
+        answer = other.legend(int(other.codes[row])) if other is not None and other.codes is not None else PASSES
+        if self.codes is None and not answer[1]:
+            return self
+        codes = np.zeros(size, np.uint16) if self.codes is None else self.codes.copy()
+        if not answer[1]:
+            codes[row] = 0
+            return self._replace(codes=codes)
+        assert other is not None
+        assert other.codes is not None
+        code, legend = int(other.codes[row]), self.legend
+        if legend(code) != answer:  # take an unused code
+            code = int(codes.max()) + 1
+        codes[row] = code
+        return FilterColumn(self.place, codes, lambda number: answer if number == code else legend(number))

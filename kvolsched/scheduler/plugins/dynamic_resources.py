@@ -22,6 +22,7 @@ class DynamicResources:
     """Rejects no node, scores all nodes alike, and has no claims to deallocate."""
 
     name: ClassVar[str] = "DynamicResources"
+    template_fields: ClassVar[tuple[str, ...]] = ()
 
     def score(self, pod: Pod, columns: ColumnContext) -> Literal[0]:
         """Return 0 for every node."""

@@ -25,6 +25,7 @@ class ImageLocality:
     """Ranks nodes by the images of the pod's containers and init containers."""
 
     name: ClassVar[str] = "ImageLocality"
+    template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers")
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | Literal[0]:
         """Score Σ size · share of nodes that have the image, from 23 MiB to 1,000 MiB a container, as 0 to 100."""

@@ -65,6 +65,7 @@ class NodeAffinity:
     """
 
     name: ClassVar[str] = "NodeAffinity"
+    template_fields: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
     skip_without: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint(

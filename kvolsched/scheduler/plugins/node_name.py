@@ -21,6 +21,7 @@ class NodeName:
     """Rejects every node but the one that the pod names."""
 
     name: ClassVar[str] = "NodeName"
+    template_fields: ClassVar[tuple[str, ...]] = ("node_name",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Node", "a node appears", action=Action.ADD),
     )

@@ -27,6 +27,7 @@ class NodePorts:
     """Rejects nodes on which a pod holds a host port that this pod asks for."""
 
     name: ClassVar[str] = "NodePorts"
+    prefilter_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers")
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod that holds one of its ports leaves its node", _frees_port, Action.DELETE),
         QueueingHint("Node", "a node appears", action=Action.ADD),

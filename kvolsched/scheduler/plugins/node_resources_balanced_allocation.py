@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.arrays import Integers
+from kvolsched.scheduler.columns.kept_column import RowWise
+from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 from kvolsched.scheduler.requests import CPU, MEMORY
 
@@ -33,35 +35,41 @@ class NodeResourcesBalancedAllocation:
     """Scores the balance of the requests of cpu and memory; `score_of` makes a score of the balance, 0 to 100."""
 
     name: ClassVar[str] = "NodeResourcesBalancedAllocation"
+    template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers", "overhead", "rest")
 
     score_of: Callable[[Any, Any], Any] = score_improvement
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
         """Score by the balance with and without the pod; a pod that asks for neither resource is not scored."""
+        row_wise = self.score_by_row(pod, columns.nodes)
+        return None if row_wise is None else columns.nodes.cached_by_row(row_wise)
+
+    def score_by_row(self, pod: Pod, nodes: NodeTable) -> RowWise | None:
+        """Return the score as a computation by row."""
         asks = requests.pod_requests(pod.spec)
         if not asks.cpu and not asks.memory:
             return None
-        nodes = columns.nodes
+        score_of, ask_cpu, ask_memory = self.score_of, asks.cpu, asks.memory
 
         def score_row(row: int) -> int:
-            cpu, memory = (
-                (nodes.total(resource).item(row), nodes.free(resource).item(row)) for resource in (CPU, MEMORY)
-            )
-            with_pod = _balance(cpu, memory, asks.cpu, asks.memory)
-            return int(self.score_of(with_pod, _balance(cpu, memory, 0, 0)))
+            cpu, memory = _amounts(nodes, CPU, row), _amounts(nodes, MEMORY, row)
+            return int(score_of(_balance(cpu, memory, ask_cpu, ask_memory), _balance(cpu, memory, 0, 0)))
 
-        def score_rows() -> Integers:
-            usage = _NodeUsage(columns)
-            scores: Integers = self.score_of(usage.balance(asks.cpu, asks.memory), usage.balance(0, 0))
+        def score_rows(rows: Any) -> Integers:
+            usage = _NodeUsage(nodes, rows)
+            scores: Integers = score_of(usage.balance(ask_cpu, ask_memory), usage.balance(0, 0))
             return scores
 
-        if nodes.huge:  # 64 bits overflow here as they do in Kubernetes
-            return score_rows()
-        return nodes.cached_by_row(("balance", self.score_of, asks.cpu, asks.memory), score_row, score_rows)
+        huge = bool(nodes.huge)  # 64 bits overflow here as they do in Kubernetes
+        return RowWise(("balance", score_of, ask_cpu, ask_memory, huge), None if huge else score_row, score_rows)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Return the scores unchanged: they are 0 to 100."""
         return raw
+
+
+def _amounts(nodes: NodeTable, resource: str, row: int) -> tuple[int, int]:
+    return nodes.total(resource).item(row), nodes.free(resource).item(row)
 
 
 def _balance(cpu: tuple[int, int], memory: tuple[int, int], more_cpu: int, more_memory: int) -> int:
@@ -73,20 +81,19 @@ def _balance(cpu: tuple[int, int], memory: tuple[int, int], more_cpu: int, more_
     """
     if cpu[0] <= 0 or memory[0] <= 0:
         return 100
-    of_cpu, of_memory = (
-        min(float(there - free + more) / float(there), 1.0)
-        for (there, free), more in ((cpu, more_cpu), (memory, more_memory))
-    )
+    of_cpu = min(float(cpu[0] - cpu[1] + more_cpu) / float(cpu[0]), 1.0)
+    of_memory = min(float(memory[0] - memory[1] + more_memory) / float(memory[0]), 1.0)
     return int((1 - abs(of_cpu - of_memory) / 2) * 100)
 
 
 class _NodeUsage:
-    """Used and total cpu and memory of all nodes."""
+    """Used and total cpu and memory of some rows."""
 
-    def __init__(self, columns: ColumnContext) -> None:
-        nodes = columns.nodes
-        self.total = [nodes.total(resource) for resource in (CPU, MEMORY)]
-        self.used = [there - nodes.free(resource) for there, resource in zip(self.total, (CPU, MEMORY), strict=True)]
+    def __init__(self, nodes: NodeTable, rows: Any) -> None:
+        self.total = [nodes.total(resource)[rows] for resource in (CPU, MEMORY)]
+        self.used = [
+            there - nodes.free(resource)[rows] for there, resource in zip(self.total, (CPU, MEMORY), strict=True)
+        ]
         self.floor = [np.maximum(there, 1) for there in self.total]
         self.both = (self.total[0] > 0) & (self.total[1] > 0)
 

@@ -14,6 +14,8 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.arrays import Codes, Integers
+from kvolsched.scheduler.columns.kept_column import RowWise
+from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
@@ -60,6 +62,7 @@ class NodeResourcesFit:
     """
 
     name: ClassVar[str] = "NodeResourcesFit"
+    template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers", "overhead", "rest")
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod leaves its node", action=Action.DELETE),
         QueueingHint("Pod", "it, or a pod on a node, asks for less", _asks_for_less, Action.POD_SCALE_DOWN),
@@ -101,38 +104,47 @@ class NodeResourcesFit:
 
     def column(self, pod: Pod, columns: ColumnContext) -> Any:
         """Apply the rule to all nodes at once; NotImplemented if a pod asks for more resources than bits."""
-        nodes = columns.nodes
+        row_wise = self.column_by_row(pod, columns.nodes)
+        return NotImplemented if row_wise is None else columns.nodes.cached_by_row(row_wise)
+
+    def column_by_row(self, pod: Pod, nodes: NodeTable) -> RowWise | None:
+        """Return the column as a computation by row; None if a pod asks for more resources than bits."""
         asks = requests.pod_requests(pod.spec).amounts
         asked = self._asked(pod)
         if len(asked) >= UNRESOLVABLE_BIT:
-            return NotImplemented
+            return None
         wanted = tuple(
             (bit, resource, asks.get(resource, 0))
             for bit, resource in enumerate(asked, start=1)
             if self.is_compared(asks, resource)
         )
+        no_room, beyond = 1 << self.too_many_pods.bit, self.beyond.bit
 
         def judge_row(row: int) -> int:
-            code = 1 << self.too_many_pods.bit if nodes.free(PODS).item(row) < 1 else 0
+            code = no_room if nodes.free(PODS).item(row) < 1 else 0
             for bit, resource, ask in wanted:
-                code |= (nodes.free(resource).item(row) < ask) << bit
-                code |= (nodes.total(resource).item(row) < ask) << self.beyond.bit
+                if nodes.free(resource).item(row) < ask:
+                    code |= 1 << bit
+                if nodes.total(resource).item(row) < ask:
+                    code |= 1 << beyond
             return code
 
-        def judge_rows() -> Codes:
-            codes = self.too_many_pods.where(nodes.free(PODS) < 1)
+        def judge_rows(rows: Any) -> Codes:
+            codes = self.too_many_pods.where(nodes.free(PODS)[rows] < 1)
             for bit, resource, ask in wanted:
-                codes |= (nodes.free(resource) < ask) * np.uint16(1 << bit)
-                codes |= self.beyond.where(nodes.total(resource) < ask)
+                codes |= (nodes.free(resource)[rows] < ask) * np.uint16(1 << bit)
+                codes |= self.beyond.where(nodes.total(resource)[rows] < ask)
             return codes
 
-        return nodes.cached_by_row(("fit", self.too_many_pods.bit, wanted), judge_row, judge_rows)
+        return RowWise(("fit", self.too_many_pods.bit, wanted), judge_row, judge_rows)
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers:
         """Score the mean share of cpu and memory that would be left, rounded down each time (LeastAllocated)."""
-        asks = requests.pod_requests(pod.spec)
-        nodes, huge = columns.nodes, bool(columns.nodes.huge)
+        return columns.nodes.cached_by_row(self.score_by_row(pod, columns.nodes))
 
+    def score_by_row(self, pod: Pod, nodes: NodeTable) -> RowWise:
+        """Return the score as a computation by row."""
+        asks, huge = requests.pod_requests(pod.spec), bool(nodes.huge)
         asked = ((CPU, nodes.scored_cpu, asks.scored_cpu), (MEMORY, nodes.scored_memory, asks.scored_memory))
 
         def score_row(row: int) -> int:
@@ -145,19 +157,20 @@ class NodeResourcesFit:
                     counted += 1
             return total // max(counted, 1)
 
-        def score_rows() -> Integers:
-            total = np.zeros(len(nodes.names), np.int64)
-            counted = np.zeros(len(nodes.names), np.int64)
+        def score_rows(rows: Any) -> Integers:
+            total: Any = 0
+            counted: Any = 0
             for resource, used, ask in asked:
-                there = nodes.total(resource)
-                left = np.maximum(there - used.array - ask, 0)
-                total += _share(left, np.maximum(there, 1), exact=huge)
-                counted += there > 0
-            return total // np.maximum(counted, 1)
+                there = nodes.total(resource)[rows]
+                left = np.maximum(there - used.array[rows] - ask, 0)
+                total = total + _share(left, np.maximum(there, 1), exact=huge)
+                counted = counted + (there > 0).astype(np.int64)
+            scores: Integers = total // np.maximum(counted, 1)
+            return scores
 
-        if huge:  # 64 bits overflow here as they do in Kubernetes
-            return score_rows()
-        return nodes.cached_by_row(("least allocated", asks.scored_cpu, asks.scored_memory), score_row, score_rows)
+        # 64 bits overflow in huge numbers as they do in Kubernetes.
+        key = ("least allocated", asks.scored_cpu, asks.scored_memory, huge)
+        return RowWise(key, None if huge else score_row, score_rows)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Return the scores unchanged: they are 0 to 100."""

@@ -23,6 +23,7 @@ class NodeUnschedulable:
     """Rejects cordoned nodes."""
 
     name: ClassVar[str] = "NodeUnschedulable"
+    template_fields: ClassVar[tuple[str, ...]] = ("tolerations",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Node", "a node appears or is uncordoned",
                      lambda _pod, old, new: _uncordoned(old, new), Action.ADD | Action.NODE_TAINT),

@@ -25,6 +25,7 @@ class TaintToleration:
     """Rejects nodes with an untolerated NoSchedule or NoExecute taint; prefers those with few PreferNoSchedule ones."""
 
     name: ClassVar[str] = "TaintToleration"
+    template_fields: ClassVar[tuple[str, ...]] = ("tolerations",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Node", "a node appears whose taints are tolerated, or they change so that they are",
                      lambda pod, old, new: not _is_rejected(pod, new) and (old is None or _is_rejected(pod, old)),
