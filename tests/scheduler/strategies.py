@@ -1,4 +1,9 @@
-"""Small random clusters for the scheduler's properties: few names and values, so that everything collides."""
+"""Small random clusters for the scheduler's properties: few names and values, so that everything collides.
+
+Making a strategy costs more than drawing from it, so each is made once: here at import, or cached by its arguments.
+"""
+
+from functools import cache, lru_cache
 
 from hypothesis import strategies as st
 
@@ -35,18 +40,30 @@ from kvolsched.api.kinds.volume import (
 from kvolsched.api.kinds.workload import Namespace
 from kvolsched.world.log import Key
 
-NODES = [f"n{i}" for i in range(5)]
+NODES = tuple(f"n{i}" for i in range(5))
 KEYS = ["zone", "host", "gen"]
 VALUES = ["a", "b", "2", "10"]
-NAMESPACES = ["default", "other"]
+NAMESPACES = ("default", "other")
 CLASSES = ["local", "fast", "now"]
 
 
+@lru_cache(maxsize=None, typed=True)
+def _one_of(*values):
+    return st.sampled_from(values)
+
+
+def some_of(values):
+    """Give one of these values, by a strategy that is made once."""
+    return _one_of(*values)
+
+
+@cache
 def maybe(strategy):
     """Give None or the strategy."""
     return st.none() | strategy
 
 
+@cache
 def tuples(strategy, most):
     """Give tuples of up to `most` values."""
     return st.lists(strategy, max_size=most).map(tuple)
@@ -147,6 +164,7 @@ volumes = st.builds(
 )
 
 
+@cache
 def pods(name, node_names, most_volumes=3):
     """Give pods of one name on one of these nodes ("" = none)."""
     return st.builds(
@@ -174,9 +192,10 @@ def pods(name, node_names, most_volumes=3):
     )
 
 
-pending = pods("p", ["", "", "", "n1"])
+pending = pods("p", ("", "", "", "n1"))
 
 
+@cache
 def nodes(name):
     """Give nodes of one name."""
     return st.builds(
@@ -190,6 +209,7 @@ def nodes(name):
 SIZES = ["1Gi", "2Gi", "5Gi", "8Gi"]
 
 
+@cache
 def persistent_volumes(name):
     """Give volumes of one name, mostly free ones of the class `local`."""
     return st.builds(
@@ -217,6 +237,7 @@ def persistent_volumes(name):
     )
 
 
+@cache
 def claims(name):
     """Give claims of one name: waiting, bound, named or selected."""
     return st.builds(
@@ -257,6 +278,7 @@ topologies = tuples(
 )
 
 
+@cache
 def classes(name):
     """Give classes of one name: `local` provisions nothing, `now` binds at once."""
     return st.builds(
@@ -268,6 +290,7 @@ def classes(name):
     )
 
 
+@cache
 def namespaces(name):
     """Give namespaces of one name."""
     return st.builds(
@@ -276,19 +299,20 @@ def namespaces(name):
     )
 
 
+@cache
 def some(make, names):
     """Give objects for some of these names."""
-    return st.lists(st.sampled_from(names), unique=True).flatmap(lambda chosen: st.tuples(*map(make, chosen)))
+    chosen = st.lists(st.sampled_from(names), unique=True)
+    return st.composite(lambda draw: tuple(draw(make(name)) for name in draw(chosen)))()
 
 
 def parts():
     """Give, kind by kind, what a random cluster may hold."""
-    bound = [f"e{i}" for i in range(6)]
     return [
         some(nodes, NODES),
-        some(lambda name: pods(name, [*NODES, "gone"], most_volumes=0), bound),
-        some(persistent_volumes, [f"v{i}" for i in range(5)]),
-        some(claims, [f"c{i}" for i in range(4)]),
+        some(lambda name: pods(name, (*NODES, "gone"), most_volumes=0), tuple(f"e{i}" for i in range(6))),
+        some(persistent_volumes, tuple(f"v{i}" for i in range(5))),
+        some(claims, tuple(f"c{i}" for i in range(4))),
         st.tuples(*map(classes, CLASSES)),
         some(namespaces, NAMESPACES),
     ]
@@ -300,8 +324,23 @@ clusters = st.tuples(*parts()).map(lambda kinds: [item for kind in kinds for ite
 # --- clusters in which one rule has much to say -------------------------------------------------------------------------
 
 
+seldom_tainted = st.just(()) | st.just(()) | tuples(taints, 1)
+
+
+@cache
+def between(least, most):
+    """Give whole numbers."""
+    return st.integers(least, most)
+
+
+@cache
+def lists_of(*values, least=0, most=None):
+    """Give lists of these values."""
+    return st.lists(st.sampled_from(values), min_size=least, max_size=most)
+
+
 def _nodes(draw, least=2):
-    names = NODES[: draw(st.integers(least, 5))]
+    names = NODES[: draw(between(least, 5))]
     return [
         Node(
             metadata=ObjectMeta(
@@ -310,14 +349,14 @@ def _nodes(draw, least=2):
                     {
                         key: value
                         for key, value in (
-                            ("zone", draw(st.sampled_from(["a", "a", "b", "b", "2", None]))),
-                            ("host", draw(st.sampled_from([name, name, name, None]))),
+                            ("zone", draw(some_of(["a", "a", "b", "b", "2", None]))),
+                            ("host", draw(some_of([name, name, name, None]))),
                         )
                         if value is not None
                     }
                 ),
             ),
-            spec=NodeSpec(taints=draw(st.just(()) | st.just(()) | tuples(taints, 1))),
+            spec=NodeSpec(taints=draw(seldom_tainted)),
             status=NodeStatus(allocatable=Frozen(cpu="9", memory="9", pods="99")),
         )
         for name in names
@@ -353,13 +392,13 @@ def _running(draw, on, **spec):
         Pod(
             metadata=ObjectMeta(
                 name=f"e{index}",
-                namespace=draw(st.sampled_from(["default", "default", "default", "other"])),
+                namespace=draw(some_of(["default", "default", "default", "other"])),
                 labels=draw(labelled),
-                deletion_timestamp=draw(st.sampled_from([None, None, None, None, "2024-01-01T00:00:00Z"])),
+                deletion_timestamp=draw(some_of([None, None, None, None, "2024-01-01T00:00:00Z"])),
             ),
             spec=PodSpec(node_name=name, **{key: draw(value) for key, value in spec.items()}),
         )
-        for index, name in enumerate(draw(st.lists(st.sampled_from(on), max_size=10)))
+        for index, name in enumerate(draw(lists_of(*on, most=10)))
     ]
 
 
@@ -369,16 +408,16 @@ def spread(draw):
     found = _nodes(draw)
     hard = [
         TopologySpreadConstraint(
-            max_skew=draw(st.integers(1, 2)),
+            max_skew=draw(between(1, 2)),
             topology_key=key,
             when_unsatisfiable="DoNotSchedule",
             label_selector=draw(matching),
-            min_domains=draw(st.sampled_from([None, None, 2, 4])),
-            node_affinity_policy=draw(st.sampled_from([None, "Honor", "Ignore"])),
-            node_taints_policy=draw(st.sampled_from([None, "Honor", "Ignore"])),
-            match_label_keys=draw(st.sampled_from([(), (), ("tier",)])),
+            min_domains=draw(some_of([None, None, 2, 4])),
+            node_affinity_policy=draw(some_of([None, "Honor", "Ignore"])),
+            node_taints_policy=draw(some_of([None, "Honor", "Ignore"])),
+            match_label_keys=draw(some_of([(), (), ("tier",)])),
         )
-        for key in draw(st.lists(st.sampled_from(["zone", "host"]), min_size=1, max_size=2))
+        for key in draw(lists_of("zone", "host", least=1, most=2))
     ]
     wanted = Pod(
         metadata=ObjectMeta(name="p", namespace="default", labels=draw(labelled)),
@@ -418,26 +457,26 @@ def company(draw):
 
 def free_volume(draw, name):
     """Draw a volume that is mostly free and mostly of the class `local`."""
-    zones = draw(st.sampled_from([None, ("a",), ("b",), ("a", "2"), ("n0",), ("n1",)]))
+    zones = draw(some_of([None, ("a",), ("b",), ("a", "2"), ("n0",), ("n1",)]))
     key = "host" if zones and zones[0].startswith("n") else "zone"
     terms = (
         ()
         if zones is None
         else (NodeSelectorTerm(match_expressions=(Requirement(key=key, operator="In", values=zones),)),)
     )
-    reference = draw(st.sampled_from([None] * 5 + ["c0", "c9"]))
+    reference = draw(some_of([None] * 5 + ["c0", "c9"]))
     return PersistentVolume(
         metadata=ObjectMeta(name=name, labels=draw(labelled)),
         spec=PersistentVolumeSpec(
-            capacity=Frozen(storage=draw(st.sampled_from(SIZES))),
+            capacity=Frozen(storage=draw(some_of(SIZES))),
             access_modes=("ReadWriteOnce",),
             claim_ref=None if reference is None else ObjectReference(namespace="default", name=reference),
-            storage_class_name=draw(st.sampled_from(["local", "local", "local", "fast"])),
+            storage_class_name=draw(some_of(["local", "local", "local", "fast"])),
             node_affinity=None
             if zones is None
             else VolumeNodeAffinity(required=NodeSelector(node_selector_terms=terms)),
         ),
-        status=PersistentVolumeStatus(phase=draw(st.sampled_from(["Available"] * 5 + ["Pending"]))),
+        status=PersistentVolumeStatus(phase=draw(some_of(["Available"] * 5 + ["Pending"]))),
     )
 
 
@@ -447,13 +486,13 @@ def waiting_claim(draw, name):
         metadata=ObjectMeta(
             name=name,
             namespace="default",
-            annotations=draw(st.sampled_from([Frozen()] * 8 + [Frozen({SELECTED_NODE: "n1"})])),
+            annotations=draw(some_of([Frozen()] * 8 + [Frozen({SELECTED_NODE: "n1"})])),
         ),
         spec=PersistentVolumeClaimSpec(
             access_modes=("ReadWriteOnce",),
-            selector=draw(st.sampled_from([None] * 5 + [LabelSelector(match_labels=Frozen(tier="y"))])),
-            resources=Resources(requests=Frozen(storage=draw(st.sampled_from(SIZES)))),
-            storage_class_name=draw(st.sampled_from(["local", "local", "fast"])),
+            selector=draw(some_of([None] * 5 + [LabelSelector(match_labels=Frozen(tier="y"))])),
+            resources=Resources(requests=Frozen(storage=draw(some_of(SIZES)))),
+            storage_class_name=draw(some_of(["local", "local", "fast"])),
         ),
     )
 
@@ -462,8 +501,8 @@ def waiting_claim(draw, name):
 def stores(draw):
     """Give a cluster with free volumes, and a pod whose claims wait for them."""
     found = _nodes(draw)
-    names = [f"c{index}" for index in range(draw(st.integers(1, 3)))]
-    things = [free_volume(draw, f"v{index}") for index in range(draw(st.integers(1, 6)))]
+    names = [f"c{index}" for index in range(draw(between(1, 3)))]
+    things = [free_volume(draw, f"v{index}") for index in range(draw(between(1, 6)))]
     things += [waiting_claim(draw, name) for name in names]
     things += [draw(classes("local")), draw(classes("fast"))]
     wanted = Pod(
@@ -486,12 +525,12 @@ def changing(draw, strategy):
     """Give a cluster, a pod, and changes of what is no node: (key, new version or None), most of them real."""
     objects, wanted = draw(strategy)
     if any(item.kind == "PersistentVolume" for item in objects):
-        news = [free_volume(draw, name) for name in draw(st.lists(st.sampled_from(["v0", "v1", "v2"]), max_size=8))]
+        news = [free_volume(draw, name) for name in draw(lists_of("v0", "v1", "v2", most=8))]
     else:
         on = [item.metadata.name for item in objects if item.kind == "Node"]
         news = _running(draw, on, affinity=maybe(wishes))
     changes = []
     for new in news:
         key = Key(new.kind, new.metadata.namespace, new.metadata.name)
-        changes += draw(st.sampled_from([[(key, new)], [(key, None)], [(key, new), (key, None)]]))
+        changes += [(key, new if stays else None) for stays in draw(some_of([(True,), (False,), (True, False)]))]
     return objects, wanted, changes

@@ -17,7 +17,7 @@ from kvolsched.scheduler.framework.judgement import check, judge
 from kvolsched.scheduler.loop.scheduling_cycle import post_filter
 from kvolsched.scheduler.plugins.default_preemption import DryRun
 from kvolsched.scheduler.profiles import upstream_profile
-from scheduler.strategies import _nodes, company, spread
+from scheduler.strategies import _nodes, between, company, some_of, spread
 
 PAUSE = "2026-01-11T00:00:00Z"
 
@@ -218,20 +218,20 @@ def crowded(draw):
 
     pods = [
         Pod(
-            metadata=ObjectMeta(name=f"e{index}", namespace="default", labels=Frozen(app=draw(st.sampled_from("xyz")))),
+            metadata=ObjectMeta(name=f"e{index}", namespace="default", labels=Frozen(app=draw(some_of("xyz")))),
             spec=PodSpec(
-                node_name=draw(st.sampled_from(names)),
-                priority=draw(st.sampled_from([0, 1, 2, 9])),
-                containers=asking(draw(st.integers(0, 2))),
+                node_name=draw(some_of(names)),
+                priority=draw(some_of([0, 1, 2, 9])),
+                containers=asking(draw(between(0, 2))),
             ),
-            status=PodStatus(start_time=draw(st.sampled_from([None, PAUSE, "2026-01-12T00:00:00Z"]))),
+            status=PodStatus(start_time=draw(some_of([None, PAUSE, "2026-01-12T00:00:00Z"]))),
         )
-        for index in range(draw(st.integers(0, 12)))
+        for index in range(draw(between(0, 12)))
     ]
-    budgets = [budget({"app": app}, draw(st.integers(-1, 2)), app) for app in draw(st.lists(st.sampled_from("xy"), unique=True))]
+    budgets = [budget({"app": app}, draw(between(-1, 2)), app) for app in draw(st.lists(st.sampled_from("xy"), unique=True))]
     return [*found, *pods, *budgets], Pod(
         metadata=ObjectMeta(name="p", namespace="default"),
-        spec=PodSpec(priority=draw(st.sampled_from([1, 2, 5])), containers=asking(draw(st.integers(1, 4)))),
+        spec=PodSpec(priority=draw(some_of([1, 2, 5])), containers=asking(draw(between(1, 4)))),
     )
 
 
@@ -267,14 +267,14 @@ def test_a_promised_node_has_room_for_both(strategy):
         objects, wanted = world
         names = [item.metadata.name for item in objects if item.kind == "Node"]
         promised = []
-        for index in range(data.draw(st.integers(1, 3))):
-            on = data.draw(st.sampled_from(names))
+        for index in range(data.draw(between(1, 3))):
+            on = data.draw(some_of(names))
             one = next((item for item in objects if item.kind == "Pod"), wanted)
             promised.append(
                 evolve_parts(
                     one,
                     metadata={"name": f"q{index}", "deletion_timestamp": None},
-                    spec={"node_name": "", "priority": data.draw(st.sampled_from([0, 5, 9]))},
+                    spec={"node_name": "", "priority": data.draw(some_of([0, 5, 9]))},
                     status=PodStatus(nominated_node_name=on),
                 )
             )

@@ -36,6 +36,7 @@ from scheduler.strategies import (
     namespaces,
     near_terms,
     some,
+    some_of,
     tuples,
     zone_affinities,
 )
@@ -157,6 +158,7 @@ weighted = tuples(
 )
 liking = st.builds(PodAffinity, required=tuples(near_terms, 1), preferred=weighted)
 likings = st.builds(Affinity, pod_affinity=maybe(liking), pod_anti_affinity=maybe(st.builds(PodAffinity, preferred=weighted)))
+wished = maybe(st.builds(Affinity, pod_affinity=maybe(st.builds(PodAffinity, preferred=weighted))))
 
 
 @st.composite
@@ -167,7 +169,7 @@ def wishing(draw):
     labels = draw(labelled)
     wanted = Pod(
         metadata=ObjectMeta(name="p", namespace="default", labels=labels),
-        spec=PodSpec(affinity=draw(maybe(st.builds(Affinity, pod_affinity=maybe(st.builds(PodAffinity, preferred=weighted)))))),
+        spec=PodSpec(affinity=draw(wished)),
     )
     return [*found, *running, *draw(some(namespaces, NAMESPACES))], wanted
 
@@ -188,9 +190,9 @@ def softly(draw):
             topology_key=key,
             when_unsatisfiable="ScheduleAnyway",
             label_selector=draw(matching),
-            node_affinity_policy=draw(st.sampled_from([None, "Ignore"])),
-            node_taints_policy=draw(st.sampled_from([None, "Honor"])),
-            match_label_keys=draw(st.sampled_from([(), (), ("tier",)])),
+            node_affinity_policy=draw(some_of([None, "Ignore"])),
+            node_taints_policy=draw(some_of([None, "Honor"])),
+            match_label_keys=draw(some_of([(), (), ("tier",)])),
         )
         for key in draw(st.lists(st.sampled_from([ZONE, HOST]), max_size=2))
     )
@@ -202,7 +204,7 @@ def softly(draw):
     groups.append(
         ReplicaSet(metadata=ObjectMeta(name="web", namespace="default"), spec=ReplicaSetSpec(selector=draw(matching)))
     )
-    wanted = owned(draw(st.sampled_from(["ReplicaSet", "Job"])), labels=draw(labelled))
+    wanted = owned(draw(some_of(["ReplicaSet", "Job"])), labels=draw(labelled))
     spec = PodSpec(topology_spread_constraints=soft, affinity=draw(maybe(zone_affinities)))
     return [*found, *groups, *_running(draw, [one.metadata.name for one in found])], Pod(metadata=wanted.metadata, spec=spec)
 

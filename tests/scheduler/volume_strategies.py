@@ -1,5 +1,7 @@
 """Clusters in which ports, disks, limits, zones, images and room for volumes have much to say."""
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 from kvolsched.api.kinds.csi import (
@@ -39,6 +41,7 @@ from kvolsched.api.kinds.volume import (
 )
 from kvolsched.scheduler.columns.exclusive_use import ANY_ADDRESS
 from kvolsched.world.log import Key
+from scheduler.strategies import between, some_of, tuples
 
 ZONE, OLD_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 NODES = ["n0", "n1", "n2", "n3"]
@@ -47,10 +50,12 @@ VOLUMES = ["v0", "v1", "v2"]
 DRIVERS = ["one.csi", "ebs.csi.aws.com"]
 CLASSES = {"fast": "one.csi", "old": "kubernetes.io/aws-ebs", "local": "kubernetes.io/no-provisioner"}
 SIZES = ["1Gi", "2Gi", "5Gi", "8Gi"]
-some_of = st.sampled_from
 flags = st.booleans()
+some_images = st.lists(some_of(["web:latest", "db:1"]), unique=True)
+some_drivers = st.lists(some_of(DRIVERS), unique=True, min_size=1)
 
 
+@cache
 @st.composite
 def nodes(draw, name):
     """Give a node with a zone, perhaps by its old name, and images."""
@@ -61,13 +66,14 @@ def nodes(draw, name):
     }
     images = [
         Frozen(names=(image,), sizeBytes=draw(some_of([30 * 2**20, 500 * 2**20, 3 * 2**30])))
-        for image in draw(st.lists(some_of(["web:latest", "db:1"]), unique=True))
+        for image in draw(some_images)
     ]
     rest = Frozen(images=tuple(images)) if images else Frozen()
     status = NodeStatus(allocatable=Frozen(cpu="9", memory="9", pods="99"), rest=rest)
     return Node(metadata=ObjectMeta(name=name, labels=Frozen(labels)), status=status)
 
 
+@cache
 @st.composite
 def sources(draw):
     """Give one source of a pod's volume."""
@@ -99,18 +105,19 @@ ports = st.builds(
 )
 
 
+@cache
 @st.composite
 def pods(draw, name, on):
     """Give a pod that asks for ports and volumes, and may have some."""
     containers = [
         Container(
             image=draw(some_of(["web", "db:1", "other"])),
-            ports=tuple(draw(st.lists(ports, max_size=2))),
+            ports=draw(tuples(ports, 2)),
             restart_policy=draw(some_of(["", "Always"])) if first else "",
         )
-        for first in (True, False)[: draw(st.integers(1, 2))]
+        for first in (True, False)[: draw(between(1, 2))]
     ]
-    volumes = [Volume(**{"name": f"v{index}", **draw(sources())}) for index in range(draw(st.integers(0, 3)))]
+    volumes = [Volume(**{"name": f"v{index}", **draw(sources())}) for index in range(draw(between(0, 3)))]
     return Pod(
         metadata=ObjectMeta(name=name, namespace=draw(some_of(["default"] * 4 + ["other"])), uid=f"uid-{name}"),
         spec=PodSpec(
@@ -123,6 +130,7 @@ def pods(draw, name, on):
     )
 
 
+@cache
 @st.composite
 def claims(draw, name):
     """Give a claim: bound, waiting, for a single pod or not."""
@@ -144,6 +152,7 @@ def claims(draw, name):
     )
 
 
+@cache
 @st.composite
 def persistent_volumes(draw, name):
     """Give a volume of a driver, an in-tree disk or a local one, some with a zone in their labels."""
@@ -173,6 +182,7 @@ def persistent_volumes(draw, name):
     )
 
 
+@cache
 @st.composite
 def classes(draw, name):
     """Give a class that waits for its consumer, some only for one zone."""
@@ -186,12 +196,13 @@ def classes(draw, name):
     )
 
 
+@cache
 @st.composite
 def csi_nodes(draw, name):
     """Give what the drivers of a node say of their limits."""
     drivers = [
         CSINodeDriver(name=driver, allocatable=draw(some_of([None, *map(limit, (0, 1, 1, 2, 3))])))
-        for driver in draw(st.lists(some_of(DRIVERS), unique=True, min_size=1))
+        for driver in draw(some_drivers)
     ]
     return CSINode(metadata=ObjectMeta(name=name), spec=CSINodeSpec(drivers=tuple(drivers)))
 
@@ -208,6 +219,7 @@ topologies = st.builds(
 )
 
 
+@cache
 def capacities(name):
     """Give room for volumes of a class somewhere."""
     return st.builds(
@@ -220,6 +232,7 @@ def capacities(name):
     )
 
 
+@cache
 def attachments(name):
     """Give a VolumeAttachment."""
     source = st.builds(VolumeAttachmentSource, persistent_volume_name=some_of([None, *VOLUMES, "v9"]))
@@ -227,6 +240,7 @@ def attachments(name):
     return st.builds(VolumeAttachment, metadata=st.just(ObjectMeta(name=name)), spec=spec)
 
 
+@cache
 def drivers(name):
     """Give a driver that tells its room, or not."""
     spec = st.builds(CSIDriverSpec, storage_capacity=some_of([True, True, True, True, False, None]))
@@ -242,8 +256,9 @@ MAKE = {
     "PersistentVolume": (persistent_volumes, VOLUMES),
     "PersistentVolumeClaim": (claims, CLAIMS),
     "VolumeAttachment": (attachments, ["a0", "a1", "a2"]),
-    "Pod": (lambda name: pods(name, [*NODES, *NODES, "gone"]), [f"e{index}" for index in range(6)]),
+    "Pod": (lambda name: pods(name, (*NODES, *NODES, "gone")), [f"e{index}" for index in range(6)]),
 }
+kinds = st.lists(some_of([*MAKE, "Pod", "PersistentVolumeClaim", "CSIStorageCapacity"]), max_size=8)
 
 
 @st.composite
@@ -253,9 +268,9 @@ def disks(draw):
         draw(make(name))
         for kind, (make, names) in MAKE.items()
         for name in names
-        if kind in ("PersistentVolumeClaim", "StorageClass") or draw(st.integers(0, 5))
+        if kind in ("PersistentVolumeClaim", "StorageClass") or draw(between(0, 5))
     ]
-    return found, draw(pods("p", [""]))
+    return found, draw(pods("p", ("",)))
 
 
 @st.composite
@@ -263,8 +278,8 @@ def changes(draw):
     """Give a cluster, a pod and changes of anything: (key, new version or None)."""
     found, wanted = draw(disks())
     made = []
-    for kind in draw(st.lists(some_of([*MAKE, "Pod", "PersistentVolumeClaim", "CSIStorageCapacity"]), max_size=8)):
+    for kind in draw(kinds):
         make, names = MAKE[kind]
         new = draw(make(draw(some_of(names))))
-        made.append((Key(new.kind, new.metadata.namespace, new.metadata.name), draw(some_of([new, new, None]))))
+        made.append((Key(new.kind, new.metadata.namespace, new.metadata.name), new if draw(some_of([True, True, False])) else None))
     return found, wanted, made
