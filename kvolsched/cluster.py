@@ -14,7 +14,8 @@ from .notebook_output import draw_with
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .explain import Diff, Fits, Passes, Story
+    from .differences import Diff
+    from .explain import Fits, Passes, Story
     from .explore import Exploration, Sample
     from .fix import Fixes
     from .kubectl import CommandOutput, Description, Listing, Listings
@@ -149,7 +150,15 @@ class Cluster(ClusterRules):
         return requests(self, events=events, **columns)
 
     def diff(self, other: ClusterCore) -> Diff:
-        """Show how the objects of two clusters differ.
+        """Show how the objects of two clusters differ, and how often and how their pods were judged.
+
+        What a person asks first stands first: where a pod runs, its phase, its volume; bookkeeping is counted.
+
+        Args:
+            other: another cluster, such as a fork, or `c.under("design")` after its run.
+
+        Raises:
+            TypeError: the other one is no cluster.
 
         >>> import kvolsched
         >>> c = kvolsched.scenario("zonal-example")
@@ -159,7 +168,7 @@ class Cluster(ClusterRules):
         object       field               zonal-example  cordoned
         node/node-a  spec.unschedulable  –              True
         """
-        from .explain import diff
+        from .differences import diff
 
         return diff(self, other)
 

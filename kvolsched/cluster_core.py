@@ -23,7 +23,7 @@ from .conditions import condition, missing_object
 from .controllers import kubelet
 from .controllers.provisioner import INSTANCE
 from .driver_dials import refuse_misspelled_drivers, without_effect
-from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step
+from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step, hanging_indent
 from .revision import NOT_DRIVERS, Revision, denied_by, revision_named
 from .rule_settings import IN_TREE, MANAGER
 from .scheduler.loop.scheduling_cycle import SCHEDULER
@@ -38,7 +38,8 @@ from .world.simulation import Simulation
 
 USER = "user"
 AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")
-INTERNAL = {"drivers", "first_rules", "keep_rules", "loaded_manifests", "rule_sets", "world"}  # not offered by Tab
+# Not offered by Tab.
+INTERNAL = {"drivers", "first_rules", "keep_rules", "loaded_manifests", "remarks", "rule_sets", "world"}
 
 
 class ClusterCore:
@@ -68,6 +69,7 @@ class ClusterCore:
         self.drivers: tuple[str, ...] = ()  # of the classes that were loaded or applied
         self.world: Simulation = self.first_rules.simulation(seed=seed, components=self.components)
         self.loaded_manifests: manifest.Manifests | None = None
+        self.remarks: tuple[str, ...] = ()  # on its rules and its start, printed with it
 
     @classmethod
     def from_manifests(
@@ -632,7 +634,8 @@ class ClusterCore:
         plural = {kind: "es" if kind.name.endswith("s") else "s" for kind in count}
         counts = ", ".join(f"{n} {kind.name}{plural[kind] if n != 1 else ''}" for kind, n in count.items() if n)
         where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
-        return f"Cluster {self.name or '(unnamed)'}, rules {self.rules_in_words()}: {counts or 'no objects'}; {where}"
+        head = f"Cluster {self.name or '(unnamed)'}, rules {self.rules_in_words()}: {counts or 'no objects'}; {where}"
+        return "\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in self.remarks)])
 
 
 def _writes(turns: Sequence[Turn]) -> Iterator[Write]:

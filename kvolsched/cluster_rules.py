@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
-from . import upgrades
+from . import other_rules, upgrades
 from .admission import webhook
 from .api.unknown_name import UnknownName, did_you_mean
 from .cluster_faults import ClusterFaults
@@ -208,19 +208,26 @@ class ClusterRules(ClusterFaults):
         """
         return set_pool(self, driver, pool, capacity, largest)
 
-    def under(self, rules: str | Revision, name: str = "") -> Self:
+    def under(
+        self, rules: str | Revision, name: str = "", *, replay: bool = False, again: str | Iterable[str] = ()
+    ) -> Self:
         """Return a new cluster under other rules, with the objects of this one's start: step 0, before anybody acted.
 
-        It has the same seed, the same admission webhooks and controllers of your own, and the same dials of components
-        where these rules know them. Plugins of your own belong to rules. What was applied after the start is not in
-        it. This cluster does not move.
+        What you applied or changed before any component acted belongs to the start. The new cluster has the same seed,
+        the same admission webhooks and controllers of your own, and the same dials of components where these rules
+        know them. Plugins of your own belong to rules. Printed, it says what is not in it, and which fields of its
+        pods these rules do not read. This cluster does not move.
 
         Args:
             rules: the name of a revision, or a `Revision`.
             name: the new cluster's name in titles.
+            replay: what you did later is asked for again, too, each time once nobody has anything left to do; faults
+                and upgrades are not.
+            again: pods that have a node from the start, as in a dump, and begin without one, to be judged; their
+                claims stay bound.
 
         Raises:
-            UnknownName: there is no such revision. It is a KeyError.
+            UnknownName: there is no such revision or pod. It is a KeyError.
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example", "upstream")
@@ -231,11 +238,12 @@ class ClusterRules(ClusterFaults):
         >>> old["pod/my-pod"].spec.node_name, c["pod/my-pod"].spec.node_name
         ('', 'node-a')
         """
-        other = upgrades.under(self, rules, name)
+        asked = rules if isinstance(rules, str) else rules.name
+        pods = (again,) if isinstance(again, str) else again
         components = (process.component for process in self.world.processes.values())
-        if own := [component for component in components if is_custom(component)]:
-            other.world.add_components(own)
-        return other
+        own = [component for component in components if is_custom(component)]
+        found = upgrades.rules_called(self, rules)
+        return other_rules.under(self, found, name, asked, replay=replay, again=pods, added=own)
 
     def crash(self, component: str) -> Step:
         """Restart a component, which loses its notes and lists every object again; return the step.

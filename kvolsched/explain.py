@@ -1,4 +1,4 @@
-"""Explains in words what happened: stories of objects, changes, scheduling passes, and differences of clusters.
+"""Explains in words what happened: stories of objects, changes, and scheduling passes.
 
 This module reads the log and the objects; nothing is stored for it.
 """
@@ -91,27 +91,6 @@ class Story(DrawnAnswer):
             lines.append(f"{row.step:>4}  {f't={row.time:g} s':<9} {hanging_indent([words], 16)}")
             lines += [f"{'':18}{hanging_indent([change], 20)}" for change in row.changed]
         return "\n".join(lines)
-
-
-@attrs.frozen(repr=False)
-class Diff(DrawnAnswer):
-    """The differing fields of two clusters' objects, with both values."""
-
-    names: tuple[str, str]
-    rows: tuple[tuple[str, FieldChange], ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[tuple[str, FieldChange]]:
-        return iter(self.rows)
-
-    def __repr__(self) -> str:
-        if not self.rows:
-            return f"{self.names[0]} and {self.names[1]}: equal objects"
-        table = [("object", "field", *self.names)]
-        table += [(about, change.path, change.old or "–", change.new or "–") for about, change in self.rows]
-        return _align_columns(table)
 
 
 def story(cluster: ClusterCore, reference: str) -> Story:
@@ -257,7 +236,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
             name = item.get("type") or item.get("name") or index if isinstance(item, Mapping) else index
             yield from _leaves(item, f"{path}[{name}]")
     else:
-        yield path, str(value)
+        yield path, str(value) if value != "" else '""'
 
 
 def _mapping_text(value: Mapping[str, Any], path: str) -> str | None:
@@ -273,22 +252,6 @@ def _mapping_text(value: Mapping[str, Any], path: str) -> str | None:
     if "operator" in value and "key" in value:
         return f"{value['key']} {value['operator']} [{', '.join(map(str, value.get('values', ())))}]"
     return None
-
-
-def diff(cluster: ClusterCore, other: ClusterCore) -> Diff:
-    """Return the fields in which the objects of two clusters differ, without Events and versions."""
-    rows = []
-    ours, theirs = cluster.world.log.objects, other.world.log.objects
-    for key in sorted({*ours, *theirs}):
-        if key.kind == "Event" or ours.get(key) == theirs.get(key):
-            continue
-        before, after = ours.get(key), theirs.get(key)
-        if before is None or after is None:
-            exists = FieldChange("(exists)", "yes" if before is not None else "", "yes" if after is not None else "")
-            rows.append((ref(key), exists))
-            continue
-        rows += [(ref(key), change) for change in changed_fields(before, after)]
-    return Diff((cluster.name or "this", other.name or "other"), tuple(rows))
 
 
 def _align_columns(table: Sequence[tuple[str, ...]]) -> str:
@@ -323,6 +286,8 @@ class Passes(DrawnAnswer):
     about: str
     revision: str
     rows: tuple[PassRow, ...]
+    why_none: str = ""
+    """Why there is no pass."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -341,7 +306,9 @@ class Passes(DrawnAnswer):
             for number, row in enumerate(self.rows, 1)
         ]
         title = f"{self.about}, rules {self.revision}: {count} pass{'es' if count != 1 else ''}"
-        return f"{title}\n{_align_columns(table)}" if table else title
+        if not table:
+            return hanging_indent([f"{title}. {self.why_none}" if self.why_none else title], 2)
+        return f"{title}\n{_align_columns(table)}"
 
 
 def passes(cluster: ClusterCore, pod: str) -> Passes:
@@ -351,13 +318,37 @@ def passes(cluster: ClusterCore, pod: str) -> Passes:
         UnknownName: the cluster never had such a pod. It is a KeyError.
     """
     key = cluster.find_key(pod, "pod", ever=True)
-    rows = []
+    rows = passes_by_pod(cluster).get(f"{key.namespace}/{key.name}", ())
+    return Passes(ref(key), cluster.revision.name, tuple(rows), "" if rows else _why_never_judged(cluster, key))
+
+
+def passes_by_pod(cluster: ClusterCore) -> Mapping[str, Sequence[PassRow]]:
+    """Return the scheduling passes up to now of every pod, by `namespace/name`."""
+    found: dict[str, list[PassRow]] = {}
     for turn in cluster.world.turns:
-        if turn.actor == PASS and turn.cause == f"{key.namespace}/{key.name}" and turn.end <= cluster.world.place:
+        if turn.actor == PASS and turn.end <= cluster.world.place:
             notes = (change.new for change in changes_of(cluster, turn) if isinstance(change.new, PassNote))
-            rows += [PassRow(turn.step, turn.time, f"{note.fit} of {note.judged} nodes fit", note.node, turn.visits,
-                             note.fit, note.judged) for note in notes]
-    return Passes(ref(key), cluster.revision.name, tuple(rows))
+            found.setdefault(turn.cause, []).extend(
+                PassRow(turn.step, turn.time, f"{note.fit} of {note.judged} nodes fit", note.node, turn.visits,
+                        note.fit, note.judged) for note in notes)  # fmt: skip
+    return found
+
+
+def _why_never_judged(cluster: ClusterCore, pod: Key) -> str:
+    """Return why a pod has had no pass, and what to call for one; "" if nothing is to be said."""
+    world = cluster.world
+    with world.visit(world.history.place_of(0)):
+        start = world.log.objects.get(pod)
+    now = world.log.objects.get(pod)
+    if start is not None and start.spec.node_name:
+        rules = cluster.first_rules.name.partition(" ")[0]
+        return (f"It was on {start.spec.node_name} from the start, so nobody judges it; "
+                f'c.under("{rules}", again="{pod.name}") begins without that.')  # fmt: skip
+    if now is not None and now.spec.scheduling_gates:
+        return f"Its scheduling gates hold it: {', '.join(gate.name for gate in now.spec.scheduling_gates)}."
+    if now is not None and now.spec.node_name:
+        return f"It got {now.spec.node_name} from somebody else than the scheduler."
+    return "" if now is None else "The scheduler has not taken it up yet."
 
 
 @attrs.frozen

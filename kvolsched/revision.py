@@ -37,7 +37,7 @@ from .controllers import (
 )
 from .dials import NoDials, with_dials
 from .drivers import Drivers
-from .revision_registry import LATER_REVISIONS
+from .revision_registry import LATER_REVISIONS, known_revisions, of_release
 from .rule_settings import (
     API_SERVER,
     DIRECTIVES_GATE,
@@ -452,6 +452,7 @@ def revision_named(revision: str | Revision) -> Revision:
     if isinstance(revision, Revision):
         return revision
     if revision not in REVISIONS:
-        hint = did_you_mean(str(revision), REVISIONS.keys())
-        raise UnknownName(f"no revision is called {revision!r}; there are: {', '.join(REVISIONS)}{hint}")
+        near = of_release(str(revision))
+        hint = f"; did you mean {near}?" if near else did_you_mean(str(revision), REVISIONS.keys())
+        raise UnknownName(f"no revision is called {revision!r}; there are: {known_revisions(list(REVISIONS))}{hint}")
     return REVISIONS[revision]()

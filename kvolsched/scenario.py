@@ -32,6 +32,7 @@ from .cluster import Cluster
 from .conditions import condition
 from .results import ApplyRefused, hanging_indent
 from .revision import NOT_DRIVERS, Revision, revision_named
+from .revision_registry import TODAY, stands_for
 from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .script_acts import ACT_WORDS
 from .templates import Parameter, ParameterError, Value, declared, fill
@@ -139,6 +140,11 @@ class Scenario:
         read = manifest.read([thaw(obj) for obj in this.objects])
         cluster.load([*shipped, *read.objects])
         cluster.loaded_manifests = read
+        if not revision and this.revision.partition(" ")[0] != TODAY:
+            given = "".join(f", {name}={value!r}" for name, value in parameters.items())
+            documents = stands_for(this.revision).partition(",")[0]
+            today = f'scenario("{self.name}", "{TODAY}"{given})'
+            cluster.remarks = (f"Its rules are {this.revision} ({documents}), not today's: {today}.",)
         return cluster
 
     def play(self, cluster: Cluster | None = None, *, expecting: bool = True, **parameters: Value) -> Cluster:

@@ -29,11 +29,11 @@ def unread_fields(rules: Revision, pod: Pod, objects: Objects) -> tuple[str, ...
         pod: the pod.
         objects: the objects of the cluster, for the pod's claims.
 
-    >>> from kvolsched import design, upstream
+    >>> from kvolsched import Cluster, design, upstream
     >>> from kvolsched.make import pod
-    >>> from kvolsched.api.text.manifest import read
-    >>> port = read(pod("web", ports=[{"containerPort": 80, "hostPort": 80}])).objects[0]
-    >>> unread_fields(design(), port, {}), unread_fields(upstream(), port, {})
+    >>> app = {"name": "app", "image": "app", "ports": [{"containerPort": 80, "hostPort": 80}]}
+    >>> web = Cluster.from_manifests([pod("web", containers=[app])])["web"]
+    >>> unread_fields(design(), web, {}), unread_fields(upstream(), web, {})
     (('hostPort',), ())
     """
     return tuple(dict.fromkeys(_unread(rules, pod, objects)))

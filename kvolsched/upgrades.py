@@ -1,27 +1,21 @@
 """Upgrades in a running cluster: components restart with other rules, and several API servers share the requests.
 
 A component's process is named as Kubernetes names it: kube-scheduler, kube-controller-manager (all its controllers),
-kubelet, kube-apiserver, or a driver. An upgrade is an entry of the log: `back` undoes it. `under` begins anew instead.
+kubelet, kube-apiserver, or a driver. An upgrade is an entry of the log: `back` undoes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
-import attrs
-
-from .admission import PROTECTION_FINALIZERS
-from .api.kinds.meta import evolve_parts
 from .api.unknown_name import UnknownName, did_you_mean
-from .cluster_core import USER, AnyCluster, ClusterCore
+from .cluster_core import USER, ClusterCore
 from .component_names import COMPONENT_NAMES, DISPLAY_NAMES
-from .controllers import persistent_volume
 from .results import Step
 from .revision import Revision, revision_named
 from .rule_settings import API_SERVER, MANAGER
 from .scheduler.loop.scheduling_cycle import SCHEDULER
-from .world.apiserver import key_of, uid_of
 from .world.component import WORLD
 from .world.log import Key
 from .world.rules import EVERYBODY, RULES, RunningRules, running_rules
@@ -63,39 +57,9 @@ def api_servers(cluster: ClusterCore, old: Rules, new: Rules | None, share: floa
     return _run(cluster, {API_SERVER: _running(cluster, label)}, [], f"one API server answers, {label}")
 
 
-def under(cluster: AnyCluster, rules: str | Revision, name: str) -> AnyCluster:
-    """Return a new cluster with the objects of another's start and other rules; see `Cluster.under`."""
-    found = _rules_for(cluster, rules, SCHEDULER)
-    world = cluster.world
-    other = type(cluster)(
-        found, seed=world.seed, components=_known_dials(cluster.components, found),
-        name=name or ", ".join(part for part in (cluster.name, found.name) if part),
-    )  # fmt: skip
-    with world.visit(world.history.place_of(0)):
-        objects = sorted(world.log.objects.values(), key=lambda obj: obj.metadata.resource_version)  # as they came
-    other.load(_without_additions(obj, cluster.first_rules) for obj in objects)
-    other.loaded_manifests = cluster.loaded_manifests
-    return other
-
-
-def _without_additions(obj: Any, rules: Revision) -> Any:
-    """Return an object without what loading it under rules added: they differ in finalizers, which no other removes."""
-    if obj.metadata.uid != uid_of(key_of(obj), 0):
-        return obj
-    meta: dict[str, Any] = {"uid": ""}
-    if rules.protects_in_use and obj.kind in PROTECTION_FINALIZERS:
-        added = PROTECTION_FINALIZERS[obj.kind]
-        meta["finalizers"] = tuple(name for name in obj.metadata.finalizers if name != added)
-    return evolve_parts(obj, metadata=meta)
-
-
-def _known_dials(dials: Mapping[str, Mapping[str, Any]], rules: Revision) -> dict[str, Mapping[str, Any]]:
-    """Return the dials without those that a component has only under other rules."""
-    options = {SCHEDULER: rules.flow, persistent_volume.NAME: rules.binder}
-    known = {name: {"absent", "denied", "fine", *(field.name for field in attrs.fields(type(found)))}
-             for name, found in options.items()}  # fmt: skip
-    return {name: {word: value for word, value in each.items() if word in known.get(name, each)}
-            for name, each in dials.items()}  # fmt: skip
+def rules_called(cluster: ClusterCore, rules: str | Revision) -> Revision:
+    """Return rules by name, or these, with the cluster's admission webhooks."""
+    return _rules_for(cluster, rules, SCHEDULER)
 
 
 def _upgrade_beside(cluster: ClusterCore, targets: Mapping[str, Revision], component: str | None) -> Step:

@@ -32,8 +32,8 @@ OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "drivers", "rule_settings", "revision"}
 CORE = ENGINE | OWN | {"component_names", "actor_names", "conditions", "results", "user_commands", "driver_dials"}
 CORE |= {"node_faults", "cluster_core"}
-CORE |= {"cluster_acts", "cluster_faults", "pools", "unread_fields", "upgrades", "cluster_rules"}
-FACE = CORE | {"explain", "series", "what_if", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "predict", "views", "cluster"}
+CORE |= {"cluster_acts", "cluster_faults", "pools", "unread_fields", "upgrades", "other_rules", "cluster_rules"}
+FACE = CORE | {"explain", "differences", "series", "what_if", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "predict", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "notebook_output": set(),
     "api": {"notebook_output"},
@@ -66,9 +66,11 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "cluster_faults": ENGINE | {"component_names", "results", "user_commands", "node_faults", "cluster_core", "cluster_acts"},
     "pools": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
     "unread_fields": ENGINE,
-    "upgrades": ENGINE | {"unread_fields", "component_names", "results", "user_commands", "cluster_core"},
+    "upgrades": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
+    "other_rules": ENGINE | {"revision_registry", "unread_fields", "cluster_core"},
     "cluster_rules": CORE - {"cluster_rules"},
     "explain": CORE,
+    "differences": CORE | {"explain"},
     "requests": CORE,
     "mounts": CORE,
     "visits": CORE,
@@ -80,12 +82,12 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "series": CORE,
     "what_if": CORE,
     "predict": CORE | {"explain"},
-    "views": CORE | {"explain", "series", "what_if", "decode", "explore", "may", "fix", "predict", "why"},
+    "views": CORE | {"explain", "differences", "series", "what_if", "decode", "explore", "may", "fix", "predict", "why"},
     "cluster": FACE - {"cluster"},
     "make": set(),
     "templates": API,
     "script_acts": {"cluster"},
-    "scenario": FACE | {"templates", "script_acts"},
+    "scenario": FACE | {"revision_registry", "templates", "script_acts"},
     "conform": FACE,
     "alternatives": FACE | {"scenario"},
     "experiments": FACE | {"make", "scenario"},

@@ -123,7 +123,8 @@ def test_written_gives_back_what_was_loaded(cluster):
 
 def test_passes_list_when_how_many_fit_and_who_was_chosen(cluster):
     """`passes` lists a row for each pass up to now."""
-    assert repr(cluster.passes("my-pod")) == "pod/my-pod, rules design: 0 passes"
+    assert repr(cluster.passes("my-pod")) == (
+        "pod/my-pod, rules design: 0 passes. The scheduler has not taken it up yet.")
     cluster.run()
     rows = list(cluster.passes("pod/my-pod"))
     assert [(row.fit, row.node) for row in rows] == [("2 of 4 nodes fit", "node-a"), ("1 of 4 nodes fit", "node-a")]

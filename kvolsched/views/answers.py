@@ -36,12 +36,12 @@ def _story(answer: Any) -> Figure:
 
 def _passes(answer: Any) -> Figure:
     rows, title = turns.passes_of_pod(answer), f"Scheduling passes of {answer.about}, rules {answer.revision}"
-    return Figure(lambda width, _selection: tables.draw_passes(title, rows, width), repr(answer))
+    return Figure(lambda width, _selection: tables.draw_passes(title, rows, width, answer.why_none), repr(answer))
 
 
 def _diff(answer: Any) -> Figure:
     rows = turns.different_fields(answer)
-    return Figure(lambda width, _selection: tables.draw_diff(answer.names, rows, width), repr(answer))
+    return Figure(lambda width, _selection: tables.draw_diff(rows, width), repr(answer))
 
 
 def _exploration(answer: Any) -> Figure:

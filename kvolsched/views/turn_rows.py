@@ -49,6 +49,16 @@ class DifferentField:
 
 
 @frozen
+class DifferentClusters:
+    """How two clusters differ: the fields, how many more are bookkeeping, and what to know before comparing."""
+
+    names: tuple[str, str]
+    count: int
+    rows: tuple[DifferentField, ...]
+    notes: tuple[str, ...] = ()
+
+
+@frozen
 class EndBar:
     """One way in which runs end: in words, how often, and whether the goal holds there."""
 

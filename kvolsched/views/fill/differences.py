@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...cluster_core import ClusterCore
-from ...explain import changed_fields, changes_of, diff
+from ...differences import diff
+from ...explain import changed_fields, changes_of
 from ...world.apiserver import ref
 from ...world.log import Key
 from ..difference_rows import DifferenceRow, Differences

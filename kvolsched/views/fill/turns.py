@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ...explain import Diff, Passes, Story
+from ...differences import EXISTS, PASSES, Diff
+from ...explain import Passes, Story
 from ...explore import Exploration, Sample
 from ...results import as_sentence
 from ...scheduler.loop.scheduling_cycle import PASS
@@ -33,9 +34,13 @@ def passes_of_pod(answer: Passes) -> tuple[r.PassOfPod, ...]:
                  for number, row in enumerate(answer.rows, 1))  # fmt: skip
 
 
-def different_fields(answer: Diff) -> tuple[r.DifferentField, ...]:
-    """Return the fields in which two clusters differ."""
-    return tuple(r.DifferentField(about, change.path, change.old, change.new) for about, change in answer.rows)
+def different_fields(answer: Diff) -> r.DifferentClusters:
+    """Return the fields in which two clusters differ, and what is told beside them."""
+    paths = {EXISTS: "", PASSES: "scheduling passes"}
+    rows = (r.DifferentField(about, paths.get(change.path, change.path), change.old, change.new)
+            for about, change in answer.told)  # fmt: skip
+    notes = (answer.folded, *answer.notes) if answer.folded else answer.notes
+    return r.DifferentClusters(answer.names, len(answer.rows) + len(answer.passes), tuple(rows), notes)
 
 
 def search_rows(answer: Exploration) -> r.SearchRows:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kvolsched.views import turn_rows as r
 from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.blocks import paragraph, word_lines
 from kvolsched.views.drawing.svg import num, path, pick, picture, rect, rule, word
 
 LINE = 17.0
@@ -59,11 +60,15 @@ def _line(x: float, classes: str, content: str) -> str:
     return f'<text x="{num(x)}" y="{{y}}" class="{classes}" xml:space="preserve">{safe}</text>'
 
 
-def draw_passes(title: str, rows: Sequence[r.PassOfPod], width: int) -> str:
-    """Draw one line a pass: when, how many of the judged nodes fit as a bar, and the node that it chose."""
+def draw_passes(title: str, rows: Sequence[r.PassOfPod], width: int, why_none: str = "") -> str:
+    """Draw one line a pass: when, how many of the judged nodes fit as a bar, and the node that it chose.
+
+    Without a pass it says why there is none.
+    """
     parts = [word(2, 16, "k-cap k-b", t.end(title, width - 4, 13, bold=True))]
     if not rows:
-        return picture(width, 60, parts[0] + word(2, 44, "k-q", NOT_JUDGED), title, "img")
+        said, high = paragraph(2, 32, f"{NOT_JUDGED} {why_none}".rstrip(), width - 4, "k-q", 11, lines=4)
+        return picture(width, 44 + high, parts[0] + said, title, "img")
     bar, last = 150.0, max(0.62 * width, 330.0)
     wide = last - bar - 130
     heads = ((10, "pass"), (50, "step"), (92, "time"), (bar, "nodes that fit"), (last, "chooses"))
@@ -84,12 +89,14 @@ def draw_passes(title: str, rows: Sequence[r.PassOfPod], width: int) -> str:
     return picture(width, y + 4, "".join(parts), title, "grid")
 
 
-def draw_diff(names: tuple[str, str], rows: Sequence[r.DifferentField], width: int) -> str:
+def draw_diff(found: r.DifferentClusters, width: int) -> str:
     """Draw one line a field that differs, with its value in each of two clusters; ≠ stands before every one."""
-    title = f"{len(rows)} difference{'s' if len(rows) != 1 else ''} between {names[0]} and {names[1]}"
+    names, rows = found.names, found.rows
+    title = f"{found.count} difference{'s' if found.count != 1 else ''} between {names[0]} and {names[1]}"
     parts = [word(2, 16, "k-cap k-b", t.end(title, width - 4, 13, bold=True))]
     if not rows:
-        return picture(width, 60, parts[0] + word(2, 44, "k-q", EQUAL), title, "img")
+        said, y = _notes(found, 52.0, width)
+        return picture(width, y + 8, parts[0] + word(2, 44, "k-q", EQUAL) + said, title, "img")
     about = min(max(t.width(row.ref, 12, bold=True) for row in rows) + 16, 0.24 * width)
     field = min(max(t.width(row.path, 12) for row in rows) + 16, 0.26 * width)
     first = 22 + about + field
@@ -99,9 +106,10 @@ def draw_diff(names: tuple[str, str], rows: Sequence[r.DifferentField], width: i
     y, before = 48.0, ""
     for number, row in enumerate(rows):
         sides = _sides(row.left or "–", row.right or "–", half - 10)
-        high = 10 + LINE * max(map(len, sides))
-        cells = [rule(0, y, width), word(4, y + 18, "k-n k-t-resources", "≠"),
-                 word(22 + about, y + 18, "k-m", t.middle(row.path or "the object", field - 10, 12))]
+        named = word_lines(row.path or "the object", field - 10, 12, 3)
+        high = 10 + LINE * max(len(named), *map(len, sides))
+        cells = [rule(0, y, width), word(4, y + 18, "k-n k-t-resources", "≠")]
+        cells += [word(22 + about, y + 18 + LINE * i, "k-m", line) for i, line in enumerate(named)]
         if row.ref != before:
             cells.append(word(22, y + 18, "k-n", t.middle(row.ref, about - 10, 12, bold=True)))
         for side, value, x in zip(sides, (row.left, row.right), (first, first + half), strict=True):
@@ -112,17 +120,28 @@ def draw_diff(names: tuple[str, str], rows: Sequence[r.DifferentField], width: i
         y, before = y + high, row.ref
     x = first + half - 8
     parts.insert(1, path(f"M{num(x)} 30V{num(y)}", "k-l-none"))
-    return picture(width, y + 4, "".join(parts), title, "grid")
+    said, y = _notes(found, y + 2, width)
+    return picture(width, y + 4, "".join([*parts, said]), title, "grid")
+
+
+def _notes(found: r.DifferentClusters, top: float, width: int) -> tuple[str, float]:
+    """Draw what is told beside the fields, a paragraph each; return where it ends."""
+    parts, y = [], top
+    for note in found.notes:
+        said, high = paragraph(22, y + 4, note, width - 26, "k-q", 11, lines=5)
+        parts.append(word(8, y + 15, "k-q", "–") + said)
+        y += high + 4
+    return "".join(parts), y
 
 
 def _sides(left: str, right: str, room: float) -> list[tuple[str, ...]]:
     """Wrap two different values; where they would be cut alike, both begin shortly before they differ."""
     pairs = enumerate(zip(left, right, strict=False))
     same = next((place for place, (mine, other) in pairs if mine != other), min(len(left), len(right)))
-    sides = [t.wrap(value, room, 12, 4) for value in (left, right)]
+    sides = [tuple(word_lines(value, room, 12, 4)) for value in (left, right)]
     for before in (16, 6, 0):
         if sides[0] != sides[1]:
             break
         start = max(same - before, 0)
-        sides = [t.wrap(f"…{value[start:]}", room, 12, 4) for value in (left, right)]
+        sides = [tuple(word_lines(f"…{value[start:]}", room, 12, 4)) for value in (left, right)]
     return sides
