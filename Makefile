@@ -54,8 +54,9 @@ test: $(VENV)/.test browser lint
 test-long: $(VENV)/.test
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests -m long
 
+# AGAINST=DIR: a checkout of another commit, measured alternately; ARGS=--gate fails where a ratio falls short.
 bench: $(VENV)/.lab
-	$(PY) -m kvolsched.bench
+	$(PY) -m kvolsched bench --aims --pods 300 --fit 100,1000,20000 --limit 3 --runs 1 $(if $(AGAINST),--against $(AGAINST)) $(ARGS)
 
 # After `make test` this only counts; otherwise the tests that prove an item are run first.
 checklist: $(RECORD)

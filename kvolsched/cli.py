@@ -1,4 +1,4 @@
-"""The command line: runs and explores scenarios, compares recordings, redacts and questions dumps.
+"""The command line: runs and explores scenarios, compares recordings, redacts and questions dumps, measures speed.
 
 It prints the text that a notebook shows.
 """
@@ -186,6 +186,33 @@ def check_(manifests: tuple[Path, ...], dump: tuple[Path, ...], without: tuple[s
         sys.exit(UNREADABLE)
     click.echo(json.dumps(found.as_data()) if as_json else repr(found))
     sys.exit(found.exit_code)
+
+
+@main.command("bench")
+@click.argument("workloads", nargs=-1)
+@click.option("--nodes", type=click.IntRange(2), default=5_000, show_default=True, help="How many nodes there are.")
+@click.option("--pods", type=click.IntRange(1), default=1_000, show_default=True, help="How many pods come at once.")
+@click.option("--fit", default="100,1000,5000,20000", show_default=True, help="Numbers of nodes for the fit of growth.")
+@click.option("--limit", type=float, default=20.0, show_default=True, help="CPU seconds of one run of the loop.")
+@click.option("--runs", type=click.IntRange(1), default=2, show_default=True, help="Runs of each loop.")
+@click.option("--aims", is_flag=True, help="Also measure every figure that has an aim, and print it beside.")
+@click.option("--gate", is_flag=True, help="With --aims: exit 1 if a ratio of two figures falls short.")
+@click.option("--against", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None, metavar="DIR",
+              help="With --aims: also measure, alternately, the package in this checkout of another commit.")
+@click.option("--write", default="", metavar="DIR", help="Write the workloads as manifests; measure nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def bench_(workloads: tuple[str, ...], fit: str, **options: Any) -> None:
+    """Measure WORKLOADS (all without one): microseconds a pod in the pass by plugin, and in the whole loop; memory."""
+    from .bench import bench
+
+    words = [word for word in fit.replace(" ", "").split(",") if word]
+    if not all(word.isdecimal() and int(word) >= 2 for word in words):
+        raise click.BadParameter(f"{fit!r}: write numbers of nodes from 2 on, such as 100,20000", param_hint="--fit")
+    try:
+        code = bench(workloads, fit=tuple(map(int, words)), **options)
+    except (KeyError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    sys.exit(code)
 
 
 @main.command("decode")

@@ -93,7 +93,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "experiments": FACE | {"make", "scenario"},
     "exercise": FACE,
     "queueing": FACE,
-    "bench": FACE | {"scenario"},
+    "bench": FACE | {"make", "scenario"},
     "redact": API,
     "sweep": {"notebook_output"},
     "check": FACE,
