@@ -111,7 +111,7 @@ FLOORS = {
     "views": (("drawing",), ("frame", *ROWS), {"pictures", "fill"}, ("panel",), ("show",), ("answers",)),
 }
 ONLY_IN = {  # library -> the only places that may import it
-    "numpy": ("kvolsched.scheduler", "kvolsched.bench", "kvolsched.why.demands", "kvolsched.why.clauses",
+    "numpy": ("kvolsched.scheduler", "kvolsched.world.changes", "kvolsched.bench", "kvolsched.why.demands", "kvolsched.why.clauses",
               "kvolsched.views.drawing.png"),
     "yaml": ("kvolsched.api.text.yaml_text",),
     "altair": ("kvolsched.views",),

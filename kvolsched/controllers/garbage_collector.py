@@ -41,16 +41,16 @@ class OrphanCondition:
     def __init__(self) -> None:
         self.references: dict[Key, dict[str, int]] = {}  # owner -> uid -> number of references
         self.alive: dict[Key, str] = {}
-        self.removed: set[Key] = set()
+        self.removed: set[str] = set()  # "/".join(key) of each object that was removed
         self.missing: set[tuple[Key, str]] = set()  # owners that are gone and have dependents
         self.waiting: set[Key] = set()  # owners being deleted that wait for dependents
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Follow one object, or the count of objects removed at a key."""
         if type(key) is Note:
-            owner = Key(*key[2].split("/"))
-            (self.removed.add if new else self.removed.discard)(owner)
-            self._update_missing(owner)
+            (self.removed.add if new else self.removed.discard)(key[2])
+            if self.references:
+                self._update_missing(Key(*key[2].split("/")))
             return
         assert isinstance(key, Key)
         if new is None:
@@ -79,8 +79,10 @@ class OrphanCondition:
                 del self.references[owner_key]
 
     def _update_missing(self, key: Key) -> None:
-        for uid, count in self.references.get(key, {}).items():
-            gone = count > 0 and key in self.removed and self.alive.get(key) != uid
+        if key not in self.references:
+            return
+        for uid, count in self.references[key].items():
+            gone = count > 0 and "/".join(key) in self.removed and self.alive.get(key) != uid
             (self.missing.add if gone else self.missing.discard)((key, uid))
 
     @property

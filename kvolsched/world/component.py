@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import attrs
@@ -19,6 +19,7 @@ from kvolsched.api.kinds.meta import EMPTY, Frozen
 
 from .activation import ActivationCondition
 from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write, moment
+from .changes import Group, NetChanges
 from .digest import IGNORED_KINDS, MODULUS, object_fingerprint
 from .log import Key, Log, LogKey, Note
 from .view import InformerCache, View
@@ -151,6 +152,44 @@ class Process:
             del self.pending[kind]
             self.knows_oldest_task = False
 
+    def jump(self, differences: Mapping[Group, NetChanges],
+             between: dict[tuple[str, int, int], list[tuple[Any, Any, Any]]]) -> None:
+        """Move the views after the log has jumped, by the net changes of what is stored and of the component's notes.
+
+        `between` has the net changes of a kind between two positions, once found; most cursors stand at the same ones.
+        """
+        own = {name[1]: columns for name, columns in differences.items() if len(name) > 1 and name[0] == self.name}
+        if "cursor" in own:
+            for note, old, new in own.pop("cursor").rows():
+                for key, before, after in self._seen_between(note[2], old or 0, new or 0, between):
+                    self.apply_seen(note[2], key, before, after)
+        if self.activation is not None:
+            follows = self.activation.follows
+            stored = [columns for name, columns in differences.items()
+                      if name[-1] in follows and (len(name) == 1 or name[0] == WORLD)]
+            self.apply_to_condition(row for columns in stored for row in columns.rows())
+        for sort, columns in own.items():
+            for apply in self.listeners.get(sort, ()):
+                for row in columns.rows():
+                    apply(*row)
+        self.pending.clear()
+        if self.watching:
+            for kind in self.component.watches:
+                self.update_pending(kind, self.log.notes.get(self.cursors[kind], 0))
+
+    def _seen_between(self, kind: str, start: int, stop: int,
+                      between: dict[tuple[str, int, int], list[tuple[Any, Any, Any]]]) -> list[tuple[Any, Any, Any]]:
+        """Return the net changes of what is seen of a kind, between two positions of its cursor."""
+        if kind not in self.cursors:  # an earlier definition of the component watched it
+            return []
+        if not start:
+            return [(key, None, obj) for _, key, _, obj in self.net_changes(kind, 0, stop)]
+        if not stop:
+            return [(key, seen, None) for key, seen in self.seen.kinds[kind].items()]
+        if (kind, start, stop) not in between:
+            between[kind, start, stop] = self.log.differences_of_kind(kind, start, stop)
+        return between[kind, start, stop]
+
     def on_stored_change(self, key: LogKey, old: Any, new: Any) -> None:
         """Update the activation condition after a stored change; start or stop watching if it switches."""
         assert self.activation is not None
@@ -185,7 +224,7 @@ class Process:
                 self.activation.apply(note, None, value)
         self.start_or_stop_watching()
 
-    def apply_to_condition(self, changes: Sequence[tuple[LogKey, Any, Any]]) -> None:
+    def apply_to_condition(self, changes: Iterable[tuple[LogKey, Any, Any]]) -> None:
         """Update the activation condition only; the caller sets what is pending."""
         assert self.activation is not None
         for key, old, new in changes:

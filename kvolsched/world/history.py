@@ -16,7 +16,8 @@ import attrs
 
 from ..api.unknown_name import UnknownName, did_you_mean
 from .apiserver import CommittedWrite, RefusedWrite
-from .log import Change, Key, Log
+from .changes import ChangeColumns, Key
+from .log import Log
 
 _END = attrgetter("end")
 
@@ -51,7 +52,7 @@ class Turn:
 class Future:
     """What follows a position: the changes, their turns, and the ends of their steps."""
 
-    changes: tuple[Change, ...] = ()
+    changes: ChangeColumns = attrs.Factory(ChangeColumns)
     turns: tuple[Turn, ...] = ()
     ends: tuple[int, ...] = ()
     refused: tuple[Turn, ...] = ()
@@ -117,7 +118,8 @@ class History:
             first -= 1
         known = bisect_right(self.ends, place)
         refused = tuple(turn for turn in self.refused if turn.end > place)
-        future = Future(self.log.truncate(), tuple(self.turns[first:]), tuple(self.ends[known:]), refused)
+        changes = self.log.truncate() or ChangeColumns()
+        future = Future(changes, tuple(self.turns[first:]), tuple(self.ends[known:]), refused)
         self.refused = [turn for turn in self.refused if turn.end <= place]
         del self.turns[first:]
         del self.ends[known:]
@@ -132,13 +134,14 @@ class History:
 
     def rest_of(self, future: Future, start: int) -> Future | None:
         """Return the part of a future from `start` after the present position, or None if its changes differ."""
-        changes = self.log.changes[start - self.log.base :]
-        if tuple(changes) != future.changes[: len(changes)]:
+        changes = self.log.changes
+        rest = future.changes.rest_after(changes.copy(start - changes.start, len(changes)))
+        if rest is None:
             return None
         place = self.log.place
         later = (tuple(turn for turn in turns if turn.end > place) for turns in (future.turns, future.refused))
         turns, refused = later
-        return Future(future.changes[len(changes) :], turns, tuple(end for end in future.ends if end > place), refused)
+        return Future(rest, turns, tuple(end for end in future.ends if end > place), refused)
 
     def branch_off(self, future: Future, start: int, name: str) -> None:
         """Keep a future under the present branch's name and continue as branch `name`."""

@@ -8,41 +8,28 @@ the list. The log is mutable; everything in it is frozen.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
+from .changes import Change, ChangeColumns, Group, Key, LogKey, Maps, NetChanges, Note
 
-class Key(NamedTuple):
-    """Key of an API object: its kind, namespace ("" if it has none) and name."""
+__all__ = ["Change", "Key", "Listener", "Log", "LogKey", "Note"]
 
-    kind: str
-    namespace: str
-    name: str
-
-
-class Note(NamedTuple):
-    """Key of what a component remembers: the component, the sort of memory, and the name of its subject."""
-
-    component: str
-    sort: str
-    name: str
-
-
-LogKey = Key | Note
-
-
-class Change(NamedTuple):
-    """One change of the map; None means that the key is absent."""
-
-    key: LogKey
-    old: Any
-    new: Any
+FAR = 2_000  # changes from which on a seek goes by the differences of two places
+NOTHING: Maps = ({}, {})
+KEEP_EVERY = 1 << 17  # changes after which the map is kept once more, so that no place is far from a known map
 
 
 class Listener(Protocol):
     """A function called with each change and its position; if the change is `undone`, old and new are swapped."""
 
     def __call__(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None: ...
+
+
+class JumpListener(Protocol):
+    """A function called once the map has jumped from the position `start` to the present one."""
+
+    def __call__(self, start: int) -> None: ...
 
 
 class Log:
@@ -55,11 +42,15 @@ class Log:
     def __init__(self) -> None:
         self.objects: dict[Key, Any] = {}
         self.notes: dict[Note, Any] = {}
-        self.changes: list[Change] = []
-        self.base = 0
-        self.by_kind: dict[str, list[int]] = {}
+        self.changes = ChangeColumns()
         self.listener: Listener | None = None
+        self.jump_listener: JumpListener | None = None
         self._place = 0
+
+    @property
+    def base(self) -> int:
+        """The position of the first change that is kept."""
+        return self.changes.start
 
     @property
     def place(self) -> int:
@@ -69,11 +60,12 @@ class Log:
     @property
     def end(self) -> int:
         """Position after the last known change."""
-        return self.base + len(self.changes)
+        return self.changes.start + len(self.changes)
 
     def keys_ever(self) -> set[Key]:
         """Return the keys of the objects that this branch changes anywhere: deleted ones too."""
-        return {change.key for change in self.changes if type(change.key) is Key}
+        changes = self.changes
+        return {key for places in changes.by_kind.values() for key in changes.keys(places)}  # type: ignore[misc]
 
     def get(self, key: LogKey) -> Any:
         """Return the value at a key, or None."""
@@ -86,37 +78,83 @@ class Log:
             RuntimeError: the log has a future, which must be truncated first.
         """
         place = self._place
-        if place != self.base + len(self.changes):
+        if place != self.changes.start + len(self.changes.codes):
             raise RuntimeError("the log has a future: truncate it before writing")
         is_object = type(key) is Key
-        old = self.objects.get(key) if is_object else self.notes.get(key)  # type: ignore[arg-type]
+        store: dict[Any, Any] = self.objects if is_object else self.notes
+        old = store.get(key)
         if old is new:
             return False
         if not (is_object and _versions_differ(old, new)) and old == new and not _versions_differ(old, new):
             return False
-        self.changes.append(Change(key, old, new))
-        if is_object:
-            self.by_kind.setdefault(key[0], []).append(place)
-        self._apply(place, key, old, new, undone=False)
+        key = self.changes.append(key, old, new)
+        if new is None:
+            del store[key]
+        else:
+            store[key] = new
+        if self.listener is not None:
+            self.listener(place, key, old, new, undone=False)
         self._place = place + 1
+        if not (place + 1) % KEEP_EVERY:
+            self.changes.maps[place + 1] = (self.objects.copy(), self.notes.copy())
         return True
 
     def seek(self, place: int) -> None:
-        """Move the map to another position of this branch, one change at a time.
+        """Move the map to another position of this branch: change by change, or by the net change of each key if far.
 
         Raises:
             IndexError: the branch has no such position.
         """
         if not self.base <= place <= self.end:
             raise IndexError(f"position {place} is not between {self.base} and {self.end}")
+        if abs(place - self._place) >= FAR and (self.listener is None or self.jump_listener is not None):
+            self._jump(place)
+            return
+        base, changes = self.base, self.changes
         while self._place > place:
             self._place -= 1
-            key, old, new = self.changes[self._place - self.base]
+            key, old, new = changes[self._place - base]
             self._apply(self._place, key, new, old, undone=True)
         while self._place < place:
-            key, old, new = self.changes[self._place - self.base]
+            key, old, new = changes[self._place - base]
             self._apply(self._place, key, old, new, undone=False)
             self._place += 1
+
+    def _jump(self, place: int) -> None:
+        """Move the map to a position, from the nearest known one by the net change of each key."""
+        start, maps = self._place, self.changes.maps if self.base else {0: NOTHING, **self.changes.maps}
+        near = min(maps, key=lambda kept: abs(kept - place), default=start)
+        if abs(near - place) < abs(start - place):
+            for now, kept in zip((self.objects, self.notes), maps[near], strict=True):
+                now.clear()  # type: ignore[attr-defined]
+                now.update(kept)  # type: ignore[attr-defined]
+        else:
+            near = start
+        for name, columns in self.differences(near, place).items():
+            store: dict[Any, Any] = self.objects if len(name) == 1 else self.notes
+            if None not in columns.new:
+                store.update(zip(columns.keys, columns.new, strict=True))
+                continue
+            for key, new in zip(columns.keys, columns.new, strict=True):
+                if new is None:
+                    store.pop(key, None)
+                else:
+                    store[key] = new
+        self._place = place
+        if self.jump_listener is not None:
+            self.jump_listener(start)
+
+    def differences(self, start: int, stop: int, wanted: Container[Group] | None = None) -> dict[Group, NetChanges]:
+        """Return the keys that may differ between two positions by group, and their values there (see `changes.py`)."""
+        found = self.changes.differences(range(min(start, stop), max(start, stop)), wanted)
+        return found if start <= stop else _swapped(found)
+
+    def differences_of_kind(self, kind: str, start: int, stop: int) -> list[tuple[Any, Any, Any]]:
+        """Return (key, value at `start`, value at `stop`) of every API object of a kind that differs."""
+        found = self.changes.differences(self.changes.in_kind(kind, min(start, stop), max(start, stop)))
+        for columns in (found if start <= stop else _swapped(found)).values():
+            return list(columns.rows())
+        return []
 
     def recover(self, place: int, other: int) -> None:
         """Put the map at `place` after a move between it and `other` was interrupted at any point.
@@ -128,32 +166,20 @@ class Log:
             self._put(key, old if place < other else new)
         self._place = place
 
-    def truncate(self) -> tuple[Change, ...]:
-        """Remove the changes after the present position and return them."""
+    def truncate(self) -> ChangeColumns | None:
+        """Remove the changes after the present position and return them, None if there are none."""
         count = self._place - self.base
-        if count == len(self.changes):
-            return ()
-        future = tuple(self.changes[count:])
-        del self.changes[count:]
-        for kind in {change.key[0] for change in future if type(change.key) is Key}:
-            places = self.by_kind.get(kind, [])  # an interrupted write may not be in the index yet
-            del places[bisect_left(places, self._place) :]
-        return future
+        if count == len(self.changes.codes):
+            return None
+        return self.changes.cut(count)
 
     def extend(self, changes: Iterable[Change]) -> None:
         """Append a known future after the end, without moving there."""
-        for change in changes:
-            if type(change.key) is Key:
-                self.by_kind.setdefault(change.key.kind, []).append(self.end)
-            self.changes.append(change)
+        self.changes.extend(changes)
 
     def changes_between(self, kind: str, start: int, stop: int) -> Iterator[tuple[int, Change]]:
         """Yield (position, change) of the API objects of a kind with `start` <= position < `stop`, in order."""
-        places = self.by_kind.get(kind, ())
-        for index in range(bisect_left(places, start), len(places)):
-            place = places[index]
-            if place >= stop:
-                return
+        for place in self.changes.in_kind(kind, start, stop):
             yield place, self.changes[place - self.base]
 
     def first_change(self, kind: str, start: int) -> int | None:
@@ -162,7 +188,7 @@ class Log:
             versions = (obj.metadata.resource_version for key, obj in self.objects.items() if key[0] == kind)
             if any(version <= self.base for version in versions):
                 return start
-        places = self.by_kind.get(kind)
+        places = self.changes.by_kind.get(kind)
         if not places or places[-1] < start:
             return None
         place = places[bisect_left(places, start)]
@@ -172,29 +198,25 @@ class Log:
         """Return the API objects of a kind, looked up through the index of changes by kind."""
         if self.base:  # changes before `base` are not in the index
             return [obj for key, obj in self.objects.items() if key[0] == kind]
-        places = self.by_kind.get(kind, ())
-        written = dict.fromkeys(self.changes[place].key for place in places if place < self._place)
+        written: Any = self.changes.keys(self.changes.in_kind(kind, 0, self._place))
         return [self.objects[key] for key in written if key in self.objects]
 
     def copy(self) -> Log:
         """Return an independent log that ends at the present position."""
         other = Log()
         other.objects, other.notes = dict(self.objects), dict(self.notes)
-        other.changes = self.changes[: self._place - self.base]
-        other.base, other._place = self.base, self._place
-        other.by_kind = {kind: places[: bisect_left(places, self._place)] for kind, places in self.by_kind.items()}
+        other.changes = self.changes.copy(0, self._place - self.base)
+        other._place = self._place
         return other
 
-    def restore(self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: tuple[Change, ...],
+    def restore(self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: Sequence[Change],
                 place: int) -> None:
         """Replace the contents, with `tail` as the only past kept; the listener is not called."""
         self.objects.clear()
         self.objects.update(objects)
         self.notes.clear()
         self.notes.update(notes)
-        self.changes.clear()
-        self.by_kind.clear()
-        self.base = place - len(tail)
+        self.changes.clear(place - len(tail))
         self.extend(tail)
         self._place = place
 
@@ -209,6 +231,11 @@ class Log:
         self._put(key, new)
         if self.listener is not None:
             self.listener(place, key, old, new, undone=undone)
+
+
+def _swapped(found: Mapping[Group, NetChanges]) -> dict[Group, NetChanges]:
+    """Return differences taken back."""
+    return {name: NetChanges(columns.keys, columns.new, columns.old) for name, columns in found.items()}
 
 
 def _versions_differ(old: Any, new: Any) -> bool:

@@ -13,6 +13,7 @@ import attrs
 
 from ..api.unknown_name import UnknownName, did_you_mean
 from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
+from .changes import Group
 from .checkpoint import Checkpoint, restore_checkpoint, take_checkpoint
 from .component import ANSWER, WORLD, Actor, Component, Process, TurnContext, seeded_draw
 from .digest import IncrementalDigest
@@ -51,6 +52,7 @@ class Runtime:
         self.incremental_digest: IncrementalDigest | None = None
         self._read_only_contexts: dict[tuple[str, str], TurnContext] = {}
         log.listener = self._on_log_change
+        log.jump_listener = self._on_jump
 
     @property
     def now(self) -> float:
@@ -194,6 +196,29 @@ class Runtime:
         """Let every component be asked anew for its oldest task."""
         for process in self.processes.values():
             process.knows_oldest_task = False
+
+    def _on_jump(self, start: int) -> None:
+        """Move every view after a far move of the log, by the net changes, as a delivery moves them."""
+        names = self.log.changes.table.names
+        wanted = names if self.incremental_digest is not None else {name for name in names if self._follows(name)}
+        differences = self.log.differences(start, self.log.place, wanted)
+        built = self.redefine() if (WORLD, RULES) in differences else set()
+        between: dict[tuple[str, int, int], list[tuple[Any, Any, Any]]] = {}
+        for process in self.processes.values():
+            if process.name not in built:
+                process.jump(differences, between)
+        self._forget_oldest_tasks()
+        if self.incremental_digest is not None:
+            for columns in differences.values():
+                for key in columns.keys:
+                    self.incremental_digest.mark_changed(key)
+
+    def _follows(self, name: Group) -> bool:
+        """Return whether a view follows changes of a group other than by a delivery."""
+        if len(name) == 1 or name[0] == WORLD:
+            return name[-1] in self.condition_watchers or name[-1] == RULES
+        owner = self.processes.get(name[0])
+        return owner is not None and (name[1] == "cursor" or name[1] in owner.listeners)
 
     def rebuild(self) -> None:
         """Build every view from the log (after an error, or to check that moved views equal built ones)."""

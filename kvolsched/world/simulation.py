@@ -448,7 +448,7 @@ class Simulation(Runtime):
             self._undo(place)
             raise
         finally:
-            log.extend(future)
+            log.extend(future or ())
             log.seek(present)
 
     def back(self, steps: int = 1) -> None:

@@ -1,5 +1,7 @@
 """The laws of the world, over random histories of toy components with faults."""
 
+from unittest.mock import patch
+
 import attrs
 import pytest
 from hypothesis import example, given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from world.strategies import crash, fine, go, live, lives, step, user
 from world.toy_components import CLAIMER, COUNTER, GREETER, KINDS, create, picture, pod, relabel, views, world
 
+from kvolsched.world import changes, log
 from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key, Note
 from kvolsched.world.simulation import Simulation
@@ -51,6 +54,31 @@ def test_views_built_and_moved_are_equal(life, place):
     sim.rebuild()
 
     assert moved == picture(sim)
+
+
+@given(lives, st.lists(st.integers(0, 400), max_size=6))
+def test_a_far_move_ends_where_a_near_one_does(life, places):
+    """A move by the net change of each key leaves the objects, notes, views and digest of one change by change."""
+    with patch.object(log, "KEEP_EVERY", 7):
+        sim = live(world(), life)
+    twin = sim.fork()
+    for place in places:
+        there = min(place, sim.log.end)
+        with patch.object(log, "FAR", 1), patch.object(changes, "FEW", place % 3):
+            sim.log.seek(there)
+        twin.log.seek(there)
+
+        assert picture(twin) == picture(sim)
+        assert [process.pending for process in twin.processes.values()] == [
+            process.pending for process in sim.processes.values()]
+        assert twin.digest() == sim.digest()
+    with patch.object(log, "FAR", 1):
+        sim.goto(0)
+        sim.goto(sim.known_steps)
+    twin.goto(0)
+    twin.goto(twin.known_steps)
+    assert picture(twin) == picture(sim)
+    assert sim.step() == twin.step()
 
 
 @given(lives)
