@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any
 
 import attrs
@@ -136,30 +137,40 @@ class Simulation(Runtime):
             trial.drop()
         return found
 
-    def preview(self) -> list[Turn]:
+    def preview(self, most: int | None = None) -> list[Turn]:
         """Return the turn of a plain step, then the turns that other actors could make now, by lanes; all are undone.
 
         Quiet turns are left out. The first turn may lie in the future (its `time`), since a plain step waits.
+
+        Args:
+            most: how many turns are enough; the rest is not tried.
         """
-        trials: list[Turn] = []
+        found: list[Turn] = []
         with StepTransaction(self.history, self._undo) as trial:
             first = self._next_visible_turn(trial)
             trial.drop()
-            for process in self.processes.values():
-                self.deliver(process)
-                self.fire_due_wake_ups(process)
-            for process in self.processes.values():
-                for actor in () if self.is_delayed(process) else process.component.actors:
-                    for _, cause in actor.ready_causes(TurnContext(self, process, actor), every=True):
-                        start = self.log.place
-                        trials.append(self.turn(process, actor, cause, see=False))
-                        self.log.seek(start)
-                        self.log.truncate()
-            trial.drop()
-        if first is None:
-            return []
-        known = (first.actor, first.cause)
-        return [first, *(turn for turn in trials if not turn.quiet and (turn.actor, turn.cause) != known)]
+            if first is not None:
+                found.append(first)
+                for process in self.processes.values():
+                    self.deliver(process)
+                    self.fire_due_wake_ups(process)
+                found += islice(self._trials((first.actor, first.cause)), None if most is None else max(0, most - 1))
+                trial.drop()
+        return found
+
+    def _trials(self, known: tuple[str, str]) -> Iterator[Turn]:
+        """Yield the visible turn of every other ready cause by lanes; each is undone."""
+        for process in self.processes.values():
+            for actor in () if self.is_delayed(process) else process.component.actors:
+                for _, cause in actor.ready_causes(TurnContext(self, process, actor), every=True):
+                    if (actor.name, cause) == known:
+                        continue
+                    start = self.log.place
+                    turn = self.turn(process, actor, cause, see=False, goes_on=True)
+                    self.log.seek(start)
+                    self.log.truncate()
+                    if not turn.quiet:
+                        yield turn
 
     # -- turns and steps --------------------------------------------------------------------------------------
 
@@ -172,7 +183,7 @@ class Simulation(Runtime):
             actor: which of its actors; None for the one whose cause has waited longest.
             cause: which cause it takes up; None for the one that has waited longest.
             see: whether pending changes are delivered first.
-            goes_on: the actor has said in its last turn that the cause goes on; it is not asked again.
+            goes_on: the actor is known to have this cause, as when it goes on; it is not asked again.
 
         Raises:
             LookupError: the actor has no such cause.

@@ -19,8 +19,8 @@ class FakeDriver:
         self.orders: list[tuple[object, ...]] = []
         self.broken, self.script = "", Script()
 
-    def frame(self, focus: str = "", *, judge: bool = False) -> f.Frame:
-        base = self.frames[self.at]
+    def frame(self, focus: str = "", *, judge: bool = False, most: int | None = None) -> f.Frame:
+        base = evolve(self.frames[self.at], next=self.frames[self.at].next[:most])
         head = evolve(base.head, gear=self.unit, steps_known=max(self.known, self.at), focus=focus or base.head.focus)
         return evolve(base, head=head)
 

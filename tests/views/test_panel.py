@@ -110,16 +110,21 @@ def test_chips_say_who_and_what(lab):
 
 
 def test_many_who_may_act_are_behind_a_button():
-    """Chips take two lines, the others open; a chip stays the button of its actor when others come before it."""
+    """Chips take two lines, the others open; a chip stays the button of its actor when others come before it.
+
+    Of many only the first are tried out, until somebody asks for the others.
+    """
     rows = tuple(f.NextActor(f"a{i}", f"actor {i}", "x", "does something that takes words", default=i == 0)
                  for i in range(19))  # fmt: skip
+    assert "+ 3 more" == Lab(FakeDriver([f.Frame(next=rows[:9])])).chips.children[-1].description
     driver = FakeDriver([f.Frame(next=rows), f.Frame(head=f.Head(step=1), next=rows[1:])])
     lab = Lab(driver)
     *_, last, more = lab.chips.children
     count = len(lab.chips.children) - 2
-    assert (count, more.description) == (6, "+ 13 more")
+    assert (count, more.description) == (6, "more…")
     lab.do("step")
-    assert (last, "+ 12 more") == (lab.chips.children[count - 1], more.description)
+    assert (last, "more…") == (lab.chips.children[count - 1], more.description)
+    assert 18 == len(lab.frame.next)
     more.click()
     assert ("fewer", 18) == (more.description, len(lab.chips.children[1:-1]))
     lab.chips.children[18].click()

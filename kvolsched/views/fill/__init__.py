@@ -34,7 +34,7 @@ LOADED = "The objects are stored; no component has acted on them yet."
 
 
 def frame_of(
-    cluster: ClusterCore, *, focus: str = "", gear: str = "steps", chips: bool = True, selected: str = "",
+    cluster: ClusterCore, *, focus: str = "", gear: str = "steps", chips: int | None = None, selected: str = "",
     tables: Iterable[str] = (), judge: bool = False, judged: JudgedPass | None = None,
 ) -> f.Frame:  # fmt: skip
     """Fill a frame from the present place of a cluster.
@@ -42,7 +42,7 @@ def frame_of(
     Args:
         focus: ref of the pod that the verdicts are about; by default the one that was judged last.
         gear: the unit that the panel steps in.
-        chips: whether to try out what each actor would do next (costs a turn each).
+        chips: how many of those who may act next are tried out (costs a turn each); None for all.
         selected: ref of what is selected; of `verdict/NODE/PLUGIN` the rule's words are filled in.
         tables: those of `TABLES` to fill.
         judge: whether a pod in focus that has had no pass is judged now, on a fork.
@@ -51,7 +51,7 @@ def frame_of(
     context = FrameContext(cluster, focus, selected, judge=judge, judged=judged)
     changes = fill_history.changes(context)
     frame = f.Frame(
-        head=_head(context, gear, changes), next=_next(context, gear) if chips else (),
+        head=_head(context, gear, changes), next=_next(context, gear, chips),
         nodes=fill_objects.nodes(context), pods=fill_objects.pods(context), claims=fill_objects.claims(context),
         volumes=fill_objects.volumes(context), classes=fill_objects.classes(context),
         verdicts=fill_verdicts.verdicts(context), changes=changes,
@@ -86,10 +86,12 @@ def _head(context: FrameContext, gear: str, changes: tuple[f.ChangeRow, ...]) ->
     )
 
 
-def _next(context: FrameContext, gear: str) -> tuple[f.NextActor, ...]:
+def _next(context: FrameContext, gear: str, most: int | None) -> tuple[f.NextActor, ...]:
+    if most == 0:
+        return ()
     rows = []
     known = fill_history.known_next(context.cluster)
-    for place, trial in enumerate(context.cluster.next):
+    for place, trial in enumerate(context.world.preview(most)):
         words = as_sentence(trial.words or f"look at {trial.cause}")
         wait = trial.time - context.world.now
         rows.append(

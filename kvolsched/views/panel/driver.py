@@ -19,10 +19,10 @@ from .script import Script
 class PanelDriver(Protocol):
     """A run that the panel can move, and that fills frames of its present place."""
 
-    def frame(self, focus: str = "", *, judge: bool = False) -> Frame:
+    def frame(self, focus: str = "", *, judge: bool = False, most: int | None = None) -> Frame:
         """Return the frame of the present place, with the verdicts on a pod (the last judged one by default).
 
-        If `judge`, a pod that has had no pass is judged now, on a fork.
+        If `judge`, a pod that has had no pass is judged now, on a fork. Of those who may act next, `most` are enough.
         """
 
     def details(self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> Frame:
@@ -78,8 +78,8 @@ class ClusterDriver:
         self.default = ""  # the chip that a plain step stands for: it may have to wait for its time
         self.script = Script()
 
-    def frame(self, focus: str = "", *, judge: bool = False) -> Frame:
-        frame = frame_of(self.cluster, focus=focus, gear=self.unit, judge=judge, judged=self.judged)
+    def frame(self, focus: str = "", *, judge: bool = False, most: int | None = None) -> Frame:
+        frame = frame_of(self.cluster, focus=focus, gear=self.unit, judge=judge, chips=most, judged=self.judged)
         self.default = frame.next[0].actor if frame.next else ""
         return frame
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import ipywidgets as widgets
 import traitlets
+from attrs import evolve
 
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.api.unknown_name import UnknownName, did_you_mean, unknown_name
@@ -33,6 +34,8 @@ from kvolsched.views.panel.toolbar import ALONE, Toolbar
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
 from kvolsched.views.pictures.picture import NAMED, TABS
 
+MOST_TRIED = 12
+"""Of so many who may act next the panel tries out what each would do; of the others when they are asked for."""
 _WHILE_PLAYING = frozenset({"tick", "play", "pause", "toggle", "width", "ping", "tab", "select", "judge", "speed"})
 
 
@@ -90,10 +93,10 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     def __init__(self, driver: PanelDriver, *, width: int = 1000) -> None:
         self.driver = driver
         self.host = Host()
-        self._frame = driver.frame()
         self._width, self._scores = width, False
         self._unfolded: frozenset[str] = frozenset()
-        self._focus, self._judging = "", False
+        self._focus, self._judging, self._all_chips = "", False, False
+        self._refill()
         self.before_step: Callable[[Lab, str | None], bool] | None = None
         self.before_number: Callable[[int], bool] | None = None  # what a number key means, if not an actor
         self.player, self._ended = Player(self._tick, self._stopped), ""
@@ -108,7 +111,6 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self._chip_label = widgets.Label(headline.NEXT).add_class("k-q-label")
         self._nobody = widgets.Label(headline.IDLE).add_class("k-q-label")
         self._chip_pool: dict[str, Any] = {}  # by actor
-        self._all_chips = False
         self._more_chips = button("", "k-more-b", "show all who may act, or the first of them", self._fold_chips)
         self.tabs = {
             tab.name: button(tab.tab, "k-tab", "", partial(self._press, "tab", name=tab.name)) for tab in TABS
@@ -128,7 +130,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     @property
     def frame(self) -> Frame:
-        """Return the frame that is shown."""
+        """Return the frame that is shown, with all who may act next."""
+        self._complete()
         return self._frame
 
     def do(self, cmd: str, **arguments: Any) -> None:
@@ -254,7 +257,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         step 0 of 0
         """
         pair = self._pair
-        return reading(self._frame) if pair is None else side_by_side.reading(pair, headline.reading)
+        return reading(self.frame) if pair is None else side_by_side.reading(pair, headline.reading)
 
     def save(self, path: str | Path, *, width: int | None = None) -> Path:
         """Write this run as one HTML file that steps without a kernel; the driver stays at its place.
@@ -344,10 +347,20 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     def _refill(self) -> None:
         """Take a frame of the present place, with the verdicts on the pod that is selected, if it still exists."""
-        self._frame = self.driver.frame(self._focus, judge=self._judging)
+        most = None if self._all_chips else MOST_TRIED
+        self._frame = self.driver.frame(self._focus, judge=self._judging, most=most)
         if self._focus and not pod_of(self._frame, self._focus):
             self._focus, self._judging = "", False
-            self._frame = self.driver.frame()
+            self._frame = self.driver.frame(most=most)
+        self._partial = most is not None and len(self._frame.next) >= most
+
+    def _complete(self) -> None:
+        """Try out all who may act next, if only the first of them were."""
+        if self._partial:
+            frame = self.driver.frame(self._focus, judge=self._judging)
+            self._partial = False
+            if frame.head == self._frame.head:  # nobody has moved the cluster since
+                self._frame = evolve(self._frame, next=frame.next)
 
     @traitlets.validate("selection")  # type: ignore[untyped-decorator, unused-ignore]
     def _known(self, proposal: Any) -> str:
@@ -520,7 +533,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
                 (chip.add_class if row.default else chip.remove_class)("k-default")
                 (chip.add_class if row.changes_nothing else chip.remove_class)("k-idle")
         self._chip_pool = kept | {f"{place}": chip for place, chip in enumerate(free)}
-        self._more_chips.description = "fewer" if self._all_chips else f"+ {len(rows) - len(shown)} more"
+        several = "more…" if self._partial else f"+ {len(rows) - len(shown)} more"
+        self._more_chips.description = "fewer" if self._all_chips else several
         more = [self._more_chips] if len(rows) > fit else []
         children = (self._chip_label, *(shown or [self._nobody]), *more)
         if children != self.chips.children:
@@ -531,6 +545,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     def _fold_chips(self, _button: Any) -> None:
         self._all_chips = not self._all_chips
+        self._complete()
         self._chips(self._frame.next)
 
     def __repr__(self) -> str:
@@ -538,5 +553,5 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
         live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
-        shown = still(self._frame, self._width, self.reading(), self.selection, self.topology)
+        shown = still(self.frame, self._width, self.reading(), self.selection, self.topology)
         return live | shown._repr_mimebundle_()

@@ -59,10 +59,11 @@ class Pair:
         """Return what differs now."""
         return differences(self.left.cluster, self.right.cluster, self.names)
 
-    def frame(self, focus: str = "", *, judge: bool = False) -> Frame:
+    def frame(self, focus: str = "", *, judge: bool = False, most: int | None = None) -> Frame:
         """Return the first cluster's frame, with the steps that are known of both; `halves` are their own."""
-        left = self.left.frame(focus, judge=judge)
-        right = self.right.frame(focus if focus in {pod.ref for pod in left.pods} else "", judge=judge)
+        left = self.left.frame(focus, judge=judge, most=most)
+        there = focus if focus in {pod.ref for pod in left.pods} else ""
+        right = self.right.frame(there, judge=judge, most=most if left.next else None)
         self.halves = (left, right)
         known = max(left.head.steps_known, right.head.steps_known)
         one, other = self.names
