@@ -258,4 +258,4 @@ def lift_rule(plugin: Filter, pod: Pod, columns: ColumnContext) -> tuple[Codes, 
     codes = np.zeros(len(columns.nodes.names), np.uint16)
     for row, answer in by_row:
         codes[row] = number[answer]
-    return codes, lambda code: numbered[code - 1] if code else ((), Code.SUCCESS)
+    return codes, lambda code: numbered[code - 1] if 0 < code <= len(numbered) else ((), Code.SUCCESS)
