@@ -354,16 +354,16 @@ def test_wrong_words_are_told():
 
 def test_an_interrupt_returns_what_was_visited(monkeypatch):
     """Ctrl-C during a search loses nothing: the result says that it is not exhausted."""
-    from kvolsched.explore import search
-    expand, calls = search.Search._expand, []
+    from kvolsched.explore import expansion
+    expand, calls = expansion.Expander.expand, []
 
     def stop(self, *args):
         calls.append(args)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        expand(self, *args)
+        return expand(self, *args)
 
-    monkeypatch.setattr(search.Search, "_expand", stop)
+    monkeypatch.setattr(expansion.Expander, "expand", stop)
     result = explore(bank(careful=True), goal=lambda objects: account(objects) == 2, **QUICK)
 
     assert result.counterexample is None

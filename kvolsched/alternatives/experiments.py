@@ -19,8 +19,8 @@ from .. import writes
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..cluster import Cluster
 from ..explore import Crash, Exploration, UserAct, explore
+from ..explore.expansion import Goal
 from ..explore.invariants import outcome
-from ..explore.search import Goal
 from ..explore.transitions import ChosenFault
 from ..revision import Revision, revision_named
 from ..scenario import load

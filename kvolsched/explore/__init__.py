@@ -19,6 +19,7 @@ from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.world.simulation import Simulation
 
+from .expansion import Goal, Invariant, Question, Summary
 from .invariants import (
     claims_and_volumes_match,
     everybody_runs,
@@ -32,7 +33,7 @@ from .invariants import (
 from .named import NamedObjects
 from .report import Counterexample, EndState, Exploration, replay_trace
 from .sample import Sample, sample
-from .search import Goal, Invariant, Search, Summary
+from .search import Search
 from .searched import Property, SearchedObjects, property_named
 from .transitions import ChosenFault, Crash, Refuse, StopNodes, Transition, UserAct
 
@@ -103,10 +104,8 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     named = NamedObjects([*never, goal, *((until,) if until != "stuck" else ())], sim.log.objects)
     if isinstance(world, ClusterCore):
         named.check(world, faults)
-    search = Search(
-        sim, faults=faults, invariants=invariants, never=never, goal=reached, until=stop, summary=summary or outcome,
-        named=named, **options,
-    )  # fmt: skip
+    question = Question(tuple(invariants), never, reached, stop, summary or outcome)
+    search = Search(sim, faults, options, question, named)
     start = time.monotonic()
     search.run(max_states, seconds, progress=progress)
     counterexample = None
@@ -125,7 +124,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         depth=max(search.graph.depth, default=0),
         outcomes=tuple(EndState(words, count, holds) for (words, holds), count in search.outcomes.items()),
         assumptions=_assumptions_of(sim, faults, lag, clock, components),
-        unseen=named.sentences({**sim.log.objects, **search.sim.log.objects}),
+        unseen=named.sentences({**sim.log.objects, **search.expander.sim.log.objects}),
         faults=tuple(faults),
         options=options,
         seconds=time.monotonic() - start,

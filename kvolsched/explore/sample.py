@@ -13,9 +13,9 @@ from kvolsched.notebook_output import DrawnAnswer
 
 from ..cluster_core import ClusterCore
 from ..world.simulation import Simulation
+from .expansion import Goal, Summary
 from .invariants import everybody_runs, outcome
 from .report import EndState
-from .search import Goal, Summary
 from .searched import SearchedObjects, property_named
 
 

@@ -10,42 +10,37 @@ from __future__ import annotations
 import os
 import time
 from array import array
-from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from tqdm.auto import tqdm
 
-from kvolsched.world.checkpoint import Checkpoint
-from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 
 from ..api.text.python_gc import infrequent_gc
-from .invariants import Objects
+from .expansion import Expanded, Expander, ForetoldWrongError, Question, Successor, Waiting
 from .named import NamedObjects
-from .searched import Property, SearchedObjects, never_holds
-from .transitions import ChosenFault, FaultCounts, NotEnabledError, Transition, TransitionSystem
-
-Invariant = Callable[[Objects, Objects], str]  # (before, after) -> the violation, "" for none
-Goal = Property
-Summary = Callable[[Objects], str]
+from .transitions import ChosenFault, Transition
 
 
 class StateGraph:
     """The visited states: the first path to each, and the transitions between them. Mutable."""
 
     def __init__(self) -> None:
-        self.number: dict[tuple[str, FaultCounts], int] = {}
+        self.number: dict[int, int] = {}
         self.parent = array("l")
         self.reached_by: list[Transition | None] = []
         self.depth = array("l")
         self.reaches_goal = bytearray()
         self.sources, self.targets = array("l"), array("l")
+        self._transitions: dict[Transition, Transition] = {}
 
-    def add(self, key: tuple[str, FaultCounts], parent: int, transition: Transition | None, *, goal: bool) -> int:
+    def add(self, key: int, parent: int, transition: Transition | None, *, goal: bool) -> int:
         """Add a new state and return its number."""
         number = self.number[key] = len(self.reached_by)
         self.parent.append(parent)
-        self.reached_by.append(transition)
+        self.reached_by.append(self._transitions.setdefault(transition, transition) if transition is not None else None)
         self.depth.append(self.depth[parent] + 1 if parent >= 0 else 0)
         self.reaches_goal.append(goal)
         return number
@@ -79,53 +74,34 @@ class Search:
     """One search through the states of a world. Mutable; `run` fills it.
 
     Args:
-        sim: the world to start from; the search changes a fork of it.
-        faults, lag, clock, components, eager, idle: see `TransitionSystem`.
-        invariants: what must hold at every change of API objects.
-        never: what must hold after none.
-        goal: what must be reachable; a state without it in which nothing more happens is stuck.
-        until: "stuck" to stop at the first stuck state, a predicate to stop where it holds, None to visit all states.
-        summary: words for an end state.
+        sim: the world to start from; the search changes forks of it.
+        faults: the faults that may strike.
+        options: lag, clock, components, eager, idle: see `TransitionSystem`.
+        question: what is asked of every state.
         named: the objects that words name, told of every new state.
+        remember: whether transitions are remembered (see `turn_memory.py`).
     """
 
-    def __init__(  # noqa: PLR0913 - the options of `explore`
-        self,
-        sim: Simulation,
-        *,
-        faults: Sequence[ChosenFault] = (),
-        lag: str = "ordered",
-        clock: str = "idle",
-        components: Sequence[str] | None = None,
-        eager: bool = True,
-        idle: bool = True,
-        invariants: Sequence[Invariant] = (),
-        goal: Goal | None = None,
-        until: str | Goal | None = "stuck",
-        never: Sequence[str | Property] = (),
-        summary: Summary | None = None,
-        named: NamedObjects | None = None,
-    ) -> None:
-        fork = sim.fork()
-        fork.records_events = False
-        for key in [key for key in fork.log.objects if key.kind == "Event"]:
-            del fork.log.objects[key]
-        fork.rebuild()
-        self.sim = fork
-        self.system = TransitionSystem(fork, faults, lag, clock, components, eager=eager, idle=idle)
-        self.searched = SearchedObjects(fork)
-        self.invariants = (*invariants, *((never_holds(never, fork),) if never else ()))
-        self.goal = goal
-        self.until = until
-        self.summary = summary
+    def __init__(self, sim: Simulation, faults: Sequence[ChosenFault], options: dict[str, Any], question: Question,
+                 named: NamedObjects | None = None, *, remember: bool = True) -> None:
+        self.sim = sim
+        self.faults = tuple(faults)
+        self.options = options
+        self.question = question
         self.named = named
+        self.remember = remember
+        self._begin()
+
+    def _begin(self) -> None:
         self.graph = StateGraph()
         self.transitions = 0
         self.outcomes: Counter[tuple[str, bool]] = Counter()
         self.exhausted = False
         self.violation = ""
         self.trace: tuple[Transition, ...] = ()
-        self._frontier: deque[tuple[int, FaultCounts, Checkpoint]] = deque()
+        self._next: list[tuple[int, Waiting]] = []
+        self.expander = Expander(searched_fork(self.sim), self.faults, self.options, self.question, self.named,
+                                 self.graph.number.__contains__, remember=self.remember)
 
     def run(self, max_states: int, seconds: float | None, *, progress: bool) -> None:
         """Visit states until a violation is found, the space is exhausted, a bound is met, or the user interrupts."""
@@ -133,135 +109,85 @@ class Search:
         silent = not progress or bool(os.environ.get("TQDM_DISABLE"))  # tqdm ignores it in notebooks
         with infrequent_gc(), tqdm(desc="states", unit=" states", disable=silent, leave=False) as bar:
             try:
-                self.system.run_urgent()
-                start = self._key((0,) * len(self.system.faults))
-                self._visit(start, -1, None, None)
-                while self._frontier and not self.violation:
-                    if len(self.graph.reached_by) >= max_states or (end is not None and time.monotonic() > end):
-                        return
-                    self._expand(*self._frontier.popleft())
-                    if len(self.graph.reached_by) - bar.n > 200:
-                        bar.update(len(self.graph.reached_by) - bar.n)
+                try:
+                    complete = self._search(max_states, end, bar)
+                except ForetoldWrongError:
+                    self.remember = False
+                    self._begin()
+                    bar.reset()
+                    complete = self._search(max_states, end, bar)
             except KeyboardInterrupt:
                 return
-        self.exhausted = not self.violation
-        if self.exhausted and self.goal is not None and self.until == "stuck":
+        self.exhausted = complete and not self.violation
+        if self.exhausted and self.question.goal is not None and self.question.until == "stuck":
             lost = self.graph.states_without_goal()
             if lost:
                 self._report("from this state the goal can never be reached", self.graph.trace(lost[0]))
 
-    def _key(self, fault_counts: FaultCounts) -> tuple[str, FaultCounts]:
-        return self.sim.digest(), fault_counts
+    def _search(self, max_states: int, end: float | None, bar: Any) -> bool:
+        """Visit states level by level, and return whether no bound stopped it."""
+        waiting, first = self.expander.start()
+        self._visit(-1, waiting, first)
+        if not self.violation:
+            self._next = [(0, waiting)]
+        while level := self._next:
+            self._next = []
+            for state, waiting, found in self._expansions(level):
+                self._merge(state, waiting, found)
+                if len(self.graph.reached_by) - bar.n > 200:
+                    bar.update(len(self.graph.reached_by) - bar.n)
+                if self.violation:
+                    return True
+                if len(self.graph.reached_by) >= max_states or (end is not None and time.monotonic() > end):
+                    return not self._next and state == level[-1][0]
+        return True
+
+    def _expansions(self, level: Iterable[tuple[int, Waiting]]) -> Iterator[tuple[int, Waiting, Expanded]]:
+        """Yield what the expansion of each state finds, in their order."""
+        for state, waiting in level:
+            yield state, waiting, self.expander.expand(waiting)
 
     def _report(self, violation: str, trace: tuple[Transition, ...]) -> None:
         if not self.violation:
             self.violation, self.trace = violation, trace
 
-    def _visit(
-        self, key: tuple[str, FaultCounts], source: int, transition: Transition | None, like: Checkpoint | None
-    ) -> None:
-        """Record the state that a transition led to; a new state joins the frontier."""
+    def _merge(self, state: int, waiting: Waiting, found: Expanded) -> None:
+        """Take what the expansion of a state found: its end states, its successors, a violation."""
+        if found.ends is not None and all(end == found.ends[0] for end in found.ends):
+            self.outcomes[found.ends[0]] += 1  # an end state only if periodic wake-ups lead to no other
+        if found.violation and found.transition is None:
+            self._report(found.violation, self.graph.trace(state))
+        for successor in found.successors:
+            self.transitions += 1
+            number = self._visit(state, waiting, successor)
+            if number is not None:
+                self._next.append((number, Waiting(
+                    successor.key, waiting.depth + 1, found.base, self.graph.reached_by[number], waiting.counts,
+                    successor.counts, successor.changes,
+                )))  # fmt: skip
+        if found.violation and found.transition is not None:
+            self._report(found.violation, (*self.graph.trace(state), found.transition))
+
+    def _visit(self, source: int, waiting: Waiting, successor: Successor) -> int | None:
+        """Record the state that a transition led to, and return its number if it is new."""
+        key, transition = successor.key, successor.transition
         number = self.graph.number.get(key)
+        new = number is None
         if number is None:
-            objects = self.searched
-            if self.named is not None and self.named.missing:
-                self.named.notice(self.sim.log.objects)
-            holds = self.goal is not None and bool(self.goal(objects))
-            number = self.graph.add(key, source, transition, goal=holds)
-            self._frontier.append((number, key[1], self.sim.checkpoint(like)))
-            if callable(self.until) and self.until(objects):
+            number = self.graph.add(key, source, transition if source >= 0 else None, goal=successor.goal)
+            if successor.stop:
                 self._report("the condition holds", self.graph.trace(number))
-        if transition is not None and transition.fault < 0:  # a fault is no progress towards the goal
+        if source >= 0 and transition.fault < 0:  # a fault is no progress towards the goal
             self.graph.sources.append(source)
             self.graph.targets.append(number)
+        return number if new else None
 
-    def _expand(self, state: int, fault_counts: FaultCounts, snapshot: Checkpoint) -> None:
-        """Execute every transition that is enabled in a state."""
-        self.sim.restore(snapshot)
-        transitions = self.system.enabled()
-        if not transitions:
-            transitions = self.system.periodic_wakeups()
-            self._count_end_state(state, snapshot)
-            self.sim.restore(snapshot)
-        transitions += self.system.possible_faults(fault_counts)
-        place = self.sim.log.place
-        for transition in transitions:  # grows: other draws, refusals
-            try:
-                self._execute(state, fault_counts, snapshot, transition, transitions)
-            except Exception as error:
-                error.add_note(f"raised in the exploration, {self.graph.depth[state]} deep, by {transition}")
-                raise
-            finally:
-                self.sim.log.seek(place)
-                self.sim.log.truncate()
-            if self.violation:
-                return
 
-    def _execute(
-        self, state: int, fault_counts: FaultCounts, snapshot: Checkpoint, transition: Transition,
-        transitions: list[Transition],
-    ) -> None:
-        """Execute one transition, check the invariants, and add its variants to the transitions to be executed."""
-        sim, system = self.sim, self.system
-        place = sim.log.place
-        try:
-            after = system.execute(transition, fault_counts)
-        except NotEnabledError:
-            transitions += system.other_draws(transition) if transition.kind == "fault" else ()
-            return
-        if transition.kind == "act" and transition.fault < 0:
-            transitions += system.other_draws(transition)
-            if system.ctx is not None and system.ctx.outcomes:
-                transitions += system.refusals(transition, fault_counts)
-        elif transition.kind == "fault":
-            transitions += system.other_draws(transition)  # of a leader, or of the API server that answers
-        if system.ctx is not None and system.ctx.failure:
-            self._report(system.ctx.failure, (*self.graph.trace(state), transition))
-            return
-        if self.invariants and any(type(change.key) is Key for change in sim.log.changes[place - sim.log.base :]):
-            for invariant in self.invariants:
-                violation = invariant(snapshot.objects, sim.log.objects)
-                if violation:
-                    self._report(violation, (*self.graph.trace(state), transition))
-                    return
-        system.run_urgent(place)
-        self.transitions += 1
-        self._visit(self._key(after), state, transition, snapshot)
-
-    def _count_end_state(self, state: int, snapshot: Checkpoint) -> None:
-        """Count a state in which only periodic wake-ups are enabled; without the goal it is stuck.
-
-        It is an end state only if periodic wake-ups lead to no other.
-        """
-        ends = self._end_states_from(snapshot)
-        if all(end == ends[0] for end in ends):
-            self.outcomes[ends[0]] += 1
-        if not any(goal_holds for _, goal_holds in ends) and self.until == "stuck":
-            self._report("nothing more happens, and the goal does not hold", self.graph.trace(state))
-
-    def _end_states_from(self, start: Checkpoint, max_states: int = 2_000) -> list[tuple[str, bool]]:
-        """Return (words, whether the goal holds) of each end state that periodic wake-ups lead to, this one first."""
-        sim, system = self.sim, self.system
-        fault_counts = (0,) * len(system.faults)
-        ends, known, waiting = [], {sim.digest()}, deque([start])
-        while waiting and len(known) < max_states:
-            snapshot = waiting.popleft()
-            sim.restore(snapshot)
-            transitions = system.enabled()
-            if not transitions:
-                holds = self.goal is None or bool(self.goal(self.searched))
-                words = self.summary(self.searched) if self.summary else "the goal" if holds else "stuck"
-                ends.append((words, holds))
-                transitions = system.periodic_wakeups()
-            place = sim.log.place
-            for transition in transitions:
-                system.execute(transition, fault_counts)
-                transitions += system.other_draws(transition)
-                system.run_urgent(place)
-                digest = sim.digest()
-                if digest not in known:
-                    known.add(digest)
-                    waiting.append(sim.checkpoint(snapshot))
-                sim.log.seek(place)
-                sim.log.truncate()
-        return ends if not waiting else [*ends, ("not known", True)]
+def searched_fork(sim: Simulation) -> Simulation:
+    """Return a fork of a world that records no Events and has none."""
+    fork = sim.fork()
+    fork.records_events = False
+    for key in [key for key in fork.log.objects if key.kind == "Event"]:
+        del fork.log.objects[key]
+    fork.rebuild()
+    return fork

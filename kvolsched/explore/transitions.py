@@ -249,9 +249,14 @@ class TransitionSystem:
                 self._act(transition)
             case _:
                 self._strike(transition, fault_counts)
-        if transition.fault < 0:
-            return fault_counts
+        return self.counts_after(transition, fault_counts)
+
+    @staticmethod
+    def counts_after(transition: Transition, fault_counts: FaultCounts) -> FaultCounts:
+        """Return how often each fault has struck after a transition."""
         struck = transition.fault
+        if struck < 0:
+            return fault_counts
         return (*fault_counts[:struck], fault_counts[struck] + 1, *fault_counts[struck + 1 :])
 
     def run_urgent(self, since: int | None = None) -> None:

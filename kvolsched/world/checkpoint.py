@@ -56,10 +56,11 @@ def take_checkpoint(log: Log, processes: Processes, previous: Checkpoint | None 
 
 
 def restore_checkpoint(log: Log, processes: Processes, digest: IncrementalDigest | None, saved: Checkpoint,
-                       redefine: Callable[[], set[str]]) -> None:
+                       redefine: Callable[[], set[str]], present: Checkpoint | None = None) -> None:
     """Restore contents, what is seen, views and digest from a checkpoint by applying the net differences.
 
-    `redefine` builds the processes anew whose rules differ, and returns their names.
+    `redefine` builds the processes anew whose rules differ, and returns their names. If the world is at a checkpoint,
+    `present`, what both checkpoints share is not compared.
     """
     objects = _differences(log.objects, saved.objects)
     notes = _differences(log.notes, saved.notes)
@@ -70,7 +71,10 @@ def restore_checkpoint(log: Log, processes: Processes, digest: IncrementalDigest
             process.pending = dict(saved.pending[name])
             continue
         if process.watching or saved.seen[name] is not NOTHING_SEEN:
+            at = present.seen[name] if present is not None else NOTHING_SEEN
             for kind, seen in process.seen.kinds.items():
+                if kind in at and at[kind] is saved.seen[name].get(kind):
+                    continue
                 for key, old, new in _differences(seen, saved.seen[name].get(kind, NOTHING_SEEN)):
                     process.apply_seen(kind, key, old, new)
         if process.activation is not None:
@@ -84,6 +88,7 @@ def restore_checkpoint(log: Log, processes: Processes, digest: IncrementalDigest
     if digest is not None:
         for key, _, _ in (*objects, *notes):
             digest.mark_changed(key)
+        digest.mark_seen()
 
 
 def _is_unchanged(old: Mapping[Key, Any], new: Mapping[Key, Any]) -> bool:

@@ -76,8 +76,9 @@ class Process:
     """A running component. Mutable; only changes of the log move it.
 
     `pending` holds, for each kind with changes not yet seen, the position of the oldest one; `delivered` the changes of
-    the last move of a cursor; `seen_sum` the sum of the fingerprints of all seen objects, if `tracking`; `watching`
-    whether it watches yet; `oldest_task` the position of its oldest task, if `knows_oldest_task` since its last change.
+    the last move of a cursor; `seen_sum` the sum of the fingerprints of all seen objects, `seen_changes` the number of
+    their changes, both if `tracking`; `watching` whether it watches yet; `oldest_task` the position of its oldest task,
+    if `knows_oldest_task` since its last change.
     """
 
     def __init__(self, component: Component, log: Log) -> None:
@@ -85,6 +86,7 @@ class Process:
         self.log = log
         self.delivered: list[Delivery] = []
         self.tracking = False
+        self.seen_changes = 0
         self.define(component)
 
     def define(self, component: Component) -> None:
@@ -269,6 +271,7 @@ class Process:
     def apply_seen(self, kind: str, key: Key, old: Any, new: Any) -> None:
         """Replace one seen object by another in every view that follows its kind."""
         if self.tracking and kind not in IGNORED_KINDS:
+            self.seen_changes += 1
             self.seen_sum = (self.seen_sum + object_fingerprint(key, new) - object_fingerprint(key, old)) % MODULUS
         for apply in self.listeners.get(kind, ()):
             apply(key, old, new)

@@ -26,6 +26,9 @@ IGNORED_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar", "aske
 IGNORED_KINDS = frozenset({"Event"})
 MODULUS = 1 << 128
 CLOCK_SORT = "clock"
+CURSOR_SORT = "cursor"
+GONE_SORT = "gone"
+RULES_SORT = "rules"
 
 # Metadata of a field: how it enters the digest. WAIT: a moment on the simulated clock, as seconds from now (0 if past;
 # without its time if periodic). RANK: its order among the notes of one sort. VERSION: how it compares with the versions
@@ -134,6 +137,7 @@ class DigestSource(Protocol):
     seen: InformerCache
     pending: dict[str, int]
     seen_sum: int
+    seen_changes: int
     tracking: bool
     watching: bool
     reads_clock: bool
@@ -142,7 +146,9 @@ class DigestSource(Protocol):
 class IncrementalDigest:
     """A digest that follows the log. Mutable.
 
-    Changed keys are only marked, and added up when the digest is asked for, so that undone trials cost little.
+    It is the sum of parts: one of the API objects, and one of each owner of notes with what it has seen. Changed keys
+    are only marked; a part is computed again when it is asked for and something that it depends on has changed, so
+    that undone trials cost little.
     """
 
     def __init__(self, log: Log, watchers: Mapping[str, DigestSource]) -> None:
@@ -150,9 +156,13 @@ class IncrementalDigest:
         self.watchers = watchers
         self.fingerprints: dict[LogKey, int] = {}
         self.objects_sum = 0
-        self.note_sums: dict[str, int] = {}
+        self.gone_sum = 0  # of the counts of removed objects, which are in no digest
+        self.note_sums: dict[str, int] = dict.fromkeys(watchers, 0)
         self.relative: dict[str, dict[Note, tuple[str, tuple[RelativeValue, ...]]]] = {}
         self.changed: dict[LogKey, None] = dict.fromkeys((*log.objects, *log.notes))
+        self._parts: dict[str, tuple[int, bool]] = {}  # those that are up to date, and whether their owner watched
+        self._seen: dict[str, tuple[Any, ...]] = {}
+        self._versions: dict[str, frozenset[Key]] = {}  # the keys whose versions an owner's notes are compared with
         for watcher in watchers.values():
             if not watcher.tracking:
                 watcher.tracking = True
@@ -163,18 +173,53 @@ class IncrementalDigest:
         """Mark a key whose value has changed."""
         self.changed[key] = None
 
+    def mark_seen(self) -> None:
+        """Mark the components that have seen something without a change of the log: a checkpoint was restored."""
+        for owner, watcher in self.watchers.items():
+            seen = (watcher.seen_changes, *watcher.pending)
+            if self._seen.get(owner) != seen:
+                self._seen[owner] = seen
+                self._parts.pop(owner, None)
+
     def catch_up(self) -> None:
-        """Add up the fingerprints of the changed keys."""
+        """Add up the fingerprints of the changed keys, and drop the parts that depend on them."""
+        if not self.changed:
+            return
         for key in self.changed:
-            old = self.fingerprints.pop(key, 0)
             if type(key) is Key:
-                new = 0
-                if key[0] not in IGNORED_KINDS and key in self.log.objects:
-                    new = self.fingerprints[key] = object_fingerprint(key, self.log.objects[key])
-                self.objects_sum = (self.objects_sum + new - old) % MODULUS
+                if key[0] not in IGNORED_KINDS:
+                    self._update_object(key)
+            elif key[1] == CURSOR_SORT:
+                self._parts.pop(key[0], None)
+            elif key[1] == CLOCK_SORT:
+                self._parts.clear()
+            elif key[1] == GONE_SORT:
+                self._update_gone(key)  # type: ignore[arg-type]
             elif key[1] not in IGNORED_SORTS:
-                self._update_note(key, old)  # type: ignore[arg-type]
+                if key[0] == "world" and key[1] == RULES_SORT:  # components may have been defined anew
+                    self._parts.clear()
+                self._update_note(key, self.fingerprints.pop(key, 0))  # type: ignore[arg-type]
+                self._parts.pop(key[0], None)
         self.changed.clear()
+
+    def _update_object(self, key: Key) -> None:
+        old, new = self.fingerprints.pop(key, 0), 0
+        if key in self.log.objects:
+            new = self.fingerprints[key] = object_fingerprint(key, self.log.objects[key])
+        self.objects_sum = (self.objects_sum + new - old) % MODULUS
+        for owner, keys in self._versions.items():
+            if key in keys:
+                self._parts.pop(owner, None)
+        for owner, watcher in self.watchers.items():
+            if key[0] in watcher.seen.kinds:
+                self._parts.pop(owner, None)
+
+    def _update_gone(self, note: Note) -> None:
+        count = self.log.notes.get(note, 0)
+        old, new = self.fingerprints.pop(note, 0), _hash(f"{tuple(note)}={count}") if count else 0
+        if new:
+            self.fingerprints[note] = new
+        self.gone_sum = (self.gone_sum + new - old) % MODULUS
 
     def _update_note(self, note: Note, old: int) -> None:
         owner = note[0]
@@ -192,21 +237,43 @@ class IncrementalDigest:
 
     def digest(self) -> str:
         """Return the digest of the present state, 32 hex digits."""
+        return f"{self.number():032x}"
+
+    def number(self) -> int:
+        """Return the digest of the present state as a number."""
+        return (self.objects_part() + sum(self.parts().values())) % MODULUS
+
+    def objects_part(self) -> int:
+        """Return the part of the digest that describes the API objects, and the time if a component reads the clock."""
         self.catch_up()
-        seen = [(name, w.seen_sum, self._outdated_keys(w)) for name, w in self.watchers.items() if w.watching]
-        by_owner = ((owner, self.note_sums[owner], self._relative_text(owner)) for owner in sorted(self.note_sums))
-        notes = [parts for parts in by_owner if any(parts[1:])]  # an owner without notes leaves no trace
-        time = f"|{self._now()}" if any(watcher.reads_clock for watcher in self.watchers.values()) else ""
-        return f"{_hash(f'{self.objects_sum}|{seen!r}|{notes!r}{time}'):032x}"
+        if any(watcher.reads_clock for watcher in self.watchers.values()):
+            return _hash(f"{self.objects_sum}|{self._now()}")
+        return self.objects_sum
+
+    def parts(self) -> dict[str, int]:
+        """Return the part of each owner of notes: 0 if it has seen nothing and noted nothing."""
+        self.catch_up()
+        return {owner: self._part(owner) for owner in self.note_sums}
+
+    def part(self, owner: str) -> int:
+        """Return the part of one owner: equal if all that it has seen and noted is equivalent."""
+        self.catch_up()
+        return self._part(owner)
+
+    def _part(self, owner: str) -> int:
+        watcher = self.watchers.get(owner)
+        watching = watcher is not None and watcher.watching
+        known = self._parts.get(owner)
+        if known is not None and known[1] is watching:
+            return known[0]
+        seen = (watcher.seen_sum, self._outdated_keys(watcher)) if watcher is not None and watching else ()
+        found = (seen, self.note_sums.get(owner, 0), self._relative_text(owner))
+        part = _hash(f"{owner}|{found!r}") if any(found) else 0
+        self._parts[owner] = part, watching
+        return part
 
     def _now(self) -> float:
         return float(self.log.notes.get(Note("world", CLOCK_SORT, ""), 0.0))
-
-    def local_state(self, component: str) -> tuple[Any, ...]:
-        """Return the local state of a component: equal if all that it has seen and noted is equivalent."""
-        self.catch_up()
-        sums = self.watchers[component].seen_sum, self.note_sums.get(component, 0)
-        return component, *sums, self._relative_text(component)
 
     def _outdated_keys(self, watcher: DigestSource) -> tuple[Key, ...]:
         """Return the keys of which a component has seen an old version that equals the stored one."""
@@ -221,9 +288,11 @@ class IncrementalDigest:
         """Return the text of a component's notes with relative values."""
         relative = self.relative.get(owner)
         if not relative:
+            self._versions.pop(owner, None)
             return ""
         now = self._now()
         ranks = _ranks(relative)
+        self._versions[owner] = frozenset(key for key in ranks if type(key) is Key)
         lines = []
         for note, (text, values) in relative.items():
             parts = []

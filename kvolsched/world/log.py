@@ -188,6 +188,8 @@ class Log:
             versions = (obj.metadata.resource_version for key, obj in self.objects.items() if key[0] == kind)
             if any(version <= self.base for version in versions):
                 return start
+            if any(self.changes[place - self.base].old is not None for place in self.changes.by_kind.get(kind, ())):
+                return start  # an object that was there at `base` and has changed since
         places = self.changes.by_kind.get(kind)
         if not places or places[-1] < start:
             return None

@@ -364,20 +364,21 @@ class Runtime:
         """Return a checkpoint of the present position, sharing unchanged parts with a previous one."""
         return take_checkpoint(self.log, self.processes, previous)
 
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Restore a checkpoint of this world; the past before it is lost."""
-        restore_checkpoint(self.log, self.processes, self.incremental_digest, checkpoint, self.redefine)
+    def restore(self, checkpoint: Checkpoint, present: Checkpoint | None = None) -> None:
+        """Restore a checkpoint of this world, which may be at another one; the past before it is lost."""
+        restore_checkpoint(self.log, self.processes, self.incremental_digest, checkpoint, self.redefine, present)
         self._forget_oldest_tasks()
 
     def digest(self) -> str:
         """Return the digest of the present state (see `digest.py`)."""
-        return self._maintained_digest().digest()
+        return self.maintained_digest().digest()
 
     def local_state(self, component: str) -> tuple[Any, ...]:
         """Return the local state of a component, hashable: equal if all that it has seen and noted is equivalent."""
-        return self._maintained_digest().local_state(component)
+        return component, self.maintained_digest().part(component)
 
-    def _maintained_digest(self) -> IncrementalDigest:
+    def maintained_digest(self) -> IncrementalDigest:
+        """Return the digest that follows this world."""
         if self.incremental_digest is None:
             self.incremental_digest = IncrementalDigest(self.log, self.processes)
         return self.incremental_digest

@@ -483,9 +483,9 @@ class Simulation(Runtime):
         other.rebuild()
         return other
 
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Restore a checkpoint of this world; the past before it is lost."""
-        super().restore(checkpoint)
+    def restore(self, checkpoint: Checkpoint, present: Checkpoint | None = None) -> None:
+        """Restore a checkpoint of this world, which may be at another one; the past before it is lost."""
+        super().restore(checkpoint, present)
         self.history = History(self.log)
 
 

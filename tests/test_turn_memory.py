@@ -1,0 +1,70 @@
+"""Remembered transitions: each leads where its execution would lead, and a search without memory finds the same."""
+
+import pytest
+from test_discoveries import one_disk, two_claims
+from test_explore import account, bank
+
+import kvolsched
+from kvolsched.explore import Crash, Refuse, expansion, explore
+from kvolsched.explore.turn_memory import TurnMemory, contents_of
+
+WORLDS = {
+    "payers": (lambda: bank(careful=True), {"goal": lambda objects: account(objects) == 2, "faults": [Crash("anna")]}),
+    "zone": (lambda: kvolsched.scenario("zonal-example"),
+             {"until": None, "lag": "none", "faults": [Crash("kube-scheduler"), Refuse("kube-scheduler")]}),
+    "per kind": (lambda: one_disk("upstream", driver=False), {"lag": "per kind", "until": None, "max_states": 400}),
+    "two claims": (lambda: two_claims("design"), {"until": None, "clock": "free", "max_states": 300}),
+    "replicas": (lambda: kvolsched.scenario("two-replicas", "upstream"), {"max_states": 300}),
+}
+
+
+def found(result):
+    """Return everything that a result says."""
+    return repr(result), result.trace, result.states, result.transitions, result.depth
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_is_remembered_is_what_execution_does(name, monkeypatch):
+    """Every remembered transition is executed, too: it reaches the state that was foretold, with the same draws."""
+    world, options = WORLDS[name]
+    foretell, checked = expansion.Expander._foretell, []
+
+    def compared(self, here, counts, transition, transitions, expanded):
+        before = len(expanded.successors)
+        known = foretell(self, here, counts, transition, transitions, expanded)
+        if known and len(expanded.successors) > before:
+            system, log = self.system, self.sim.log
+            place, draws = log.place, list(system.draw_sizes)
+            after = system.execute(transition, counts)
+            assert draws == system.draw_sizes
+            system.run_urgent(place)
+            assert expanded.successors[-1].key == self._key(contents_of(self.sim).digest, after)
+            log.seek(place)
+            log.truncate()
+            checked.append(transition)
+        return known
+
+    monkeypatch.setattr(expansion.Expander, "_foretell", compared)
+    explore(world(), **options, progress=False)
+
+    assert len(checked) > 5
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_memory_changes_nothing_of_a_result(name, monkeypatch):
+    """States, transitions, trace and words are those of a search that executes every transition."""
+    world, options = WORLDS[name]
+    remembering = explore(world(), **options, progress=False)
+    monkeypatch.setattr(TurnMemory, "key", lambda *_: None)
+
+    assert found(remembering) == found(explore(world(), **options, progress=False))
+
+
+def test_a_state_that_was_foretold_wrongly_makes_the_search_begin_without_memory(monkeypatch):
+    """A world whose turns depend on more than is compared costs time, and changes no result."""
+    world, options = WORLDS["payers"]
+    expected = found(explore(world(), **options, progress=False))
+    digest_after = TurnMemory.digest_after
+    monkeypatch.setattr(TurnMemory, "digest_after", lambda self, *args: (digest_after(self, *args) or 0) + 1)
+
+    assert expected == found(explore(world(), **options, progress=False))
