@@ -241,7 +241,8 @@ class Cluster(ClusterRules):
 
         Args:
             pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
-            patches: mappings or YAML; for kind `json` lists of operations.
+            patches: mappings or YAML; a list of operations is a JSON patch. By default some that answer what may be
+                changed on the pod, made of its own spec and the nodes there are; each is tried, none is assumed.
             kind: the kind of patch, as in `kubectl patch --type`.
 
         >>> c = Cluster()
@@ -267,7 +268,7 @@ class Cluster(ClusterRules):
 
         Args:
             pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
-            patches: mappings or YAML to begin with; by default one that narrows the pod to a zone.
+            patches: mappings or YAML to begin with; by default those of `may`, which answer what may be changed.
             kind: the kind of patch, as in `kubectl patch --type`.
 
         Raises:

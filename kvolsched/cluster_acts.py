@@ -25,7 +25,7 @@ class ClusterActs(ClusterCore):
     # -- any object --------------------------------------------------------------------------------------------
 
     def patch(self, reference: str, change: Any, kind: str = "merge", subresource: str = "") -> CommandResult:
-        """Patch one object, as `kubectl patch` does.
+        """Patch one object, as `kubectl patch` does; a field that nothing knows is dropped with a warning.
 
         Args:
             reference: the object, such as `pod/web-0` or `deployment/shop/web`.
@@ -50,8 +50,11 @@ class ClusterActs(ClusterCore):
         data = manifest.read_plain(change, "patch")[0] if isinstance(change, str) else change
         key = self.find_key(reference)
         words = f"user patches {f'the {subresource} of ' if subresource else ''}{ref(key)}"
-        changed = self._patched(key, data, words, kind, subresource)
-        return _line(key, "patched" if changed else "patched (no change)")
+        patch = ManifestPatch(data, kind, subresource, drops_unknown=True)
+        warnings = patch.warnings(self.world.log.objects[key])
+        changed = self._send(Write("patch", key, patch, words=words))
+        line = _line(key, "patched" if changed else "patched (no change)")
+        return CommandResult((*(f"Warning: {warning}" for warning in warnings), *line.lines))
 
     def label(
         self, reference: str, *changes: str | Mapping[str, str | None], overwrite: bool = False, **labels: str | None
@@ -302,9 +305,9 @@ class ClusterActs(ClusterCore):
         found = matching_keys(self.world.log.objects, reference, WORKLOADS)
         return found[0] if len(found) == 1 else self.find_key(reference, WORKLOADS if found else ())
 
-    def _patched(self, key: Key, data: Any, words: str, kind: str = "merge", subresource: str = "") -> bool:
-        """Send a patch as the user, and say whether it changed anything."""
-        return self._send(Write("patch", key, ManifestPatch(data, kind, subresource), words=words))
+    def _patched(self, key: Key, data: Any, words: str) -> bool:
+        """Send a merge patch as the user, and say whether it changed anything."""
+        return self._send(Write("patch", key, ManifestPatch(data), words=words))
 
     def _send(self, write: Write) -> bool:
         """Send one write as the user, and say whether it changed anything."""

@@ -78,7 +78,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "explore": CORE,
     "why": CORE,
     "fix": CORE | {"why"},
-    "may": CORE | {"requests", "why"},
+    "may": CORE | {"requests", "revision_registry", "why"},
     "series": CORE,
     "what_if": CORE,
     "predict": CORE | {"explain"},

@@ -8,11 +8,13 @@ import attrs
 
 from kvolsched.notebook_output import DrawnAnswer, PrintedAnswer
 from kvolsched.results import hanging_indent
+from kvolsched.revision_registry import TODAY, stands_for
 
 from .changes import Changes
 from .witness import Witness
 
 MAX_NAMES = 8  # nodes that are named in one line of text
+MANY = 7  # patches; more have one line each
 RELATIONS = {  # how the nodes that match after a patch compare with those before, for all nodes that can exist
     "same": "it selects the same nodes",
     "narrower": "it selects fewer nodes",
@@ -42,7 +44,9 @@ class PatchRow(PrintedAnswer):
         directives: whether the patch changes nodeSelector or node affinity.
         instead: a merge patch on one line that is allowed and selects the nodes of this refused one; "" if none is
             known.
-        hint: another way to write this refused patch: at another place, or of another kind; "" if none is known.
+        hint: another way to write this patch: at another place, or of another kind; "" if none is known.
+        warnings: what the API server warns of although it takes the patch: fields that it drops.
+        title: what the patch changes, in words, if it was suggested; "" for a patch of yours.
     """
 
     patch: str
@@ -60,11 +64,24 @@ class PatchRow(PrintedAnswer):
     directives: bool = True
     instead: str = ""
     hint: str = ""
+    warnings: tuple[str, ...] = ()
+    title: str = ""
 
     @property
     def verdict(self) -> str:
         """`allowed (200)` or `refused (422 Invalid)`."""
         return f"allowed ({self.code})" if self.allowed else f"refused ({self.code} {self.reason})"
+
+    @property
+    def change(self) -> str:
+        """What the patch changes, on one line: `spec.nodeSelector.zone: a → b`; or the patch if that is nothing."""
+        return (self.changes.short if self.changes is not None else "") or self.patch
+
+    def why_under(self, rule: str = "") -> str:
+        """Return why the patch is refused: the rule that it breaks, unless it was told above, or the server's words."""
+        if rule and self.rules == (rule,):
+            return "the rule above"
+        return f"rule: {self.rules[0]}" if self.rules else self.words or self.explanation
 
     @property
     def effect(self) -> str:
@@ -82,8 +99,9 @@ class PatchRow(PrintedAnswer):
     def __repr__(self) -> str:
         instead = f"allowed, for these nodes: {self.instead}" if self.instead else ""
         effect = self.effect if self.relation != "unknown" else ""  # the explanation says it
-        lines = [part for part in (effect, self.words, self.explanation, self.hint, instead) if part]
-        head = hanging_indent([f"{self.verdict}: {self.patch}"], 0)
+        warned = [f"Warning: {warning}, which is dropped" for warning in self.warnings]
+        lines = [part for part in (*warned, effect, self.words, self.explanation, self.hint, instead) if part]
+        head = hanging_indent([f"{self.verdict}: {f'{self.title}: ' if self.title else ''}{self.patch}"], 0)
         return "\n  ".join([head, *(hanging_indent([line], 2) for line in lines)])
 
 
@@ -99,6 +117,8 @@ class PatchAnswers(DrawnAnswer):
         before: the nodes that match its nodeSelector and node affinity now, sorted.
         rows: a row for each patch.
         zones: node -> its zone, "" for a node without that label.
+        rule: the sentence that says what may change, if it is what refused one of the suggested patches.
+        suggested: whether the patches are those that answer what may be changed on the pod.
     """
 
     pod: str
@@ -108,6 +128,21 @@ class PatchAnswers(DrawnAnswer):
     before: tuple[str, ...]
     rows: tuple[PatchRow, ...]
     zones: Mapping[str, str] = attrs.Factory(dict)
+    rule: str = ""
+    suggested: bool = False
+
+    @property
+    def not_today(self) -> str:
+        """Which rules answer, if they are not today's: `rules design (the design documents), not today's`; or ""."""
+        if self.revision.partition(" ")[0] == TODAY:
+            return ""
+        documents = stands_for(self.revision).partition(",")[0] or "a design that the documents reject"
+        return f"rules {self.revision} ({documents}), not today's"
+
+    @property
+    def is_short(self) -> bool:
+        """Whether each patch has one line, since there are many, or they answer one question together."""
+        return self.suggested or len(self.rows) > MANY
 
     @property
     def allowed(self) -> bool:
@@ -116,9 +151,10 @@ class PatchAnswers(DrawnAnswer):
 
     @property
     def headline(self) -> str:
-        """The pod, its gates, and the nodes that match now."""
+        """The pod, its gates, the nodes that match now, and the rules if they are not today's."""
         gates = f"is held by {', '.join(self.gates)}" if self.gates else "has no scheduling gate"
-        return f"{self.pod} {gates}; {len(self.before)} of {self.size} nodes match now ({_names(self.before)})"
+        now = f"{self.pod} {gates}; {len(self.before)} of {self.size} nodes match now ({_names(self.before)})"
+        return f"{now}; {self.not_today}" if self.not_today else now
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -131,9 +167,32 @@ class PatchAnswers(DrawnAnswer):
 
     def __repr__(self) -> str:
         lines = [hanging_indent([self.headline], 0)]
+        if self.suggested:
+            lines.append(hanging_indent([self.may_change], 0))
         for number, row in enumerate(self.rows):
-            lines.append(f"  [{number}] " + repr(row).replace("\n", "\n      "))
+            if self.is_short:
+                lines += _short_lines(number, row, self.rule)
+            else:
+                lines.append(f"  [{number}] " + repr(row).replace("\n", "\n      "))
         return "\n".join([*lines, f"(rules: {self.revision})"])
+
+    @property
+    def may_change(self) -> str:
+        """What may change on the pod, in a sentence; what follows it are changes of its own spec."""
+        rule = f"{self.rule[:1].upper()}{self.rule[1:]}." if self.rule else ""
+        return f"{rule} Tried on its own spec, each alone:".strip()
+
+
+def _short_lines(number: int, row: PatchRow, rule: str) -> list[str]:
+    """Return a patch with its answer on one line, and below it what is dropped, or why it is refused."""
+    sign = "✓ allowed" if row.allowed else f"✕ refused ({row.code})"
+    head = f"  [{number}] {sign}  " + hanging_indent([f"{row.title}; {row.change}" if row.title else row.change], 8)
+    why = [f"Warning: {warning}, which is dropped" for warning in row.warnings]
+    if not row.allowed:
+        why.append(row.why_under(rule))
+    elif row.directives:
+        why.append(row.effect)
+    return [head, *(f"      {hanging_indent([line], 8)}" for line in why if line)]
 
 
 def _names(names: tuple[str, ...]) -> str:

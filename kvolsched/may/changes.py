@@ -17,6 +17,7 @@ from kvolsched.api.text.convert import to_plain
 FLOW = 44  # characters of a value in flow style, at most
 CONTEXT = 3  # equal items of a list that are shown
 PLAIN = re.compile(r"(?!(?:true|false|null|yes|no|on|off|y|n)\Z)[A-Za-z][\w./-]*\Z", re.IGNORECASE)
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 SERVER_FIELDS = frozenset({"resourceVersion", "uid", "creationTimestamp", "generation"})
 
 
@@ -31,10 +32,11 @@ class ChangedLine(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What differs between two objects: the path that all changes share, and the lines below it."""
+    """What differs between two objects: the path that all changes share, the lines below it, and all on one line."""
 
     path: str
     lines: tuple[ChangedLine, ...]
+    short: str = ""
 
 
 def changes_of(before: Any, after: Any) -> Changes:
@@ -42,6 +44,7 @@ def changes_of(before: Any, after: Any) -> Changes:
     old: Any = _without_server_fields(to_plain(before))
     new: Any = _without_server_fields(to_plain(after))
     path: list[str] = []
+    short = ", ".join(_on_one_line(old, new, "")).replace(REQUIRED, "required…")
     while True:
         differing = [key for key in {**old, **new} if old.get(key) != new.get(key)]
         inner = [(old.get(key), new.get(key)) for key in differing]
@@ -49,7 +52,31 @@ def changes_of(before: Any, after: Any) -> Changes:
             break
         path.append(differing[0])
         old, new = inner[0]
-    return Changes(".".join(path), tuple(_compare(old, new, "")))
+    return Changes(".".join(path), tuple(_compare(old, new, "")), short)
+
+
+def _on_one_line(old: Any, new: Any, path: str) -> Iterator[str]:
+    """Yield each change with its path: `spec.nodeSelector: + {zone: a}`, `spec.priority: 1 → 2`."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in (key for key in {**old, **new} if old.get(key) != new.get(key)):
+            inner = f"{path}[{key}]" if "/" in key or "." in key else f"{path}.{key}".lstrip(".")
+            yield from _on_one_line(old.get(key), new.get(key), inner)
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new) and _both_nested(old, new):
+        for place, (one, other) in enumerate(zip(old, new, strict=True)):
+            if one != other:
+                yield from _on_one_line(one, other, f"{path}[{place}]")
+    elif isinstance(old, list | None) and isinstance(new, list | None):
+        mine, others = old or [], new or []
+        if _both_nested(mine, others) or not (mine and others):
+            gone = [f"- {flow(item)}" for item in mine if item not in others]
+            come = [f"+ {flow(item)}" for item in others if item not in mine]
+            yield f"{path}: {' '.join([*gone, *come])}"
+        else:
+            yield f"{path}: {flow(mine)} → {flow(others)}"
+    elif old is None:
+        yield f"{path}: + {flow(new)}"
+    else:
+        yield f"{path}: - {flow(old)}" if new is None else f"{path}: {flow(old)} → {flow(new)}"
 
 
 def block(value: Any, indent: str = "") -> Iterator[str]:

@@ -20,14 +20,15 @@ from kvolsched.api.text import manifest
 from kvolsched.api.text.convert import schema, to_plain
 from kvolsched.cluster_core import USER, ClusterCore
 from kvolsched.requests import CODES
-from kvolsched.rule_settings import DIRECTIVES_GATE
+from kvolsched.rule_settings import API_SERVER, DIRECTIVES_GATE
 from kvolsched.scheduler.node_selection import matches_node_affinity, node_affinity, required_node_affinity
 from kvolsched.world.apiserver import Denial, RefusedWrite, Write
 from kvolsched.world.log import Key
-from kvolsched.world.manifest_patch import ManifestPatch
+from kvolsched.world.manifest_patch import PATCH_KINDS, ManifestPatch
 
 from .answer import PatchAnswers, PatchRow
-from .changes import changes_of
+from .changes import REQUIRED, changes_of
+from .suggested import suggestions
 from .witness import Witness, find_witness
 
 NO_GATE = ("the pod has no scheduling gate, so its nodeSelector and node affinity are immutable, whether a change "
@@ -39,6 +40,8 @@ TERM_RULE = ("each required term keeps its requirements in their order; others m
              "none may be changed or removed")
 SPEC_RULE = ("of the spec of a gated pod only nodeSelector, node affinity, tolerations, gates and images may change; "
              "pod affinity, pod anti-affinity and spread constraints are immutable")
+FREE_RULE = ("of the spec of a pod that no gate holds only images, tolerations (they may be added) and its deadlines "
+             "may change")
 RULES = (  # part of a fault's path and of its detail -> the rule that it breaks
     ("spec.nodeSelector", "", SELECTOR_RULE),
     ("nodeSelectorTerms", "NodeSelectorTerms list", COUNT_RULE),
@@ -46,7 +49,6 @@ RULES = (  # part of a fault's path and of its detail -> the rule that it breaks
     ("spec.schedulingGates", "only deletion", "scheduling gates may be removed, none may be added after creation"),
     ("spec.tolerations", "existing toleration", "tolerations may be added, none may be changed or removed"),
 )
-REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PROVED = "no node that can exist would newly match, proved over all values of labels that the directives tell apart"
 
 
@@ -56,7 +58,8 @@ def may(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> P
     Args:
         cluster: the cluster in its present state; it does not change.
         pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
-        patches: mappings or YAML; each is tried by itself. For kind `json` a patch is a list of operations.
+        patches: mappings or YAML; each is tried by itself. A list of operations is a JSON patch. By default some that
+            answer what may be changed on the pod, made of its own spec and the nodes there are.
         kind: the kind of patch, as in `kubectl patch --type`.
 
     Raises:
@@ -66,17 +69,29 @@ def may(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> P
     key = cluster.find_key(pod, "pod")
     nodes: list[Node] = cluster.objects("nodes")
     before: Pod = cluster.world.log.objects[key]
-    wanted = [ManifestPatch(_plain(patch), kind) for patch in patches]
-    rows = tuple(_try(cluster, key, before, nodes, patch) for patch in wanted)
+    wanted = [(_as_patch(patch, kind), "") for patch in patches]
+    own = [(ManifestPatch(each.patch), each.title) for each in suggestions(before, nodes)] if not patches else []
+    ManifestPatch({}, kind)  # refuses a kind that there is not
+    rows = tuple(attrs.evolve(_try(cluster, key, before, nodes, patch), title=title) for patch, title in wanted or own)
     gates = tuple(gate.name for gate in before.spec.scheduling_gates)
     name = f"{key.namespace}/{key.name}"
     places = {node.metadata.name: _zone(node) for node in nodes}
-    return PatchAnswers(name, cluster.revision.name, gates, len(nodes), _matching(before, nodes), rows, places)
+    rules = cluster.rules_of(API_SERVER).name
+    broken = [rule for row in rows for rule in row.rules if rule in (SPEC_RULE, FREE_RULE)] if own else []
+    return PatchAnswers(name, rules, gates, len(nodes), _matching(before, nodes), rows, places,
+                        rule=broken[0] if broken else "", suggested=bool(own))
 
 
 def _zone(node: Node) -> str:
     """Return a node's zone, "" if it has no label for it."""
     return next((node.metadata.labels[key] for key in ZONE_LABELS if key in node.metadata.labels), "")
+
+
+def _as_patch(patch: Any, kind: str) -> ManifestPatch:
+    """Return a patch as it is sent by kubectl; a list of operations is a JSON patch, whatever kind is asked for."""
+    plain = _plain(patch)
+    listed = isinstance(plain, list | tuple) and kind in PATCH_KINDS
+    return ManifestPatch(plain, "json" if listed else kind, drops_unknown=True)
 
 
 def _plain(patch: Any) -> Any:
@@ -117,7 +132,8 @@ def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], pat
         changes=None if after is None else changes_of(before, after),
         rules=rules,
         directives=after is not None and _changes_directives(before, after),
-        hint=_hint(before, after, patch) if refused is not None else "",
+        hint=_hint(before, after, patch) if refused is not None or patch.warnings(before) else "",
+        warnings=() if refused is not None else patch.warnings(before),
         instead=_allowed_instead(cluster, key, before, after) if narrows and after is not None else "",
     )
 
@@ -127,7 +143,7 @@ def _hint(before: Pod, after: Pod | None, patch: ManifestPatch) -> str:
     data = thaw(patch.data)
     if patch.kind == "json" or not isinstance(data, dict):
         return ""
-    if after is None:
+    if after is None or patch.warnings(before):
         outside = [key for key in data if key in schema()["types"]["PodSpec"]]
         paths = " and ".join(f"spec.{key}" for key in outside)
         return f"write {paths}: a patch begins where a manifest does" if outside else ""
@@ -259,7 +275,7 @@ def _immutable_rule(before: Pod, after: Pod) -> str:
             return NO_GATE
         if _without_directives(before) == _without_directives(after):
             return GATE_IS_OFF
-    return SPEC_RULE
+    return SPEC_RULE if before.spec.scheduling_gates else FREE_RULE
 
 
 def _without_directives(pod: Pod) -> PodSpec:

@@ -26,7 +26,8 @@ def _decoded(answer: Any) -> Figure:
 
 def _patches(answer: Any) -> Figure:
     page = patch_rows(answer)
-    return Figure(lambda width, selection: may.draw(page, width, selection), repr(answer))
+    opens = (lambda width, _selection: may.folded(page, width)) if page.short else None
+    return Figure(lambda width, selection: may.draw(page, width, selection), repr(answer), on_page=opens)
 
 
 def _story(answer: Any) -> Figure:

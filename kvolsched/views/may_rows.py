@@ -24,6 +24,9 @@ class PatchView:
         hint: another way to write a refused patch.
         label: all of it as text.
         readable: whether the patch leaves a pod.
+        title: what a suggested patch changes, in words.
+        change: what it changes, on one line.
+        why: why it is refused, or what is dropped of it; "" for neither.
     """
 
     number: int
@@ -44,6 +47,9 @@ class PatchView:
     label: str
     readable: bool = True
     hint: str = ""
+    title: str = ""
+    change: str = ""
+    why: str = ""
 
 
 @frozen
@@ -55,6 +61,7 @@ class PatchPage:
         zones: zone -> the names of its nodes, sorted.
         patches: the patches.
         reading: all of it as text.
+        short: whether each patch has a row of few lines, which opens.
     """
 
     headline: str
@@ -63,6 +70,7 @@ class PatchPage:
     zones: tuple[tuple[str, tuple[str, ...]], ...]
     patches: tuple[PatchView, ...]
     reading: str
+    short: bool = False
 
     @property
     def size(self) -> int:

@@ -13,7 +13,7 @@ import attrs
 
 from ..api.kinds.meta import freeze, thaw
 from ..api.text import patches, strategic_patch
-from ..api.text.convert import from_plain, to_plain
+from ..api.text.convert import from_plain, to_plain, without_unknown
 from ..api.text.fault import ManifestError
 from ..api.unknown_name import UnknownName, did_you_mean
 from .apiserver import Denial, conflict_message, key_of
@@ -33,11 +33,14 @@ class ManifestPatch:
         data: a mapping, or for a JSON patch a list of operations.
         kind: one of `PATCH_KINDS`.
         subresource: "status" patches the status alone; by default the status stays as it is.
+        drops_unknown: fields that nothing knows are dropped, as the API server does for kubectl patch, which sends no
+            fieldValidation: the default is Warn. Otherwise they are refused.
     """
 
     data: Any = attrs.field(converter=freeze)
     kind: str = "merge"
     subresource: str = ""
+    drops_unknown: bool = False
 
     @property
     def admitted(self) -> bool:
@@ -52,6 +55,17 @@ class ManifestPatch:
         if self.subresource not in ("", "status"):
             raise ValueError(f"no subresource {self.subresource!r} can be patched; there is: status")
 
+    def warnings(self, old: Any) -> tuple[str, ...]:
+        """Return the API server's warnings about fields that it drops: `unknown field "spec.nodeSelecter"`."""
+        if not self.drops_unknown:
+            return ()
+        try:
+            patched = PATCH_KINDS[self.kind](to_plain(old), thaw(self.data))
+        except ValueError:
+            return ()
+        found = without_unknown(patched)[1] if isinstance(patched, dict) else ()
+        return tuple(f'unknown field "{path}"' for path in found)
+
     def apply(self, old: Any) -> Any:
         """Return the object with the patch applied, or why it cannot be."""
         plain = to_plain(old)
@@ -60,7 +74,10 @@ class ManifestPatch:
         except ValueError as error:
             return Denial("Invalid", f"the server rejected our request due to an error in our request: {error}")
         if not isinstance(patched, dict):
-            return Denial("BadRequest", f"the patch leaves no object: {patched!r}")
+            listed = '; a list of operations is a patch of kind "json"' if isinstance(patched, list | tuple) else ""
+            return Denial("BadRequest", f"the patch leaves no object: {patched!r}{listed}")
+        if self.drops_unknown:
+            patched, _ = without_unknown(patched)
         asked = patched.get("metadata") or {}
         version = str(asked.pop("resourceVersion", "") or "") if isinstance(asked, dict) else ""
         if version not in ("", "0", str(old.metadata.resource_version)):

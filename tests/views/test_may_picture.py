@@ -1,5 +1,8 @@
 """The picture of the gate workbench: differences, squares before over after, witnesses, and every width."""
 
+import re
+
+import attrs
 import pytest
 
 from kvolsched import Cluster
@@ -31,7 +34,7 @@ NO_POD = {"spec": {"priority": "<script>"}}
 ALL = (NARROWER, SAME_NODES, WIDER, LATER, NONE_LEFT, GATE, NO_POD)
 
 
-def gated(in_zone=2, names="node-{zone}{number}"):
+def gated(in_zone=2, names="node-{zone}{number}", revision="upstream"):
     """Return a cluster with nodes in three zones and a gated pod that may use two of them."""
     nodes = [
         {"apiVersion": "v1", "kind": "Node",
@@ -42,7 +45,7 @@ def gated(in_zone=2, names="node-{zone}{number}"):
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "nightly"},
            "spec": terms([NOW])["spec"] | {"schedulingGates": [{"name": "example.com/quota"}],
                                            "containers": [{"name": "app", "image": "app"}]}}  # fmt: skip
-    return Cluster.from_manifests([*nodes, pod])
+    return Cluster.from_manifests([*nodes, pod], revision=revision)
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +122,30 @@ def test_no_words_overlap_or_leave_the_picture(cluster):
 def test_the_figure_reads_as_the_answer_prints(answers):
     """Notebook tests compare the lines; the picture is beside them."""
     assert repr(answers) == repr(answers.figure())
+
+
+def test_what_may_change_has_a_row_each_that_opens():
+    """Suggested changes are short rows, in a notebook each with its detail folded below; the head says which rules."""
+    figure = gated().may("nightly").figure()
+    assert "What may I change on nightly? " in figure.svg
+    assert 'class="k-fx-d"' not in figure.svg
+    page = figure.on_page(720, "")
+    assert len(gated().may("nightly")) == page.count("<details")
+    assert "not today&#39;s" in gated(revision="design").may("nightly").figure().svg.replace("'s", "&#39;s")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_short_rows_fit_every_width(width):
+    """No word of a short row leaves the page or lies on another one, with long names and hostile values."""
+    answers = gated(8, "a-node-with-a-very-long-name-{zone}{number}").may("nightly", *ALL * 3)
+    page = rows_of(answers)
+    assert page.short
+    assert not misplaced(draw(page, width), width)
+    assert not misplaced(draw(page, width, "patch/2"), width)
+
+
+def test_many_patches_are_not_high():
+    """Twenty-one patches take less than a quarter of the room that they take in full."""
+    page = rows_of(gated().may("nightly", *ALL * 3))
+    high = [float(re.search(r'height="([\d.]+)"', draw(each, 828))[1]) for each in (page, attrs.evolve(page, short=False))]
+    assert high[0] < high[1] / 3

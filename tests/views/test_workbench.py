@@ -23,8 +23,7 @@ def cluster():
 def test_the_answer_follows_the_text(cluster):
     """Every change of the editor is tried on a fork; the picture has the answer, the cluster stays as it is."""
     before = cluster.digest()
-    bench = cluster.workbench("app")
-    assert f"spec:\n  nodeSelector: {{{ZONE}: a}}" == bench.text or ZONE in bench.text
+    bench = cluster.workbench("app", f"spec:\n  nodeSelector: {{{ZONE}: a}}")
     bench.editor.value = OTHER
 
     assert ("refused (422 Invalid)", "n2") == (bench.answers[0].verdict, bench.answers[0].witness.name)
@@ -98,3 +97,17 @@ def test_no_text_breaks_the_workbench(text, kind):
     bench.text = f"<script>{text}"
     assert "\n" not in bench.error
     assert "<script" not in bench.host.body + bench.said.value
+
+
+def test_it_begins_with_what_may_be_changed(cluster):
+    """Without patches there is one of each sort, judged; the row that is edited is open where it stands."""
+    bench = cluster.workbench("app")
+    assert [row.title for row in cluster.may("app")] == [row.title for row in bench.answers]
+    assert "What may I change on app? " in bench.host.body
+    assert bench.patches == tuple(draft.text for draft in bench.drafts)
+    bench.choose(2)
+    body = bench.host.body
+    assert body.index('data-ref="patch/1"') < body.index('data-ref="patch/2"') < body.index('data-ref="patch/3"')
+    bench.text = "spec: {nodeSelector: {vm: spot}}"
+    assert "What may I change" not in bench.host.body
+    assert "" == bench.answers[1].title

@@ -22,7 +22,16 @@ import attrs
 from ..kinds import quantity
 from ..kinds.kind import KINDS_BY_NAME
 from ..kinds.meta import Frozen, freeze, thaw
-from .fault import Fault, ManifestError, PathChain, Problem, format_value, path_steps, suggest_nearest
+from .fault import (
+    Fault,
+    ManifestError,
+    PathChain,
+    Problem,
+    format_path,
+    format_value,
+    path_steps,
+    suggest_nearest,
+)
 
 Reader = Callable[[Any, PathChain, list[Problem]], Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -113,6 +122,18 @@ def from_plain(data: Mapping[str, Any]) -> Any:
     if faults:
         raise ManifestError(faults)
     return found
+
+
+def without_unknown(data: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return plain data without the fields that nothing knows, and their paths."""
+    unknown = [problem.path for problem in decode(data)[1] if problem.rule == "unknown"]
+    known: Any = thaw(freeze(data)) if unknown else data
+    for path in unknown:
+        parent = known
+        for step in path[:-1]:
+            parent = parent[step]
+        parent.pop(path[-1], None)
+    return typing.cast(dict[str, Any], known), tuple(map(format_path, unknown))
 
 
 def to_plain(value: Any) -> dict[str, Any]:

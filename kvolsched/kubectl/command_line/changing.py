@@ -261,7 +261,11 @@ def _each(command: Command, arguments: tuple[str, ...]) -> list[Key]:
 def _act(command: Command, act: Callable[[], CommandResult]) -> None:
     """Perform one act, and print its line or its refusal."""
     try:
-        command.out += act().lines
+        for line in act().lines:
+            if line.startswith("Warning: "):
+                command.warn(line)
+            else:
+                command.out.append(line)
     except ApplyRefused as error:
         command.fail(refusal(error))
     except ManifestError as error:

@@ -32,18 +32,25 @@ def rows_of(answers: PatchAnswers) -> PatchPage:
         headline = f"The patch to {pod} is {'allowed' if allowed else 'refused'} {state}"
     gated = "A gated pod may narrow where it goes, never widen."
     rule = gated if answers.gates else "A pod without a gate cannot change where it goes."
+    if answers.suggested:
+        told = state if answers.gates else "with no gate to hold it"
+        headline = f"What may I change on {pod}? {allowed} of {count} changes {verb} allowed {told}"
+        rule = answers.may_change
+    headline += f"; {answers.not_today}" if answers.not_today else ""
     matching = f"Now {len(answers.before)} of {answers.size} node{'s' * (answers.size != 1)} match."
-    summary = f"{rule} {matching}{' Each patch is tried alone, on a fork.' if count else ''}"
+    tried = " Each patch is tried alone, on a fork." if count and not answers.suggested else ""
+    summary = f"{matching} {rule}" if answers.suggested else f"{rule} {matching}{tried}"
     gates = f"gated by {', '.join(answers.gates)} · " if answers.gates else ""
-    views = tuple(_view(number, row) for number, row in enumerate(answers, 1))
+    views = tuple(_view(number, row, answers.rule) for number, row in enumerate(answers, 1))
     zones: dict[str, list[str]] = {}
     for name, zone in sorted(answers.zones.items(), key=lambda item: (not item[1], item[1], item[0])):
         zones.setdefault(zone or "no zone", []).append(name)
     by_zone = tuple((zone, tuple(names)) for zone, names in zones.items())
-    return PatchPage(headline, summary, f"{gates}rules {answers.revision}", by_zone, views, repr(answers))
+    source = f"{gates}rules {answers.revision}"
+    return PatchPage(headline, summary, source, by_zone, views, repr(answers), short=answers.is_short)
 
 
-def _view(number: int, row: PatchRow) -> PatchView:
+def _view(number: int, row: PatchRow, rule: str) -> PatchView:
     path, lines = (row.changes.path, row.changes.lines) if row.changes is not None else ("", ())
     shown = tuple((line.sign, line.text) for line in lines) or tuple((" ", line) for line in _patch_lines(row))
     head, labels, kind = _witness(row)
@@ -65,7 +72,10 @@ def _view(number: int, row: PatchRow) -> PatchView:
         instead=tuple(block(json.loads(row.instead))) if row.instead else (),
         label=repr(row),
         readable=row.relation != "unknown",
-        hint=row.hint,
+        hint="; ".join([*(f"Warning: {warning}, which is dropped" for warning in row.warnings), row.hint]).strip("; "),
+        title=row.title,
+        change=row.change,
+        why="; ".join(row.warnings) if row.allowed else row.why_under(rule),
     )
 
 
@@ -100,9 +110,10 @@ def _witness(row: PatchRow) -> tuple[str, tuple[str, ...], str]:
             told = {key: value for key, value in sorted(node.metadata.labels.items()) if f'"{key}"' in row.patch}
             told = dict(list((told or dict(sorted(node.metadata.labels.items()))).items())[: MOST_LABELS - 2])
             labels = (*block({"labels": told}), f"  # {len(node.metadata.labels) - len(told)} more")
+        verb = "newly matches" if row.allowed else "would newly match"
         if row.witness.real:
-            return f"a node here: {row.witness.name}", labels, "real"
-        return f"made up: {row.witness.name}", labels, "made"
+            return f"{row.witness.name}, a node here, {verb}", labels, "real"
+        return f"{row.witness.name}, made up, {verb}", labels, "made"
     if not row.directives:
         return "the same nodes match", (), ""
     if row.allowed:

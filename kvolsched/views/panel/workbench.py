@@ -6,6 +6,7 @@ keeps the answer to the last one that was, and one line says what is wrong with 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -33,9 +34,13 @@ _PLACE = re.compile(r"\bpatch, (?:document \d+, )?")
 
 @attrs.define
 class _Draft:
-    """One patch of the list: its text, the answer to the last text that could be read, and what is wrong. Mutable."""
+    """One patch of the list: its text, the answer to the last text that could be read, and what is wrong. Mutable.
+
+    A suggested one has a title until it is edited.
+    """
 
     text: str
+    title: str = ""
     row: PatchRow | None = None
     error: str = ""
 
@@ -58,12 +63,15 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
 
     def __init__(self, cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge", width: int = 1000) -> None:
         self.cluster, self.pod = cluster, pod
-        self._base = may(cluster, pod, kind=kind)
         if kind not in PATCH_KINDS:
             raise ValueError(f"no kind of patch is called {kind!r}; there are: {', '.join(PATCH_KINDS)}")
+        self._base = may(cluster, pod)
         self._width, self._quiet, self.place = width, False, 0
-        texts = [_as_text(patch) for patch in patches] or [_first_text(cluster, self._base, kind)]
-        self.drafts = [_Draft(text) for text in texts]
+        self.drafts = [_Draft(_as_text(patch)) for patch in patches]
+        if not patches and kind == "merge":
+            self.drafts = [_Draft(_as_text(json.loads(row.patch)), row.title) for row in self._base]
+        self.drafts = self.drafts or [_Draft(_first_text(cluster, self._base, kind))]
+        self._rule = "" if patches else self._base.rule
         self.host, self.head, self.said = Host(), widgets.HTML(), widgets.HTML()
         self.editor = widgets.Textarea(continuous_update=True).add_class("k-patch")
         self.editor.observe(self._edited, "value")
@@ -102,7 +110,9 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
     @property
     def answers(self) -> PatchAnswers:
         """What the API server answers to each patch that can be read."""
-        return attrs.evolve(self._base, rows=tuple(draft.row for draft in self.drafts if draft.row is not None))
+        rows = tuple(attrs.evolve(draft.row, title=draft.title) for draft in self.drafts if draft.row is not None)
+        suggested = all(draft.title for draft in self.drafts)
+        return attrs.evolve(self._base, rows=rows, suggested=suggested, rule=self._rule if suggested else "")
 
     def begin(self, patch: Any = "") -> None:
         """Add a patch to the list, by default a copy of the one that is edited, and edit it.
@@ -185,12 +195,11 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
 
     def _edited(self, change: dict[str, Any]) -> None:
         if not self._quiet:
-            self.drafts[self.place].text = change["new"]
+            self.drafts[self.place].text, self.drafts[self.place].title = change["new"], ""
             self._try(self.drafts[self.place])
             self._draw()
 
     def _try_all(self) -> None:
-        self._base = may(self.cluster, self.pod, kind=self.kind.value)
         for draft in self.drafts:
             self._try(draft)
         self._draw()
@@ -219,7 +228,8 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
         page = rows_of(self.answers)
         numbers = [number for number, draft in enumerate(self.drafts, 1) if draft.row is not None]
         shown = [attrs.evolve(patch, number=number) for patch, number in zip(page.patches, numbers, strict=True)]
-        shown.sort(key=lambda patch: (patch.number != self.place + 1, patch.number))
+        if not page.short:  # a row opens where it is
+            shown.sort(key=lambda patch: (patch.number != self.place + 1, patch.number))
         return attrs.evolve(page, patches=tuple(shown))
 
     def _draw(self) -> None:

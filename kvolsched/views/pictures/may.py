@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from attrs import evolve
+
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import CODE_PITCH, code_lines, number, paragraph
 from kvolsched.views.drawing.scene import Box
 from kvolsched.views.drawing.svg import num, path, pick, picture, rect, rule, word
 from kvolsched.views.may_rows import PatchPage, PatchView
+from kvolsched.views.pictures import may_short
 
 BROAD = 900
 """From this width on a patch, its answer, its nodes and its witness stand side by side."""
@@ -39,22 +42,44 @@ def draw(page: PatchPage, width: int, selection: str = "") -> str:
     parts.append(more)
     y = high + below + 14
     if not page.patches:
-        parts.append(word(2, y + 14, "k-q", EMPTY))
-        return picture(width, y + 26, "".join(parts), page.headline)
+        parts.append("" if page.short else word(2, y + 14, "k-q", EMPTY))
+        return picture(width, y + 26 * (not page.short), "".join(parts), page.headline)
     columns = _columns(width)
-    if side:
+    if side and not page.short:
         heads = ("what it changes", "API server", "nodes that match", "witness: a node that newly matches")
         parts += [word(x, y + 11, "k-q", t.end(head, w, 11)) for head, (x, w) in zip(heads, columns, strict=True)]
         y += 20
     parts.append(rule(0, y, width))
     for patch in page.patches:
-        marks, high = _row(page, patch, y, width, columns, on=selection == f"patch/{patch.number}")
+        on = selection == f"patch/{patch.number}"
+        if page.short and not on:
+            marks, high = may_short.row(page, patch, y, width)
+        else:
+            marks, high = _row(page, patch, y, width, columns, on=on)
         parts.append(marks)
         y += high
         parts.append(rule(0, y, width))
-    marks, high = _legend(page, y + 12, width)
+    opened = evolve(page, patches=tuple(patch for patch in page.patches
+                                        if not page.short or selection == f"patch/{patch.number}"))  # fmt: skip
+    marks, high = _legend(opened, y + 12, width) if opened.patches else ("", 0.0)
     parts.append(marks)
     return picture(width, y + 12 + high, "".join(parts), page.headline)
+
+
+def folded(page: PatchPage, width: int, selection: str = "") -> str:
+    """Return many patches as HTML: a row each, which opens on a click and shows all there is of it."""
+    head = draw(evolve(page, patches=()), width)
+    rows = []
+    for patch in page.patches:
+        short, high = may_short.row(page, patch, 0, width, inset=14)
+        body, bottom = _row(page, patch, 0, width, _columns(width), on=False)
+        legend, more = _legend(evolve(page, patches=(patch,)), bottom + 8, width)
+        rows.append(
+            f'<details class="k-fx-d" style="width:{width}px;--k-at:{num(high / 2 - 4)}px">'
+            f"<summary>{picture(width, high, short, patch.change, 'img')}</summary>"
+            f'{picture(width, bottom + 12 + more, body + legend, patch.label, "img")}</details>'
+        )
+    return head + "".join(rows)
 
 
 def reading(page: PatchPage) -> str:
