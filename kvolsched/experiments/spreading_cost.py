@@ -19,9 +19,9 @@ from ..api.kinds.pod import Pod
 from ..api.unknown_name import unknown_name
 from ..cluster import Cluster
 from ..revision import Revision, revision_named
-from ..scheduler.columns.arrays import Codes, Integers
+from ..scheduler.columns.arrays import Codes
 from ..scheduler.columns.pod_counts import PodMatcher
-from ..scheduler.framework.extension_points import ColumnContext
+from ..scheduler.framework.extension_points import ColumnContext, RawScores
 from ..scheduler.plugins.pod_topology_spread import PodTopologySpread
 from ..scheduler.plugins.pod_topology_spread.constraint import Preparation, SpreadConstraint
 from .tables import table_text
@@ -149,7 +149,7 @@ class CountingSpreading(PodTopologySpread):
         self.counter["asked"] += 1
         return super().column(pod, columns)
 
-    def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
+    def score(self, pod: Pod, columns: ColumnContext) -> RawScores:
         """Rank nodes, and count."""
         self.counter["asked"] += 1
         return super().score(pod, columns)

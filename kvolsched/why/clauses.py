@@ -208,7 +208,7 @@ def _pod_affinity_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     terms = columns.seen.pod_counts.anti_affinity_terms()
     objecting = [(term, counts) for term, counts in terms if term.meets(pod, labels)]
     for number, (term, counts) in enumerate(sorted(objecting, key=lambda found: str(found[0]))):
-        carriers = _carrier_names(term, counts, columns)
+        carriers = _carrier_names(term, counts.column.array, columns)
         words = f"podAntiAffinity of {carriers} forbids {term}, as this one is"
         elsewhere = ~domain_mask(columns.nodes, term.topology_key, counts)
         title, kind = f"{carriers}: no {term} allowed", f"Other pods allow no {term}"

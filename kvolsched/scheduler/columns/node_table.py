@@ -24,7 +24,8 @@ from kvolsched.world.log import Key
 from .. import requests
 from ..requests import CPU, LARGEST, MEMORY, PODS
 from ..shortcuts import SHORTCUTS
-from .arrays import Mask, RowIndices
+from .arrays import Codes, Mask, RowIndices
+from .groups import Groups
 from .kept_column import KeptColumn, RowWise
 
 T = TypeVar("T")
@@ -312,6 +313,18 @@ class NodeTable:
                 found.write(row, node.metadata.labels.get(key))
         return found
 
+    def groups(self, keys: tuple[str, ...]) -> Groups:
+        """Return the rows grouped by their values of label keys; the last value of a key is that it is missing."""
+        return self.cached(("groups", keys), lambda: self._groups(keys))
+
+    def _groups(self, keys: tuple[str, ...]) -> Groups:
+        at, size = np.zeros(len(self.names), np.intp), 1
+        for key in keys:
+            labels = self.labels(key)
+            codes, values = labels.codes.array, len(labels.values)
+            at, size = at * (values + 1) + np.where(codes < 0, values, codes), size * (values + 1)
+        return Groups(at, size)
+
     def mask(self, selector: NodeSelector) -> Mask:
         """Return, by row, whether a node selector matches: terms are ORed, an empty term matches nothing."""
         return self.cached(("mask", selector), lambda: self._match(selector))
@@ -391,6 +404,10 @@ class NodeTable:
     def name_order(self) -> NameOrder:
         """Return the order of the nodes' names."""
         return self.cached("by name", lambda: NameOrder.of(self.row_of))
+
+    def no_codes(self) -> Codes:
+        """Return the column, always the same array, of a plugin that is known to reject no node."""
+        return self.cached("no codes", lambda: np.zeros(len(self.names), np.uint16))
 
     def names_array(self) -> NDArray[Any]:
         """Return the names by row, as an array."""

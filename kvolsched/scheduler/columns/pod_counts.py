@@ -18,9 +18,13 @@ from kvolsched.api.kinds.meta import EMPTY, Frozen
 from kvolsched.api.kinds.pod import Affinity, Pod, PodAffinityTerm
 from kvolsched.api.kinds.selector import LabelSelector
 
+from ..shortcuts import SHORTCUTS
+from .arrays import Integers, RowIndices
+from .groups import sum_by_group
 from .node_table import Column, NodeInfo, NodeTable
 
 PodsPerRow = NDArray[np.int32]
+MAX_KEPT_SUMS = 4  # of a count, by different groups
 MAX_CACHED_MATCHERS = 1024  # columns; the least recently used is dropped
 
 
@@ -132,27 +136,66 @@ def preferred_terms(pod: Pod) -> tuple[PreferredTerm, ...]:
     return () if pod.spec.affinity is None else _preferred_terms(pod.spec.affinity, pod.metadata.namespace)
 
 
-class PodCount:
+class RowCount:
+    """A number by row that changes by one at a time, and its sums by group. Mutable."""
+
+    __slots__ = ("_sums", "_version", "column")
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+        self._sums: list[tuple[RowIndices, Integers]] = []
+        self._version = -1
+
+    def add(self, row: int, number: int, version: int) -> None:
+        """Add to a row's number; `version` is that of the node table."""
+        self.column.array[row] += number
+        if self._sums:
+            if version != self._version:
+                self._sums = []
+            for at, sums in self._sums:
+                sums[at.item(row)] += number
+
+    def sums(self, at: RowIndices, size: int, version: int) -> Integers:
+        """Return the sums by group, given the group by row; they are valid until the next change of a count.
+
+        Args:
+            at: by row, the number of its group; the same array as long as nothing but pods changes.
+            size: how many groups there are.
+            version: of the node table.
+        """
+        if version != self._version:
+            self._sums, self._version = [], version
+        if SHORTCUTS.on:
+            for known, sums in self._sums:
+                if known is at:
+                    return sums
+        found = sum_by_group(self.column.array, at, size)
+        if SHORTCUTS.on:
+            self._sums = [*self._sums[1 - MAX_KEPT_SUMS :], (at, found)]
+        return found
+
+
+class PodCount(RowCount):
     """Pods per row that match all of some matchers. Mutable."""
 
-    __slots__ = ("column", "matchers")
+    __slots__ = ("matchers",)
 
     def __init__(self, matchers: tuple[PodMatcher, ...], column: Column) -> None:
+        super().__init__(column)
         self.matchers = matchers
-        self.column = column
 
     def includes(self, pod: Pod) -> bool:
         """Say whether a pod is counted."""
         return all(matcher.matches(pod) for matcher in self.matchers)
 
 
-class TermCarriers:
+class TermCarriers(RowCount):
     """Pods per row that have one term, and their total number. Mutable."""
 
-    __slots__ = ("column", "number")
+    __slots__ = ("number",)
 
     def __init__(self, column: Column, number: int = 0) -> None:
-        self.column = column
+        super().__init__(column)
         self.number = number
 
 
@@ -170,42 +213,41 @@ class PodCounts:
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
-    def count_matching(self, *matchers: PodMatcher, node_infos: Iterable[NodeInfo]) -> PodsPerRow:
-        """Return, by row, how many pods match all of these matchers."""
+    def count_matching(self, *matchers: PodMatcher, node_infos: Iterable[NodeInfo]) -> PodCount:
+        """Return how many pods match all of these matchers, by row."""
         count = self._matching.pop(matchers, None)
         if count is None:
             count = self._compute(matchers, node_infos)
         self._matching[matchers] = count  # the order of this dict is the order of last use
-        return count.column.array
+        return count
 
-    def anti_affinity_terms(self) -> Iterable[tuple[AffinityTerm, PodsPerRow]]:
-        """Yield each required anti-affinity term of pods on nodes, and by row how many pods have it."""
-        for term, carriers in self._anti_affinity.items():
-            yield term, carriers.column.array
+    def anti_affinity_terms(self) -> Iterable[tuple[AffinityTerm, TermCarriers]]:
+        """Return each required anti-affinity term of pods on nodes, and how many pods have it."""
+        return self._anti_affinity.items()
 
     @property
     def any_affinity_term(self) -> bool:
         """Whether any pod on a node has an affinity or anti-affinity term."""
         return bool(self._preferred or self._anti_affinity)
 
-    def preferred_terms(self) -> Iterable[tuple[PreferredTerm, PodsPerRow]]:
-        """Yield each preferred term of pods on nodes, and by row how many pods have it."""
-        for term, carriers in self._preferred.items():
-            yield term, carriers.column.array
+    def preferred_terms(self) -> Iterable[tuple[PreferredTerm, TermCarriers]]:
+        """Return each preferred term of pods on nodes, and how many pods have it."""
+        return self._preferred.items()
 
     # --- following --------------------------------------------------------------------------------------------------
 
     def place(self, pod: Pod, row: int, sign: int) -> None:
         """Count a pod that is added to a row (sign 1) or removed from it (-1)."""
+        version = self._nodes.version
         if self._matching:
             if self._by_label:
                 for item in pod.metadata.labels.items():
                     for count in self._by_label.get(item, _NO_COUNTS).values():
                         if count.includes(pod):
-                            count.column.array[row] += sign
+                            count.add(row, sign, version)
             for count in self._other.values():
                 if count.includes(pod):
-                    count.column.array[row] += sign
+                    count.add(row, sign, version)
         if pod.spec.affinity is not None:
             for term in required_anti_affinity(pod):
                 self._carry(self._anti_affinity, term, row, sign)
@@ -214,12 +256,13 @@ class PodCounts:
 
     def facts(self) -> dict[AffinityTerm | PreferredTerm, dict[str, int]]:
         """Return the counts of terms by node name, for comparing two snapshots."""
-        terms: list[tuple[AffinityTerm | PreferredTerm, PodsPerRow]] = [
+        terms: list[tuple[AffinityTerm | PreferredTerm, TermCarriers]] = [
             *self.anti_affinity_terms(),
             *self.preferred_terms(),
         ]
         return {
-            term: {name: int(counts[row]) for name, row in self._nodes.rows() if counts[row]} for term, counts in terms
+            term: {name: int(count) for name, row in self._nodes.rows() if (count := carriers.column.array[row])}
+            for term, carriers in terms
         }
 
     def copied(self, nodes: NodeTable) -> PodCounts:
@@ -266,7 +309,7 @@ class PodCounts:
         carriers = counts.get(term)
         if carriers is None:
             carriers = counts[term] = TermCarriers(self._nodes.column(np.int32, 0))
-        carriers.column.array[row] += sign
+        carriers.add(row, sign, self._nodes.version)
         carriers.number += sign
         if not carriers.number:
             self._nodes.drop(carriers.column)
@@ -285,12 +328,9 @@ def _required_label(matchers: tuple[PodMatcher, ...]) -> tuple[str, str] | None:
     return None
 
 
-def domain_mask(nodes: NodeTable, key: str, counts: PodsPerRow) -> NDArray[np.bool_]:
+def domain_mask(nodes: NodeTable, key: str, count: RowCount) -> NDArray[np.bool_]:
     """Return, by row, whether the node's domain of a topology key has a counted pod; False without the key."""
-    labels = nodes.labels(key)
-    codes = labels.codes.array
-    occupied = np.zeros(len(labels.values) + 1, bool)
-    occupied[codes[counts > 0]] = True
+    groups = nodes.groups((key,))
+    occupied = count.sums(groups.at, groups.size, nodes.version) > 0
     occupied[-1] = False
-    mask: NDArray[np.bool_] = occupied[codes]
-    return mask
+    return occupied.take(groups.at)

@@ -30,7 +30,7 @@ from .free_volumes import FreeVolumes
 from .images import Images
 from .node_table import NodeInfo, NodeTable
 from .owner_selectors import GROUPING_KINDS, OwnerSelectors
-from .pod_counts import PodCounts, PodMatcher, PodsPerRow
+from .pod_counts import PodCount, PodCounts, PodMatcher, PodsPerRow
 from .storage_capacities import StorageCapacities
 from .volume_visits import VolumeVisits
 
@@ -169,6 +169,10 @@ class Snapshot:
 
     def count_matching(self, *matchers: PodMatcher) -> PodsPerRow:
         """Return, by row, how many pods match all of these matchers."""
+        return self.pod_count(*matchers).column.array
+
+    def pod_count(self, *matchers: PodMatcher) -> PodCount:
+        """Return the count of the pods that match all of these matchers, for its sums by domain."""
         return self.pod_counts.count_matching(*matchers, node_infos=self._node_infos.values())
 
     # --- following --------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ no extension points here: see `loop/scheduling_queue.py` and `loop/binding_flow.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import attrs
 import numpy as np
@@ -20,6 +20,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 
 from ..columns.arrays import Codes, Mask
+from ..columns.groups import Groups
 from ..columns.node_table import NodeTable
 from .cluster_event import Action
 from .verdict import (
@@ -137,14 +138,38 @@ class PostFilter(Protocol):
     def postfilter(self, pod: Pod, seen: Snapshot, judgement: FilterOutcome) -> PostFilterResult: ...
 
 
-@runtime_checkable
-class Score(Protocol):
-    """Rank nodes: return a raw score by row; `normalise` maps the scores of feasible nodes to 0..100.
+class GroupedScores(NamedTuple):
+    """Raw scores that are equal on all nodes of a group; `normalise` reads no more of them than which there are.
 
-    0: every node scores 0. None: the plugin does not rank this pod.
+    Args:
+        raw: the raw score of each group.
+        groups: the groups of rows.
     """
 
-    def score(self, pod: Pod, columns: ColumnContext) -> NDArray[Any] | Literal[0] | None: ...
+    raw: NDArray[Any]
+    groups: Groups
+
+    def by_row(self) -> NDArray[Any]:
+        """Return the raw scores by row."""
+        return self.raw.take(self.groups.at)
+
+    def normalised(self, normalise: Callable[[NDArray[Any]], NDArray[Any]], mask: Mask) -> NDArray[Any]:
+        """Return, by row, the scores of the nodes in the mask; of other nodes they have no meaning."""
+        present = self.groups.present(mask)
+        scores = np.zeros(len(self.raw), np.int64)
+        scores[present] = normalise(self.raw[present])
+        return scores.take(self.groups.at)
+
+
+RawScores = NDArray[Any] | GroupedScores | Literal[0] | None
+"""Raw scores by row, or by group of rows; 0: every node scores 0; None: the plugin does not rank this pod."""
+
+
+@runtime_checkable
+class Score(Protocol):
+    """Rank nodes: return raw scores; `normalise` maps the scores of feasible nodes to 0..100."""
+
+    def score(self, pod: Pod, columns: ColumnContext) -> RawScores: ...
 
     def normalise(self, raw: NDArray[Any]) -> NDArray[Any]: ...
 

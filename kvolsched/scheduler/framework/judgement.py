@@ -399,7 +399,7 @@ def _run_filters(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
 def _ask(filters: Iterable[FilterEntry], skipped: Collection[str], pod: Pod,
          seen: Snapshot) -> tuple[FilterColumn, ...]:
     """Return the columns of filters, without those that are skipped or reject no node."""
-    context = ColumnContext(seen)
+    context, nodes = ColumnContext(seen), seen.nodes
     columns: list[FilterColumn] = []
     for index, name, plugin, lifted, _ in filters:
         if name in skipped:
@@ -409,7 +409,7 @@ def _ask(filters: Iterable[FilterEntry], skipped: Collection[str], pod: Pod,
             codes, legend = lift_rule(plugin, pod, context)
             columns.append(FilterColumn(index, codes, legend))
         elif codes is not None:
-            columns.append(FilterColumn(index, codes, legend_of(plugin, pod)))
+            columns.append(FilterColumn(index, codes, legend_of(plugin, pod), codes is nodes.no_codes()))
     return tuple(columns)
 
 

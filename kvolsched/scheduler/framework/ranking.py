@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..columns.arrays import Integers, RowIndices
-from .extension_points import ColumnContext
+from .extension_points import ColumnContext, GroupedScores
 from .judgement import Judgement
+from .kept_verdicts import KeptScore
 
 FEW = 200  # up to so many tied nodes are sorted; more are picked from all nodes in their order
 
@@ -74,7 +75,7 @@ class Ranking:
         totals = self.totals
         if not len(totals):
             return self._rows
-        highest = np.flatnonzero(totals == totals.max())
+        highest = np.flatnonzero(totals == totals[totals.argmax()])
         rows = highest if len(totals) == len(self._nodes.names) else self._rows[highest]
         order = self._nodes.name_order()
         if order.by_row:
@@ -134,7 +135,7 @@ class Ranking:
                 weights.append(int((-(-deficit[below] // lead[below])).max()) - 1)
             for weight in weights:
                 totals = rest + max(weight, 1) * score
-                decisive.update(np.flatnonzero(totals == totals.max())[:limit].tolist())
+                decisive.update(np.flatnonzero(totals == totals[totals.argmax()])[:limit].tolist())
         return tuple(sorted(names[sorted(decisive)].tolist()))
 
     def total(self) -> dict[str, int]:
@@ -149,19 +150,23 @@ def rank(judgement: Judgement) -> Ranking:
         scores = score_nodes(judgement)
         return Ranking(judgement, scores.totals, scores)
     rows, pod = judgement.rows, judgement.pod
+    if not len(rows):
+        return Ranking(judgement, np.zeros(0, np.int64))
     kept_scores = kept.scores(pod, judgement.seen, judgement.active_plugins)
-    totals = kept_scores.totals()
-    all_fit = len(rows) == len(totals)
-    if not all_fit:
-        totals = totals.take(rows)
-    if len(rows):
-        for plugin, weight, raw in kept_scores.normalised_anew:
-            totals = totals + plugin.normalise(raw if all_fit else raw[rows]) * weight
-        context = ColumnContext(judgement.seen, judgement.mask)
-        for _, plugin, weight, _ in kept_scores.asked:
-            found = plugin.score(pod, context)
-            if found is not None and not isinstance(found, int):
-                totals = totals + plugin.normalise(found if all_fit else found[rows]) * weight
+    by_row = kept_scores.totals()
+    own = list(kept_scores.normalised_anew)
+    context = ColumnContext(judgement.seen, judgement.mask)
+    for _, plugin, weight, _ in kept_scores.asked:
+        found = plugin.score(pod, context)
+        if isinstance(found, GroupedScores):
+            part = found.normalised(plugin.normalise, judgement.mask)
+            by_row = by_row + (part if weight == 1 else part * weight)
+        elif found is not None and not isinstance(found, int):
+            own.append(KeptScore(plugin, weight, found))
+    all_fit = len(rows) == len(by_row)
+    totals = by_row if all_fit else by_row.take(rows)
+    for plugin, weight, raw in own:
+        totals = totals + plugin.normalise(raw if all_fit else raw[rows]) * weight
     return Ranking(judgement, totals)
 
 
@@ -183,7 +188,8 @@ def score_nodes(judgement: Judgement) -> Scores:
             if isinstance(scores, int):  # 0 on every node
                 raw[name] = normalised[name] = weighted[name] = zeros
                 continue
-            raw[name] = scores if all_fit else scores[rows]
+            by_row = scores.by_row() if isinstance(scores, GroupedScores) else scores
+            raw[name] = by_row if all_fit else by_row[rows]
             normalised[name] = plugin.normalise(raw[name])
             weighted[name] = normalised[name] if weight == 1 else normalised[name] * weight
             totals += weighted[name]

@@ -11,14 +11,14 @@ from kvolsched.scheduler.columns.arrays import Integers, Mask
 from kvolsched.scheduler.columns.pod_counts import (
     AffinityTerm,
     PodMatcher,
-    PodsPerRow,
+    RowCount,
     domain_mask,
     preferred_terms,
     required_affinity,
     required_anti_affinity,
 )
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.extension_points import ColumnContext
+from kvolsched.scheduler.framework.extension_points import ColumnContext, GroupedScores
 
 HARD_POD_AFFINITY_WEIGHT = 1  # what a required affinity of a pod on a node weighs for a pod that meets it
 
@@ -36,7 +36,7 @@ def rows_without_wanted_pods(pod: Pod, columns: ColumnContext) -> Mask | None:
         codes = columns.nodes.labels(term.topology_key).codes.array
         lacks_key = lacks_key | (codes < 0)
         if matchers is not None:
-            near = domain_mask(columns.nodes, term.topology_key, columns.seen.count_matching(*matchers))
+            near = domain_mask(columns.nodes, term.topology_key, columns.seen.pod_count(*matchers))
             any_near = any_near or bool(near.any())
             lacks = lacks | ~near
     if not any_near:
@@ -51,7 +51,7 @@ def rows_with_unwanted_pods(pod: Pod, columns: ColumnContext) -> Mask | None:
     for term in required_anti_affinity(pod):
         matcher = term.matcher(columns.seen.namespaces())
         if matcher is not None:
-            holds = domain_mask(columns.nodes, term.topology_key, columns.seen.count_matching(matcher))
+            holds = domain_mask(columns.nodes, term.topology_key, columns.seen.pod_count(matcher))
             mask = holds if mask is None else mask | holds
     return mask
 
@@ -67,32 +67,42 @@ def rows_with_objecting_pods(pod: Pod, columns: ColumnContext) -> Mask | None:
     return mask
 
 
-def preference_sums(pod: Pod, columns: ColumnContext) -> Integers | None:
-    """Return, by row, Σ weight · pods in the node's domain over all preferences; None if none meets a pod."""
-    total: Integers | None = None
-    for term, weight, counts in _weighted_terms(pod, columns):
-        labels = columns.nodes.labels(term.topology_key)
-        codes, size = labels.codes.array, len(labels.values)
-        if total is None and not (counts[codes >= 0] > 0).any():
+def preference_sums(pod: Pod, columns: ColumnContext) -> Integers | GroupedScores | None:
+    """Return Σ weight · pods in the node's domain over all preferences, by row; None if none meets a pod.
+
+    If all preferences are about one topology key, the sums are by domain.
+    """
+    nodes = columns.nodes
+    by_key: dict[str, Integers] = {}
+    for term, weight, count in _weighted_terms(pod, columns):
+        groups = nodes.groups((term.topology_key,))
+        sums = count.sums(groups.at, groups.size, nodes.version)
+        if not by_key and not (sums[:-1] > 0).any():
             continue
-        by_domain = np.bincount(np.where(codes < 0, size, codes), counts, size + 1)
-        by_domain[size] = 0
-        part: Integers = weight * by_domain.astype(np.int64)[codes]
-        total = part if total is None else total + part
+        part = weight * sums
+        part[-1] = 0
+        known = by_key.get(term.topology_key)
+        by_key[term.topology_key] = part if known is None else known + part
+    if not by_key:
+        return None
+    scores = [GroupedScores(sums, nodes.groups((key,))) for key, sums in by_key.items()]
+    if len(scores) == 1:
+        return scores[0]
+    total: Integers = sum((each.by_row() for each in scores), np.zeros(len(nodes.names), np.int64))
     return total
 
 
-def _weighted_terms(pod: Pod, columns: ColumnContext) -> Iterator[tuple[AffinityTerm, int, PodsPerRow]]:
-    """Yield each term that is for or against a node, with its weight, and by row how many pods it counts."""
+def _weighted_terms(pod: Pod, columns: ColumnContext) -> Iterator[tuple[AffinityTerm, int, RowCount]]:
+    """Yield each term that is for or against a node, with its weight, and how many pods it counts."""
     for preference in preferred_terms(pod):
         matcher = preference.term.matcher(columns.seen.namespaces()) if preference.weight is not None else None
         if matcher is not None and preference.weight is not None:
-            yield preference.term, preference.weight, columns.seen.count_matching(matcher)
+            yield preference.term, preference.weight, columns.seen.pod_count(matcher)
     labels = columns.seen.namespace_labels(pod.metadata.namespace)
-    for preference, counts in columns.seen.pod_counts.preferred_terms():
+    for preference, carriers in columns.seen.pod_counts.preferred_terms():
         if preference.term.meets(pod, labels):
             weight = HARD_POD_AFFINITY_WEIGHT if preference.weight is None else preference.weight
-            yield preference.term, weight, counts
+            yield preference.term, weight, carriers
 
 
 def meets(term: AffinityTerm, pod: Pod, seen: Snapshot) -> bool:

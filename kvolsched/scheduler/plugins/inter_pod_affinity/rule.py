@@ -18,7 +18,7 @@ from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
 from kvolsched.scheduler.columns.pod_counts import AffinityTerm, required_affinity, required_anti_affinity
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RawScores
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 
 from .column import (
@@ -188,7 +188,7 @@ class InterPodAffinity:
                 codes = rejected if codes is None else np.where(codes == 0, rejected, codes)
         return codes
 
-    def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
+    def score(self, pod: Pod, columns: ColumnContext) -> RawScores:
         """Score by the weights of preferred terms, the pod's own and those of pods on nodes."""
         return preference_sums(pod, columns)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import find_untolerated_taint
-from kvolsched.scheduler.columns.arrays import Codes, Mask
+from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
+from kvolsched.scheduler.columns.groups import sum_by_group
 from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.extension_points import ColumnContext
@@ -32,13 +31,17 @@ def reject_rows(pod: Pod, constraints: tuple[SpreadConstraint, ...], columns: Co
         domains = domain_rows(pod, constraint, keys, nodes)
         if domains.number < constraint.skipped_below:
             continue
-        match_num = domains.sums(matches_by_row(constraint, columns.seen))
+        match_num = match_nums(constraint, domains, columns.seen)
         has_min_domains = domains.number >= max(constraint.min_domains, 1)
         min_match = match_num[domains.exists].min() if has_min_domains else 0
-        skew = match_num + constraint.self_match - min_match
-        by_domain = np.append(too_skewed.where(skew > constraint.max_skew), np.uint16(1 << no_label.bit))
-        by_row = by_domain[nodes.labels(constraint.topology_key).codes.array]
-        codes = by_row if codes is None else np.where(codes == 0, by_row, codes)
+        skewed = match_num > constraint.max_skew - constraint.self_match + min_match
+        if not domains.lacking and not skewed.any():
+            by_row = nodes.no_codes()
+        else:
+            by_domain = np.full(domains.size + 1, 1 << no_label.bit, np.uint16)
+            by_domain[:-1] = too_skewed.where(skewed)
+            by_row = by_domain.take(domains.label)
+        codes = by_row if codes is None or codes is nodes.no_codes() else np.where(codes == 0, by_row, codes)
     return codes
 
 
@@ -48,21 +51,33 @@ class Domains:
 
     Args:
         code: by row, the code of the node's domain; `size` if the node is not counted.
+        label: by row, the code of the node's domain, counted or not; `size` if the node lacks the topology key.
         size: how many values the topology key has.
         exists: which codes have a counted node.
         number: how many codes have one.
+        lacking: whether some row lacks the topology key.
     """
 
     code: NDArray[np.intp]
+    label: NDArray[np.intp]
     size: int
     exists: Mask
     number: int
+    lacking: bool
 
-    def sums(self, counts: NDArray[np.int32] | None) -> NDArray[Any]:
+    def sums(self, counts: NDArray[np.int32] | None) -> Integers:
         """Sum counts by row (None: all 0) up by domain."""
         if counts is None:
-            return np.zeros(self.size)
-        return np.bincount(self.code, counts, self.size + 1)[: self.size]
+            return np.zeros(self.size, np.int64)
+        return sum_by_group(counts, self.code, self.size + 1)[: self.size]
+
+
+def match_nums(constraint: SpreadConstraint, domains: Domains, seen: Snapshot) -> Integers:
+    """Return how many pods a constraint counts in each domain; valid until the snapshot changes."""
+    if constraint.matcher is None or (constraint.removal_matcher is not None and seen.removed_pods):
+        return domains.sums(matches_by_row(constraint, seen))
+    count = seen.pod_count(constraint.matcher)
+    return count.sums(domains.code, domains.size + 1, seen.nodes.version)[: domains.size]
 
 
 def matches_by_row(constraint: SpreadConstraint, seen: Snapshot) -> NDArray[np.int32] | None:
@@ -104,7 +119,8 @@ def domain_rows(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], n
             counted = counted & np.array(passes)[nodes.taints.array]
         size = len(labels.values)
         exists = np.bincount(labels.codes.array[counted], minlength=size) > 0
-        code = np.where(counted, labels.codes.array, size).astype(np.intp)
-        return Domains(code, size, exists, int(exists.sum()))
+        label = nodes.groups((constraint.topology_key,)).at
+        code = np.where(counted, label, size)
+        return Domains(code, label, size, exists, int(exists.sum()), bool((label == size).any()))
 
     return nodes.cached(("domains", constraint.topology_key, keys, selected, tolerated), make)

@@ -18,7 +18,7 @@ from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.owner_selectors import GROUPING_KINDS
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RawScores
 from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
 
 from .column import reject_rows
@@ -134,7 +134,7 @@ class PodTopologySpread:
         soft = stated_constraints(stated or self.defaults, SCHEDULE_ANYWAY)
         return prepare_constraints(self.prepare_soft, soft, pod.metadata.namespace, pod.metadata.labels, selectors)
 
-    def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
+    def score(self, pod: Pod, columns: ColumnContext) -> RawScores:
         """Score nodes by the soft constraints; a node that lacks a key of the pod's own constraints is not ranked."""
         constraints = self.soft_constraints(pod, columns.seen)
         if not constraints:

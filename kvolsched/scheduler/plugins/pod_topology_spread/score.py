@@ -13,11 +13,17 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import HOSTNAME_LABEL
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.arrays import Integers
-from kvolsched.scheduler.framework.extension_points import ColumnContext
+from kvolsched.scheduler.columns.arrays import Integers, Mask
+from kvolsched.scheduler.columns.groups import Groups
+from kvolsched.scheduler.columns.node_table import NodeTable
+from kvolsched.scheduler.framework.extension_points import ColumnContext, GroupedScores
+from kvolsched.scheduler.shortcuts import SHORTCUTS
 
-from .column import domain_rows, matches_by_row, rows_with
-from .constraint import SpreadConstraint
+from .column import domain_rows, match_nums, matches_by_row, rows_with
+from .constraint import SpreadConstraint, topology_keys
+
+MAX_GROUPED = 2  # constraints whose sums are worked out by group: with more, the order of summing would show
+MAX_GROUPS = 1024
 
 NOT_RANKED = -1
 """The raw score of a node that lacks one of the topology keys; its score is 0."""
@@ -30,8 +36,8 @@ class SpreadScore(Protocol):
     """How it does, in words."""
 
     def raw(self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...],
-            columns: ColumnContext) -> Integers:
-        """Return raw scores by row; nodes that lack one of `keys` are not ranked."""
+            columns: ColumnContext) -> Integers | GroupedScores:
+        """Return raw scores by row, or by group; nodes that lack one of `keys` are not ranked."""
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Return the scores of the feasible nodes, 0 to 100."""
@@ -50,9 +56,13 @@ class WeightedCountScore:
     )
 
     def raw(self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...],
-            columns: ColumnContext) -> Integers:
-        """Return the sums by row."""
+            columns: ColumnContext) -> Integers | GroupedScores:
+        """Return the sums by row, or by group where every node has the topology keys."""
         nodes = columns.nodes
+        if SHORTCUTS.on and columns.candidates is not None:
+            grouped = self._by_group(pod, constraints, keys, columns, columns.candidates)
+            if grouped is not None:
+                return grouped
         ranked = rows_with(keys, nodes)
         passed = ranked if columns.candidates is None else ranked & columns.candidates
         total: NDArray[Any] | None = None
@@ -75,6 +85,46 @@ class WeightedCountScore:
         raw = total if total.dtype == np.int64 else _round_half_up(total)
         return raw if not keys or ranked.all() else np.where(ranked, raw, NOT_RANKED)
 
+    def _by_group(self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...],
+                  columns: ColumnContext, candidates: Mask) -> GroupedScores | None:
+        """Return the sums by group: the nodes of the same domains that have as many counted pods themselves.
+
+        None: some node lacks a key, or there are too many groups to save work.
+        """
+        nodes, asked = columns.nodes, topology_keys(constraints)
+        if len(constraints) > MAX_GROUPED or not _have_all(asked, nodes):
+            return None
+        wide = tuple(key for key in asked if key != HOSTNAME_LABEL)
+        groups, most = nodes.groups(wide), 0
+        if groups.size > MAX_GROUPS or len(asked) - len(wide) > 1:
+            return None
+        shape = [len(nodes.labels(key).values) + 1 for key in wide]
+        if len(wide) < len(asked):
+            counts = matches_by_row(constraints[asked.index(HOSTNAME_LABEL)], columns.seen)
+            if counts is not None:
+                most = int(counts[counts.argmax()])
+                if (most + 1) * groups.size > MAX_GROUPS or counts[counts.argmin()] < 0:
+                    return None
+            if counts is not None and most:
+                groups = Groups(counts * groups.size + groups.at, groups.size * (most + 1))
+        total: NDArray[Any] | None = None
+        for constraint in constraints:
+            base = constraint.max_skew - 1
+            if constraint.topology_key == HOSTNAME_LABEL:
+                part: NDArray[Any] = np.arange(most + 1) * np.log(int(np.count_nonzero(candidates)) + 2) + base
+                part = part.reshape(-1, *(1 for _ in wide))
+            else:
+                axis, domain = wide.index(constraint.topology_key), nodes.groups((constraint.topology_key,))
+                domains = domain_rows(pod, constraint, keys, nodes)
+                weight = np.log(int(np.count_nonzero(domain.present(candidates))) + 2)
+                part = np.zeros(shape[axis])
+                part[:-1] = match_nums(constraint, domains, columns.seen) * weight + base
+                part = part.reshape([-1 if place == axis else 1 for place in range(len(wide))])
+            total = part if total is None else total + part
+        assert total is not None
+        raw = np.broadcast_to(total, (most + 1, *shape))
+        return GroupedScores(_round_half_up(raw.reshape(-1)), groups)
+
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Return 100 · (most + least − raw) / most, rounded down; 100 for all if most is 0."""
         least = int(raw.min())
@@ -93,6 +143,11 @@ class WeightedCountScore:
         score_of = 100 * (most + least - np.arange(least, most + 1)) // most  # divides each distinct number once
         scores: Integers = score_of[raw - least]
         return scores
+
+
+def _have_all(keys: tuple[str, ...], nodes: NodeTable) -> bool:
+    """Say whether every node has all these labels."""
+    return nodes.cached(("all have", keys), lambda: bool((rows_with(keys, nodes) == nodes.live.array).all()))
 
 
 def _count_domains(codes: NDArray[np.int32], passed: NDArray[np.bool_], size: int) -> int:
