@@ -159,6 +159,7 @@ def shown(page_of_all):
     yield page_of_all
     assert page_of_all.lab.errors == []
     assert page_of_all.lab.requests == []
+    assert page_of_all.lab.page.locator("[data-n]").count() == 0  # the place of a piece that was not drawn
 
 
 def test_step_ten_times_and_back_ten_times_is_the_start(shown):

@@ -19,22 +19,18 @@ function morph(a, b, first, pieces) {
   let at = a.firstChild;
   for (let c of [...b.childNodes]) {
     const k = key(c), piece = k && pieces[c.dataset.n];
-    const mine = k ? old.get(k) : at && !key(at) && at;
-    const same = piece && mine && mine.piece === piece;
-    if (piece && !same) {
+    let mine = k ? old.get(k) : at && !key(at) && at;
+    const fresh = !mine || mine.nodeName !== c.nodeName;
+    if (fresh) mine = c.cloneNode();
+    if (mine === at) at = at.nextSibling; else a.insertBefore(mine, at);
+    if (piece) {
+      if (mine.piece === piece) continue;
+      mine.piece = piece;
       c.insertAdjacentHTML("afterend", piece);
       c = c.nextSibling;
-      const kept = mine || c;
-      kept.piece = piece;
     }
-    if (!mine || mine.nodeName !== c.nodeName) {
-      if (k && !first) c.classList.add("k-new");
-      a.insertBefore(c, at);
-      continue;
-    }
-    if (mine === at) at = at.nextSibling; else a.insertBefore(mine, at);
-    if (same) continue;
-    if (mine.nodeType === 1) morph(mine, c, first, pieces); else if (mine.nodeValue !== c.nodeValue) mine.nodeValue = c.nodeValue;
+    if (mine.dataset) morph(mine, c, first || fresh, pieces); else if (mine.nodeValue !== c.nodeValue) mine.nodeValue = c.nodeValue;
+    if (fresh && k && !first) mine.classList.add("k-new");
   }
   while (at) { const next = at.nextSibling; at.remove(); at = next; }
 }
