@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.policy import PodDisruptionBudget
-from kvolsched.scheduler.requests import CPU, MEMORY, allocatable, pod_requests
+from kvolsched.scheduler.requests import CPU, MEMORY, allocatable, held_requests
 
 from .options import AutoscalerOptions
 from .simulated_cluster import SimulatedCluster
@@ -63,7 +63,7 @@ def has_local_storage(pod: Pod) -> Iterator[bool]:
 def utilization(trial: SimulatedCluster, node: Node) -> float:
     """Return the larger of the shares of cpu and memory that the pods of a node request."""
     room = allocatable(node.status.allocatable)
-    used = [pod_requests(pod.spec).amounts for pod in trial.seen.pods_on(node.metadata.name)]
+    used = [held_requests(pod).amounts for pod in trial.seen.pods_on(node.metadata.name)]
     return max((sum(amounts.get(resource, 0) for amounts in used) / room[resource]
                 for resource in (CPU, MEMORY) if room.get(resource)), default=0.0)
 

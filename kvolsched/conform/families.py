@@ -30,10 +30,11 @@ from .agreement import Agreement, Family
 from .recording import Recorded, read
 from .traces import TRACES, Traces
 
-SCHEDULER = Family(verdicts.ASPECTS, verdicts.answer)
+SCHEDULER = Family(verdicts.ASPECTS, verdicts.answer, verdicts.expected)
 FAMILIES: Mapping[str, Family | Traces] = {
     **dict.fromkeys(("fit", "spread", "static", "dynamic", "bound", "limits"), SCHEDULER),
     **dict.fromkeys(("interpod", "preempt", "disrupt", "wide", "wide2", "mixed"), SCHEDULER),
+    "odd": Family(verdicts.BENT_ASPECTS, verdicts.bent_answer, verdicts.bent_expected),
     "api": Family(api_server.ASPECTS, api_server.answer, api_server.expected),
     "apply": Family(applying.ASPECTS, applying.answer, applying.expected),
     **dict.fromkeys(

@@ -80,7 +80,7 @@ def nodes_hold_what_they_run(_before: Objects, after: Objects) -> str:
         asked: Counter[str] = Counter()
         for _, pod in _of(after, "Pod"):
             if pod.spec.node_name == key.name and not pod.terminal:
-                asked.update(requests.pod_requests(pod.spec).amounts)
+                asked.update(requests.held_requests(pod).amounts)
                 asked["pods"] += 1
         there = requests.allocatable(node.status.allocatable)
         for resource, amount in sorted(asked.items()):

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import attrs
 
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.name_syntax import check_label_value, check_subdomain
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelectorTerm, Requirement, parse_integer
 from kvolsched.api.text import manifest
-from kvolsched.api.validation.name_syntax import check_label_value, check_subdomain
 from kvolsched.scheduler.node_selection import matches_node_affinity, required_node_affinity
 
 NAME = "metadata.name"  # the one field that terms may match

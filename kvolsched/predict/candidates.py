@@ -95,7 +95,7 @@ def node_facts(node: Node, pods: Iterable[Pod]) -> list[str]:
     labels, parts = node.metadata.labels, []
     parts += [next((labels[key] for key in ZONE_LABELS if key in labels), "")]
     there = requests.allocatable(node.status.allocatable)
-    held = [requests.pod_requests(pod.spec) for pod in pods]
+    held = [requests.held_requests(pod) for pod in pods]
     room = []
     if requests.CPU in there:
         room.append(_free(there[requests.CPU], sum(each.cpu for each in held), _cores) + " cpu")

@@ -150,6 +150,7 @@ def _fitting(node: str, passed: Pass, totals: Mapping[str, int], best: int | Non
     if node == passed.chosen:
         alone = len(passed.judgement.feasible) == 1
         words = "the only node that passes all filters" if alone else f"chosen, with {total} points"
+        words = "the nominated node, which is taken without scores" if passed.judgement.taken and not alone else words
         return Verdict(right=True, words=words, total=total)
     if total is not None and total == best:
         return Verdict(right=True, words=f"an equal sum, {total}: counts as right", total=total)
@@ -195,6 +196,8 @@ def _why_chosen(passed: Pass) -> str:
     if not chosen:
         return "No node passes all filters, so the pod stays in the queue."
     if ranking is None or chosen not in ranking.nodes:
+        if judgement.taken and len(judgement.rows) > 1:
+            return f"{chosen} is the pod's nominated node and passes all filters, so no node is scored."
         return f"Only {chosen} passes all filters, so no node is scored."
     best, top = ranking.best, ranking.total()[chosen]
     if len(best) > 1:

@@ -56,6 +56,7 @@ def upstream_profile() -> Profile:
             EnabledPlugin(ImageLocality(), 1),
         ),
         EventWording(after_prefilter="not found"),
+        nominated_first=True,
     )
 
 

@@ -1,6 +1,6 @@
 """The resource requests of a pod, summed as kube-scheduler sums them and cached per pod template.
 
-Reads pod specs only. Mirrors component-helpers `resource.PodRequests` and `util/pod_resources.go` (v1.36.2): containers
+Reads pods only. Mirrors component-helpers `resource.PodRequests` and `util/pod_resources.go` (v1.36.2): containers
 run together, init containers run one after the other beside the sidecars started before them, and overhead is added.
 """
 
@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import attrs
 
-from kvolsched.api.kinds.meta import EMPTY, Frozen
-from kvolsched.api.kinds.pod import Container, PodSpec
+from kvolsched.api.kinds.meta import EMPTY, Frozen, evolve
+from kvolsched.api.kinds.pod import Container, Pod, PodSpec
 from kvolsched.api.kinds.quantity import parse
 
 CPU, MEMORY, STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
@@ -30,12 +30,15 @@ LARGEST = 2**63 - 1  # Kubernetes counts in signed 64-bit integers
 class Requests:
     """Amounts by resource: `cpu` in thousandths, everything else in whole units; amounts of zero are left out.
 
-    `scored_cpu` and `scored_memory` are what scores count, with defaults for containers without requests.
+    `scored_cpu` and `scored_memory` are what scores count, with defaults for containers without requests. Of the pod to
+    be placed LeastAllocated counts `placed_cpu` and `placed_memory`, which leave pod-level requests out (v1.36.2).
     """
 
     amounts: Mapping[str, int]
     scored_cpu: int
     scored_memory: int
+    placed_cpu: int
+    placed_memory: int
 
     @property
     def cpu(self) -> int:
@@ -51,6 +54,53 @@ class Requests:
 def pod_requests(spec: PodSpec) -> Requests:
     """Return the resource requests of a pod with this spec."""
     return _sum_requests(spec.containers, spec.init_containers, spec.overhead, spec.rest.get("resources", EMPTY))
+
+
+def held_requests(pod: Pod) -> Requests:
+    """Return what a pod on a node requests: of a container that is being resized the most of old and new."""
+    if not _lists_containers(pod):
+        return pod_requests(pod.spec)
+    spec = pod.spec
+    containers, inits = _resized(pod, spec.containers), _resized(pod, spec.init_containers)
+    return _sum_requests(containers, inits, spec.overhead, spec.rest.get("resources", EMPTY))
+
+
+def is_resized(old: Pod, new: Pod) -> bool:
+    """Say whether a new status of a pod, with the spec as it was, changes what the pod requests."""
+    return (_lists_containers(old) or _lists_containers(new)) and held_requests(old) != held_requests(new)
+
+
+def _lists_containers(pod: Pod) -> bool:
+    return "containerStatuses" in pod.status.rest or "initContainerStatuses" in pod.status.rest
+
+
+def _resized(pod: Pod, containers: tuple[Container, ...]) -> tuple[Container, ...]:
+    """Return containers with the most of spec, status and allocated resources; without spec if it is infeasible.
+
+    In-place resize as `resource.PodRequests` with status resources (v1.36.2); of init containers only sidecars resize.
+    """
+    rest = pod.status.rest
+    listed = (*rest.get("containerStatuses", ()), *rest.get("initContainerStatuses", ()))
+    statuses = {status.get("name"): status for status in listed if "resources" in status}
+    if not statuses:
+        return containers
+    infeasible = any(one.type == "PodResizePending" and one.reason == "Infeasible" for one in pod.status.conditions)
+    found = []
+    for container in containers:
+        status = statuses.get(container.name)
+        if status is None or (container.restart_policy != "Always" and container not in pod.spec.containers):
+            found.append(container)
+            continue
+        sides = [status["resources"].get("requests", EMPTY), status.get("allocatedResources", EMPTY)]
+        if not infeasible:
+            sides.append(container.resources.requests)
+        most: dict[str, str] = {}
+        for side in sides:
+            for resource, quantity in side.items():
+                if resource not in most or parse(str(quantity)) > parse(most[resource]):
+                    most[resource] = str(quantity)
+        found.append(evolve(container, resources=evolve(container.resources, requests=Frozen(most))))
+    return tuple(found)
 
 
 def to_units(resource: str, number: Fraction) -> int:
@@ -85,14 +135,18 @@ def _sum_requests(containers: tuple[Container, ...], inits: tuple[Container, ...
                   pod_resources: Frozen) -> Requests:
     real = _total(containers, inits, {})
     scored = _total(containers, inits, {CPU: SCORED_CPU, MEMORY: SCORED_MEMORY})
+    placed = dict(scored)
     for resource, text in pod_resources.get("requests", EMPTY).items():  # pod-level requests replace the sums
         real[resource] = scored[resource] = parse(text)
     for resource, text in overhead.items():
         real[resource] = real.get(resource, Fraction(0)) + parse(text)
         scored[resource] = scored.get(resource, Fraction(0)) + parse(text)
+        placed[resource] = placed.get(resource, Fraction(0)) + parse(text)
     amounts = {resource: to_units(resource, number) for resource, number in sorted(real.items())}
-    return Requests({resource: amount for resource, amount in amounts.items() if amount},
-                    to_units(CPU, scored.get(CPU, Fraction(0))), to_units(MEMORY, scored.get(MEMORY, Fraction(0))))
+    counted = [
+        to_units(resource, sums.get(resource, Fraction(0))) for sums in (scored, placed) for resource in (CPU, MEMORY)
+    ]
+    return Requests({resource: amount for resource, amount in amounts.items() if amount}, *counted)
 
 
 def _total(containers: Iterable[Container], inits: Iterable[Container],

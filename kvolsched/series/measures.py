@@ -118,7 +118,7 @@ class CpuHeld:
 def _millicores(pod: Any) -> int:
     if getattr(pod, "kind", "") != "Pod" or not pod.spec.node_name or pod.terminal:
         return 0
-    return requests.pod_requests(pod.spec).cpu
+    return requests.held_requests(pod).cpu
 
 
 class LargestSkew:

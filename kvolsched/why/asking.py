@@ -418,7 +418,7 @@ def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding
             room = judgement.seen.node_info(node)
             holders = sorted(
                 (
-                    (-(1 if resource == PODS else requests.pod_requests(pod.spec).amounts.get(resource, 0)), pod)
+                    (-(1 if resource == PODS else requests.held_requests(pod).amounts.get(resource, 0)), pod)
                     for pod in judgement.seen.pods_on(node)
                 ),
                 key=lambda holder: (holder[0], holder[1].metadata.namespace, holder[1].metadata.name),

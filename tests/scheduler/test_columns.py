@@ -174,12 +174,12 @@ def test_a_rule_alone_is_lifted(objects, pod):
 def _reference(pod, node, seen):
     """Return both resource scores, computed with plain integers and floats."""
     total = requests.allocatable(node.status.allocatable)
-    on = [requests.pod_requests(other.spec) for other in seen.pods_on(node.metadata.name)]
+    on = [requests.held_requests(other) for other in seen.pods_on(node.metadata.name)]
     asks = requests.pod_requests(pod.spec)
     shares = []
     for resource, name in (("cpu", "scored_cpu"), ("memory", "scored_memory")):
         if total.get(resource):
-            used = sum(getattr(other, name) for other in on) + getattr(asks, name)
+            used = sum(getattr(other, name) for other in on) + getattr(asks, name.replace("scored", "placed"))
             shares.append(100 * max(total[resource] - used, 0) // total[resource])
     least = sum(shares) // len(shares) if shares else 0
 

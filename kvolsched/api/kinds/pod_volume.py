@@ -122,4 +122,6 @@ class Volume:
             return ATTACHABLE_SOURCES["azureDisk"][0], self.azure_disk.disk_uri
         if self.cinder is not None:
             return ATTACHABLE_SOURCES["cinder"][0], self.cinder.volume_id
+        if "portworxVolume" in self.rest:
+            return ATTACHABLE_SOURCES["portworxVolume"][0], str(self.rest["portworxVolume"].get("volumeID", ""))
         return None

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 import attrs
 
 from .meta import EMPTY, Frozen
+from .name_syntax import check_label_value
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
@@ -44,6 +45,16 @@ class Requirement:
                     return False
                 return number > bound if self.operator == "Gt" else number < bound
         return False
+
+    @property
+    def is_label_requirement(self) -> bool:
+        """Whether Kubernetes can read this as a requirement on labels: label values, and an integer for Gt and Lt.
+
+        A node selector may hold others (`Gt ["-5"]`: no label value starts with a hyphen); their term matches nothing.
+        """
+        if any(map(check_label_value, self.values)):
+            return False
+        return self.operator not in ("Gt", "Lt") or all(parse_integer(value) is not None for value in self.values)
 
     def __str__(self) -> str:
         match self.operator:
@@ -85,7 +96,7 @@ class LabelSelector:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class NodeSelectorTerm:
-    """One term of a node selector: its requirements are ANDed; a term without any matches no node."""
+    """One term of a node selector: its requirements are ANDed; with none, or an unreadable one, it matches no node."""
 
     match_expressions: tuple[Requirement, ...] = ()
     match_fields: tuple[Requirement, ...] = ()
@@ -93,11 +104,18 @@ class NodeSelectorTerm:
 
     def matches(self, labels: Mapping[str, str], name: str = "") -> bool:
         """Say whether a node with these labels and this name meets every requirement of the term."""
-        if not self.match_expressions and not self.match_fields:
+        if not self.is_readable:
             return False
         fields = {"metadata.name": name}
         return all(expression.matches(labels) for expression in self.match_expressions) and all(
             field.key in fields and field.matches(fields) for field in self.match_fields
+        )
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the term has requirements, and those on labels can be read as such."""
+        return bool(self.match_expressions or self.match_fields) and all(
+            expression.is_label_requirement for expression in self.match_expressions
         )
 
     def __str__(self) -> str:

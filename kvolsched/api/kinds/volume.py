@@ -28,7 +28,7 @@ SELECTED_NODE_KEYS = (
 ATTACHABLE_SOURCES: Mapping[str, tuple[str, str]] = {
     "csi": ("", "volumeHandle"), "awsElasticBlockStore": ("ebs.csi.aws.com", "volumeID"),
     "gcePersistentDisk": ("pd.csi.storage.gke.io", "pdName"), "azureDisk": ("disk.csi.azure.com", "diskURI"),
-    "cinder": ("cinder.csi.openstack.org", "volumeID"),
+    "cinder": ("cinder.csi.openstack.org", "volumeID"), "portworxVolume": ("pxd.portworx.com", "volumeID"),
 }
 
 

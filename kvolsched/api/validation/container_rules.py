@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from ..kinds import quantity
 from ..kinds.meta import Resources
+from ..kinds.name_syntax import check_dns_label, check_port_name
 from ..kinds.pod import Container, PodSpec
 from .field_error import FieldError, FieldErrors, invalid_values, validate_name, validate_supported, validate_unique
-from .name_syntax import check_dns_label, check_port_name
 
 _PORT_RANGE = "must be between 1 and 65535, inclusive"
 

@@ -20,6 +20,7 @@ from ..kinds.csi import (
     VolumeAttachment,
     VolumeNodeResources,
 )
+from ..kinds.name_syntax import check_qualified_name, check_subdomain
 from .field_error import (
     FieldError,
     FieldErrors,
@@ -28,7 +29,6 @@ from .field_error import (
     validate_supported,
     validate_unique,
 )
-from .name_syntax import check_qualified_name, check_subdomain
 from .selector_rules import validate_label_selector
 
 MAX_NODE_ID_LENGTH = 256

@@ -11,8 +11,8 @@ from typing import Any
 
 import attrs
 
+from ..kinds.name_syntax import check_label_value, check_qualified_name
 from .go_values import as_go_value
-from .name_syntax import check_label_value, check_qualified_name
 
 NO_VALUE = object()  # the value of an error that shows none (Required, Forbidden, TooLong)
 _WORDS = {

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..kinds.kind import KINDS_BY_NAME
 from ..kinds.meta import ObjectMeta
+from ..kinds.name_syntax import check_dns_label, check_path_segment, check_qualified_name, check_subdomain
 from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_name
-from .name_syntax import check_dns_label, check_path_segment, check_qualified_name, check_subdomain
 
 # The syntax of names that need not be subdomains.
 _NAME_CHECKS: Mapping[str, Callable[[str], list[str]]] = {

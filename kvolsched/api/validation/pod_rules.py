@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..kinds.name_syntax import check_dns_label, check_subdomain
 from ..kinds.pod import PodSpec
 from ..kinds.pod_volume import EphemeralVolumeSource
 from .container_rules import validate_containers
@@ -17,7 +18,6 @@ from .field_error import (
     validate_supported,
     validate_unique,
 )
-from .name_syntax import check_dns_label, check_subdomain
 from .pod_scheduling_rules import validate_affinity, validate_scheduling_gates, validate_spread_constraints
 from .selector_rules import validate_tolerations
 from .volume_rules import validate_claim_spec

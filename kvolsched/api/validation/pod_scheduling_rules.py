@@ -6,6 +6,7 @@ Mirrors core `validateSchedulingGates`, `validateAffinity` and `validateTopology
 from __future__ import annotations
 
 from ..kinds.meta import EMPTY
+from ..kinds.name_syntax import check_dns_label, check_qualified_name
 from ..kinds.pod import (
     DO_NOT_SCHEDULE,
     SCHEDULE_ANYWAY,
@@ -16,7 +17,6 @@ from ..kinds.pod import (
     TopologySpreadConstraint,
 )
 from .field_error import FieldError, FieldErrors, invalid_values, validate_supported, validate_unique
-from .name_syntax import check_dns_label, check_qualified_name
 from .selector_rules import validate_label_selector, validate_node_selector, validate_node_selector_term
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from ..kinds.name_syntax import check_dns_label, check_port_name
 from ..kinds.policy import SYSTEM_PRIORITY_CLASSES, PodDisruptionBudget, PriorityClass
 from ..kinds.service import Service, ServicePort
 from .field_error import (
@@ -21,7 +22,6 @@ from .field_error import (
     validate_supported,
     validate_unique,
 )
-from .name_syntax import check_dns_label, check_port_name
 from .selector_rules import validate_label_selector
 
 MAX_USER_PRIORITY = 1_000_000_000

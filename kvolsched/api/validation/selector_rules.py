@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..kinds.name_syntax import check_label_value, check_qualified_name, check_subdomain
 from ..kinds.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement, Taint, Toleration
 from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_supported
-from .name_syntax import check_label_value, check_qualified_name, check_subdomain
 
 TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..kinds import quantity
+from ..kinds.name_syntax import check_qualified_name, check_subdomain
 from ..kinds.storage_class import StorageClass, TopologySelectorTerm
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
 from ..text.convert import schema
 from .csi_rules import validate_driver_name
 from .field_error import FieldError, FieldErrors, invalid_values, validate_name, validate_supported
-from .name_syntax import check_qualified_name, check_subdomain
 from .selector_rules import validate_label_selector, validate_node_selector
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")

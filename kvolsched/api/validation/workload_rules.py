@@ -10,11 +10,11 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
+from ..kinds.name_syntax import check_dns_label
 from ..kinds.pod import PodTemplateSpec
 from ..kinds.selector import LabelSelector
 from ..kinds.workload import DaemonSet, Deployment, ReplicaSet, StatefulSet
 from .field_error import FieldError, FieldErrors, validate_labels, validate_name, validate_supported
-from .name_syntax import check_dns_label
 from .pod_rules import validate_pod_spec
 from .policy_rules import number_of_int_or_percent, validate_at_most_all, validate_int_or_percent
 from .selector_rules import validate_label_selector

@@ -24,10 +24,11 @@ from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 
 from .node_table import Column, NodeInfo, NodeTable
 
-# The in-tree plugins that are always migrated, with their CSI drivers; disks of other in-tree plugins are not counted.
+# The in-tree plugins whose volumes count for their CSI drivers; those of other in-tree plugins are not counted.
 MIGRATED_DRIVERS = {
     plugin: volumes.MIGRATED[plugin]
-    for plugin in ("kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/cinder", "kubernetes.io/gce-pd")
+    for plugin in ("kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/cinder", "kubernetes.io/gce-pd",
+                   "kubernetes.io/portworx-volume")
 }
 NO_LIMIT = 2**31 - 1
 
@@ -68,6 +69,8 @@ def volume_attached_as(volume: PersistentVolume) -> AttachedVolume | None:
         if len(zones) > 1:
             location = f"regions/{zones[0].rpartition('-')[0]}"
         return _gce(location, str(source["gcePersistentDisk"].get("pdName", "")))
+    if "portworxVolume" in source:
+        return AttachedVolume("pxd.portworx.com", str(source["portworxVolume"].get("volumeID", "")))
     return None
 
 
@@ -118,6 +121,7 @@ class VolumeUse(NamedTuple):
     claim: tuple[str, str] | None = None
     volume: str = ""
     disk: AttachedVolume | None = None
+    attacher: str = ""  # of a VolumeAttachment, with the volume that it names
 
 
 def volume_uses(pod: Pod) -> Iterator[VolumeUse]:
@@ -132,18 +136,23 @@ def volume_uses(pod: Pod) -> Iterator[VolumeUse]:
 def attachment_use(attachment: VolumeAttachment) -> VolumeUse | None:
     """Return what a VolumeAttachment refers to, if that is a PersistentVolume."""
     name = attachment.spec.source.persistent_volume_name
-    return VolumeUse(volume=name) if name and attachment.spec.attacher else None
+    attacher = attachment.spec.attacher
+    return VolumeUse(volume=name, attacher=attacher) if name and attacher else None
 
 
 def attached_volume(use: VolumeUse, lookup: VolumeLookup) -> AttachedVolume | None:
-    """Return what a use is attached as, or None; a VolumeAttachment counts only for a CSI volume that exists."""
+    """Return what a use is attached as, or None.
+
+    A VolumeAttachment counts for its attacher, with the handle of the CSI volume that it names, if that exists.
+    """
     if use.disk is not None:
         return use.disk
     if use.claim is not None:
         claim = lookup.claim(*use.claim)
         return None if claim is None else claim_attached_as(claim, lookup)
     volume = lookup.volume(use.volume)
-    return volume_attached_as(volume) if volume is not None and "csi" in volume.spec.rest else None
+    found = volume_attached_as(volume) if volume is not None and "csi" in volume.spec.rest else None
+    return None if found is None else AttachedVolume(use.attacher, found.handle)
 
 
 # --- counts ---------------------------------------------------------------------------------------------------------
@@ -165,6 +174,7 @@ class Attachments:
         self._by_volume: dict[str, set[VolumeUse]] = {}
         self._volume_name: dict[VolumeUse, str] = {}
         self._holders: dict[AttachedVolume, dict[str, int]] = {}
+        self._in_pods: dict[AttachedVolume, dict[str, int]] = {}
         self._per_node: dict[str, dict[str, int]] = {}
         self._columns: dict[str, Column] = {}
 
@@ -197,8 +207,8 @@ class Attachments:
         return column.array
 
     def rows_with(self, volume: AttachedVolume) -> list[int]:
-        """Return the rows of the nodes to which this volume is attached."""
-        return [self._nodes.row_of[name] for name in self._holders.get(volume, ()) if name in self._nodes.row_of]
+        """Return the rows of the nodes where a pod has this volume; an attachment alone is not enough."""
+        return [self._nodes.row_of[name] for name in self._in_pods.get(volume, ()) if name in self._nodes.row_of]
 
     def volume_attachments_on(self, node: str) -> Iterable[VolumeUse]:
         """Return what the VolumeAttachments of a node refer to."""
@@ -274,6 +284,7 @@ class Attachments:
         copy._found, copy._volume_name = dict(self._found), dict(self._volume_name)
         copy._by_volume = {name: set(uses) for name, uses in self._by_volume.items()}
         copy._holders = {volume: dict(holders) for volume, holders in self._holders.items()}
+        copy._in_pods = {volume: dict(holders) for volume, holders in self._in_pods.items()}
         copy._per_node = {node: dict(counts) for node, counts in self._per_node.items()}
         copy._columns, copy._limit_columns = {}, dict(self._limit_columns)
         return copy
@@ -300,7 +311,7 @@ class Attachments:
             users = self._users[use] = {}
             self._look_up(use)
         users[node] = users.get(node, 0) + sign
-        self._attach(node, self._found[use], sign)
+        self._attach(node, self._found[use], sign, in_pod=not use.attacher)
         if not users[node]:
             del users[node]
             if not users:
@@ -318,8 +329,8 @@ class Attachments:
         after = self._found[use]
         if before != after:
             for node, times in users.items():
-                self._attach(node, before, -times)
-                self._attach(node, after, times)
+                self._attach(node, before, -times, in_pod=not use.attacher)
+                self._attach(node, after, times, in_pod=not use.attacher)
 
     def _look_up(self, use: VolumeUse) -> None:
         self._found[use] = attached_volume(use, self._lookup)
@@ -335,16 +346,12 @@ class Attachments:
             if not self._by_volume[name]:
                 del self._by_volume[name]
 
-    def _attach(self, node: str, volume: AttachedVolume | None, times: int) -> None:
+    def _attach(self, node: str, volume: AttachedVolume | None, times: int, *, in_pod: bool) -> None:
         if volume is None:
             return
-        holders = self._holders.setdefault(volume, {})
-        before = holders.get(node, 0)
-        holders[node] = before + times
-        if not holders[node]:
-            del holders[node]
-            if not holders:
-                del self._holders[volume]
+        if in_pod:
+            _add_uses(self._in_pods, volume, node, times)
+        before = _add_uses(self._holders, volume, node, times)
         change = (before + times > 0) - (before > 0)
         if change:
             counts = self._per_node.setdefault(node, {})
@@ -357,6 +364,18 @@ class Attachments:
             row = self._nodes.row_of.get(node)
             if column is not None and row is not None:
                 column.array[row] += change
+
+
+def _add_uses(uses: dict[AttachedVolume, dict[str, int]], volume: AttachedVolume, node: str, times: int) -> int:
+    """Add to the uses of a volume on a node; return how many there were before."""
+    holders = uses.setdefault(volume, {})
+    before = holders.get(node, 0)
+    holders[node] = before + times
+    if not holders[node]:
+        del holders[node]
+        if not holders:
+            del uses[volume]
+    return before
 
 
 def attach_limits(csi_node: CSINode | None) -> dict[str, int]:

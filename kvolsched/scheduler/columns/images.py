@@ -1,12 +1,15 @@
 """The container images on nodes and their sizes, by image name; a column per image is built on first use.
 
+An image name has one size for all nodes. kube-scheduler (v1.36.2) keeps that of the node which it saw first; here it
+is that of the oldest node, so that it is a function of the contents.
+
 Reads `status.images` of nodes only. Mutable; only the snapshot changes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +18,25 @@ from kvolsched.api.kinds.node import Node
 
 from .node_table import Column, NodeTable
 
+
+class _Listed(NamedTuple):
+    """An image in a node's status: when the node was created, and the image's bytes there."""
+
+    created: str
+    size: int
+
+
 MAX_CACHED_IMAGES = 64  # columns; the least recently used is dropped
 
 
 def images_of(node: Node | None) -> dict[str, int]:
-    """Return the bytes of each image in a node's status, by each of the image's names."""
+    """Return the bytes of each image in a node's status, by name; a name that is listed twice has its first size."""
     listed: tuple[Mapping[str, Any], ...] = node.status.rest.get("images", ()) if node is not None else ()
-    return {str(name): int(image.get("sizeBytes", 0)) for image in listed for name in image.get("names", ())}
+    sizes: dict[str, int] = {}
+    for image in listed:
+        for name in image.get("names", ()):
+            sizes.setdefault(str(name), int(image.get("sizeBytes", 0)))
+    return sizes
 
 
 def full_name(image: str) -> str:
@@ -34,28 +49,36 @@ class Images:
 
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
-        self._on: dict[str, dict[str, int]] = {}
+        self._on: dict[str, dict[str, _Listed]] = {}
         self._columns: dict[str, Column] = {}
         self.version = 0
         """Counts changes of images on nodes."""
+        self._sizes: dict[str, int] = {}
 
     def __bool__(self) -> bool:
         """Say whether any node reports images."""
         return bool(self._on)
 
-    def nodes_with(self, image: str) -> Mapping[str, int]:
-        """Return the nodes that have an image, with its bytes."""
-        return self._on.get(image, {})
+    def nodes_with(self, image: str) -> Collection[str]:
+        """Return the nodes that have an image."""
+        return self._on.get(image, {}).keys()
 
-    def sizes(self, image: str) -> NDArray[np.int64]:
-        """Return, by row, the bytes of an image; 0 if the node does not have it."""
+    def size(self, image: str) -> int:
+        """Return the bytes of an image that some node has: as the oldest such node reports them, by name if alike."""
+        size = self._sizes.get(image)
+        if size is None:
+            size = self._sizes[image] = min((one.created, name, one.size) for name, one in self._on[image].items())[2]
+        return size
+
+    def rows_with(self, image: str) -> NDArray[np.bool_]:
+        """Return, by row, whether the node has an image."""
         column = self._columns.pop(image, None)
         if column is None:
             while len(self._columns) >= MAX_CACHED_IMAGES:
                 self._nodes.drop(self._columns.pop(next(iter(self._columns))))
-            column = self._nodes.column(np.int64, 0)
-            for name, size in self.nodes_with(image).items():
-                column.array[self._nodes.row_of[name]] = size
+            column = self._nodes.column(np.bool_, False)
+            for name in self.nodes_with(image):
+                column.array[self._nodes.row_of[name]] = True
         self._columns[image] = column
         return column.array
 
@@ -67,17 +90,19 @@ class Images:
             return
         self.version += 1
         before, after = images_of(old), images_of(new)
+        for image in before.keys() | after.keys():
+            self._sizes.pop(image, None)
         for image in before.keys() - after.keys():
             del self._on[image][name]
             if not self._on[image]:
                 del self._on[image]
-        for image, size in after.items():
-            self._on.setdefault(image, {})[name] = size
         if new is not None:
+            for image, size in after.items():
+                self._on.setdefault(image, {})[name] = _Listed(new.metadata.creation_timestamp or "", size)
             row = self._nodes.row_of[name]
             for image, column in self._columns.items():
-                column.array[row] = after.get(image, 0)
+                column.array[row] = image in after
 
-    def facts(self) -> Mapping[str, Mapping[str, int]]:
+    def facts(self) -> Mapping[str, Mapping[str, object]]:
         """Return the images and their nodes, for comparing two snapshots."""
         return self._on

@@ -113,7 +113,7 @@ class NodeInfo:
 
     def add_requests(self, pod: Pod, sign: int) -> tuple[str, ...]:
         """Add a pod's requests (sign 1) or subtract them (-1); return the resources that the pod requests."""
-        requested = requests.pod_requests(pod.spec)
+        requested = requests.held_requests(pod)
         for resource, amount in requested.amounts.items():
             self.used[resource] = self.used.get(resource, 0) + sign * amount
         self.scored_cpu += sign * requested.scored_cpu
@@ -442,7 +442,7 @@ class NodeTable:
         return code
 
     def _term(self, term: NodeSelectorTerm, named: bool) -> Mask:  # noqa: FBT001
-        if not term.match_expressions and not term.match_fields:
+        if not term.is_readable:
             return np.zeros(len(self.names), bool)
         matching: Mask | None = None
         for expression in term.match_expressions:

@@ -23,6 +23,7 @@ from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.world.log import Key, LogKey
 
 from ..csi_migration import is_migrated
+from ..requests import is_resized
 from .arrays import Mask
 from .attachments import Attachments
 from .exclusive_use import ExclusiveUse, host_ports
@@ -238,7 +239,7 @@ class Snapshot:
         if before and before == after:
             assert old is not None
             assert new is not None
-            if old.spec is new.spec or old.spec == new.spec:  # node, requests and volumes are unchanged
+            if (old.spec is new.spec or old.spec == new.spec) and not is_resized(old, new):  # all that counts is alike
                 current = self._node_infos[before]
                 current.pods[key] = new
                 if current.row >= 0 and not _counts_alike(old, new):

@@ -122,8 +122,8 @@ def _pod_action(old: Pod, new: Pod) -> Action:
         action |= Action.POD_LABEL
     if len(old.spec.tolerations) != len(new.spec.tolerations):
         action |= Action.POD_TOLERATION
-    if old.spec is not new.spec:
-        before, after = requests.pod_requests(old.spec).amounts, requests.pod_requests(new.spec).amounts
+    if old.spec is not new.spec or requests.is_resized(old, new):
+        before, after = requests.held_requests(old).amounts, requests.held_requests(new).amounts
         if any(amount > after.get(resource, 0) for resource, amount in before.items()):
             action |= Action.POD_SCALE_DOWN
     return action or Action.UPDATE

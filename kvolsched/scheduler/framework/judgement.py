@@ -331,6 +331,12 @@ class Judgement:
             filtered[self._nominated] = True
         return filtered
 
+    @property
+    def taken(self) -> str:
+        """The pod's nominated node if it fits and the profile takes it without ranking the others, else ""."""
+        row = self._nominated if self.profile.nominated_first else None
+        return self.pod.status.nominated_node_name if row is not None and self.mask[row] else ""
+
     @cached_property
     def _nominated(self) -> int | None:
         """The row of the nominated node; a plugin that rejects it is named among the restricting plugins."""
@@ -356,7 +362,8 @@ class Judgement:
 def judge(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
     """Run PreFilter and the filters of a profile for a pod on every node.
 
-    A node must also fit with the pods of equal or higher priority that are nominated to it.
+    A node must also fit with the pods of equal or higher priority that are nominated to it; of these only the plugins
+    hear that PreFilter did not skip without them (v1.36.2).
     """
     judgement = _run_filters(pod, seen, profile)
     if not seen.nominated_pods or judgement.rejected_by is not None:
@@ -368,7 +375,7 @@ def judge(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
             view = HypotheticalSnapshot(seen)
             for nominated in nominees:
                 view.place(nominated, node)
-            with_nominated[node] = _run_filters(pod, view, profile)
+            with_nominated[node] = _run_filters(pod, view, profile, judgement.skipped)
     return judgement.with_rejections_of(with_nominated) if with_nominated else judgement
 
 
@@ -377,11 +384,12 @@ def _takes_precedence(nominated: Pod, pod: Pod) -> bool:
     return not same and (nominated.spec.priority or 0) >= (pod.spec.priority or 0)
 
 
-def _run_filters(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
+def _run_filters(pod: Pod, seen: Snapshot, profile: Profile, without: Collection[str] = ()) -> Judgement:
     active = profile.active_plugins(pod.spec, seen)
     columns: tuple[FilterColumn, ...] = ()
-    if not SHORTCUTS.on:
+    if without or not SHORTCUTS.on:
         prefiltered = active.prefilter(pod, seen, {})
+        prefiltered = prefiltered._replace(skipped=prefiltered.skipped.union(without))
         if prefiltered.rejected_by is None:
             columns = _ask(active.filters, prefiltered.skipped, pod, seen)
         return Judgement(pod, seen, profile, columns=columns, prefiltered=prefiltered)

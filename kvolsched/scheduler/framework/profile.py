@@ -77,11 +77,16 @@ class ActivePlugins:
 
 @attrs.frozen(slots=False)
 class Profile:
-    """The plugins of a scheduler, in order, and the wording of its events."""
+    """The plugins of a scheduler, in order, and the wording of its events.
+
+    Args:
+        nominated_first: a pod's nominated node is taken if it fits, without ranking the others (since 1.22).
+    """
 
     name: str
     plugins: tuple[EnabledPlugin, ...]
     words: EventWording = EventWording()
+    nominated_first: bool = False
 
     @cached_property
     def filters(self) -> tuple[EnabledPlugin, ...]:

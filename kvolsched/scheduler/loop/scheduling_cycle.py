@@ -164,7 +164,8 @@ class SchedulingPass:
             ctx.describe(f"{sentence}{_preemption_words(preemption)}.")
             self._handle_no_fit(ctx, name, pod, judgement, preemption)
             return False
-        ctx.describe(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}.")
+        taken = ", the nominated node" if judgement.taken else ""
+        ctx.describe(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}{taken}.")
         if self.fine:
             deciding = attrs.evolve(entry, part=DECIDING, until=None, error=False)
             move_entry(ctx, name, QueueEvent.NODE_CHOSEN, deciding)
@@ -239,7 +240,9 @@ def post_filter_message(pod: Pod, judgement: Judgement) -> str:
 
 
 def select_host(ctx: TurnContext, name: str, judgement: Judgement, number: int) -> str:
-    """Return the node with the highest score; ties are broken by the seeded draw."""
+    """Return the nominated node if that is taken, else the node with the highest score; a seeded draw breaks ties."""
+    if judgement.taken:
+        return judgement.taken
     if len(judgement.rows) == 1:
         return judgement.feasible[0]
     ranking = rank(judgement)

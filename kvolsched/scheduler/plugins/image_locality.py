@@ -39,7 +39,7 @@ class ImageLocality:
         total = np.zeros(len(columns.nodes.names), np.int64)
         for name in names:
             share = len(images.nodes_with(name)) / columns.nodes.size
-            total += (images.sizes(name) * share).astype(np.int64)
+            total += images.rows_with(name) * int(images.size(name) * share)
         max_bytes = MAX_CONTAINER_BYTES * len(containers)
         scores: Integers = 100 * (np.clip(total, MIN_BYTES, max_bytes) - MIN_BYTES) // (max_bytes - MIN_BYTES)
         return scores

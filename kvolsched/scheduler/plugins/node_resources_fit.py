@@ -38,7 +38,7 @@ def is_any_asked_for(asks: Mapping[str, int], _resource: str) -> bool:
 
 def _asks_for_less(pod: Pod, old: Pod, new: Pod) -> bool:
     """Say whether this pod, or another one in a resource that this one asks for, asks for less than before."""
-    before, after = requests.pod_requests(old.spec).amounts, requests.pod_requests(new.spec).amounts
+    before, after = requests.held_requests(old).amounts, requests.held_requests(new).amounts
     asks = requests.pod_requests(pod.spec).amounts
     return is_same_pod(pod, new) or any(before.get(resource, 0) > after.get(resource, 0) for resource in asks)
 
@@ -145,7 +145,7 @@ class NodeResourcesFit:
     def score_by_row(self, pod: Pod, nodes: NodeTable) -> RowWise:
         """Return the score as a computation by row."""
         asks, huge = requests.pod_requests(pod.spec), bool(nodes.huge)
-        asked = ((CPU, nodes.scored_cpu, asks.scored_cpu), (MEMORY, nodes.scored_memory, asks.scored_memory))
+        asked = ((CPU, nodes.scored_cpu, asks.placed_cpu), (MEMORY, nodes.scored_memory, asks.placed_memory))
 
         def score_row(row: int) -> int:
             total = counted = 0
@@ -169,7 +169,7 @@ class NodeResourcesFit:
             return scores
 
         # 64 bits overflow in huge numbers as they do in Kubernetes.
-        key = ("least allocated", asks.scored_cpu, asks.scored_memory, huge)
+        key = ("least allocated", asks.placed_cpu, asks.placed_memory, huge)
         return RowWise(key, None if huge else score_row, score_rows)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:

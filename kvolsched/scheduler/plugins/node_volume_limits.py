@@ -82,10 +82,10 @@ class NodeVolumeLimits:
         limits = attach_limits(seen.csi_node(node.metadata.name))
         if not limits or not _has_volumes(pod):
             return OK
-        attached = {volume for other in seen.pods_on(node.metadata.name) for volume in volumes_of_pod(other, seen)}
+        in_pods = {volume for other in seen.pods_on(node.metadata.name) for volume in volumes_of_pod(other, seen)}
         named = (attached_volume(use, seen) for use in seen.attachments.volume_attachments_on(node.metadata.name))
-        attached |= {volume for volume in named if volume is not None}
-        new = self.counted(pod, seen) - attached
+        attached = in_pods | {volume for volume in named if volume is not None}
+        new = self.counted(pod, seen) - in_pods  # what is attached and used by no pod counts twice (v1.36.2)
         for driver in sorted({volume.driver for volume in new} & limits.keys()):
             present, added = (sum(volume.driver == driver for volume in group) for group in (attached, new))
             if present + added > limits[driver]:
@@ -95,7 +95,7 @@ class NodeVolumeLimits:
         return OK
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
-        """Add the pod's volumes to the count of each driver; on nodes where one is attached already it is not new."""
+        """Add the pod's volumes to the count of each driver; on nodes where a pod has one already it is not new."""
         attachments = columns.seen.attachments
         counted = [volume for volume in self.counted(pod, columns.seen) if attachments.is_limited(volume.driver)]
         rejected: Mask | None = None

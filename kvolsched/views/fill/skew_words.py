@@ -186,7 +186,7 @@ def soft_answer(ledger: f.SkewLedger, ranking: Ranking | None) -> tuple[str, str
     if not ledger.open:
         return "Nobody may take it.", f"{placed}{_shut(ledger)} {never}"
     if ranking is None or not scored:
-        return "Only one node fits, so no node is scored.", f"{placed}{_shut(ledger)} {never}"
+        return "No node is scored: only one fits, or the nominated one does.", f"{placed}{_shut(ledger)} {never}"
     shut = [row.domain for row in ledger.rows if row.landing is not None and not row.landing.fitting]
     answer = f"{names(shut)} {'is' if len(shut) == 1 else 'are'} shut by other filters." if shut else (
         f"Every {kind} is allowed.")  # fmt: skip

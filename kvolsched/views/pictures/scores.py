@@ -29,7 +29,7 @@ from kvolsched.views.pictures.matrix import (
 
 MANY = 60  # nodes; of more, only those that explain the decision have rows
 WIDE = 80.0  # px of a column in which a score's three numbers find room
-UNSCORED = "No node has been scored: a pass scores only when more than one node fits."
+UNSCORED = "No node has been scored: a pass scores only when more than one node fits, and none of them is nominated."
 
 
 @frozen

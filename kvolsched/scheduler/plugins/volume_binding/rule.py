@@ -105,11 +105,11 @@ class VolumeBindingRule:
         return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message) if message else None
 
     def claims(self, pod: Pod, seen: Snapshot) -> PodClaims:
-        """Sort the pod's claims by state; a missing one is left out."""
+        """Sort the pod's claims by state, once for each volume that names one; a missing claim is left out."""
         bound: list[PersistentVolumeClaim] = []
         delayed: list[PersistentVolumeClaim] = []
         immediate: list[PersistentVolumeClaim] = []
-        for name in dict.fromkeys(pod.claim_names()):
+        for name in pod.claim_names():
             claim = seen.claim(pod.metadata.namespace, name)
             if claim is None:
                 continue
