@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
-from ..api.kinds.meta import Condition, evolve, evolve_parts
+from ..api.kinds.meta import Condition, evolve
+from ..api.kinds.pod import PodSpec, PodStatus
+from ..api.remembered import remembered
 from ..world.apiserver import Denial
 from ..world.log import Key
 from .plugins import with_topology_labels
@@ -26,14 +29,32 @@ def binding_subresource(*, zone_labels: bool) -> Callable[[Any, Any, Mapping[Key
             return _deny(name, f'is already assigned to node "{pod.spec.node_name}"')
         if pod.spec.scheduling_gates:
             return _deny(name, "has non-empty .spec.schedulingGates")
-        scheduled = Condition(type="PodScheduled", status="True")
-        status = pod.status.with_condition(scheduled)
+        status = _scheduled(pod.status)
         if zone_labels:
             pod = with_topology_labels(pod, objects.get(Key("Node", "", node_name)))
-            status = evolve(status, nominated_node_name="")
-        return evolve_parts(pod, spec={"node_name": node_name}, status=status)
+            status = _without_nomination(status)
+        return evolve(pod, spec=_on_node(pod.spec, node_name), status=status)
 
     return bind
+
+
+SCHEDULED = Condition(type="PodScheduled", status="True")
+
+
+@remembered
+def _scheduled(status: PodStatus) -> PodStatus:
+    return status.with_condition(SCHEDULED)
+
+
+@remembered
+def _without_nomination(status: PodStatus) -> PodStatus:
+    return evolve(status, nominated_node_name="")
+
+
+@lru_cache(maxsize=1 << 14)
+def _on_node(spec: PodSpec, node_name: str) -> PodSpec:
+    """Return the spec of a pod on a node; equal pods of a node share it."""
+    return evolve(spec, node_name=node_name)
 
 
 def _deny(pod: str, why: str) -> Denial:

@@ -13,7 +13,7 @@ from .kinds.csi import CSIDriver, VolumeAttachment
 from .kinds.kind import KINDS_BY_NAME
 from .kinds.meta import Condition, Frozen, Value, evolve, evolve_parts
 from .kinds.node import Node
-from .kinds.pod import Container, Pod, PodSpec, PodTemplateSpec
+from .kinds.pod import Container, Pod, PodSpec, PodStatus, PodTemplateSpec
 from .kinds.pod_volume import Volume
 from .kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
 from .kinds.selector import Toleration
@@ -21,6 +21,7 @@ from .kinds.service import Service, ServicePort
 from .kinds.storage_class import IMMEDIATE, StorageClass
 from .kinds.volume import PersistentVolume, PersistentVolumeClaim
 from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
+from .remembered import remembered
 
 DEFAULT_NAMESPACE = "default"
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -69,16 +70,28 @@ def _claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
 
 
 def _pod(pod: Pod) -> Pod:
-    spec = _pod_spec(pod.spec)
+    spec = _whole_pod_spec(pod.spec)
+    status = _pending(pod.status)
+    if spec.scheduling_gates and status.condition(GATED_CONDITION.type) is None:
+        status = status.with_condition(GATED_CONDITION)
+    return pod if spec is pod.spec and status is pod.status else evolve(pod, spec=spec, status=status)
+
+
+@remembered
+def _pending(status: PodStatus) -> PodStatus:
+    return _filled(status, phase="Pending")
+
+
+@remembered
+def _whole_pod_spec(given: PodSpec) -> PodSpec:
+    """Return the spec of a pod, not of a template, with its defaults."""
+    spec = _pod_spec(given)
     priority = BUILT_IN_PRIORITIES.get(spec.priority_class_name)
     if spec.priority is None and priority is not None:
         spec = evolve(spec, priority=priority)
     spec = _filled(spec, preemption_policy="PreemptLowerPriority")
     spec = evolve(spec, tolerations=(*spec.tolerations, *_lost_node_tolerations(spec.tolerations)))
-    status = _filled(pod.status, phase="Pending")
-    if spec.scheduling_gates and status.condition(GATED_CONDITION.type) is None:
-        status = status.with_condition(GATED_CONDITION)
-    return evolve(pod, spec=spec, status=status)
+    return given if spec == given else spec
 
 
 def _lost_node_tolerations(tolerations: tuple[Toleration, ...]) -> list[Toleration]:

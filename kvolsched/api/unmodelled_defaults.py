@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from .kinds.meta import EMPTY, Frozen, evolve, evolve_parts
 from .kinds.node import Node
-from .kinds.pod import Container, Pod, PodSpec, PodTemplateSpec
+from .kinds.pod import Container, Pod, PodSpec, PodStatus, PodTemplateSpec
 from .kinds.pod_volume import Volume
 from .kinds.quantity import parse
 from .kinds.service import Service
 from .kinds.volume import PersistentVolumeClaim
 from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
+from .remembered import remembered
 
 
 def with_unmodelled_defaults(obj: Any) -> Any:
@@ -120,10 +122,23 @@ def _with_host_ports(container: Container) -> Container:
 def _pod(pod: Pod) -> Pod:
     status = pod.status
     if "qosClass" not in status.rest:
-        status = evolve(status, rest=status.rest.with_(qosClass=pod_qos_class(pod.spec)))
-    return evolve(pod, spec=_pod_spec(pod.spec, _POD_SPEC), status=status)
+        status = _with_qos_class(status, pod_qos_class(pod.spec))
+    spec = _whole_pod_spec(pod.spec)
+    return pod if spec is pod.spec and status is pod.status else evolve(pod, spec=spec, status=status)
 
 
+@lru_cache(maxsize=1 << 10)
+def _with_qos_class(status: PodStatus, name: str) -> PodStatus:
+    return evolve(status, rest=status.rest.with_(qosClass=name))
+
+
+@remembered
+def _whole_pod_spec(spec: PodSpec) -> PodSpec:
+    filled = _pod_spec(spec, _POD_SPEC)
+    return spec if filled == spec else filled
+
+
+@remembered
 def pod_qos_class(spec: PodSpec) -> str:
     """Return the QoS class of a pod: Guaranteed, Burstable or BestEffort (mirrors `ComputePodQOS`)."""
     containers = (*spec.containers, *spec.init_containers)

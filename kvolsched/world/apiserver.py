@@ -16,6 +16,7 @@ import attrs
 
 from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.remembered import shared
 from kvolsched.api.unknown_name import UnknownName
 
 from .digest import DIGEST_IGNORES, DIGEST_VERSION
@@ -59,7 +60,7 @@ class Write:
         return ref(self.key)
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class CommittedWrite:
     """A committed write: the object as stored (None: removed), and whether anything changed.
 
@@ -127,7 +128,10 @@ def key_of(obj: Any) -> Key:
     """Return the key of an API object; the namespace of a namespaced kind is by default `default`."""
     kind = KINDS_BY_NAME.get(obj.kind)
     namespace = (obj.metadata.namespace or "default") if kind is None or kind.namespaced else ""
-    return Key(obj.kind, namespace, obj.metadata.name)
+    return _one_key(obj.kind, namespace, obj.metadata.name)
+
+
+_one_key = lru_cache(maxsize=1 << 14)(Key)  # those who write about an object share its key
 
 
 def moment(log: Log, after: float = 0.0) -> str:
@@ -241,6 +245,7 @@ class ApiServer:
             new.metadata, namespace=write.key.namespace, deletion_timestamp=None, deletion_grace_period_seconds=None,
             uid=new.metadata.uid or uid_of(write.key, born),
             creation_timestamp=new.metadata.creation_timestamp or moment(log), resource_version=log.place + 1,
+            labels=shared(new.metadata.labels),
         )
         if write.key.kind in self.generations:
             meta = attrs.evolve(meta, rest=meta.rest.with_(generation=1))
@@ -254,8 +259,8 @@ class ApiServer:
             name=after.name,
             namespace=before.namespace,
             generate_name=after.generate_name,
-            labels=after.labels,
-            annotations=after.annotations,
+            labels=shared(after.labels),
+            annotations=shared(after.annotations),
             uid=before.uid,
             creation_timestamp=before.creation_timestamp,
             deletion_timestamp=before.deletion_timestamp,

@@ -78,8 +78,8 @@ class KeyTable:
         self._group_numbers: dict[Group, int] = {}
 
     def add(self, key: LogKey) -> int:
-        """Add a new key and return its number; strings that several keys contain are kept once."""
-        one = type(key)(intern(key[0]), intern(key[1]), intern(key[2]))
+        """Add a new key and return its number; a name that several notes have is kept once."""
+        one = key if type(key) is Key else Note(intern(key[0]), intern(key[1]), intern(key[2]))
         name = (one[0],) if type(key) is Key else (one[0], one[1])
         group = self._group_numbers.get(name)
         if group is None:

@@ -17,7 +17,7 @@ __all__ = ["Change", "Key", "Listener", "Log", "LogKey", "Note"]
 
 FAR = 2_000  # changes from which on a seek goes by the differences of two places
 NOTHING: Maps = ({}, {})
-KEEP_EVERY = 1 << 17  # changes after which the map is kept once more, so that no place is far from a known map
+KEEP_EVERY = 1 << 18  # changes after which the map is kept once more, so that no place is far from a known map
 
 
 class Listener(Protocol):

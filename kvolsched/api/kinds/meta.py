@@ -105,7 +105,7 @@ TIMESTAMP: Mapping[str, str] = {"digest": "presence"}
 ALWAYS_WRITTEN: Mapping[str, str] = {"written": "always"}
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
 class OwnerReference:
     """metadata.ownerReferences[]: an owner of this object."""
 
@@ -118,7 +118,7 @@ class OwnerReference:
     rest: Frozen = EMPTY
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
 class ObjectMeta:
     """metadata: name, labels, owners, and the times of creation and deletion.
 
@@ -145,7 +145,7 @@ class ObjectMeta:
         return next((owner for owner in self.owner_references if owner.controller), None)
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
 class ObjectReference:
     """A reference to an object: a PersistentVolume's claimRef, an Event's involvedObject."""
 
@@ -170,7 +170,7 @@ class Condition:
     rest: Frozen = EMPTY
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
 class Resources:
     """resources of containers, pods and claims: quantities by resource name, as canonical text."""
 

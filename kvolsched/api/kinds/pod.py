@@ -115,7 +115,7 @@ class PodSchedulingGate:
     rest: Frozen = EMPTY
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
 class PodSpec:
     node_name: str = ""
     scheduler_name: str = ""
@@ -136,7 +136,7 @@ class PodSpec:
     rest: Frozen = EMPTY
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
 class PodStatus:
     phase: str = ""
     conditions: tuple[Condition, ...] = ()

@@ -12,7 +12,7 @@ from .meta import ALWAYS_WRITTEN, EMPTY, Frozen, ObjectMeta
 from .volume import ATTACHABLE_SOURCES, PersistentVolumeClaimSpec
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
 class PersistentVolumeClaimVolumeSource:
     claim_name: str = ""
     read_only: bool = False
@@ -95,7 +95,7 @@ class ISCSIVolumeSource:
     rest: Frozen = EMPTY
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
 class Volume:
     """spec.volumes[]: a name and one source."""
 

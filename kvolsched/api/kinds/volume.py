@@ -100,7 +100,7 @@ class PersistentVolumeClaimSpec:
     rest: Frozen = EMPTY
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
 class PersistentVolumeClaimStatus:
     phase: str = ""
     access_modes: tuple[str, ...] = ()

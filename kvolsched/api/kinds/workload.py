@@ -172,7 +172,7 @@ class Namespace:
     rest: Frozen = EMPTY
 
 
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
 class EventSource:
     component: str = ""
     host: str = ""

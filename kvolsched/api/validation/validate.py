@@ -6,10 +6,12 @@ The API server judges a create by `validate(new)`, and an update by `validate(ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ..kinds.pod import PodSpec
 from ..kinds.workload import Namespace
+from ..remembered import remembered
 from .csi_rules import (
     validate_csi_driver,
     validate_csi_driver_status,
@@ -46,13 +48,19 @@ def _validate_namespace(namespace: Namespace) -> FieldErrors:
         yield from validate_finalizer("spec.finalizers", "spec.finalizers", str(name))
 
 
+@remembered
+def _pod_spec_errors(spec: PodSpec) -> tuple[FieldError, ...]:
+    """Return the errors of a pod's spec; the pods of one template have one."""
+    return tuple(validate_pod_spec("spec", spec))
+
+
 # Rules that are judged first; if they find errors, no other rule is judged.
 _EARLY_RULES: Mapping[str, Callable[[Any], FieldErrors]] = {
     "Service": validate_cluster_ip, "PodDisruptionBudget": validate_disruption_budget
 }
-_RULES: Mapping[str, Callable[[Any], FieldErrors]] = {
+_RULES: Mapping[str, Callable[[Any], Iterable[FieldError]]] = {
     "StorageClass": validate_storage_class, "PersistentVolume": validate_volume,
-    "PersistentVolumeClaim": validate_claim, "Pod": lambda pod: validate_pod_spec("spec", pod.spec),
+    "PersistentVolumeClaim": validate_claim, "Pod": lambda pod: _pod_spec_errors(pod.spec),
     "Node": validate_node, "Namespace": _validate_namespace, "StatefulSet": validate_stateful_set,
     "Deployment": validate_deployment, "ReplicaSet": validate_replica_set, "DaemonSet": validate_daemon_set,
     "Service": validate_service, "PriorityClass": validate_priority_class,
