@@ -226,15 +226,25 @@ class SeriesFigure(ChartFigure):
     rows: SeriesRows = field(kw_only=True, repr=False)
 
 
+def _as_far(cluster: ClusterRules, other: ClusterRules) -> ClusterRules:
+    """Bring a cluster that begins as another one as far as that has gone: to its end, or to the same step."""
+    if not len(cluster.next):
+        other.run()
+    while other.world.step_number < cluster.world.step_number and other.step():
+        pass
+    return other
+
+
+
 def lab(
     cluster: ClusterRules, *, text: bool = False, predict: bool = False,
     beside: ClusterCore | Revision | str | None = None,
 ) -> Lab | Text:  # fmt: skip
     """Open the panel, alone or beside another cluster, or return its text; with `predict` it asks before each step.
 
-    Rules as `beside` mean this cluster under them, from its start.
+    Rules as `beside` mean this cluster under them, run as far: to its end if nobody has anything left to do here.
     """
-    other = cluster.under(beside) if isinstance(beside, str | Revision) else beside
+    other = _as_far(cluster, cluster.under(beside)) if isinstance(beside, str | Revision) else beside
     from .panel.driver import ClusterDriver  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
     from .panel.lab import Lab, reading  # noqa: PLC0415
 

@@ -230,3 +230,34 @@ def test_a_pair_says_whose_steps_clock_and_actors_it_shows(lab, tmp_path):
     assert lab.chips.children[0].value == "May act next in main"
     lab.alone()
     assert (lab.chips.children[0].value, CLOSED in lab.place.value) == ("May act next", False)
+
+
+def test_rules_beside_a_run_that_ended_have_ended_too(tmp_path):
+    """Beside a cluster at its end stands the end under the other rules; beside one at a step, that step."""
+    c = scenario("zonal-example", "upstream")
+    c.run()
+    lab = c.lab(beside="design")
+    pair = lab.driver
+    assert not len(pair.right.cluster.next)
+    assert "Running" == pair.right.cluster["my-pod"].status.phase
+    assert (c.world.known_steps, pair.right.cluster.world.known_steps) == (c.world.step_number,
+                                                                           pair.right.cluster.world.step_number)
+    page = lab.save(tmp_path / "run.html").read_text()
+    assert "design" in page
+    assert (c.world.known_steps, pair.right.cluster.world.known_steps) == (pair.left.place()[0], pair.right.place()[0])
+    c.goto(2)
+    assert 2 == c.lab(beside="design").driver.right.cluster.world.step_number
+    c.goto(0)
+    assert 0 == c.lab(beside="design").driver.right.cluster.world.step_number
+
+
+@pytest.mark.parametrize(("left", "right"), [("x" * 300 + "1", "x" * 300 + "2"), ("word " * 60 + "a", "word " * 60 + "b"),
+                                             ("k" * 90, "k" * 90 + "tail"), ("short", ""), ("abc", "abd")])
+def test_values_of_a_row_are_told_apart(left, right):
+    """However narrow the columns are, the two values of a row do not look alike, and neither is a mere ellipsis."""
+    for width in (360, 560, 1000):
+        row = DifferenceRow("pod/x", "spec.x", left, right, "scheduler", 3)
+        svg = picture.draw(Differences(("a", "b"), (3, 3), rows=(row,)), width)
+        shown = re.findall(r'class="k-m"[^>]*>([^<]*)</text>', svg)
+        assert 2 == len(set(shown)), shown
+        assert "…" not in shown

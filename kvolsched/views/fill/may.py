@@ -35,7 +35,7 @@ def rows_of(answers: PatchAnswers) -> PatchPage:
     if answers.suggested:
         told = state if answers.gates else "with no gate to hold it"
         headline = f"What may I change on {pod}? {allowed} of {count} changes {verb} allowed {told}"
-        rule = answers.may_change
+        rule = f"{answers.may_change.rstrip(':')}."
     headline += f"; {answers.not_today}" if answers.not_today else ""
     matching = f"Now {len(answers.before)} of {answers.size} node{'s' * (answers.size != 1)} match."
     tried = " Each patch is tried alone, on a fork." if count and not answers.suggested else ""

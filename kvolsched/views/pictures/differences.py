@@ -98,8 +98,22 @@ def _columns(rows: tuple[DifferenceRow, ...], found: Differences, width: int) ->
     return found_at
 
 
+def _apart(left: str, right: str, rooms: tuple[float, float]) -> tuple[str, str]:
+    """Return both values; where they would be cut alike, as they are from shortly before they differ."""
+    pairs = enumerate(zip(left, right, strict=False))
+    same = next((place for place, (mine, other) in pairs if mine != other), min(len(left), len(right)))
+    shown = left, right
+    for before in (12, 4, 0):
+        if t.end(shown[0], rooms[0], 12) != t.end(shown[1], rooms[1], 12):
+            break
+        start = max(same - before, 0)
+        shown = f"…{left[start:]}", f"…{right[start:]}"
+    return shown
+
+
 def _row(row: DifferenceRow, number: int, at: list[tuple[float, float]], y: float, width: int, *, on: bool) -> str:
-    cells = (row.ref, field_words(row.field), row.left or NONE, row.right or NONE, writer(row))
+    left, right = _apart(row.left, row.right, (at[2][1] - 8, at[3][1] - 8))
+    cells = (row.ref, field_words(row.field), left or NONE, right or NONE, writer(row))
     kinds = ("k-n", "k-m k-soft", "k-m", "k-m", "k-m k-soft")
     parts = [rule(0, y, width), rect(0, y + 1, 3, _ROW - 1, "k-s-accent") if on else "", badge(12, y + 11)]
     for cell, kind, (x, room) in zip(cells, kinds, at, strict=True):

@@ -73,7 +73,8 @@ def folded(page: PatchPage, width: int, selection: str = "") -> str:
     for patch in page.patches:
         short, high = may_short.row(page, patch, 0, width, inset=14)
         body, bottom = _row(page, patch, 0, width, _columns(width), on=False)
-        legend, more = _legend(evolve(page, patches=(patch,)), bottom + 8, width)
+        legend, more = _legend(evolve(page, patches=(patch,)), bottom + 8, width - 12)
+        legend = f'<g transform="translate(10,0)">{legend}</g>'
         rows.append(
             f'<details class="k-fx-d" style="width:{width}px;--k-at:{num(high / 2 - 4)}px">'
             f"<summary>{picture(width, high, short, patch.change, 'img')}</summary>"
