@@ -16,13 +16,14 @@ ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 SCREEN := $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname))
 QUIET := $(if $(SCREEN),,--no-browser)
 
-.PHONY: help lab test test-long bench checklist notebooks lint browser clean
+.PHONY: help lab test test-long bench performance checklist notebooks lint browser clean
 
 help:
 	@echo 'make lab        JupyterLab on the first notebook (PORT=8899, ARGS=--no-browser)'
 	@echo 'make test       lint, types, and every test with a summary as its last line'
 	@echo 'make test-long  the larger explorations and the long random runs'
 	@echo 'make bench      the figures of speed and memory on this machine'
+	@echo 'make performance  the same, stored in docs/performance.md'
 	@echo 'make checklist  which of the documents'"'"' 305 items the tests prove'
 	@echo 'make notebooks  run the notebooks and store what they show'
 
@@ -55,8 +56,12 @@ test-long: $(VENV)/.test
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests -m long
 
 # AGAINST=DIR: a checkout of another commit, measured alternately; ARGS=--gate fails where a ratio falls short.
+BENCH = --aims --pods 300 --fit 100,20000 --limit 3 --runs 1 $(if $(AGAINST),--against $(AGAINST)) $(ARGS)
 bench: $(VENV)/.lab
-	$(PY) -m kvolsched bench --aims --pods 300 --fit 100,1000,20000 --limit 3 --runs 1 $(if $(AGAINST),--against $(AGAINST)) $(ARGS)
+	$(PY) -m kvolsched bench $(BENCH)
+
+performance: $(VENV)/.lab
+	$(PY) tests/store_performance.py $(BENCH)
 
 # After `make test` this only counts; otherwise the tests that prove an item are run first.
 checklist: $(RECORD)

@@ -219,7 +219,7 @@ def _loop(sizes: Sizes, chosen: Workload, rate: float) -> Iterator[Measurement]:
     for size in sizes.growth_nodes:
         grower = LoopTimer(chosen, size, many)
         costs = list(growth(grower, few, many, sizes.runs, sizes.limit))
-        note = "" if costs[1].share == 1 else f"{costs[1].share:.0%} of the turns of {many:,} pods measured"
+        note = "" if costs[1].share > 0.99 else f"{costs[1].share:.0%} of the turns of {many:,} pods measured"
         name = f"  a pod's cost, {many:,} against {few:,} pods, {size:,} nodes"
         ratio = costs[1].microseconds / costs[0].microseconds
         yield Measurement(name, ratio, "times", at_most=1.2, gate=True, note=note)

@@ -30,7 +30,7 @@ from .workloads import Workload
 COUNT = 300  # pods of one run, at most
 FEWEST = 5
 RUNS = 5
-BUDGET = 0.5  # CPU seconds of one run; where a pass is slow, a run has fewer pods
+BUDGET = 0.3  # CPU seconds of one run; where a pass is slow, a run has fewer pods, and there are fewer runs
 TIE = 7919  # a prime: pods take different nodes of those that rank highest
 MEASURED = ("prefilter", "column", "rule", "postfilter", "score", "normalise")
 
@@ -60,8 +60,13 @@ class PassTimer:
         every, self.pods = self.pods, self.pods[:FEWEST]
         self.pods = every[: max(FEWEST, int(BUDGET / max(1e-9, min(self.seconds()))))]
 
-    def seconds(self, profile: Profile | None = None) -> list[float]:
-        """Return the seconds of each pass of one run, and take back all that it reserved."""
+    def seconds(self, profile: Profile | None = None, after: Callable[[], None] = lambda: None) -> list[float]:
+        """Return the seconds of each pass of one run, and take back all that it reserved.
+
+        Args:
+            profile: other plugins than those of the revision.
+            after: called after each pass.
+        """
         profile, taken, clock = profile or self.profile, [], time.thread_time
         gc.disable()
         try:
@@ -69,6 +74,7 @@ class PassTimer:
                 start = clock()
                 self._pass(number, pod, profile)
                 taken.append(clock() - start)
+                after()
         finally:
             gc.enable()
             while self._undo:
@@ -108,7 +114,10 @@ class PassTimer:
     def least(self, runs: int = RUNS, profile: Profile | None = None) -> float:
         """Return the seconds of a pass: the mean over the pods of each pod's least over some runs."""
         gc.collect()
-        return _mean_of_least([self.seconds(profile) for _ in range(runs)])
+        found = [self.seconds(profile)]
+        while len(found) < runs and sum(map(sum, found)) < runs * BUDGET:
+            found.append(self.seconds(profile))
+        return _mean_of_least(found)
 
     def share(self, without: frozenset[str], runs: int = 15) -> float:
         """Return the cost of a pass divided by that of one without these plugins, measured alternately."""
@@ -122,18 +131,22 @@ class PassTimer:
 
         A clock around every call costs some time of its own, which is measured and taken off.
         """
-        overhead, timed = _clock_nanoseconds(), [_TimedPlugin(enabled.plugin) for enabled in self.profile.plugins]
+        overhead, timed = _clock_nanoseconds(), [_PluginClock(enabled.plugin) for enabled in self.profile.plugins]
         both = list(zip(self.profile.plugins, timed, strict=True))
-        profile = attrs.evolve(self.profile, plugins=tuple(attrs.evolve(each, plugin=clock) for each, clock in both))
-        least: dict[str, float] = {}
+        plugins = tuple(attrs.evolve(each, plugin=clock.plugin) for each, clock in both)
+        profile = attrs.evolve(self.profile, plugins=plugins)
+        found: list[list[list[float]]] = [[] for _ in timed]  # by plugin, run and pass
         for _ in range(runs):
-            for each in timed:
-                each.nanoseconds = each.calls = 0
-            self.seconds(profile)
-            for enabled, each in both:
-                taken = max(0, each.nanoseconds - overhead * each.calls) / 1e3 / len(self.pods)
-                least[enabled.name] = min(least.get(enabled.name, taken), taken)
-        return dict(sorted(least.items(), key=lambda item: -item[1]))
+            for times in found:
+                times.append([])
+
+            def after() -> None:
+                for each, times in zip(timed, found, strict=True):
+                    times[-1].append(each.taken(overhead))
+
+            self.seconds(profile, after)
+        means = {enabled.name: _mean_of_least(times) for (enabled, _), times in zip(both, found, strict=True)}
+        return dict(sorted(means.items(), key=lambda item: -item[1]))
 
 
 def _mean_of_least(runs: Sequence[Sequence[float]]) -> float:
@@ -148,25 +161,33 @@ def _clock_nanoseconds() -> int:
     return min(-(clock() - clock()) for _ in range(1_000))
 
 
-class _TimedPlugin:
-    """A plugin with a clock around each of its methods; anything else it has is the plugin's. Mutable."""
+class _PluginClock:
+    """A clock around each method of a plugin that a pass calls; `plugin` is the plugin with it. Mutable."""
 
-    def __init__(self, plugin: object) -> None:
-        self.nanoseconds = self.calls = 0
-        for name in dir(plugin):
-            if not name.startswith("_"):
-                value = getattr(plugin, name)
-                self.__dict__[name] = self._timed(value) if name in MEASURED else value
+    def __init__(self, plugin: Any) -> None:
+        self._nanoseconds = self._calls = 0
+        methods = {name: self._timed(getattr(plugin, name)) for name in MEASURED if hasattr(plugin, name)}
+        kind = type(type(plugin).__name__, (type(plugin),), methods)
+        self.plugin: Any = object.__new__(kind)
+        names = [field.name for field in attrs.fields(type(plugin))] if attrs.has(type(plugin)) else list(vars(plugin))
+        for name in names:
+            object.__setattr__(self.plugin, name, getattr(plugin, name))
+
+    def taken(self, overhead: int) -> float:
+        """Return the microseconds since this was asked last, without the clock's own."""
+        found = max(0, self._nanoseconds - overhead * self._calls) / 1e3
+        self._nanoseconds = self._calls = 0
+        return found
 
     def _timed(self, method: Callable[..., Any]) -> Callable[..., Any]:
         clock = time.thread_time_ns
 
-        def timed(*args: Any) -> Any:
+        def timed(_: object, *args: Any) -> Any:
             start = clock()
             try:
                 return method(*args)
             finally:
-                self.nanoseconds += clock() - start
-                self.calls += 1
+                self._nanoseconds += clock() - start
+                self._calls += 1
 
         return timed

@@ -1,0 +1,28 @@
+"""Run the benchmarks and store what they print in `docs/performance.md`, with the machine: `make performance`.
+
+The page's figures are between two marks, so they are those of the command, and of nobody's memory.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
+BEGIN, END = "<!-- begin: make performance -->", "<!-- end: make performance -->"
+
+
+def stored(page, printed):
+    """Return the page with what the command printed between the marks."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise SystemExit(f"{PAGE}: the marks {BEGIN} and {END} are missing")
+    return f"{before}{begin}\n\n```text\n{printed.rstrip()}\n```\n\n{end}{after}"
+
+
+if __name__ == "__main__":
+    done = subprocess.run([sys.executable, "-m", "kvolsched", "bench", *sys.argv[1:]], stdout=subprocess.PIPE, text=True,
+                          check=False)  # fmt: skip
+    if done.returncode:
+        sys.exit(f"the benchmark ended with exit code {done.returncode}; the page is as it was")
+    PAGE.write_text(stored(PAGE.read_text(encoding="utf-8"), done.stdout), encoding="utf-8")
