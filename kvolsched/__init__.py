@@ -106,6 +106,9 @@ class _Package(ModuleType):
             value = getattr(value, name)
         super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return import_module, (self.__name__,)  # functions that use it travel to other processes
+
 
 sys.modules[__name__].__class__ = _Package
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import attrs
 from tqdm.auto import tqdm
 
+from .executors import AnyExecutor, Portable, Workers
 from .notebook_output import PrintedAnswer
 
 Point = Mapping[str, Any]
@@ -28,8 +27,6 @@ Row = dict[str, Any]
 Grid = Mapping[str, Iterable[Any]] | Iterable[Point]
 
 RESULT = "result"  # the column of a function that returns one value
-MAX_SUBMITTED = 1024  # calls that an executor has at one time
-MAX_NEW_POOLS = 3  # times that a factory is asked again after its pool broke
 MAX_PRINTED_ROWS, MAX_PRINTED_FAILURES = 12, 4
 
 
@@ -143,7 +140,7 @@ class Sweep(PrintedAnswer):
         named = ((dict(zip(by, group, strict=True)), values) for group, values in groups.items())
         return SweepRows({**group, **_mean(column, values)} for group, values in named)
 
-    def resume(self, executor: Executor | Callable[[], Executor] | None = None, *, progress: bool = True) -> Sweep:
+    def resume(self, executor: AnyExecutor | None = None, *, progress: bool = True) -> Sweep:
         """Return the sweep with the points that are left called, and those that failed called again.
 
         Args:
@@ -194,7 +191,7 @@ class Sweep(PrintedAnswer):
 
 
 def sweep(
-    f: Callable[..., Any], grid: Grid, executor: Executor | Callable[[], Executor] | None = None,
+    f: Callable[..., Any], grid: Grid, executor: AnyExecutor | None = None,
     progress: bool = True, *, keep: str | Path = "",  # noqa: FBT001, FBT002 - short to switch off
 ) -> Sweep:  # fmt: skip
     """Call a function at every point of a grid, and return its answers as a tidy table.
@@ -252,7 +249,7 @@ def _points(grid: Grid) -> tuple[Point, ...]:
 
 def _run(
     f: Callable[..., Any], points: tuple[Point, ...], kept: Mapping[int, Answered],
-    executor: Executor | Callable[[], Executor] | None, keep: Path | None, *, progress: bool,
+    executor: AnyExecutor | None, keep: Path | None, *, progress: bool,
 ) -> Sweep:  # fmt: skip
     """Call the points that are not kept, and put their answers with those that are."""
     answers = dict(kept)
@@ -281,84 +278,16 @@ def _run(
 
 
 def _answers(
-    f: Callable[..., Any], points: Sequence[Point], left: Sequence[int],
-    executor: Executor | Callable[[], Executor] | None,
-) -> Iterator[tuple[int, Answered]]:  # fmt: skip
+    f: Callable[..., Any], points: Sequence[Point], left: Sequence[int], executor: AnyExecutor | None
+) -> Iterator[tuple[int, Answered]]:
     """Yield what each point's call gives, as it comes."""
     if executor is None:
         for number in left:
             yield number, call_point(f, points[number])
         return
     portable = Portable(f)
-    if isinstance(executor, Executor):
-        yield from _submitted(executor, portable, points, left)
-        return
-    todo = dict.fromkeys(left)
-    for attempt in range(MAX_NEW_POOLS + 1):
-        try:
-            with executor() as pool:
-                for number, answer in _submitted(pool, portable, points, list(todo)):
-                    del todo[number]
-                    yield number, answer
-        except BrokenExecutor:
-            if attempt == MAX_NEW_POOLS:
-                raise
-        else:
-            return
-
-
-def _submitted(
-    pool: Executor, f: Portable, points: Sequence[Point], left: Sequence[int]
-) -> Iterator[tuple[int, Answered]]:
-    """Yield what the points' calls give, with a bounded number of them submitted; cancel the rest when stopped."""
-    waiting: dict[Future[Answered], int] = {}
-    done: SimpleQueue[Future[Answered]] = SimpleQueue()
-    numbers = iter(left)
-    try:
-        while True:
-            for number in islice(numbers, MAX_SUBMITTED - len(waiting)):
-                future = pool.submit(call_point, f, points[number])
-                waiting[future] = number
-                future.add_done_callback(done.put)
-            if not waiting:
-                return
-            future = done.get()
-            yield waiting.pop(future), future.result()
-    except (pickle.PicklingError, AttributeError, TypeError) as why:
-        raise ValueError(f"the function or a value does not travel to other processes: {why}") from None
-    finally:
-        for future in waiting:
-            future.cancel()
-
-
-class Portable:
-    """A function that travels to other processes: by value if cloudpickle is installed, else by its name."""
-
-    def __init__(self, f: Callable[..., Any]) -> None:
-        self.f = f
-
-    def __call__(self, **point: Any) -> Any:
-        return self.f(**point)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        try:
-            dumps = importlib.import_module("cloudpickle").dumps
-        except ImportError:
-            dumps = self._by_name
-        return _unpacked, (dumps(self.f),)
-
-    @staticmethod
-    def _by_name(f: Callable[..., Any]) -> bytes:
-        try:
-            return pickle.dumps(f)
-        except (pickle.PicklingError, AttributeError, TypeError) as why:
-            hint = "a lambda or a function of a cell needs cloudpickle: pip install 'kvolsched[parallel]'"
-            raise pickle.PicklingError(f"{why}; {hint}") from None
-
-
-def _unpacked(packed: bytes) -> Portable:
-    """Return a function that came from another process."""
-    return Portable(pickle.loads(packed))  # noqa: S301 - our own bytes, from the process that sweeps
+    with Workers(executor) as workers:
+        yield from workers.results(call_point, {number: (portable, points[number]) for number in left})
 
 
 def call_point(f: Callable[..., Any], point: Point) -> Answered:

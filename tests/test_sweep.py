@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kvolsched import sweep
-from kvolsched.sweep import Portable, SweepFailed
+from kvolsched.executors import Portable
+from kvolsched.sweep import SweepFailed
 
 GRID = {"zones": [2, 3], "seed": range(4)}
 

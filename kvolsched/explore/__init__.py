@@ -17,6 +17,7 @@ import attrs
 from kvolsched.actor_names import component_called
 from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.cluster_core import ClusterCore
+from kvolsched.executors import AnyExecutor
 from kvolsched.world.simulation import Simulation
 
 from .expansion import Goal, Invariant, Question, Summary
@@ -56,6 +57,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     max_states: int = 200_000,
     seconds: float | None = None,
     progress: bool = True,
+    executor: AnyExecutor | None = None,
 ) -> Exploration:
     """Search every order of turns from a world's present place for a failure; the world does not change.
 
@@ -80,6 +82,9 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         max_states: the most states to visit.
         seconds: the longest time to search.
         progress: show a progress bar.
+        executor: expands the states of large levels: any executor of `concurrent.futures`, or a function that makes
+            one, such as `ProcessPoolExecutor`: a pool that breaks is then made again. `client.get_executor()` of
+            `dask.distributed` is one, too. Nothing of the result depends on it. Processes need cloudpickle.
 
     Raises:
         UnknownName: an option has no such value, there is no such component, or words name an object that is not there
@@ -105,7 +110,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     if isinstance(world, ClusterCore):
         named.check(world, faults)
     question = Question(tuple(invariants), never, reached, stop, summary or outcome)
-    search = Search(sim, faults, options, question, named)
+    search = Search(sim, faults, options, question, named, executor)
     start = time.monotonic()
     search.run(max_states, seconds, progress=progress)
     counterexample = None
@@ -128,6 +133,8 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         faults=tuple(faults),
         options=options,
         seconds=time.monotonic() - start,
+        ended=search.ended,
+        bytes_per_state=search.bytes_per_state,
     )
 
 

@@ -37,16 +37,21 @@ class ForetoldWrongError(Exception):
 
 @attrs.define(eq=False)
 class Base:
-    """A state that was expanded, from which its successors are executed; its checkpoint is taken if it has any."""
+    """A state that was expanded, from which its successors are executed; its checkpoint is taken if it has any.
+
+    A worker packs the checkpoints of several states together; this one's has a `number` in the `pack`.
+    """
 
     checkpoint: Checkpoint | None = None
+    pack: bytes = b""
+    number: int = 0
 
 
 class Waiting(NamedTuple):
     """A state that waits to be expanded: its key, the base and transition that lead to it, what struck on the way.
 
     `struck` is how often each fault struck before the transition, `counts` after it. `changes` are those that the
-    transition made, if it was executed.
+    transition made, if it was executed; a number is theirs in the pack of the base.
     """
 
     key: int
@@ -55,7 +60,7 @@ class Waiting(NamedTuple):
     transition: Transition | None
     struck: FaultCounts
     counts: FaultCounts
-    changes: Sequence[Change] | None = None
+    changes: Sequence[Change] | int | None = None
 
 
 class Successor(NamedTuple):
@@ -66,7 +71,7 @@ class Successor(NamedTuple):
     counts: FaultCounts
     goal: bool
     stop: bool = False
-    changes: Sequence[Change] | None = None
+    changes: Sequence[Change] | int | None = None
 
 
 @attrs.define(eq=False)
@@ -202,7 +207,7 @@ class Expander:
             self._return()
         else:
             self._restore(state.base)
-        if state.changes is not None:
+        if isinstance(state.changes, Sequence):
             log.extend(state.changes)
             log.seek(log.end)
         elif state.transition is not None:

@@ -19,6 +19,8 @@ from kvolsched.world.simulation import Simulation
 
 from .transitions import ChosenFault, FaultCounts, Transition, TransitionSystem
 
+MANY_STATES = 10_000  # from there on the memory that a state takes is measured well enough to tell
+
 
 class EndState(NamedTuple):
     """One way in which runs end: in words, the number of such end states, and whether the goal holds there."""
@@ -57,6 +59,8 @@ class Exploration(DrawnAnswer):
         outcomes: the ways in which runs end, in the order of discovery.
         assumptions: a sentence each about faults, lag, components and clock.
         unseen: a sentence for each object that words name and that no visited state had.
+        ended: why the search ended before its bounds: "interrupted", or that the executor broke; else "".
+        bytes_per_state: what the process grew by, for each state; printed from 10,000 states on.
     """
 
     counterexample: Counterexample | None
@@ -71,6 +75,8 @@ class Exploration(DrawnAnswer):
     faults: tuple[ChosenFault, ...] = attrs.field(default=(), repr=False)
     options: Mapping[str, Any] = attrs.field(factory=dict, eq=False)
     seconds: float = attrs.field(default=0.0, eq=False)
+    ended: str = ""
+    bytes_per_state: int = attrs.field(default=0, eq=False)
 
     def __bool__(self) -> bool:
         return self.counterexample is not None
@@ -83,7 +89,11 @@ class Exploration(DrawnAnswer):
         elif self.exhausted:
             lines.append(f"Exhausted: {size}; no failure in any state.")
         else:
-            lines.append(f"Not exhausted: {size}; no failure in the visited states.")
+            why = f" ({self.ended})" if self.ended else ""
+            lines.append(f"Not exhausted{why}: {size}; no failure in the visited states.")
+        if self.states >= MANY_STATES and self.bytes_per_state:
+            rate = f"{self.transitions / self.seconds:,.0f} transitions/s, " if self.seconds else ""
+            lines.append(f"Took {rate}{self.bytes_per_state:,} bytes a state.")
         told = (sentence if sentence.endswith("?") else f"{sentence}." for sentence in self.unseen)
         lines += [f"But {hanging_indent([sentence], 4)}" for sentence in told]
         ends = [] if self.counterexample else self.outcomes

@@ -8,21 +8,28 @@ invariant, and the state graph tells from which states the goal cannot be reache
 from __future__ import annotations
 
 import os
+import pickle
 import time
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from tqdm.auto import tqdm
 
+from kvolsched.executors import AnyExecutor, Workers
 from kvolsched.world.simulation import Simulation
 
 from ..api.text.python_gc import infrequent_gc
 from .expansion import Expanded, Expander, ForetoldWrongError, Question, Successor, Waiting
 from .named import NamedObjects
 from .transitions import ChosenFault, Transition
+from .workers import Crew, Level
 
+SMALLEST_LEVEL = 24  # states; smaller levels are expanded here, which is faster than sending them
 
 class StateGraph:
     """The visited states: the first path to each, and the transitions between them. Mutable."""
@@ -79,17 +86,23 @@ class Search:
         options: lag, clock, components, eager, idle: see `TransitionSystem`.
         question: what is asked of every state.
         named: the objects that words name, told of every new state.
+        executor: expands the states of large levels; None: here, one after the other.
         remember: whether transitions are remembered (see `turn_memory.py`).
     """
 
-    def __init__(self, sim: Simulation, faults: Sequence[ChosenFault], options: dict[str, Any], question: Question,
-                 named: NamedObjects | None = None, *, remember: bool = True) -> None:
+    def __init__(
+        self, sim: Simulation, faults: Sequence[ChosenFault], options: dict[str, Any], question: Question,
+        named: NamedObjects | None = None, executor: AnyExecutor | None = None, *, remember: bool = True,
+    ) -> None:  # fmt: skip
         self.sim = sim
         self.faults = tuple(faults)
         self.options = options
         self.question = question
         self.named = named
         self.remember = remember
+        self.ended = ""
+        self.bytes_per_state = 0
+        self._workers = Workers(executor) if executor is not None else None
         self._begin()
 
     def _begin(self) -> None:
@@ -100,14 +113,24 @@ class Search:
         self.violation = ""
         self.trace: tuple[Transition, ...] = ()
         self._next: list[tuple[int, Waiting]] = []
+        self._pack: tuple[bytes, Any, Any] = b"", (), ()  # the one that was opened last
         self.expander = Expander(searched_fork(self.sim), self.faults, self.options, self.question, self.named,
                                  self.graph.number.__contains__, remember=self.remember)
+        self._crew: Crew | None = None
+        if self._workers is not None:
+            self._crew = Crew(self._workers, self.expander.sim, self.faults, self.options, self.question, self.named,
+                              remember=self.remember)
 
     def run(self, max_states: int, seconds: float | None, *, progress: bool) -> None:
         """Visit states until a violation is found, the space is exhausted, a bound is met, or the user interrupts."""
         end = None if seconds is None else time.monotonic() + seconds
         silent = not progress or bool(os.environ.get("TQDM_DISABLE"))  # tqdm ignores it in notebooks
-        with infrequent_gc(), tqdm(desc="states", unit=" states", disable=silent, leave=False) as bar:
+        complete, before = False, resident_bytes()
+        with ExitStack() as stack:
+            stack.enter_context(infrequent_gc())
+            if self._workers is not None:
+                stack.enter_context(self._workers)
+            bar = stack.enter_context(tqdm(desc="states", unit=" states", disable=silent, leave=False))
             try:
                 try:
                     complete = self._search(max_states, end, bar)
@@ -117,7 +140,10 @@ class Search:
                     bar.reset()
                     complete = self._search(max_states, end, bar)
             except KeyboardInterrupt:
-                return
+                self.ended = "interrupted"
+            except BrokenExecutor as broken:
+                self.ended = f"the executor broke: {str(broken) or type(broken).__name__}"
+        self.bytes_per_state = max(0, resident_bytes() - before) // max(1, len(self.graph.reached_by))
         self.exhausted = complete and not self.violation
         if self.exhausted and self.question.goal is not None and self.question.until == "stuck":
             lost = self.graph.states_without_goal()
@@ -142,10 +168,24 @@ class Search:
                     return not self._next and state == level[-1][0]
         return True
 
-    def _expansions(self, level: Iterable[tuple[int, Waiting]]) -> Iterator[tuple[int, Waiting, Expanded]]:
+    def _expansions(self, level: Level) -> Iterator[tuple[int, Waiting, Expanded]]:
         """Yield what the expansion of each state finds, in their order."""
+        if self._crew is not None and len(level) >= SMALLEST_LEVEL:
+            yield from self._crew.expansions(level)
+            return
         for state, waiting in level:
-            yield state, waiting, self.expander.expand(waiting)
+            yield state, waiting, self.expander.expand(self._opened(waiting))
+
+    def _opened(self, waiting: Waiting) -> Waiting:
+        """Return a state that waits, with what a worker packed of it taken out of the pack."""
+        base = waiting.base
+        if not base.pack:
+            return waiting
+        if base.pack is not self._pack[0]:
+            self._pack = base.pack, *pickle.loads(base.pack)  # noqa: S301 - our own bytes
+        _, checkpoints, changes = self._pack
+        base.checkpoint = checkpoints[base.number]
+        return waiting._replace(changes=changes[waiting.changes]) if isinstance(waiting.changes, int) else waiting
 
     def _report(self, violation: str, trace: tuple[Transition, ...]) -> None:
         if not self.violation:
@@ -181,6 +221,14 @@ class Search:
             self.graph.sources.append(source)
             self.graph.targets.append(number)
         return number if new else None
+
+
+def resident_bytes() -> int:
+    """Return how much memory this process has, as far as the system tells."""
+    try:
+        return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
 
 
 def searched_fork(sim: Simulation) -> Simulation:
