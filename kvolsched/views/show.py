@@ -14,6 +14,7 @@ from ..cluster_core import ClusterCore
 from ..cluster_rules import ClusterRules
 from ..explain import last_pass
 from ..notebook_output import PrintedAnswer
+from ..predict import question_of_next_step
 from ..results import hanging_indent
 from ..revision import Revision
 from ..series import DEFAULT, Wanted
@@ -249,7 +250,8 @@ def lab(
     from .panel.lab import Lab, reading  # noqa: PLC0415
 
     if text:
-        return Text(reading(frame_of(cluster)))
+        asked = question_of_next_step(cluster) if predict else None
+        return Text(reading(frame_of(cluster)) if asked is None else reading(frame_of(cluster, chips=0), repr(asked)))
     panel = Lab(ClusterDriver(cluster))
     panel.topology = zone_key(cluster)
     if predict:

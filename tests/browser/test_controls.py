@@ -56,6 +56,8 @@ def test_controls_and_figures_in_the_dark_at_1000_px(lab_page, tmp_path):
     both = cells.nth(PAIR)
     both.locator(".k-step").first.click()
     both.get_by_text("≠").first.wait_for()
+    both.locator(".k-only select").select_option("differences only")
+    both.get_by_text("alike in both").first.wait_for()
 
     why = cells.nth(WHY).locator(".k-fig")
     why.locator("[data-ref]").first.click()

@@ -77,7 +77,9 @@ class FakeDriver:
     def history(self) -> Script:
         return self.script
 
-    def details(self, frame: f.Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> f.Frame:
+    def details(
+        self, frame: f.Frame, selected: str, tables: Iterable[str], *, judge: bool = False, at: str | int = "now"
+    ) -> f.Frame:
         parts = selected.split("/")
         if parts[0] == "verdict":
             frame = evolve(frame, verdicts=evolve(frame.verdicts, cell=self.cell(parts[1], "/".join(parts[2:]))))

@@ -5,7 +5,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from kvolsched import scenario
+from kvolsched import Cluster, scenario
+from kvolsched.scenario import nodes, pods, storage_class
 from kvolsched.views.difference_rows import DifferenceRow, Differences
 from kvolsched.views.drawing.theme import resolve
 from kvolsched.views.panel.lab import Lab
@@ -159,6 +160,45 @@ def test_what_is_no_cluster_cannot_be_paired():
     """A panel over frames has no branch to show beside it."""
     with pytest.raises(TypeError, match="only clusters"):
         Lab(FakeDriver(frames.zonal_run())).beside("main")
+
+
+def test_differences_only_hide_what_is_alike(lab):
+    """Left are the pod that differs, with its claim, and the nodes that differ or that it is on; a line counts the rest."""
+    lab.do("goto", step=6)
+    assert (False, "node/node-c" in lab.host.map) == (lab.only_differences, True)
+    lab.toolbar.only.value = True
+    assert lab.only_differences
+    one, other = lab.host.map.split('class="k-half"')[1:]
+    nodes = {f"node/{name}" for name in ("node-a", "node-a-small", "node-b", "node-c")}
+    for half in (one, other):
+        assert {"node/node-a"} == {each for each in nodes if f'data-ref="{each}"' in half} - {"node/node-b"}
+    hidden = re.search(r'role="status">Hidden, for they are alike in both: (.*?)\.<', lab.host.map)[1]
+    assert hidden.startswith(f"{4 - len({each for each in nodes if each in one + other})} nodes")
+    lab.only_differences = False
+    assert "node/node-c" in lab.host.map
+
+
+def test_differences_only_of_twins_is_a_sentence():
+    """Where nothing differs there is no map, but a sentence that counts what is alike."""
+    cluster = scenario("zonal-example")
+    lab = cluster.lab(beside=cluster.fork("twin"))
+    lab.do("only", differences=True)
+    assert "Nothing differs on the map: 4 nodes, 1 pod, 1 claim, alike in both." in lab.host.map
+    assert "<svg" not in lab.host.map
+    lab.alone()
+    assert "<svg" in lab.host.map
+
+
+def test_differences_only_never_say_that_nothing_waits():
+    """Six pods wait on both sides; the map of what differs does not deny it."""
+    cluster = Cluster("upstream")
+    cluster.load([storage_class("zonal"), *nodes(3), *pods(6, claims="zonal")])
+    other = cluster.fork("closed")
+    other.cordon("node-00001")
+    lab = cluster.lab(beside=other)
+    lab.only_differences = True
+    assert ("Nothing that waits differs." in lab.host.map, "Nothing is waiting." in lab.host.map) == (True, False)
+    assert "2 nodes, 6 pods, 6 claims" in lab.host.map
 
 
 def test_a_saved_page_has_both(lab, tmp_path):

@@ -72,11 +72,12 @@ class FrameContext:
         selected: ref of what is selected.
         judge: whether a pod that has had no pass is judged now, on a fork.
         judged: what earlier frames of this cluster judged.
+        at: the moment that ledgers are about: "now", "pass" or a step.
     """
 
     def __init__(self, cluster: ClusterCore, focus: str = "", selected: str = "", *, judge: bool = False,
-                 judged: JudgedPass | None = None) -> None:
-        self.cluster = cluster
+                 judged: JudgedPass | None = None, at: str | int = "now") -> None:
+        self.cluster, self.at = cluster, at
         self.judge = judge
         self.judged = JudgedPass() if judged is None else judged
         self.selected = selected

@@ -37,11 +37,15 @@ def capacity(context: FrameContext) -> tuple[f.CapacityLedger, ...]:
     return _of_focus(context, capacity_at)
 
 
-def _of_focus(context: FrameContext, ledgers_at: Callable[[ClusterCore, str], tuple[Any, ...]]) -> tuple[Any, ...]:
+def _of_focus(
+    context: FrameContext, ledgers_at: Callable[[ClusterCore, str, str | int], tuple[Any, ...]]
+) -> tuple[Any, ...]:
+    if context.focus is not None and context.at != NOW:
+        return ledgers_at(context.cluster, ref(context.focus), context.at)
     if context.focus is None or context.focus not in context.objects:
         return ()
     moment = f"now, rules {context.cluster.revision.name}"  # without the step, which the panel shows: fewer pictures
-    return tuple(evolve(ledger, moment=moment) for ledger in ledgers_at(context.cluster, ref(context.focus)))
+    return tuple(evolve(ledger, moment=moment) for ledger in ledgers_at(context.cluster, ref(context.focus), NOW))
 
 
 def skew_at(cluster: ClusterCore, reference: str, at: str | int = NOW) -> tuple[f.SkewLedger, ...]:

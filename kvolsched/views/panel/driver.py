@@ -11,6 +11,7 @@ from ..fill import frame_of, with_details
 from ..fill.choices import Choice, choices, offered
 from ..fill.context import FrameContext, JudgedPass
 from ..fill.history import REPEATED, known_next
+from ..fill.moments import NOW
 from ..frame import Frame
 from .acts import Call, literal, unused
 from .script import Script
@@ -25,8 +26,16 @@ class PanelDriver(Protocol):
         If `judge`, a pod that has had no pass is judged now, on a fork. Of those who may act next, `most` are enough.
         """
 
-    def details(self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> Frame:
-        """Return the frame with the words of a selected verdict, and with these of its optional tables filled."""
+    def details(
+        self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False, at: str | int = NOW
+    ) -> Frame:
+        """Return the frame with the words of a selected verdict, and with these of its optional tables filled.
+
+        Ledgers are those of the moment `at`.
+
+        Raises:
+            UnknownName: there is no such moment for the pod in focus. It is a KeyError.
+        """
 
     def step(self, actor: str | None = None) -> None:
         """Let the default actor, or the named one, make one step."""
@@ -83,8 +92,10 @@ class ClusterDriver:
         self.default = frame.next[0].actor if frame.next else ""
         return frame
 
-    def details(self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> Frame:
-        context = FrameContext(self.cluster, frame.head.focus, selected, judge=judge, judged=self.judged)
+    def details(
+        self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False, at: str | int = NOW
+    ) -> Frame:
+        context = FrameContext(self.cluster, frame.head.focus, selected, judge=judge, judged=self.judged, at=at)
         return with_details(frame, context, tables)
 
     def step(self, actor: str | None = None) -> None:

@@ -45,6 +45,11 @@ ROOT = "kv-" + sha256((script() + sheet()).encode()).hexdigest()[:4]
 """Class of the panel's root element."""
 
 
+def drawn_width(px: float) -> int:
+    """Return the width for which is drawn what a page shows `px` wide."""
+    return max(320, min(4000, int(px)))
+
+
 class Host(anywidget.AnyWidget):
     """One string a view. Mutable, through its traits."""
 

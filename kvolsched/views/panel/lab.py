@@ -18,15 +18,18 @@ from attrs import evolve
 
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.api.unknown_name import UnknownName, did_you_mean, unknown_name
+from kvolsched.views.drawing.svg import nothing
 from kvolsched.views.drawing.text import escape
+from kvolsched.views.fill.moments import NOW, PASS
 from kvolsched.views.frame import Frame, NextActor
 from kvolsched.views.panel import pair as side_by_side
 from kvolsched.views.panel.acts import UNTIL, act_named
 from kvolsched.views.panel.acts_row import ActsRow, button
 from kvolsched.views.panel.driver import ClusterDriver, PanelDriver
 from kvolsched.views.panel.export import ORDER, save_page, still
-from kvolsched.views.panel.host import ROOT, Host
+from kvolsched.views.panel.host import ROOT, Host, drawn_width
 from kvolsched.views.panel.layout import layout, views
+from kvolsched.views.panel.moment import MomentChoice
 from kvolsched.views.panel.player import Player, failure
 from kvolsched.views.panel.script import Script
 from kvolsched.views.panel.selection import JUDGE, OBJECTS, judge_button, objects, pod_of
@@ -36,13 +39,18 @@ from kvolsched.views.pictures.picture import NAMED, TABS
 
 MOST_TRIED = 12
 """Of so many who may act next the panel tries out what each would do; of the others when they are asked for."""
-_WHILE_PLAYING = frozenset({"tick", "play", "pause", "toggle", "width", "ping", "tab", "select", "judge", "speed"})
+_WHILE_PLAYING = frozenset(
+    {"tick", "play", "pause", "toggle", "width", "ping", "tab", "select", "judge", "speed", "only", "moment"}
+)
 
 
-def reading(frame: Frame) -> str:
-    """Return the whole panel as text: sentence, who may act, map, what changed, timeline, verdicts, events."""
+def reading(frame: Frame, next_words: str | None = None) -> str:
+    """Return the whole panel as text: sentence, who may act, map, what changed, timeline, verdicts, events.
+
+    Where who may act next is not to be told, `next_words` stand for it.
+    """
     parts = (
-        headline.reading(frame) + "\n" + headline.next_reading(frame),
+        headline.reading(frame) + "\n" + (headline.next_reading(frame) if next_words is None else next_words),
         cluster_map.reading(frame),
         log.changes_reading(frame),
         lanes.reading(frame),
@@ -77,6 +85,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         lab.history                         # what was done, as lines of Python on `c`
         lab.play(until="pod/web-0 Running")  # a step now and then; lab.pause()
         lab.beside("main")                  # another branch, or another cluster, beside this one; lab.alone()
+        lab.only_differences = True         # of both only the nodes, pods, claims and volumes that differ
+        lab.at = "pass"                     # the moment of the ledgers of skew and capacity: "now", "pass" or a step
         lab.topology = "example.com/rack"   # the label by which the map groups the nodes
         lab.save("run.html")                # the whole run in one file that steps without a kernel
         lab.reading()                       # the same in text
@@ -88,6 +98,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     selection = traitlets.Unicode(help="ref of what is selected; empty: nothing")
     topology = traitlets.Unicode(ZONE_LABEL, help="topology key by which the map groups nodes")
     playing = traitlets.Bool(False, help="whether it steps by itself")
+    at = traitlets.Union([traitlets.Int(), traitlets.Enum([NOW, PASS])], default_value=NOW, help="of the ledgers")
+    only_differences = traitlets.Bool(False, help="whether two maps side by side leave out what is alike in both")
     tab = traitlets.Enum([picture.name for picture in TABS], "verdicts", help="the open tab")
 
     def __init__(self, driver: PanelDriver, *, width: int = 1000) -> None:
@@ -99,6 +111,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self._refill()
         self.before_step: Callable[[Lab, str | None], bool] | None = None
         self.before_number: Callable[[int], bool] | None = None  # what a number key means, if not an actor
+        self.next_words: Callable[[], str] | None = None  # what a reading says where who may act next is not told
         self.player, self._ended = Player(self._tick, self._stopped), ""
         self._until: Callable[[], bool] | None = None
         self.acts = ActsRow(driver.choices, self.do)
@@ -117,14 +130,15 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         }
         self.chips.add_class("k-chips")
         doing = widgets.Box([self.chips, self.acts.row, self.acts.form, self.acts.script, self.slot])
-        tabs = widgets.Box(list(self.tabs.values()))
+        self.moment = MomentChoice(self.do)
+        tabs = widgets.Box([*self.tabs.values(), self.moment.way, self.moment.step])
         grid = widgets.Box([
             bar.box, doing.add_class("k-doing"), tabs.add_class("k-tabs"), self.host,
         ])  # fmt: skip
         super().__init__([grid.add_class("k-grid")])
         self.add_class(ROOT).add_class("k-lab")
         self.host.on_msg(self._message)
-        self.observe(lambda _: self._draw(), ["topology", "tab"])
+        self.observe(lambda _: self._draw(), ["topology", "tab", "at", "only_differences"])
         self.observe(self._selected, "selection")
         self._draw()
 
@@ -257,7 +271,9 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         step 0 of 0
         """
         pair = self._pair
-        return reading(self.frame) if pair is None else side_by_side.reading(pair, headline.reading)
+        if pair is not None:
+            return side_by_side.reading(pair, headline.reading)
+        return reading(self.frame) if self.next_words is None else reading(self._frame, self.next_words())
 
     def save(self, path: str | Path, *, width: int | None = None) -> Path:
         """Write this run as one HTML file that steps without a kernel; the driver stays at its place.
@@ -300,12 +316,15 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         """Draw every view: of this cluster, or of both that are side by side."""
         if self._pair is None:
             return self.views(frame, width, selection, tab)
-        return side_by_side.views(self._pair, self.views, width, selection)
+        return side_by_side.views(self._pair, self.views, width, selection, only=self.only_differences)
 
     def _body(self, frame: Frame, width: int, selection: str, tab: str) -> str:
         picture = NAMED["scores" if tab == "verdicts" and self._scores else tab]
         if picture.tables:
-            frame = self.driver.details(frame, selection, picture.tables, judge=self._judging)
+            try:
+                frame = self.driver.details(frame, selection, picture.tables, judge=self._judging, at=self.at)
+            except UnknownName as error:  # no such pod at that moment, or no pass
+                return nothing(width, str(error.args[0]))
         return picture.svg(frame, width, selection, self.topology)
 
     def _commands(self) -> dict[str, Callable[..., None]]:
@@ -324,6 +343,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             "user": self._user,
             "branch": lambda name: self._drive(self.driver.switch, name) if name != self.branches[0] else None,
             "beside": self._beside,
+            "only": lambda differences: self.set_trait("only_differences", differences),
+            "moment": lambda at: self.set_trait("at", at),
             "speed": lambda seconds: setattr(self.player, "seconds", seconds),
             "play": self._play,
             "pause": self.player.stop,
@@ -472,7 +493,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             self.selection = "" if ref == self.selection else ref
 
     def _resize(self, px: int) -> None:
-        width = max(320, min(4000, int(px)))
+        width = drawn_width(px)
         if width != self._width:
             self._width = width
             self._draw()
@@ -505,7 +526,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     def _toolbar(self, frame: Frame) -> None:
         pair, playing = self._pair, self.playing
         head = frame.head if pair is None else pair.halves[0].head
-        self.toolbar.update(frame, self.driver.branches(), list(self._others), playing=playing)
+        self.toolbar.update(frame, self.driver.branches(), list(self._others), playing=playing,
+                            only=self.only_differences)
         for name, on in (("k-playing", playing), ("k-paired", pair is not None)):
             (self.add_class if on else self.remove_class)(name)
         past = f"starts a branch at step {head.step}" if head.step < head.steps_known else ""
@@ -513,6 +535,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self.acts.update(note, self.driver.history(), self.driver.offered())
         events = len(frame.events)
         self.tabs["events"].description = f"Events {events}" if events else "Events"
+        self.moment.update(self.at, head, self.tab)
         for name, tab in self.tabs.items():
             (tab.add_class if name == self.tab else tab.remove_class)("k-on")
 

@@ -14,15 +14,21 @@ from kvolsched.views.drawing.svg import num, path
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.choices import Choice
 from kvolsched.views.fill.differences import differences
+from kvolsched.views.fill.moments import NOW
 from kvolsched.views.frame import Frame
 from kvolsched.views.panel.acts import Call
 from kvolsched.views.panel.driver import ClusterDriver
+from kvolsched.views.panel.only import hidden_words, is_drawn, only_differing
 from kvolsched.views.panel.script import Script
 from kvolsched.views.pictures import differences as picture
+from kvolsched.views.pictures.map_cards import NO_VOLUME
+from kvolsched.views.pictures.map_tray import NONE_WAITS
 
 BESIDE, BETWEEN = 1100, 16
 """From this width on the halves stand beside each other; the gap between them, px."""
 MOST_STEPS = 1_000
+_OF_ALL = {NONE_WAITS: "Nothing that waits differs.", NO_VOLUME: "no volume differs"}
+"""What a map says of all objects, and what it says where it shows only those that differ."""
 
 _MOVED = re.compile(r"translate\(([-\d.]+)(?:px)?[ ,]+([-\d.]+)")
 _NUMBERED = re.compile(r'data-ref="step/(\d+)"[^>]*><text x="([\d.]+)" y="([\d.]+)"')
@@ -71,8 +77,10 @@ class Pair:
         head = evolve(left.head, step=min(max(self.at, left.head.step), known), steps_known=known, of_pair=whose)
         return evolve(left, head=head, next=left.next or right.next)
 
-    def details(self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False) -> Frame:
-        return self.left.details(frame, selected, tables, judge=judge)
+    def details(
+        self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False, at: str | int = NOW
+    ) -> Frame:
+        return self.left.details(frame, selected, tables, judge=judge, at=at)
 
     # -- moving -----------------------------------------------------------------------------------------------
 
@@ -180,7 +188,8 @@ def _go_to_time(driver: ClusterDriver, now: float) -> None:
 # -- drawing ----------------------------------------------------------------------------------------------------------
 
 
-def views(pair: Pair, draw: Callable[[Frame, int, str], dict[str, str]], width: int, selection: str) -> dict[str, str]:
+def views(pair: Pair, draw: Callable[[Frame, int, str], dict[str, str]], width: int, selection: str, *,
+          only: bool = False) -> dict[str, str]:  # fmt: skip
     """Draw every view of both in halves, marked where they differ, and the table of the differences.
 
     Args:
@@ -188,15 +197,17 @@ def views(pair: Pair, draw: Callable[[Frame, int, str], dict[str, str]], width: 
         draw: draws the views of one frame at a width.
         width: of the panel, px.
         selection: ref of what is selected.
+        only: whether the maps leave out what is alike in both.
     """
     found = pair.differences()
     beside = width >= BESIDE
     half = (width - BETWEEN) // 2 if beside else width
     differing = tuple(sorted({row.ref for row in found.rows}))
-    drawn = [draw(evolve(frame, head=evolve(frame.head, hot=differing)), half, selection) for frame in pair.halves]
+    shown = only_differing(pair.halves, differing) if only else pair.halves
+    drawn = [draw(evolve(frame, head=evolve(frame.head, hot=differing)), half, selection) for frame in shown]
     for number, each in enumerate(drawn):
         each["sentence"] = _head(pair.halves[number], found, number) + each["sentence"]
-        each["map"] = _with_signs(each["map"])
+        each["map"] = _with_signs(each["map"]) if not only or any(map(is_drawn, shown)) else ""
         each["lanes"] = _with_fork(each["lanes"], found)
         if not beside:  # each sentence stands over its own map
             each["sentence"], each["map"] = "", each["sentence"] + each["map"]
@@ -205,6 +216,10 @@ def views(pair: Pair, draw: Callable[[Frame, int, str], dict[str, str]], width: 
         name: f'<div class="{kind}">' + "".join(f'<div class="k-half">{each[name]}</div>' for each in drawn) + "</div>"
         for name in ("sentence", "map", "lanes")
     }
+    if only:
+        for said, meant in _OF_ALL.items():
+            both["map"] = both["map"].replace(f">{said}<", f">{meant}<")
+        both["map"] = f'<p class="k-q-label" role="status">{hidden_words(pair.halves, shown)}</p>{both["map"]}'
     return both | {"side": "", "body": f'<div class="k-box">{picture.draw(found, width - 22, selection)}</div>'}
 
 

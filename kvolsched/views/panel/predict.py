@@ -18,10 +18,12 @@ from kvolsched.predict import Grade, Outcome, PossibleAnswer, Prediction, questi
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.predict import rows_of
-from kvolsched.views.panel.host import ROOT, Host
+from kvolsched.views.panel.host import ROOT, Host, drawn_width
 from kvolsched.views.panel.lab import Lab
 from kvolsched.views.pictures.predict import draw
 from kvolsched.views.predict_rows import PredictPage
+
+NOT_TOLD = "next  who may act is not told here: Step asks before it happens"
 
 
 class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
@@ -149,7 +151,7 @@ class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets sh
         elif cmd == "step":
             self.reveal()
         elif cmd == "width":
-            self._width = max(320, min(4000, int(content["px"])))
+            self._width = drawn_width(content["px"])
             self._draw()
 
     def _draw(self) -> None:
@@ -214,6 +216,10 @@ class Quiz(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships
         """Whether a question waits: it is shown, and the cluster is where it was asked."""
         return self.asked is not None and not (self.asked.prediction.revealed or self.asked.prediction.has_moved)
 
+    def words(self) -> str:
+        """Return the open question as text; who may act next, and what each would do, is the answer."""
+        return repr(self.asked.prediction) if self.is_open and self.asked is not None else NOT_TOLD
+
     def ask(self) -> bool:
         """Show the next question, if there is one; say whether the step has to wait for it.
 
@@ -264,7 +270,7 @@ def ask_before_steps(lab: Lab, cluster: ClusterCore) -> Quiz:
             quiz.asked.answer(number)
         return False
 
-    lab.before_step, lab.before_number = before_step, number_pressed
+    lab.before_step, lab.before_number, lab.next_words = before_step, number_pressed, quiz.words
     lab.slider.observe(moved, "value")
     lab.slot.children = (*lab.slot.children, quiz)
     quiz.ask()

@@ -51,18 +51,20 @@ class Toolbar:
         ways = [(f"by {each}", each) for each in ALIGNED]
         self.align = self._choice(ways, "step", "how both move together", "k-align",
                                   lambda value: self.do("beside", name=self.beside_name, align=value))  # fmt: skip
+        self.only = self._choice([("all", False), ("differences only", True)], False, "what the maps of both show",
+                                 "k-only", lambda value: self.do("only", differences=value))  # fmt: skip
         self.place, self.badge = widgets.HTML(), widgets.HTML()
         self.box = widgets.Box([*self.buttons.values(), self.speed, self.slider, self.place, self.gear, self.branch,
-                                self.beside, self.align, self.badge]).add_class("k-toolbar")  # fmt: skip
+                                self.beside, self.align, self.only, self.badge]).add_class("k-toolbar")  # fmt: skip
 
-    def update(self, frame: Frame, branches: list[str], others: list[str], *, playing: bool) -> None:
+    def update(self, frame: Frame, branches: list[str], others: list[str], *, playing: bool, only: bool) -> None:
         """Show a frame's place, and what there is to switch to: branches, the present one first, and other clusters."""
         self._quiet = True
         try:
             head = frame.head
             self.slider.max = max(head.steps_known, head.step)
             self.slider.value = head.step
-            self.gear.value = head.gear
+            self.gear.value, self.only.value = head.gear, only
             self.place.value = headline.place_html(frame)
             self.badge.value = headline.badge_html(frame)
             for name, off in (("reset", head.step == 0), ("back", head.step == 0), ("step", not frame.next),
@@ -75,11 +77,12 @@ class Toolbar:
             _offer(self.branch, sorted(branches), branches[0])
             _offer(self.beside, [ALONE, *others, *sorted(set(branches[1:]) - set(others))], self.beside_name)
             show(self.beside, shown=len(self.beside.options) > 1)
-            show(self.align, shown=self.beside_name != ALONE)
+            for each in (self.align, self.only):
+                show(each, shown=self.beside_name != ALONE)
         finally:
             self._quiet = False
 
-    def _choice(self, options: list[Any], value: str, hint: str, name: str, chosen: Callable[[str], None]) -> Any:
+    def _choice(self, options: list[Any], value: Any, hint: str, name: str, chosen: Callable[[Any], None]) -> Any:
         made = widgets.Dropdown(options=options, value=value, tooltip=hint)
         made.observe(lambda change: None if self._quiet else chosen(change["new"]), "value")
         return made.add_class("k-choice").add_class(name)

@@ -21,7 +21,7 @@ from kvolsched.api.unknown_name import unknown_name
 from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import Figure
-from kvolsched.views.panel.host import ROOT, Host
+from kvolsched.views.panel.host import ROOT, Host, drawn_width
 from kvolsched.views.pictures import what_if as pictures
 from kvolsched.views.what_if_rows import FieldStrip, ValueCell, WhatIfRows
 from kvolsched.what_if import TrialOutcome, Trials, VariedField, shown
@@ -183,7 +183,7 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
             self.selection = "" if ref == self.selection else ref
 
     def _resize(self, px: int) -> None:
-        width = max(320, min(4000, int(px)))
+        width = drawn_width(px)
         if width != self._width:
             self._width = width
             self._draw()

@@ -25,7 +25,7 @@ from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.may import rows_of
 from kvolsched.views.may_rows import PatchPage
-from kvolsched.views.panel.host import ROOT, Host
+from kvolsched.views.panel.host import ROOT, Host, drawn_width
 from kvolsched.views.pictures.may import draw
 from kvolsched.world.manifest_patch import PATCH_KINDS
 
@@ -218,7 +218,7 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
     def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
         cmd, ref = content.get("cmd"), str(content.get("ref", ""))
         if cmd == "width":
-            self._width = max(320, min(4000, int(content["px"])))
+            self._width = drawn_width(content["px"])
             self._draw()
         elif cmd == "select" and ref.startswith("patch/") and ref[6:].isdigit() and int(ref[6:]) <= len(self.drafts):
             self.choose(int(ref[6:]))

@@ -46,6 +46,7 @@ NARROW = 230.0  # px of a card; under it a reason has two lines and bars stand b
 SECOND_LINE = 11.5
 LINE_PITCH, CHIP_PITCH = LINE_H + 3, CHIP_H + 3
 MOST_VOLUME_ROWS = 6
+NO_VOLUME = "no volume in reach"
 
 
 @frozen
@@ -359,7 +360,7 @@ def _volumes(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...], plan: CardL
     y = box.bottom - plan.volumes_h
     if not volumes:
         body = rect(0.5, 0.5, room - 1, VOLUME_H - 1, "k-void", 5)
-        body += word(10, VOLUME_H / 2 + 3.5, "k-w", text.end("no volume in reach", room - 16, 10))
+        body += word(10, VOLUME_H / 2 + 3.5, "k-w", text.end(NO_VOLUME, room - 16, 10))
         scene.put(f"2:volumes {box.x:.0f}/{box.y:.0f}", Box(box.x + PAD, y, room, VOLUME_H), body)
         return
     most = plan.volume_columns * plan.volume_rows

@@ -28,7 +28,7 @@ from kvolsched.views.pictures.map_pods import (
 from kvolsched.views.pictures.states import pod_words
 
 TITLE, ROW_GAP, MOST_ROWS, NAME_W = 22.0, 5.0, 3, 120.0
-WAITING = "Waiting for a place"
+WAITING, NONE_WAITS = "Waiting for a place", "Nothing is waiting."
 
 
 @frozen
@@ -54,7 +54,7 @@ def draw_tray(scene: Scene, frame: Frame, box: Box) -> list[Box]:
     body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 8) + word(10, 15, "k-b", WAITING)
     rows = _rows(frame, box.w)
     if not rows:
-        body += word(10, TITLE + 20, "k-q", "Nothing is waiting.")
+        body += word(10, TITLE + 20, "k-q", NONE_WAITS)
     claims = {claim.ref: claim for claim in frame.claims}
     start = 10 + text.width(WAITING, 11, bold=True) + 12
     shown = _shown_classes(frame, box.w)
@@ -232,7 +232,7 @@ def draw_strip(scene: Scene, frame: Frame, width: float, tally: str) -> float:
             draw_chip(scene, Box(x, 7.5, wide, CHIP_H), pod, NAME_W)
         x, shown = x + wide + 6, shown + 1
     if not waiting:
-        body += word(x, 20, "k-q", text.end("Nothing is waiting.", width - taken - x, 11))
+        body += word(x, 20, "k-q", text.end(NONE_WAITS, width - taken - x, 11))
     elif shown < len(waiting):
         body += word(x + 2, 20, "k-q", f"+{len(waiting) - shown}")
     scene.put("0:tray", Box(0, 0, width, 32), body)
