@@ -3,6 +3,7 @@
 Every public name is imported when it is first asked for: `import kvolsched` alone loads no room.
 """
 
+import gc
 import sys
 from functools import partial
 from importlib import import_module
@@ -117,7 +118,13 @@ def __getattr__(name: str) -> Any:
     """Import a public name, or a module, when it is first asked for."""
     if name in _PLACE_OF:
         module, there = _PLACE_OF[name]
-        value = getattr(import_module(f"{__name__}.{module}"), there)
+        collects = gc.isenabled()
+        gc.disable()  # hundreds of classes are made, and none is garbage
+        try:
+            value = getattr(import_module(f"{__name__}.{module}"), there)
+        finally:
+            if collects:
+                gc.enable()
         globals()[name] = value
         return value
     if name.startswith("_"):

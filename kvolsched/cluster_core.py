@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Self, TypeVar
 
 import attrs
-from tqdm.auto import tqdm
 
 from . import autoscaler, user_commands
 from .actor_names import actor_with_cause, actors_called, component_called
 from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
+from .api.progress import ProgressBar
 from .api.text import dump_checks, manifest
 from .api.text.python_gc import infrequent_gc
 from .component_names import dials_by_component
@@ -408,7 +408,7 @@ class ClusterCore:
         holds = condition(until, self.world.log.objects)
         taken: list[Step] = []
         limit = self.world.now + seconds
-        bar = tqdm(total=None, unit=" steps", disable=not progress, leave=False, delay=1.0)
+        bar = ProgressBar(unit=" steps", disable=not progress)
         with bar, infrequent_gc():
             while len(taken) < steps:
                 if holds is not None and holds(self):

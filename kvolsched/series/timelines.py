@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
-from tqdm.auto import tqdm
 
+from ..api.progress import ProgressBar
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..cluster_core import ClusterCore
 from ..world.history import Turn
@@ -188,12 +188,14 @@ def _read_steps(cluster: ClusterCore, functions: Mapping[str, Function]) -> dict
     if not functions:
         return points
     copy = _with_future(cluster)
-    for step in tqdm(range(copy.world.known_steps + 1), unit=" steps", leave=False, delay=1.0):
-        copy.goto(step)
-        for name, function in functions.items():
-            value = float(function(copy))
-            if not points[name] or points[name][-1].value != value:
-                points[name].append(TimelinePoint(copy.now, value, step))
+    with ProgressBar(copy.world.known_steps + 1, unit=" steps") as bar:
+        for step in range(copy.world.known_steps + 1):
+            copy.goto(step)
+            for name, function in functions.items():
+                value = float(function(copy))
+                if not points[name] or points[name][-1].value != value:
+                    points[name].append(TimelinePoint(copy.now, value, step))
+            bar.update()
     return points
 
 

@@ -5,11 +5,14 @@ import json
 import shutil
 import textwrap
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from api.big_dump import big_dump, big_text
+from tqdm.auto import tqdm
 
+from kvolsched.api import progress
 from kvolsched.api.kinds.kind import KINDS
 from kvolsched.api.kinds.quantity import canonical
 from kvolsched.api.text import manifest
@@ -265,8 +268,8 @@ def test_a_bar_is_shown_only_when_reading_takes_long(monkeypatch, capsys):
     text = big_text(20, 50)
     read(text)
     assert "" == capsys.readouterr().err
-    made = manifest.tqdm
-    monkeypatch.setattr(manifest, "tqdm", lambda **options: made(**{**options, "delay": 0, "mininterval": 0, "disable": False}))
+    monkeypatch.setattr(progress, "DELAY", 0.0)
+    monkeypatch.setattr("tqdm.auto.tqdm", partial(tqdm, disable=False, mininterval=0))
     read(text)
     told = capsys.readouterr().err
     assert "reading:" in told

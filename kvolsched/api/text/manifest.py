@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 import attrs
-from tqdm.auto import tqdm
 
 from ..kinds.meta import Frozen
+from ..progress import ProgressBar
 from .convert import decode, from_plain, object_reference, to_plain, unmodelled_paths
 from .document import Document, decode_object, find_duplicate, split_objects
 from .dump_checks import MissingKind, find_contradictions, missing_kinds
@@ -90,7 +90,7 @@ def read(source: Any, *, lenient: bool = False, name: str = "", keep: bool = Fal
     written: list[Mapping[str, Any]] = []
     others: list[Frozen] = []
     seen: dict[Any, Document] = {}
-    with paused_gc(), tqdm(total=0, unit="B", unit_scale=True, desc="reading", delay=1.0, leave=False) as bar:
+    with paused_gc(), ProgressBar(0, unit="B", unit_scale=True, desc="reading") as bar:
         for document in _documents(source, name, faults, bar):
             items = list(split_objects(document))
             for item, problem in items:
@@ -128,8 +128,8 @@ def read_plain(text: str, name: str = "") -> list[Any]:
         ManifestError: the text is neither YAML nor JSON, or exceeds a limit.
     """
     faults: list[Fault] = []
-    with tqdm(disable=True) as bar:
-        documents = [document.data for document in _text(text, name or "text", faults, bar)]
+    bar = ProgressBar(disable=True)
+    documents = [document.data for document in _text(text, name or "text", faults, bar)]
     if faults:
         raise ManifestError(faults)
     return documents
@@ -162,7 +162,7 @@ def _with_lines(problems: Sequence[tuple[Document, Problem]], max_length: int | 
     ]
 
 
-def _documents(source: Any, name: str, faults: list[Fault], bar: tqdm[Any]) -> Iterator[Document]:
+def _documents(source: Any, name: str, faults: list[Fault], bar: ProgressBar) -> Iterator[Document]:
     """Yield every document of a source with its place."""
     for name_of_text, content in read_sources(source, name, faults):
         if isinstance(content, str):
@@ -171,7 +171,7 @@ def _documents(source: Any, name: str, faults: list[Fault], bar: tqdm[Any]) -> I
             yield Document(dict(content), name_of_text)
 
 
-def _text(text: str, source: str, faults: list[Fault], bar: tqdm[Any]) -> Iterator[Document]:
+def _text(text: str, source: str, faults: list[Fault], bar: ProgressBar) -> Iterator[Document]:
     bar.total = (bar.total or 0) + len(text)
     if text.lstrip().startswith("{"):
         try:
