@@ -6,7 +6,7 @@ are acts of the user, in the log like every other act.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self, TypeVar
 
@@ -369,20 +369,26 @@ class ClusterCore:
         >>> c.step("scheduler", "my-pod").actor
         'scheduling pass'
         """
-        names: Sequence[str | None] = [None] if actor is None else actors_called(self.world, actor)
-        tries = [(name, None) for name in names] if cause is None else [actor_with_cause(self.world, actor, cause)]
-        taken: Sequence[Turn] = ()
-        for name, chosen in tries:
-            taken = self.world.step(name, chosen, turns=turns)
-            if taken:
-                break
-        if any(write.verb == "create" and write.key.kind == "Node" for write in _writes(taken)):
+        if actor is None and cause is None:
+            taken = self.world.step(turns=turns)
+        else:
+            taken = self._step_of(actor, cause, turns=turns)
+        if any(_creates_node(turn) for turn in taken if turn.outcomes):
             self._add_provisioners()  # an autoscaler's node
         return Step(self.world.step_number, self.world.now, tuple(taken)) if taken else Step(-1, self.world.now, ())
 
     def _component(self, name: str) -> str:
         """Return the name of the component that a user means (see `component_names.find_component`)."""
         return component_called(self.world, name)
+
+    def _step_of(self, actor: str | None, cause: str | None, *, turns: bool) -> list[Turn]:
+        """Make a step of the first actor of these names that has something to do about a cause."""
+        names: Sequence[str | None] = [None] if actor is None else actors_called(self.world, actor)
+        tries = [(name, None) for name in names] if cause is None else [actor_with_cause(self.world, actor, cause)]
+        for name, chosen in tries:
+            if taken := self.world.step(name, chosen, turns=turns):
+                return taken
+        return []
 
     def run(
         self, until: str | Callable[[Self], bool] | None = None, *, steps: int = 100_000, seconds: float = 3_600.0,
@@ -638,5 +644,5 @@ class ClusterCore:
         return "\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in self.remarks)])
 
 
-def _writes(turns: Sequence[Turn]) -> Iterator[Write]:
-    return (outcome.write for turn in turns for outcome in turn.outcomes)
+def _creates_node(turn: Turn) -> bool:
+    return any(outcome.write.verb == "create" and outcome.write.key.kind == "Node" for outcome in turn.outcomes)

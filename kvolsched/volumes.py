@@ -8,6 +8,7 @@ Mirrors component-helpers `pv_helpers.go` and the PV controller's `index.go` (v1
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -211,13 +212,12 @@ def has_access_modes(volume: PersistentVolume, claim: PersistentVolumeClaim) -> 
     return set(claim.spec.access_modes) <= set(volume.spec.access_modes)
 
 
-def mode_sets(requested_modes: Iterable[str]) -> Iterable[tuple[str, ...]]:
-    """Yield every set of access modes that contains the requested ones, the smallest sets first."""
-    requested_modes = set(requested_modes)
-    for size in range(len(ACCESS_MODES) + 1):
-        for modes in combinations(ACCESS_MODES, size):
-            if requested_modes <= set(modes):
-                yield modes
+@lru_cache(maxsize=64)
+def mode_sets(requested_modes: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return every set of access modes that contains the requested ones, the smallest sets first."""
+    wanted = set(requested_modes)
+    every = (modes for size in range(len(ACCESS_MODES) + 1) for modes in combinations(ACCESS_MODES, size))
+    return tuple(modes for modes in every if wanted <= set(modes))
 
 
 def modes_of(volume: PersistentVolume) -> tuple[str, ...]:

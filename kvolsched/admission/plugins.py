@@ -169,8 +169,8 @@ def with_topology_labels(pod: Pod, node: Node | None) -> Pod:
 
 def claim_resize(old: PersistentVolumeClaim, new: PersistentVolumeClaim, stored: StoredObjects) -> Any:
     """Refuse to grow a claim that is not bound or whose class does not allow expansion."""
-    before, after = (parse(claim.spec.resources.requests.get("storage", "0")) for claim in (old, new))
-    if after <= before:
+    before, after = (claim.spec.resources.requests.get("storage", "0") for claim in (old, new))
+    if before == after or parse(after) <= parse(before):
         return new
     if old.status.phase != "Bound":
         return deny_forbidden(new, "Only bound persistent volume claims can be expanded")

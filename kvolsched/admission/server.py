@@ -77,8 +77,8 @@ class Admission:
         if isinstance(new, Denial):
             return new
         new = defaults.with_defaults(new)
-        if old is None or with_unmodelled_defaults(old) == old:  # loaded objects stay as loaded
-            new = with_unmodelled_defaults(new)
+        if old is None or (filled := with_unmodelled_defaults(old)) is old or filled == old:
+            new = with_unmodelled_defaults(new)  # loaded objects stay as loaded
         faults = validation.validate(new)
         if old is not None:
             faults = [*faults, *validate_update(self.relax(old, new), new)]

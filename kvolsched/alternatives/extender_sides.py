@@ -253,7 +253,7 @@ class Endpoint:
         return {VOLUMES: SharedAssumeCache(Snapshot(), self.volume_rule)}
 
     def _on_change(self, ctx: TurnContext, key: Key, _old: Any, _new: Any) -> Iterator[str]:
-        drop_outdated(ctx, key, self.volume_rule)
+        drop_outdated(ctx, ctx.views[VOLUMES], key, self.volume_rule)
         yield from ()
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:

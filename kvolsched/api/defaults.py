@@ -58,15 +58,16 @@ def _storage_class(storage_class: StorageClass) -> StorageClass:
 
 
 def _volume(volume: PersistentVolume) -> PersistentVolume:
-    mode = volume.spec.volume_mode if volume.spec.volume_mode is not None else "Filesystem"
-    spec = evolve(_filled(volume.spec, persistent_volume_reclaim_policy="Retain"), volume_mode=mode)
-    return evolve(volume, spec=spec, status=_filled(volume.status, phase="Pending"))
+    spec = _filled(volume.spec, persistent_volume_reclaim_policy="Retain")
+    spec = spec if spec.volume_mode is not None else evolve(spec, volume_mode="Filesystem")
+    status = _filled(volume.status, phase="Pending")
+    return volume if spec is volume.spec and status is volume.status else evolve(volume, spec=spec, status=status)
 
 
 def _claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-    mode = claim.spec.volume_mode if claim.spec.volume_mode is not None else "Filesystem"
-    spec = evolve(claim.spec, volume_mode=mode)
-    return evolve(claim, spec=spec, status=_filled(claim.status, phase="Pending"))
+    spec = claim.spec if claim.spec.volume_mode is not None else evolve(claim.spec, volume_mode="Filesystem")
+    status = _filled(claim.status, phase="Pending")
+    return claim if spec is claim.spec and status is claim.status else evolve(claim, spec=spec, status=status)
 
 
 def _pod(pod: Pod) -> Pod:

@@ -9,15 +9,17 @@ Mirrors `pkg/kubelet` admission, volume manager and status manager, as far as AP
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import attrs
 
-from ..api.kinds.meta import EMPTY, Condition, Frozen
+from ..api.kinds.meta import EMPTY, Condition, Frozen, evolve
 from ..api.kinds.node import Node
-from ..api.kinds.pod import Pod
+from ..api.kinds.pod import Container, Pod
 from ..api.kinds.quantity import milli, value
 from ..api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ..api.remembered import remembered
 from ..inline_volumes import MAX_FAILURES, InlineVolumes, has_inline_volumes, mount_backoff
 from ..storage_pools import DriverStorage
 from ..volumes import (
@@ -117,21 +119,29 @@ class StatusPatch:
     def apply(self, pod: Pod) -> Pod:
         """Return the pod with this status merged into its own."""
         new = {condition.type: condition for condition in self.conditions}
-        waiting = Frozen({"waiting": Frozen({"reason": self.waiting})})
-        containers = tuple(
-            Frozen({"name": each.name, "image": each.image, "ready": False, "restartCount": 0, "state": waiting})
-            for each in pod.spec.containers
-        )
         rest = pod.status.rest
-        if self.waiting or all("waiting" in each.get("state", EMPTY) for each in rest.get("containerStatuses", ())):
-            rest = rest.merged({"containerStatuses": containers if self.waiting else None})
-        status = attrs.evolve(
+        if self.waiting:
+            rest = rest.merged({"containerStatuses": self._waiting_containers(pod)})
+        elif "containerStatuses" in rest and _all_wait(rest["containerStatuses"]):
+            rest = rest.merged({"containerStatuses": None})
+        status = evolve(
             pod.status, phase=self.phase, reason=self.reason, message=self.message,
             start_time=pod.status.start_time or self.start_time,
             conditions=(*(new.pop(condition.type, condition) for condition in pod.status.conditions), *new.values()),
             rest=rest
         )
-        return attrs.evolve(pod, status=status)
+        return evolve(pod, status=status)
+
+    def _waiting_containers(self, pod: Pod) -> tuple[Frozen, ...]:
+        waiting = Frozen({"waiting": Frozen({"reason": self.waiting})})
+        return tuple(
+            Frozen({"name": each.name, "image": each.image, "ready": False, "restartCount": 0, "state": waiting})
+            for each in pod.spec.containers
+        )
+
+
+def _all_wait(statuses: Sequence[Frozen]) -> bool:
+    return all("waiting" in each.get("state", EMPTY) for each in statuses)
 
 
 def _on_node(pod: Pod) -> Iterator[str]:
@@ -157,9 +167,11 @@ def component(
     kubelet = Kubelet(options, InlineVolumes(options.services, storages))
     routine = Reconciler(NAME, kubelet.pods_of, kubelet.sync, report_refused, report_done)
     watches = ("Pod", "PersistentVolumeClaim", "PersistentVolume", "Node", "CSIDriver")
-    registering = Reconciler(f"{NAME} registration", kubelet.nodes_of, kubelet.register, report_refused, report_done)
+    registering = Reconciler(f"{NAME} registration", kubelet.nodes_of, kubelet.register, report_refused, report_done,
+                             reacts_to=frozenset({"Node"}))
     registers = (registering,) if kubelet.options.reports else ()
-    reporting = Reconciler(NODE_STATUS, kubelet.reported_of, kubelet.report, report_refused, report_done, seldom=True)
+    reporting = Reconciler(NODE_STATUS, kubelet.reported_of, kubelet.report, report_refused, report_done, seldom=True,
+                           reacts_to=frozenset({"Node"}))
     return Component(NAME, watches, (routine, *registers, reporting), _views)
 
 
@@ -252,9 +264,7 @@ class Kubelet:
             return
         for claim in filter(is_clean, claims):
             plan.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {reference_of(claim)} as dirty")
-        now = plan.ctx.moment
-        conditions = tuple(Condition(type=type_, status="True", last_transition_time=now) for type_ in STARTED)
-        patch = StatusPatch("Running", conditions, start_time=now)
+        patch = _started(plan.ctx.moment)
         self._patch(plan, pod, patch, f"{kubelet} starts {reference_of(pod)}")
 
 
@@ -309,7 +319,7 @@ class Kubelet:
                 conditions[type_] = Condition(
                     type=type_, status=status, reason=reason, message=message, last_transition_time=plan.ctx.moment
                 )
-            changed = attrs.evolve(node, status=attrs.evolve(node.status, conditions=tuple(conditions.values())))
+            changed = evolve(node, status=evolve(node.status, conditions=tuple(conditions.values())))
             plan.update_status(node, changed, f"kubelet on {node.metadata.name} reports that the node is ready")
             plan.event(node, "Normal", "NodeReady", f"Node {node.metadata.name} status is now: NodeReady")
         on_node: list[Pod] = plan.ctx.views["on node"].get(node.metadata.name)
@@ -374,11 +384,12 @@ class Kubelet:
         allocatable = node.status.allocatable
         if "pods" in allocatable and len(running) + 1 > value(allocatable["pods"]):
             return _out_of("pods", 1, len(running), value(allocatable["pods"]))
-        for resource, requested in _requests(pod).items():
+        used_by_others = [_requests(other.spec.containers) for other in running]
+        for resource, requested in _requests(pod.spec.containers).items():
             if not requested or resource not in allocatable:
                 continue
             capacity = _number(resource, allocatable[resource])
-            used = sum(_requests(other).get(resource, 0) for other in running)
+            used = sum([requests.get(resource, 0) for requests in used_by_others])
             if used + requested > capacity:
                 return _out_of(resource, requested, used, capacity)
         return None
@@ -394,6 +405,13 @@ class Kubelet:
             )
             self._patch(plan, pod, StatusPatch("Succeeded", conditions), f"kubelet stops {reference_of(pod)}")
         plan.delete(pod, f"kubelet removes {reference_of(pod)} from the API", grace=0)
+
+
+@lru_cache(maxsize=64)
+def _started(now: str) -> StatusPatch:
+    """Return the status of a pod that its kubelet starts."""
+    conditions = tuple(Condition(type=type_, status="True", last_transition_time=now) for type_ in STARTED)
+    return StatusPatch("Running", conditions, start_time=now)
 
 
 def _creating(now: str) -> StatusPatch:
@@ -421,10 +439,11 @@ def _number(resource: str, text: str) -> int:
     return milli(text) if resource == "cpu" else value(text)
 
 
-def _requests(pod: Pod) -> dict[str, int]:
-    """Return the sum of a pod's containers' requests: millicores of cpu, whole units of all else."""
+@remembered
+def _requests(containers: tuple[Container, ...]) -> Mapping[str, int]:
+    """Return the sum of containers' requests: millicores of cpu, whole units of all else."""
     found: dict[str, int] = {}
-    for container in pod.spec.containers:
+    for container in containers:
         for resource, text in container.resources.requests.items():
             found[resource] = found.get(resource, 0) + _number(resource, text)
     return found

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import attrs
 
 from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve
 from kvolsched.api.remembered import shared
 from kvolsched.api.unknown_name import UnknownName
 
@@ -208,9 +208,9 @@ class ApiServer:
             case "update":
                 new, status = write.new, getattr(old, "status", None)
                 if getattr(new, "status", None) is not status:
-                    new = attrs.evolve(new, status=status)
+                    new = evolve(new, status=status)
             case "update_status":
-                new = attrs.evolve(old, status=write.new.status, metadata=self._status_metadata(old, write.new))
+                new = evolve(old, status=write.new.status, metadata=self._status_metadata(old, write.new))
             case "patch":
                 new = write.new.apply(old)
             case _:
@@ -228,7 +228,7 @@ class ApiServer:
             return self._refuse(write, parts)
         outcome: CommittedWrite | RefusedWrite = CommittedWrite(write, old, changed=False)
         for part in parts:
-            outcome = attrs.evolve(self._commit(log, part), write=write)
+            outcome = evolve(self._commit(log, part), write=write)
             if isinstance(outcome, RefusedWrite):
                 break
         return outcome
@@ -241,15 +241,15 @@ class ApiServer:
             message = f'{_resource(write.key)} "{write.key.name}" already exists'
             return self._refuse(write, Denial("AlreadyExists", message))
         born = log.notes.get(Note("world", "gone", "/".join(write.key)), 0)
-        meta: ObjectMeta = attrs.evolve(
+        meta: ObjectMeta = evolve(
             new.metadata, namespace=write.key.namespace, deletion_timestamp=None, deletion_grace_period_seconds=None,
             uid=new.metadata.uid or uid_of(write.key, born),
             creation_timestamp=new.metadata.creation_timestamp or moment(log), resource_version=log.place + 1,
             labels=shared(new.metadata.labels),
         )
         if write.key.kind in self.generations:
-            meta = attrs.evolve(meta, rest=meta.rest.with_(generation=1))
-        stored = attrs.evolve(new, metadata=meta)
+            meta = evolve(meta, rest=meta.rest.with_(generation=1))
+        stored = evolve(new, metadata=meta)
         log.write(write.key, stored)
         return CommittedWrite(write, stored)
 
@@ -270,7 +270,7 @@ class ApiServer:
             resource_version=log.place + 1,
             rest=after.rest if write.key.kind not in self.generations else self._with_generation(old, new),
         )
-        stored = attrs.evolve(new, metadata=meta)
+        stored = evolve(new, metadata=meta)
         if stored == old:  # equality ignores versions
             return CommittedWrite(write, old, changed=False)
         if meta.deletion_timestamp and not meta.finalizers and not meta.deletion_grace_period_seconds:
@@ -284,7 +284,7 @@ class ApiServer:
         meta: ObjectMeta = old.metadata
         if old.kind not in self.generations or new.metadata.annotations == meta.annotations:
             return meta
-        return attrs.evolve(meta, annotations=new.metadata.annotations)
+        return evolve(meta, annotations=new.metadata.annotations)
 
     @staticmethod
     def _with_generation(old: Any, new: Any) -> Frozen:
@@ -310,11 +310,11 @@ class ApiServer:
             return CommittedWrite(write, old, changed=False)  # a grace period can only be shortened
         first = meta.deletion_timestamp is None and (meta.finalizers or grace or old.kind == "Pod")
         if first or remaining:  # the end of a grace period is a separate change
-            marked = attrs.evolve(meta, deletion_timestamp=moment(log, grace or 0),
+            marked = evolve(meta, deletion_timestamp=moment(log, grace or 0),
                                   deletion_grace_period_seconds=grace or 0, resource_version=log.place + 1)
             if first and old.kind in self.generations:
-                marked = attrs.evolve(marked, rest=marked.rest.with_(generation=marked.rest.get("generation", 1) + 1))
-            old = attrs.evolve(old, metadata=marked)
+                marked = evolve(marked, rest=marked.rest.with_(generation=marked.rest.get("generation", 1) + 1))
+            old = evolve(old, metadata=marked)
             log.write(write.key, old)
         if grace or meta.finalizers:
             return CommittedWrite(write, old)

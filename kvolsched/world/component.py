@@ -25,11 +25,14 @@ from .log import Key, Log, LogKey, Note
 from .view import InformerCache, View
 from .work_queue import WakeUp, WorkItem, WorkQueue
 
+_tuple = tuple.__new__  # makes a named tuple in half the time of calling its class
+
 
 class Actor(Protocol):
     """A routine of a component.
 
-    `on_change` is called with every net change of a delivery, `on_wake_up` with every wake-up; both only write notes.
+    `on_change` is called with every net change of a delivery (of `reacts_to` kinds, if the actor has that attribute and
+    it is not None), `on_wake_up` with every wake-up; both only write notes.
     `ready_causes` lists (order, cause) that the actor may take up now, the first alone unless `every`; they depend on
     the notes of the component and of the world, and on what the component has seen.
     `act` does one turn of a cause with at most one write, and returns whether the cause goes on in another turn.
@@ -78,7 +81,7 @@ class Process:
     `pending` holds, for each kind with changes not yet seen, the position of the oldest one; `delivered` the changes of
     the last move of a cursor; `seen_sum` the sum of the fingerprints of all seen objects, `seen_changes` the number of
     their changes, both if `tracking`; `watching` whether it watches yet; `oldest_task` the position of its oldest task,
-    if `knows_oldest_task` since its last change.
+    if `knows_oldest_task` since its last change; `contexts` are those in which its actors are asked and hear changes.
     """
 
     def __init__(self, component: Component, log: Log) -> None:
@@ -98,12 +101,15 @@ class Process:
         self.activation = component.activation() if component.activation is not None else None
         self.watching = self.activation is None
         self.oldest_task: int | None = None
+        self.contexts: list[tuple[Actor, TurnContext]] | None = None
         self.reset()
 
     def reset(self) -> None:
         """Replace every view by an empty one."""
         actors = self.component.actors
+        self.actors = {actor.name: actor for actor in reversed(actors)}  # the first of a name
         self.knows_oldest_task = False
+        self.contexts = None
         self.seen_sum = 0
         self.seen = InformerCache(self.component.watches)
         self.work_queues = {actor.name: WorkQueue(f"todo {actor.name}") for actor in actors}
@@ -258,11 +264,10 @@ class Process:
                     last[change.key] = (old.metadata.resource_version if old is not None else 0, old)
             found = [Delivery(place, key, None, obj) for key, (place, obj) in last.items() if obj is not None]
             return sorted(found, key=_delivery_order)
-        changes = list(self.log.changes_between(kind, start, stop))
-        if len(changes) == 1:
-            place, only = changes[0]
-            return [Delivery(place, only.key, only.old, only.new)]  # type: ignore[arg-type]
-        for place, change in changes:
+        only = self.log.only_change(kind, start)
+        if only is not None and only[0] < stop:
+            return [_tuple(Delivery, only)]
+        for place, change in self.log.changes_between(kind, start, stop):
             first.setdefault(change.key, change.old)
             last[change.key] = (place, change.new)
         found = [Delivery(place, key, first[key], new) for key, (place, new) in last.items() if first[key] is not new]
@@ -271,18 +276,28 @@ class Process:
     def apply_seen(self, kind: str, key: Key, old: Any, new: Any) -> None:
         """Replace one seen object by another in every view that follows its kind."""
         if self.tracking and kind not in IGNORED_KINDS:
-            self.seen_changes += 1
-            self.seen_sum = (self.seen_sum + object_fingerprint(key, new) - object_fingerprint(key, old)) % MODULUS
+            self._track(key, old, new)
         for apply in self.listeners.get(kind, ()):
             apply(key, old, new)
 
+    def _track(self, key: Key, old: Any, new: Any) -> None:
+        """Update the sum of the fingerprints of what is seen, and the number of changes."""
+        self.seen_changes += 1
+        self.seen_sum = (self.seen_sum + object_fingerprint(key, new) - object_fingerprint(key, old)) % MODULUS
+
     def _move_cursor(self, kind: str, start: int, stop: int) -> None:
         self.delivered = self.net_changes(kind, start, stop)
+        tracked = self.tracking and kind not in IGNORED_KINDS
         for _, key, old, new in self.delivered:
-            self.apply_seen(kind, key, old, new)
+            if tracked:
+                self._track(key, old, new)
+            for apply in self.listeners[kind]:
+                apply(key, old, new)
         if self.activation is not None:
             self.start_or_stop_watching()
-        if self.watching:
+        if stop == self.log.place:  # nothing is left to be delivered
+            self.pending.pop(kind, None)
+        elif self.watching:
             self.update_pending(kind, stop)
 
     def update_pending(self, kind: str, cursor: int) -> None:
@@ -319,7 +334,9 @@ class TurnContext:
 
     def __init__(self, sim: World, process: Process, actor: Actor) -> None:
         self.sim = sim
+        self.log = sim.log
         self.process = process
+        self.component = process.name
         self.actor = actor
         self.seen = process.seen
         self.views: Mapping[str, Any] = process.views  # a reader declares the type that its component built
@@ -334,25 +351,26 @@ class TurnContext:
     @property
     def now(self) -> float:
         """Simulated time in seconds."""
-        return float(self.sim.log.notes.get(CLOCK, 0.0))
+        return float(self.log.notes.get(CLOCK, 0.0))
 
     @property
     def moment(self) -> str:
         """The present simulated time as manifests write it."""
-        return moment(self.sim.log)
+        return moment(self.log)
 
     @property
     def place(self) -> int:
         """The present position in the log, used to order notes."""
-        return self.sim.log.place
+        return self.log.place
 
     def note(self, sort: str, name: str) -> Any:
         """Return the component's note of a sort and name, or None."""
-        return self.sim.log.notes.get(Note(self.process.name, sort, name))
+        return self.log.notes.get((self.component, sort, name))  # type: ignore[call-overload]  # equal to a Note
 
     def remember(self, sort: str, name: str, value: Any) -> None:
         """Write a note of a sort and name; None removes it."""
-        self.sim.log.write(Note(self.process.name, sort, name), value)
+        if value is not None or self.note(sort, name) is not None:
+            self.log.write(_tuple(Note, (self.component, sort, name)), value)
 
     def enqueue(self, cause: str, actor: Actor | None = None) -> None:
         """Enqueue a cause for this actor (or another of the component); one already queued keeps its order."""
@@ -390,9 +408,10 @@ class TurnContext:
 
         The first call starts to wait: the cause is taken up again when the answer comes.
         """
-        if self.awaits_answer(cause):
+        request = self.note("request", f"{self.actor.name}|{cause}")
+        if request == "sent":
             return True
-        if self.note("request", f"{self.actor.name}|{cause}") is not None:
+        if request is not None:
             self.remember("request", f"{self.actor.name}|{cause}", None)
             return False
         seconds = self.sim.request_time(write)

@@ -9,12 +9,11 @@ count of the first. No component reads Events, and the digest ignores them.
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from typing import Any
 
-import attrs
-
 from kvolsched.api.kinds.kind import KINDS_BY_NAME
-from kvolsched.api.kinds.meta import ObjectMeta, ObjectReference
+from kvolsched.api.kinds.meta import ObjectMeta, ObjectReference, evolve
 from kvolsched.api.kinds.workload import Event, EventSource
 
 from .apiserver import CLOCK, key_of, moment
@@ -38,14 +37,14 @@ def record_event(log: Log, source: str, about: Any, type_: str, reason: str, mes
     old = log.objects.get(event_key)
     if old is not None:
         message = old.message if series else message
-        meta = attrs.evolve(old.metadata, resource_version=log.place + 1)
-        new = attrs.evolve(old, metadata=meta, message=message, count=old.count + 1, last_timestamp=now)
+        meta = evolve(old.metadata, resource_version=log.place + 1)
+        new = evolve(old, metadata=meta, message=message, count=old.count + 1, last_timestamp=now)
         log.write(event_key, new)
         return
     meta = ObjectMeta(name=event_key.name, namespace=event_key.namespace, creation_timestamp=now,
                       resource_version=log.place + 1)
     event = Event(metadata=meta, involved_object=_reference(key, about), type=type_, reason=reason, message=message,
-                  source=EventSource(component=source), count=1, first_timestamp=now, last_timestamp=now)
+                  source=_event_source(source), count=1, first_timestamp=now, last_timestamp=now)
     log.write(event_key, event)
 
 
@@ -73,6 +72,11 @@ def _correlated_event(log: Log, key: Key, fields: list[str]) -> tuple[Key, str]:
         log.write(note, count)
         return event_key, message
     return _event_key(key, fields[:-1]), f"{AGGREGATE_PREFIX}{message}"
+
+
+@cache
+def _event_source(component: str) -> EventSource:
+    return EventSource(component=component)
 
 
 def _event_key(key: Key, fields: list[str]) -> Key:

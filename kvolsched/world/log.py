@@ -182,6 +182,15 @@ class Log:
         for place in self.changes.in_kind(kind, start, stop):
             yield place, self.changes[place - self.base]
 
+    def only_change(self, kind: str, start: int) -> tuple[int, Any, Any, Any] | None:
+        """Return (position, key, old, new) of the last known change of a kind if it is the only one from `start` on."""
+        changes = self.changes
+        places = changes.by_kind.get(kind)
+        if not places or places[-1] < start or (len(places) > 1 and places[-2] >= start):
+            return None
+        index = places[-1] - changes.start
+        return places[-1], changes.table.keys[changes.codes[index]], changes.old[index], changes.new[index]
+
     def first_change(self, kind: str, start: int) -> int | None:
         """Return the position of the first change of a kind from `start` on and before the present, or None."""
         if not start and self.base:  # changes before `base` are not kept, only the objects that they left

@@ -41,19 +41,20 @@ class MutationCache:
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Apply a change of a watched object, or of a note about a written one."""
-        store = self.written if type(key) is Note else self.watched
-        object_key = Key(*key[2].split("/")) if type(key) is Note else key
-        assert isinstance(object_key, Key)
-        before = self.at(object_key)
+        is_note = type(key) is Note
+        store = self.written if is_note else self.watched
+        object_key = Key(*key[2].split("/")) if is_note else key
+        before = self.at(object_key)  # type: ignore[arg-type]
         if new is None:
-            store.pop(object_key, None)
+            store.pop(object_key, None)  # type: ignore[arg-type]
         else:
-            store[object_key] = new
-        after = self.at(object_key)
+            store[object_key] = new  # type: ignore[index]
+        after = self.at(object_key)  # type: ignore[arg-type]
         if before is after:
             return
+        kind = object_key[0]
         for index in self.indexes.values():
-            if object_key.kind in index.follows:
+            if kind in index.follows:
                 index.apply(object_key, before, after)
 
     def __eq__(self, other: object) -> bool:

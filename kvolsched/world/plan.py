@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from ..api.kinds.meta import evolve
 from .apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
 from .component import TurnContext
 from .log import Key
@@ -102,7 +103,7 @@ class PlanBuilder:
 
     def _after_last_write(self, follow_up: PlannedEvent | PlannedEnqueue) -> None:
         last = self.writes[-1]
-        self.writes[-1] = attrs.evolve(last, on_success=(*last.on_success, follow_up))
+        self.writes[-1] = evolve(last, on_success=(*last.on_success, follow_up))
 
     def describe(self, words: str) -> None:
         """Set the sentence that describes a turn without writes."""
@@ -112,7 +113,7 @@ class PlanBuilder:
 
 def enqueue(ctx: TurnContext, actor: str, cause: str) -> None:
     """Enqueue a cause for an actor of the component; do nothing if it has no such actor."""
-    found = next((candidate for candidate in ctx.process.component.actors if candidate.name == actor), None)
+    found = ctx.process.actors.get(actor)
     if found is not None:
         ctx.enqueue(cause, found)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from ..api.kinds.meta import evolve
 from .apiserver import CommittedWrite, RefusedWrite, Write
 from .component import TurnContext
 from .digest import DIGEST_IGNORES, DIGEST_WAIT
@@ -52,6 +53,7 @@ class Reconciler:
         backoff: (failures so far, from 1) -> seconds to wait after a refused write.
         max_failures: the count of failures goes no higher.
         seldom: its lane is shown only where it has acted.
+        reacts_to: the kinds for which `causes_of` may have causes; None for all.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Reconciler:
     backoff: Callable[[int], float] = lambda failures: min(0.005 * 2 ** (failures - 1), 1000.0)
     max_failures: int = 6
     seldom: bool = False
+    reacts_to: frozenset[str] | None = None
 
     def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Enqueue the causes that a change concerns."""
@@ -112,7 +115,7 @@ class Reconciler:
         self.on_committed(ctx, cause, outcome, last=not rest)
         if outcome.stored is not None:
             version = outcome.stored.metadata.resource_version
-            rest = [attrs.evolve(w, version=version) if w.version and w.key == write.key else w for w in rest]
+            rest = [evolve(w, version=version) if w.version and w.key == write.key else w for w in rest]
         if not rest:
             ctx.remember("failures", f"{self.name}|{cause}", None)
         ctx.remember(sort, cause, RemainingWrites(tuple(rest), plan.order) if rest else None)

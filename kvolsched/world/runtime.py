@@ -6,24 +6,32 @@ to the simulation; an explorer combines these parts in every order. Views follow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
+from operator import itemgetter
 from typing import Any
 
-import attrs
-
+from ..api.kinds.meta import evolve
 from ..api.unknown_name import UnknownName, did_you_mean
 from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
 from .changes import Group
 from .checkpoint import Checkpoint, restore_checkpoint, take_checkpoint
-from .component import ANSWER, WORLD, Actor, Component, Process, TurnContext, seeded_draw
+from .component import ANSWER, WORLD, Actor, Component, Delivery, Process, TurnContext, seeded_draw
 from .digest import IncrementalDigest
 from .events import record_event
 from .log import Key, Log, LogKey, Note
-from .outage import API_SERVER, end_outages, is_out, unreachable
+from .outage import API_SERVER, OUTAGES, end_outages, is_out, unreachable
 from .rules import RULES, NeverMet, RuleSet, RunningRules, rules_note, running_rules, stopped
 
 PARTS = 1_000_000  # a share is a part of this
+_PLACE_AND_KEY = itemgetter(0, 1)
 UNREAD_SORTS = frozenset({"similar", "gone"})  # sorts of the world's notes that no actor reads
+
+
+@cache
+def _refuse_note(component: str) -> Note:
+    """Return the note with the injected faults that refuse a component's writes."""
+    return Note("world", "refuse", component)
 
 
 class Runtime:
@@ -50,7 +58,6 @@ class Runtime:
         self.processes = {component.name: Process(self._definition(component), log) for component in self.components}
         self._register_all()
         self.incremental_digest: IncrementalDigest | None = None
-        self._read_only_contexts: dict[tuple[str, str], TurnContext] = {}
         log.listener = self._on_log_change
         log.jump_listener = self._on_jump
 
@@ -78,11 +85,16 @@ class Runtime:
         raise UnknownName(f"no actor is called {actor!r}; there are: {', '.join(names)}{did_you_mean(actor, names)}")
 
     def read_only_context(self, process: Process, actor: Actor) -> TurnContext:
-        """Return a cached context for asking an actor for its ready causes; it must not be used to act."""
-        context = self._read_only_contexts.get((process.name, actor.name))
-        if context is None or context.seen is not process.seen:
-            context = self._read_only_contexts[process.name, actor.name] = TurnContext(self, process, actor)
-        return context
+        """Return a kept context for asking an actor for its ready causes; it must not be used to act."""
+        return next(ctx for each, ctx in self.contexts(process) if each is actor)
+
+    def contexts(self, process: Process) -> list[tuple[Actor, TurnContext]]:
+        """Return a component's actors with kept contexts for asking them and telling them of changes, not for acts."""
+        found = process.contexts
+        if found is None:
+            found = [(actor, TurnContext(self, process, actor)) for actor in process.component.actors]
+            process.contexts = found
+        return found
 
     def add_components(self, components: Iterable[Component]) -> None:
         """Add components, which have seen nothing yet."""
@@ -137,7 +149,7 @@ class Runtime:
 
     def server_for(self, component: str, write: Write) -> tuple[str, ApiServer]:
         """Return the API server that answers a request, with its name if there are two: one of them, by draw."""
-        running = running_rules(self.log.notes, API_SERVER)
+        running = running_rules(self.log.notes, API_SERVER) if self.rule_sets else None
         if running is None:
             return "", self.server
         if len(running.names) == 1:
@@ -155,7 +167,7 @@ class Runtime:
 
     def present_server(self) -> ApiServer:
         """Return the API server, the first if there are two."""
-        running = running_rules(self.log.notes, API_SERVER)
+        running = running_rules(self.log.notes, API_SERVER) if self.rule_sets else None
         return self.server if running is None else self.rule_sets[running.names[0]].server
 
     def restart(self, process: Process) -> str:
@@ -166,31 +178,40 @@ class Runtime:
         if running is None or not running.elects:
             return ""
         leader = self.draw("leader", process.name, len(running.names), running.elections + 1)
-        self.log.write(note, attrs.evolve(running, leader=leader, elections=running.elections + 1))
+        self.log.write(note, evolve(running, leader=leader, elections=running.elections + 1))
         return f"; the master with the rules {running.names[leader]} leads"
 
     # -- views follow the log ---------------------------------------------------------------------------------
 
     def _on_log_change(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None:
         if type(key) is Key:
-            for process in self.condition_watchers.get(key[0], ()):
+            kind = key[0]
+            for process in self.condition_watchers.get(kind, ()):
                 process.on_stored_change(key, old, new)
-            for process in self.watchers.get(key[0], ()):
-                process.mark_pending(key[0], place, undone=undone)
+            for process in self.watchers.get(kind, ()):
+                if process.watching and (undone or kind not in process.pending):
+                    process.mark_pending(kind, place, undone=undone)
         else:
-            owner = self.processes.get(key[0])
-            if owner is not None:
+            owner, sort = self.processes.get(key[0]), key[1]
+            if owner is not None and sort != "cursor":
+                owner.knows_oldest_task = False
+                for apply in owner.listeners.get(sort, ()):
+                    apply(key, old, new)
+            elif owner is not None:
                 owner.on_note_change(key, old, new)  # type: ignore[arg-type]
-            else:
-                if key[1] not in UNREAD_SORTS:
-                    self._forget_oldest_tasks()
-                if key[0] == WORLD:
-                    if key[1] == RULES:
-                        self.redefine()
-                    for process in self.condition_watchers.get(key[1], ()):
-                        process.on_stored_change(key, old, new)
+            elif sort not in UNREAD_SORTS or sort in self.condition_watchers:
+                self._on_note_of_nobody(key, old, new)  # type: ignore[arg-type]
         if self.incremental_digest is not None:
             self.incremental_digest.mark_changed(key)
+
+    def _on_note_of_nobody(self, key: Note, old: Any, new: Any) -> None:
+        """Follow a change of a note that belongs to no component."""
+        self._forget_oldest_tasks()
+        if key[0] == WORLD:
+            if key[1] == RULES:
+                self.redefine()
+            for process in self.condition_watchers.get(key[1], ()):
+                process.on_stored_change(key, old, new)
 
     def _forget_oldest_tasks(self) -> None:
         """Let every component be asked anew for its oldest task."""
@@ -238,9 +259,9 @@ class Runtime:
 
     def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
         """Let the API server commit a component's write, unless it is out or an injected fault refuses it."""
-        if is_out(self.log.notes, API_SERVER):
+        if OUTAGES in self.log.notes and is_out(self.log.notes, API_SERVER):
             return unreachable(write)
-        note = Note("world", "refuse", component)
+        note = _refuse_note(component)
         faults: tuple[tuple[int, str], ...] | None = self.log.notes.get(note)
         if faults:
             (left, reason), *others = faults
@@ -252,15 +273,17 @@ class Runtime:
                 return RefusedWrite(write, reason, message)
         name, server = self.server_for(component, write)
         outcome = server.commit(self.log, write, component)
-        return attrs.evolve(outcome, server=name) if name else outcome
+        return evolve(outcome, server=name) if name else outcome
 
     def is_delayed(self, process: Process) -> bool:
         """Return whether a component is delayed: it sees nothing and does nothing."""
-        return is_out(self.log.notes, process.name)
+        return OUTAGES in self.log.notes and is_out(self.log.notes, process.name)
 
     def request_time(self, write: Write) -> float:
         """Return how many seconds a write waits for its answer from the API server."""
-        return 0.0 if is_out(self.log.notes, API_SERVER) else self.present_server().waiting_time(write, self.log)
+        if OUTAGES in self.log.notes and is_out(self.log.notes, API_SERVER):
+            return 0.0
+        return self.present_server().waiting_time(write, self.log)
 
     def set_clock(self, now: float) -> None:
         """Move the clock, and end the outages that are over."""
@@ -269,7 +292,7 @@ class Runtime:
 
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
         """Write or count an Event about an object; it is lost while the API server is out."""
-        if self.records_events and not is_out(self.log.notes, API_SERVER):
+        if self.records_events and not (OUTAGES in self.log.notes and is_out(self.log.notes, API_SERVER)):
             record_event(self.log, source, about, type_, reason, message, series=source in self.present_server().series)
 
     def draw(self, purpose: str, key: str, bound: int, attempt: int) -> int:
@@ -287,22 +310,31 @@ class Runtime:
 
         While the API server is out, watches bring nothing.
         """
-        if not process.pending or is_out(self.log.notes, API_SERVER) or self.is_delayed(process):
+        if not process.pending or (OUTAGES in self.log.notes and self._sees_nothing(process)):
             return False
-        delivered = []
-        for kind in process.cursors if kinds is None else kinds:
-            if kind in process.pending:
-                self.log.write(process.cursors[kind], self.log.place)
-                delivered += process.delivered
+        delivered = self._move_cursors(process, process.pending if kinds is None else kinds)
         if not delivered:
             return False
-        if len(delivered) > 1:
-            delivered.sort(key=lambda delivery: delivery[:2])
-        for actor in process.component.actors:
-            ctx = TurnContext(self, process, actor)
+        for actor, ctx in self.contexts(process):
+            on_change, reacts_to = actor.on_change, getattr(actor, "reacts_to", None)
             for _, key, old, new in delivered:
-                actor.on_change(ctx, key, old, new)
+                if reacts_to is None or key[0] in reacts_to:
+                    on_change(ctx, key, old, new)
         return True
+
+    def _sees_nothing(self, process: Process) -> bool:
+        return is_out(self.log.notes, API_SERVER) or self.is_delayed(process)
+
+    def _move_cursors(self, process: Process, kinds: Collection[str]) -> Sequence[Delivery]:
+        """Move the cursors of these kinds that have pending changes, and return the net changes in their order."""
+        log, delivered = self.log, []
+        for kind in process.cursors if len(kinds) > 1 else tuple(kinds):
+            if kind in kinds and kind in process.pending:
+                log.write(process.cursors[kind], log.place)
+                delivered += process.delivered
+        if len(delivered) > 1:
+            delivered.sort(key=_PLACE_AND_KEY)
+        return delivered
 
     def fire_due_wake_ups(self, process: Process) -> bool:
         """Fire every wake-up of a component whose time has come, and return whether there was one."""
@@ -321,7 +353,7 @@ class Runtime:
         """Remove a wake-up note and call its actor's `on_wake_up`, whether or not its time has come."""
         self.log.write(Note(process.name, "wake", name), None)
         actor_name, _, cause = name.partition("|")
-        actor = next(actor for actor in process.component.actors if actor.name == actor_name)
+        actor = process.actors[actor_name]
         ctx = TurnContext(self, process, actor)
         if cause.startswith(ANSWER):
             ctx.receive_answer(cause.removeprefix(ANSWER))
@@ -349,8 +381,8 @@ class Runtime:
         """Return the position of a component's oldest pending change, ready cause or due wake-up, or None."""
         sees = process.pending and not is_out(self.log.notes, API_SERVER)
         oldest = min(process.pending.values()) if sees else None
-        for actor in process.component.actors:
-            ready = actor.ready_causes(self.read_only_context(process, actor))
+        for actor, ctx in self.contexts(process):
+            ready = actor.ready_causes(ctx)
             if ready and (oldest is None or ready[0][0] < oldest):
                 oldest = ready[0][0]
         for (_, order), _ in process.due_wake_ups(self.now):

@@ -19,7 +19,7 @@ from .checkpoint import Checkpoint
 from .component import Actor, Component, Process, TurnContext
 from .history import Branch, History, StepTransaction, Turn
 from .log import Log, Note
-from .outage import begin_outage, first_return
+from .outage import OUTAGES, begin_outage, first_return
 from .rules import RunningRules, rules_note
 from .runtime import Runtime
 
@@ -117,8 +117,9 @@ class Simulation(Runtime):
         """
         found: Process | None = None
         furthest: int | None = None
+        any_is_out = OUTAGES in self.log.notes
         for process in self.processes.values():
-            if not process.watching or self.is_delayed(process):
+            if not process.watching or (any_is_out and self.is_delayed(process)):
                 continue
             oldest = process.oldest_task if process.knows_oldest_task else self.oldest_task(process)
             if oldest is not None and (furthest is None or oldest < furthest):
@@ -178,20 +179,17 @@ class Simulation(Runtime):
              goes_on: bool = False) -> Turn:
         """Make one turn and return its record: deliver pending changes (if `see`), then let an actor take up a cause.
 
-        Args:
-            process: the component that acts.
-            actor: which of its actors; None for the one whose cause has waited longest.
-            cause: which cause it takes up; None for the one that has waited longest.
-            see: whether pending changes are delivered first.
-            goes_on: the actor is known to have this cause, as when it goes on; it is not asked again.
+        If the cause `goes_on`, as the actor has said in its last turn, it is not asked for its ready causes again.
 
         Raises:
             LookupError: the actor has no such cause.
         """
         start = self.log.place
         if see:
-            self.deliver(process)
-            self.fire_due_wake_ups(process)
+            if process.pending:
+                self.deliver(process)
+            if process.wake_ups.items:
+                self.fire_due_wake_ups(process)
         if self.is_delayed(process):
             chosen = None
         elif goes_on and actor is not None and cause is not None:
@@ -205,12 +203,12 @@ class Simulation(Runtime):
 
     def actor_turn(self, ctx: TurnContext, cause: str, start: int, *, goes_on: bool) -> Turn:
         """Return the record of a turn that an actor has just made."""
-        words = ctx.words or _words_of_first(ctx.outcomes)
+        outcomes = ctx.outcomes
+        words = ctx.words or _words_of_first(outcomes)
         return Turn(
-            step=len(self.history.ends), component=ctx.process.name, actor=ctx.actor.name, cause=cause, start=start,
-            end=self.log.place, time=self.now, words=words, outcomes=tuple(ctx.outcomes), reads=tuple(ctx.reads),
-            events=ctx.events, visits=ctx.visits, goes_on=goes_on,
-            quiet=not (goes_on or ctx.outcomes or ctx.events or words),
+            len(self.history.ends), ctx.component, ctx.actor.name, cause, start, self.log.place, self.now, words,
+            tuple(outcomes), tuple(ctx.reads), ctx.events, ctx.visits, goes_on,
+            not (goes_on or outcomes or ctx.events or words),
         )
 
     def actorless_turn(self, start: int, component: str, words: str = "", fault: str = "", *,
@@ -225,10 +223,10 @@ class Simulation(Runtime):
 
     def _choose(self, process: Process, actor: Actor | None, cause: str | None) -> tuple[Actor, str] | None:
         best: tuple[int, int, Actor, str] | None = None
-        for lane, candidate in enumerate(process.component.actors):
+        for lane, (candidate, ctx) in enumerate(self.contexts(process)):
             if actor is not None and candidate is not actor:
                 continue
-            for order, ready in candidate.ready_causes(TurnContext(self, process, candidate), every=cause is not None):
+            for order, ready in candidate.ready_causes(ctx, every=cause is not None):
                 if (cause is None or ready == cause) and (best is None or (order, lane) < best[:2]):
                     best = (order, lane, candidate, ready)
         if best is None and cause is not None:
@@ -256,7 +254,8 @@ class Simulation(Runtime):
             if last is None:
                 return []
             if last.goes_on and not turns:
-                process, who = self.find(last.actor, last.component)
+                process = self.processes[last.component]
+                who = process.actors[last.actor]
                 while last.goes_on:
                     last = step.add(self.turn(process, who, last.cause, goes_on=True))
         return step.turns

@@ -35,20 +35,23 @@ class WorkQueue:
         self.follows = frozenset([sort])
         self.order = order
         self.items: dict[str, Any] = {}
+        self._entries: dict[str, tuple[Any, str]] = {}  # (order, name) of each note; others in the heap are outdated
         self._heap: list[tuple[Any, str]] = []
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Add, replace or remove one note."""
         name = key[2]
         if new is None:
-            self.items.pop(name, None)
+            if name in self.items:
+                del self.items[name], self._entries[name]
             return
         self.items[name] = new
+        entry = self._entries[name] = (self.order(new), name)
         if len(self._heap) > 64 + 4 * len(self.items):  # drop outdated entries that `first` never reached
-            self._heap = [(self.order(note), name) for name, note in self.items.items()]
+            self._heap = list(self._entries.values())
             heapq.heapify(self._heap)
         else:
-            heapq.heappush(self._heap, (self.order(new), name))
+            heapq.heappush(self._heap, entry)
 
     def next(self, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """Return (order, name) of the first note, or of every note."""
@@ -61,30 +64,28 @@ class WorkQueue:
         """Return (order, name) of the first note, or None."""
         if not self.items:
             return None
-        heap = self._heap
+        heap, entries = self._heap, self._entries
         while True:
-            order, name = heap[0]
-            note = self.items.get(name)
-            if note is not None and self.order(note) == order:
-                return heap[0]
+            first = heap[0]
+            if entries.get(first[1]) is first:
+                return first
             heapq.heappop(heap)
 
     def all(self) -> list[tuple[Any, str]]:
         """Return (order, name) of every note, sorted."""
-        return sorted((self.order(note), name) for name, note in self.items.items())
+        return sorted(self._entries.values())
 
     def up_to(self, limit: Any) -> list[tuple[Any, str]]:
         """Return (order, name) of every note whose order is at most `limit`, sorted; other notes cost nothing."""
         first = self.first()
         if first is None or first[0] > limit:
             return []
-        heap, found, below = self._heap, set(), [0]
+        heap, found, below = self._heap, [], [0]
         for index in below:  # no entry of a heap comes before its parent
             if index < len(heap) and heap[index][0] <= limit:
-                order, name = heap[index]
-                note = self.items.get(name)
-                if note is not None and self.order(note) == order:
-                    found.add((order, name))
+                entry = heap[index]
+                if self._entries.get(entry[1]) is entry:
+                    found.append(entry)
                 below += (2 * index + 1, 2 * index + 2)
         return sorted(found)
 

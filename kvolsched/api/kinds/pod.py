@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, TIMESTAMP, Condition, Frozen, ObjectMeta, Resources
+from .meta import EMPTY, TIMESTAMP, Condition, Frozen, ObjectMeta, Resources, evolve
 from .pod_volume import Volume
 from .selector import LabelSelector, NodeSelector, NodeSelectorTerm, Toleration
 
@@ -153,9 +153,9 @@ class PodStatus:
     def with_condition(self, condition: Condition) -> PodStatus:
         """Return this status with a condition that replaces the one of its type, or is appended."""
         if self.condition(condition.type) is None:
-            return attrs.evolve(self, conditions=(*self.conditions, condition))
+            return evolve(self, conditions=(*self.conditions, condition))
         changed = tuple(condition if old.type == condition.type else old for old in self.conditions)
-        return attrs.evolve(self, conditions=changed)
+        return evolve(self, conditions=changed)
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)

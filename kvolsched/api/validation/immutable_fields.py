@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import attrs
-
 from ..kinds import quantity
 from ..kinds.csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
-from ..kinds.meta import Frozen
+from ..kinds.meta import Frozen, evolve
 from ..kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
 from ..kinds.pod import Pod
 from ..kinds.policy import PriorityClass
@@ -87,35 +85,36 @@ def _with_ga_keys(before: VolumeNodeAffinity, after: VolumeNodeAffinity) -> Volu
     pairs = zip(before.required.node_selector_terms, after.required.node_selector_terms, strict=False)
     for term, newer in pairs:
         expressions = tuple(
-            attrs.evolve(item, key=newer_item.key) if _GA_LABELS.get(item.key) == newer_item.key else item
+            evolve(item, key=newer_item.key) if _GA_LABELS.get(item.key) == newer_item.key else item
             for item, newer_item in zip(term.match_expressions, newer.match_expressions, strict=False)
         )
         rest = term.match_expressions[len(expressions) :]
-        terms.append(attrs.evolve(term, match_expressions=expressions + rest))
+        terms.append(evolve(term, match_expressions=expressions + rest))
     terms += before.required.node_selector_terms[len(terms) :]
-    return attrs.evolve(before, required=attrs.evolve(before.required, node_selector_terms=tuple(terms)))
+    return evolve(before, required=evolve(before.required, node_selector_terms=tuple(terms)))
 
 
 def _validate_claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> FieldErrors:
     """Refuse changes of the spec, except a first volumeName, a first class, and the size of a bound claim."""
     before, after = old.spec, new.spec
     if not before.volume_name:
-        before = attrs.evolve(before, volume_name=after.volume_name)
+        before = evolve(before, volume_name=after.volume_name)
     if before.storage_class_name is None and after.storage_class_name is not None:
-        before = attrs.evolve(before, storage_class_name=after.storage_class_name)
+        before = evolve(before, storage_class_name=after.storage_class_name)
     old_request, new_request = before.resources.requests.get("storage"), after.resources.requests.get("storage")
     if new.status.phase == "Bound":
-        before = attrs.evolve(before, volume_attributes_class_name=after.volume_attributes_class_name)
+        before = evolve(before, volume_attributes_class_name=after.volume_attributes_class_name)
         if old_request is not None and new_request is not None:
             requests = before.resources.requests.with_(storage=new_request)
-            before = attrs.evolve(before, resources=attrs.evolve(before.resources, requests=requests))
+            before = evolve(before, resources=evolve(before.resources, requests=requests))
     if before != after:
         yield FieldError("spec", "Forbidden", detail=_CLAIM_DETAIL)
-    texts = (old.status.capacity.get("storage"), old_request, new_request)
-    capacity, old_size, new_size = (quantity.parse(text or "0") for text in texts)
-    if new_size < old_size and new_size <= capacity:
-        detail = "field can not be less than status.capacity"
-        yield FieldError("spec.resources.requests.storage", "Forbidden", detail=detail)
+    if old_request != new_request:
+        texts = (old.status.capacity.get("storage"), old_request, new_request)
+        capacity, old_size, new_size = (quantity.parse(text or "0") for text in texts)
+        if new_size < old_size and new_size <= capacity:
+            detail = "field can not be less than status.capacity"
+            yield FieldError("spec.resources.requests.storage", "Forbidden", detail=detail)
     yield from validate_immutable("volumeMode", old.spec.volume_mode, new.spec.volume_mode)
     yield from _validate_attributes_class(old, new)
 
@@ -135,7 +134,7 @@ def _validate_stateful_set(old: StatefulSet, new: StatefulSet) -> FieldErrors:
     )
     fixed = Frozen({name: value for name, value in old.spec.rest.items() if name not in mutable})
     changed = {name: new.spec.rest[name] for name in mutable if name in new.spec.rest}
-    expected = attrs.evolve(old.spec, replicas=new.spec.replicas, template=new.spec.template,
+    expected = evolve(old.spec, replicas=new.spec.replicas, template=new.spec.template,
                             rest=fixed.merged(changed))
     if expected != new.spec:
         yield FieldError("spec", "Forbidden", detail=_STATEFUL_SET_DETAIL)

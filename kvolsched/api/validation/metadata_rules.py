@@ -40,13 +40,17 @@ def validate_metadata(obj: Any) -> FieldErrors:
     yield from validate_labels("metadata.labels", meta.labels)
     for key in meta.annotations:
         yield from invalid_values("metadata.annotations", key, check_qualified_name(key.lower()))
-    size = sum(len(key.encode()) + len(str(text).encode()) for key, text in meta.annotations.items())
-    if size > MAX_ANNOTATIONS_SIZE:
+    if len(meta.annotations) and _size(meta.annotations) > MAX_ANNOTATIONS_SIZE:
         detail = f"may not be more than {MAX_ANNOTATIONS_SIZE} bytes"
         yield FieldError("metadata.annotations", "TooLong", detail=detail)
     yield from _validate_owners("metadata.ownerReferences", meta)
     for index, name in enumerate(meta.finalizers):
         yield from validate_finalizer("metadata.finalizers", f"metadata.finalizers[{index}]", name)
+
+
+def _size(annotations: Mapping[str, Any]) -> int:
+    """Return the size of annotations in bytes."""
+    return len("".join([*annotations, *map(str, annotations.values())]).encode())
 
 
 def _without_last_hyphen(prefix: str) -> str:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from ..kinds import quantity
+from ..kinds.meta import evolve
 from ..kinds.name_syntax import check_qualified_name, check_subdomain
+from ..kinds.selector import NodeSelector
 from ..kinds.storage_class import StorageClass, TopologySelectorTerm
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
+from ..remembered import remembered
 from ..text.convert import schema
 from .csi_rules import validate_driver_name
 from .field_error import FieldError, FieldErrors, invalid_values, validate_name, validate_supported
@@ -76,7 +80,17 @@ def _validate_access_modes(path: str, modes: tuple[str, ...], required: str) -> 
         yield FieldError(path, "Forbidden", detail="may not use ReadWriteOncePod with other access modes")
 
 
-def _validate_positive(path: str, text: str) -> FieldErrors:
+@remembered
+def _node_selector_errors(selector: NodeSelector) -> tuple[FieldError, ...]:
+    return tuple(validate_node_selector("spec.nodeAffinity.required", selector))
+
+
+@lru_cache(maxsize=1 << 12)
+def _validate_positive(path: str, text: str) -> tuple[FieldError, ...]:
+    return tuple(_judge_positive(path, text))
+
+
+def _judge_positive(path: str, text: str) -> FieldErrors:
     number = quantity.parse(text)
     if number < 0:
         yield FieldError(path, "Invalid", quantity.value(text), "must be a valid resource quantity")
@@ -101,7 +115,7 @@ def validate_volume(volume: PersistentVolume) -> FieldErrors:
     if spec.node_affinity is not None and spec.node_affinity.required is None:
         yield FieldError("spec.nodeAffinity.required", "Required", detail="must specify required node constraints")
     elif spec.node_affinity is not None and spec.node_affinity.required is not None:
-        yield from validate_node_selector("spec.nodeAffinity.required", spec.node_affinity.required)
+        yield from _node_selector_errors(spec.node_affinity.required)
     yield from _validate_source(volume)
     yield from validate_name("spec.storageClassName", spec.storage_class_name, check_subdomain)
     if spec.volume_mode is not None:
@@ -192,6 +206,17 @@ def validate_claim(claim: PersistentVolumeClaim) -> FieldErrors:
 
 def validate_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErrors:
     """Validate the spec of a claim or of a claim template, at this path."""
+    if not _is_valid_claim_spec(evolve(spec, volume_name="") if spec.volume_name else spec):
+        yield from _judge_claim_spec(path, spec)
+
+
+@remembered
+def _is_valid_claim_spec(spec: PersistentVolumeClaimSpec) -> bool:
+    """Say whether a spec has no errors; the volume's name is not judged, so that claims of one template share it."""
+    return next(_judge_claim_spec("", spec), None) is None
+
+
+def _judge_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErrors:
     yield from validate_label_selector(f"{path}.selector", spec.selector)
     yield from _validate_access_modes(f"{path}.accessModes", spec.access_modes, "at least 1 access mode is required")
     storage = spec.resources.requests.get("storage")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import attrs
 
-from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
+from ...api.kinds.meta import EMPTY, Frozen, evolve, evolve_parts
 from ...api.kinds.quantity import value
 from ...api.kinds.volume import (
     BIND_COMPLETED,
@@ -33,12 +33,12 @@ def basic_claim_status(
     claim: PersistentVolumeClaim, phase: str, volume: PersistentVolume | None
 ) -> PersistentVolumeClaimStatus:
     """Return a claim's status as in 1.11: access modes always follow the volume, capacity only with the phase."""
-    status = attrs.evolve(claim.status, phase=phase)
+    status = evolve(claim.status, phase=phase)
     if volume is None:
-        return attrs.evolve(status, access_modes=(), capacity=EMPTY)
+        return evolve(status, access_modes=(), capacity=EMPTY)
     capacity = Frozen({"storage": volume.spec.capacity.get("storage", "0")})
     capacity = claim.status.capacity if claim.status.phase == phase else capacity
-    return attrs.evolve(status, access_modes=volume.spec.access_modes, capacity=capacity)
+    return evolve(status, access_modes=volume.spec.access_modes, capacity=capacity)
 
 
 def claim_status_with_attributes(
@@ -47,17 +47,17 @@ def claim_status_with_attributes(
     """Return a claim's status as in v1.36.2: also the capacity before a resize and the VolumeAttributesClass."""
     status = basic_claim_status(claim, phase, volume)
     if volume is None:
-        return attrs.evolve(status, rest=status.rest.merged({CURRENT_ATTRIBUTES: None}))
+        return evolve(status, rest=status.rest.merged({CURRENT_ATTRIBUTES: None}))
     if claim.status.phase == phase:
         return status
     before_resize = volume.metadata.annotations.get(PRE_RESIZE_CAPACITY, "")
     try:
         value(before_resize)
-        status = attrs.evolve(status, capacity=Frozen({"storage": before_resize}))
+        status = evolve(status, capacity=Frozen({"storage": before_resize}))
     except ValueError:  # unreadable, or absent
         pass
     if attributes_class := volume.spec.volume_attributes_class_name:
-        status = attrs.evolve(status, rest=status.rest.merged({CURRENT_ATTRIBUTES: attributes_class}))
+        status = evolve(status, rest=status.rest.merged({CURRENT_ATTRIBUTES: attributes_class}))
     return status
 
 
@@ -95,7 +95,7 @@ class BindingWrites:
         if BOUND_BY_CONTROLLER in annotations:
             annotations, ref = annotations.merged({BOUND_BY_CONTROLLER: None}), None
         elif ref is not None:
-            ref = attrs.evolve(ref, uid="")
+            ref = evolve(ref, uid="")
         freed = evolve_parts(volume, metadata={"annotations": annotations}, spec={"claim_ref": ref})
         plan.update(volume, freed, f"PV controller unbinds {reference_of(volume)}: {why}")
         self.set_volume_phase(plan, freed, "Available")
@@ -127,6 +127,6 @@ class BindingWrites:
         clean: bool = False
     ) -> None:
         """Set a claim's phase, and what of its status follows the phase and the volume."""
-        new = attrs.evolve(claim, status=self.claim_status(claim, phase, volume))
+        new = evolve(claim, status=self.claim_status(claim, phase, volume))
         words = f"PV controller sets the phase of {reference_of(claim)} to {phase}"
         plan.update_status(claim, with_content(new, CLEAN) if clean else new, words)

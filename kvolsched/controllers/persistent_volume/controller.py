@@ -13,7 +13,7 @@ from ...world.plan import report_outcome
 from ...world.reconciler import Reconciler, back_off_operation, is_backing_off
 from .cache import views
 from .claims import ClaimSync
-from .options import CLAIMS, NAME, OPERATIONS, UPSTREAM, VOLUMES, PVControllerOptions
+from .options import CLAIM, CLAIMS, NAME, OPERATIONS, UPSTREAM, VOLUME, VOLUMES, PVControllerOptions
 from .volumes import VolumeSync
 
 
@@ -39,8 +39,10 @@ class PVController:
         """Return the workers of claims and of volumes; what has failed is taken up again at the next resync."""
         claims, volumes = ClaimSync(self.options, self.may_start), VolumeSync(self.options, self.may_start)
         return (
-            Reconciler(CLAIMS, claims.enqueue, claims.sync, self.refused, self.done, self.backoff),
-            Reconciler(VOLUMES, volumes.enqueue, volumes.sync, self.refused, self.done, self.backoff),
+            Reconciler(CLAIMS, claims.enqueue, claims.sync, self.refused, self.done, self.backoff,
+                       reacts_to=frozenset({CLAIM, VOLUME, "StorageClass"})),
+            Reconciler(VOLUMES, volumes.enqueue, volumes.sync, self.refused, self.done, self.backoff,
+                       reacts_to=frozenset({CLAIM, VOLUME})),
         )
 
     def backoff(self, _failures: int) -> float:

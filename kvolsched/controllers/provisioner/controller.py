@@ -37,8 +37,12 @@ def component(name: str, options: ProvisionerOptions = UPSTREAM, node: str = "")
     driver = StorageDriver(instance, name if in_tree else MIGRATED.get(name, name), in_tree, options, node)
     provisioning, deletion = VolumeProvisioning(driver), VolumeDeletion(driver)
     routines = [
-        Reconciler(label, routine.enqueue, routine.sync, report_refused, report_done, capacity.backoff)
-        for label, routine in ((f"{instance} provisioner", provisioning), (f"{instance} deleter", deletion))
+        Reconciler(label, routine.enqueue, routine.sync, report_refused, report_done, capacity.backoff,
+                   reacts_to=frozenset([kind]))
+        for label, routine, kind in (
+            (f"{instance} provisioner", provisioning, "PersistentVolumeClaim"),
+            (f"{instance} deleter", deletion, "PersistentVolume"),
+        )
     ]
     publishes = bool(options.pools) and bool(node) == options.per_node
     if node and options.publishing.form == capacity.NODE:

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from ...api.kinds.meta import evolve
 from ...api.kinds.node import Node
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER, PersistentVolume, PersistentVolumeClaim
@@ -122,7 +123,7 @@ class VolumeProvisioning:
         try:
             storage_class: StorageClass = self._read(ctx, Key("StorageClass", "", class_of_claim(claim)))
             if not options.uses_allowed_topologies:
-                storage_class = attrs.evolve(storage_class, allowed_topologies=())
+                storage_class = evolve(storage_class, allowed_topologies=())
             found = self._read(ctx, Key("Node", "", node)) if node and options.uses_selected_node else None
             terms, remembered = self._topology(ctx, claim, storage_class, found, remembered)
         except NoTopologyYet as why:
@@ -226,7 +227,7 @@ class VolumeProvisioning:
             if (failure.times is None or struck < failure.times) and failure.topology in ("", domain):
                 if failure.times is not None:
                     ctx.remember("struck", str(number), struck + 1)
-                return attrs.evolve(failure, desc=failure.desc or exhausted)
+                return evolve(failure, desc=failure.desc or exhausted)
         chance, parameters = options.fail_chance, driver.parameters(ctx, attempt.volume)
         if chance and ctx.draw("provisioning fails", cause, 100, attempt.number) < chance:
             return Failure(desc=exhausted)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
+from ...api.kinds.meta import evolve
 from ...world.component import TurnContext
 from ...world.log import Key, LogKey, Note
 
@@ -85,9 +86,10 @@ class AssumeCache:
 
     def get(self, key: Key) -> Any:
         """Return the current object of a key, or None."""
-        assumed, seen = self.assumed.get(key), self.seen.get(key)
+        assumed = self.assumed.get(key)
         if assumed is None:
-            return seen
+            return self.seen.get(key)
+        seen = self.seen.get(key)
         is_current = assumed_pod_is_current if key.kind == "Pod" else self.volume_rule.is_current
         return assumed if is_current(seen, assumed) else seen
 
@@ -145,9 +147,9 @@ def forget(ctx: TurnContext, key: Key) -> None:
     ctx.remember(ASSUMED, note_name(key), None)
 
 
-def drop_outdated(ctx: TurnContext, key: Key, rule: AssumeRule) -> None:
+def drop_outdated(ctx: TurnContext, cache: AssumeCache, key: Key, rule: AssumeRule) -> None:
     """Forget an assumed object that is no longer current after a change from the informer."""
-    assumed = ctx.note(ASSUMED, note_name(key))
+    assumed = cache.assumed.get(key)
     if assumed is None:
         return
     seen = ctx.seen.at(key)
@@ -171,5 +173,5 @@ class PodStatusPatch:
             if current is None or compared(current) != compared(self.condition):
                 status = status.with_condition(self.condition)
         if self.nominated_node_name is not None:
-            status = attrs.evolve(status, nominated_node_name=self.nominated_node_name)
-        return attrs.evolve(old, status=status)
+            status = evolve(status, nominated_node_name=self.nominated_node_name)
+        return evolve(old, status=status)

@@ -8,12 +8,12 @@ kube-scheduler v1.36.2: pod and volumes are assumed, and the binding cycle waits
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
 from ... import volumes
-from ...api.kinds.meta import evolve_parts
+from ...api.kinds.meta import evolve, evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
@@ -120,10 +120,10 @@ class TwoPasses:
         outcome = ctx.commit(binding.writes[0])
         if isinstance(outcome, RefusedWrite):
             _forget_unwritten(ctx, binding)
-            ctx.remember(BINDING, name, attrs.evolve(binding, stage="tell", message=outcome.message))
+            ctx.remember(BINDING, name, evolve(binding, stage="tell", message=outcome.message))
             return True
         remaining = binder.after_write(binding, outcome.write, outcome.stored.metadata.resource_version)
-        ctx.remember(BINDING, name, remaining if remaining.writes else attrs.evolve(remaining, stage="tell"))
+        ctx.remember(BINDING, name, remaining if remaining.writes else evolve(remaining, stage="tell"))
         return True
 
 
@@ -181,14 +181,14 @@ class WaitInPreBind:
         if isinstance(outcome, RefusedWrite) and write.verb == "update":
             _forget_unwritten(ctx, binding)
             message = f'running PreBind plugin "VolumeBinding": {outcome.message}'
-            ctx.remember(BINDING, name, attrs.evolve(binding, stage="bind", message=message))
+            ctx.remember(BINDING, name, evolve(binding, stage="bind", message=message))
             return True
         version = 0  # the nomination may be refused, and its version is not needed
         if isinstance(outcome, CommittedWrite) and write.verb == "update":
             version = outcome.stored.metadata.resource_version
         remaining = binder.after_write(binding, write, version)
         if not remaining.writes:
-            remaining = attrs.evolve(remaining, stage="wait", deadline=ctx.now + self.bind_timeout)
+            remaining = evolve(remaining, stage="wait", deadline=ctx.now + self.bind_timeout)
             ctx.wake_after(name, POLL)
         ctx.remember(BINDING, name, remaining)
         return bool(remaining.writes)
@@ -206,7 +206,7 @@ class WaitInPreBind:
             ctx.describe(f"Scheduler stops waiting for the claims of {pod_name}: {answer}.")
         else:
             ctx.describe(f"Scheduler sees every claim of {pod_name} bound.")
-        ctx.remember(BINDING, name, attrs.evolve(binding, stage="bind", message=message))
+        ctx.remember(BINDING, name, evolve(binding, stage="bind", message=message))
         return True
 
 
@@ -224,6 +224,7 @@ class BindWorker:
     flow: Strategy
     profile: Profile
     name: str = WORKER
+    reacts_to: ClassVar[frozenset[str]] = frozenset()
 
     def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the pods that can make progress: of those queued for the one worker only the first."""
@@ -281,8 +282,7 @@ def _volume_binding(ctx: TurnContext, pod: Pod, node: str, found: FoundVolumes,
 def _start_binding(ctx: TurnContext, name: str, binding: BindingInProgress) -> None:
     """Queue a pod for the bind worker."""
     ctx.remember(BINDING, name, binding)
-    worker = next(actor for actor in ctx.process.component.actors if actor.name == WORKER)
-    ctx.enqueue(name, worker)
+    ctx.enqueue(name, ctx.process.actors[WORKER])
 
 
 def _assume_pod(ctx: TurnContext, pod: Pod, node: str) -> None:
@@ -306,7 +306,7 @@ def _bind(ctx: TurnContext, name: str, binding: BindingInProgress, profile: Prof
     outcome = ctx.commit(Write("bind", key_of(pod), binding.node, uid=pod.metadata.uid, words=words))
     if isinstance(outcome, RefusedWrite):
         message = f'running Bind plugin "DefaultBinder": {outcome.message}'
-        ctx.remember(BINDING, name, attrs.evolve(binding, message=message))
+        ctx.remember(BINDING, name, evolve(binding, message=message))
         return True
     where = f"{pod.metadata.namespace or 'default'}/{pod.metadata.name}"
     ctx.event(pod, "Normal", "Scheduled", f"Successfully assigned {where} to {binding.node}", RECORDER)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from ...api.kinds.meta import Condition
+from ...api.kinds.meta import Condition, evolve
 from ...api.kinds.pod import Pod
 from ...world.apiserver import RefusedWrite, Write, ref
 from ...world.component import TurnContext
@@ -46,6 +46,7 @@ class Evictor:
 
     name: str = EVICTOR
     seldom: ClassVar[bool] = True
+    reacts_to: ClassVar[frozenset[str]] = frozenset()
 
     def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the preempting pods whose victims are to be evicted."""
@@ -73,13 +74,13 @@ class Evictor:
         """Do the first step unless it is done already; return the remaining work."""
         if eviction.victims:
             victim = ctx.seen.at(eviction.victims[0])
-            after = attrs.evolve(eviction, victims=eviction.victims[1:], marked=False)
+            after = evolve(eviction, victims=eviction.victims[1:], marked=False)
             if victim is None or victim.metadata.deletion_timestamp is not None:
                 return after
             return self._evict(ctx, eviction, after, victim)
         if eviction.displaced:
             self._clear_nomination(ctx, eviction.displaced[0])
-            return attrs.evolve(eviction, displaced=eviction.displaced[1:])
+            return evolve(eviction, displaced=eviction.displaced[1:])
         return None
 
     def _evict(self, ctx: TurnContext, eviction: Eviction, after: Eviction, victim: Pod) -> Eviction:
@@ -88,7 +89,7 @@ class Evictor:
             patch = PodStatusPatch(Condition(type=TARGET, status="True", reason=REASON, message=MESSAGE))
             words = f"Scheduler marks {victim.metadata.name} as a victim of preemption"
             outcome = ctx.commit(Write("patch", key, patch, uid=victim.metadata.uid, words=words))
-            return after if isinstance(outcome, RefusedWrite) else attrs.evolve(eviction, marked=True)
+            return after if isinstance(outcome, RefusedWrite) else evolve(eviction, marked=True)
         words = f"Scheduler evicts {victim.metadata.name} from {eviction.node} for {eviction.pod}"
         outcome = ctx.commit(Write("delete", key, uid=victim.metadata.uid, words=words))
         if not isinstance(outcome, RefusedWrite):
@@ -108,5 +109,4 @@ class Evictor:
 def start_eviction(ctx: TurnContext, name: str, eviction: Eviction) -> None:
     """Queue the victims of a preempting pod for the evictor."""
     ctx.remember(EVICTION, name, eviction)
-    evictor = next(actor for actor in ctx.process.component.actors if actor.name == EVICTOR)
-    ctx.enqueue(name, evictor)
+    ctx.enqueue(name, ctx.process.actors[EVICTOR])

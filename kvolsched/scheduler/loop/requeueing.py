@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import attrs
-
+from ...api.kinds.meta import evolve
 from ...api.kinds.pod import Pod
 from ...world.component import TurnContext
 from ...world.log import Key
@@ -82,10 +81,10 @@ def move_to_active_or_backoff(ctx: TurnContext, name: str, event: QueueEvent, en
     """Move a waiting pod to the active part, or to the back-off part while its back-off lasts."""
     until = entry.until
     if until is not None and until > ctx.now:
-        move_entry(ctx, name, event, attrs.evolve(entry, part=BACKOFF, order=ctx.place))
+        move_entry(ctx, name, event, evolve(entry, part=BACKOFF, order=ctx.place))
         ctx.wake_after(name, until - ctx.now, actor=PASS)
     else:
-        move_entry(ctx, name, event, attrs.evolve(entry, part=ACTIVE, order=ctx.place, until=None))
+        move_entry(ctx, name, event, evolve(entry, part=ACTIVE, order=ctx.place, until=None))
         ctx.cancel_wake_up(name, PASS)
 
 
@@ -105,7 +104,7 @@ def sync_entry(ctx: TurnContext, key: Key, old: Pod | None, new: Pod | None) -> 
         event = QueueEvent.POD_ADDED if entry is None else QueueEvent.POD_REPLACED
         move_entry(ctx, name, event, QueueEntry(GATED if gated else ACTIVE, new.spec.priority or 0, ctx.place))
     elif entry.part == GATED and not gated:
-        move_entry(ctx, name, QueueEvent.GATES_REMOVED, attrs.evolve(entry, part=ACTIVE, order=ctx.place))
+        move_entry(ctx, name, QueueEvent.GATES_REMOVED, evolve(entry, part=ACTIVE, order=ctx.place))
 
 
 def move_pods_on_event(ctx: TurnContext, profile: Profile, key: Key, old: Any, new: Any) -> None:

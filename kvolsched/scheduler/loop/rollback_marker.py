@@ -28,6 +28,7 @@ class RollbackMarker:
 
     name: str = ROLLBACK_MARKER
     seldom: ClassVar[bool] = True
+    reacts_to: ClassVar[frozenset[str]] = frozenset({"Pod"})
 
     def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the pods whose claims are to be marked."""

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from ...api.kinds.meta import Condition, evolve_parts
+from ...api.kinds.meta import Condition, evolve, evolve_parts
 from ...api.kinds.pod import Pod
 from ...world.apiserver import Write, key_of
 from ...world.component import TurnContext
@@ -123,12 +123,12 @@ class SchedulingPass:
         """Activate a pod whose back-off or timeout is over."""
         entry: QueueEntry | None = ctx.note(QUEUE, name)
         if entry is not None and entry.part in TIMEOUTS:
-            active = attrs.evolve(entry, part=ACTIVE, order=ctx.place, until=None, error=False)
+            active = evolve(entry, part=ACTIVE, order=ctx.place, until=None, error=False)
             move_entry(ctx, name, TIMEOUTS[entry.part], active)
 
     def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Update assumed objects and the queue after a change of an object."""
-        drop_outdated(ctx, key, self.flow.volume_rule)
+        drop_outdated(ctx, ctx.views["cache"], key, self.flow.volume_rule)
         if key.kind == "Pod":
             sync_entry(ctx, key, *((old, new) if self.respects_gates else map(_without_gates, (old, new))))
         self.flow.requeue_waiting_pods(ctx, key, old, new)
@@ -167,7 +167,7 @@ class SchedulingPass:
         taken = ", the nominated node" if judgement.taken else ""
         ctx.describe(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}{taken}.")
         if self.fine:
-            deciding = attrs.evolve(entry, part=DECIDING, until=None, error=False)
+            deciding = evolve(entry, part=DECIDING, until=None, error=False)
             move_entry(ctx, name, QueueEvent.NODE_CHOSEN, deciding)
             ctx.remember(CYCLE, name, CycleState(pod, node, found))
             return True

@@ -177,7 +177,10 @@ class SchedulingQueue:
 
     def first(self, part: str) -> tuple[str, QueueEntry] | None:
         """Return the first pod of the active part, or the one whose back-off ends first (without pods after errors)."""
-        heap, entries = self._heaps[part], self.parts.get(part, {})
+        heap = self._heaps[part]
+        if not heap:
+            return None
+        entries = self.parts.get(part, {})
         while heap:
             rank, name = heap[0]
             entry = entries.get(name)

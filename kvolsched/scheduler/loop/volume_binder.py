@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from ... import volumes
+from ...api.kinds.meta import evolve
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
@@ -188,4 +189,4 @@ def _affinity_mismatch(volume: PersistentVolume, node: Node) -> str:
 
 def after_write(binding: BindingInProgress, done: Write, version: int) -> BindingInProgress:
     """Return the binding without its first write, which the API server answered with this version."""
-    return attrs.evolve(binding, writes=binding.writes[1:], written=(*binding.written, (done.key, version)))
+    return evolve(binding, writes=binding.writes[1:], written=(*binding.written, (done.key, version)))
