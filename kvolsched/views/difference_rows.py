@@ -25,4 +25,4 @@ class Differences:
     steps: tuple[int, int]  # Their present steps
     alike: int = 0  # Last step up to which both did the same
     then: tuple[str, str] = ("", "")  # What each did next, in words
-    rows: tuple[DifferenceRow, ...] = ()  # Sorted by the step that wrote them
+    rows: tuple[DifferenceRow, ...] = ()  # Sorted by the step that wrote them, bookkeeping last

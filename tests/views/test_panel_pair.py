@@ -6,6 +6,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from kvolsched import Cluster, scenario
+from kvolsched.differences import is_bookkeeping
+from kvolsched.explain import FieldChange
 from kvolsched.scenario import nodes, pods, storage_class
 from kvolsched.views.difference_rows import DifferenceRow, Differences
 from kvolsched.views.drawing.theme import resolve
@@ -301,3 +303,13 @@ def test_values_of_a_row_are_told_apart(left, right):
         shown = re.findall(r'class="k-m"[^>]*>([^<]*)</text>', svg)
         assert 2 == len(set(shown)), shown
         assert "…" not in shown
+
+
+def test_bookkeeping_is_last():
+    """Finalizers and times stand below what differs in truth, whoever wrote first."""
+    c = scenario("zonal-example", "upstream")
+    c.run()
+    rows = c.lab(beside="design").driver.differences().rows
+    last = [is_bookkeeping((row.ref, FieldChange(row.field, row.left, row.right))) for row in rows]
+    assert {True, False} == set(last)
+    assert sorted(last) == last

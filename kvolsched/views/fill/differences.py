@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...cluster_core import ClusterCore
-from ...differences import diff
+from ...differences import diff, is_bookkeeping
 from ...explain import changed_fields, changes_of
 from ...world.apiserver import ref
 from ...world.log import Key
@@ -21,11 +21,13 @@ def differences(left: ClusterCore, right: ClusterCore, names: tuple[str, str]) -
     steps = (_steps(left), _steps(right))
     alike = alike_until(*steps)
     written = {**_writers(left, alike), **_writers(right, alike)}
-    rows = []
+    rows, last = [], set()
     for about, change in diff(left, right):
         step, writer = written.get((about, change.path)) or written.get((about, EXISTS)) or (0, "")
         rows.append(DifferenceRow(about, change.path, change.old, change.new, writer, step))
-    rows.sort(key=lambda row: (row.step or 1_000_000, row.ref))
+        if is_bookkeeping((about, change)):
+            last.add((about, change.path))
+    rows.sort(key=lambda row: ((row.ref, row.field) in last, row.step or 1_000_000, row.ref))
     then = tuple(told[alike][-1][-1].removesuffix(".") if alike < len(told) else "" for told in steps)
     return Differences(names, (left.world.step_number, right.world.step_number), alike, (then[0], then[1]), tuple(rows))
 
