@@ -13,6 +13,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -85,15 +86,25 @@ def explorer(most: str) -> float:
     return (time.process_time() - start) / found.transitions
 
 
-def explorer_memory(most: str) -> dict[str, float]:
-    """Return how many states were visited and the bytes that they took."""
+def explorer_elapsed(most: str, cores: str) -> float:
+    """Return the elapsed seconds of a search, in this process or, with any word, on a pool of processes."""
     from kvolsched.explore import explore  # noqa: PLC0415
     from kvolsched.scenario import load  # noqa: PLC0415
 
     cluster = load("two-replicas").cluster("upstream")
-    before = resident()
+    start = time.perf_counter()
+    explore(cluster, progress=False, max_states=int(most), executor=ProcessPoolExecutor if cores else None)
+    return time.perf_counter() - start
+
+
+def explorer_memory(most: str) -> dict[str, float]:
+    """Return how many states were visited, and the most memory that the process had, in bytes."""
+    from kvolsched.explore import explore  # noqa: PLC0415
+    from kvolsched.scenario import load  # noqa: PLC0415
+
+    cluster = load("two-replicas").cluster("upstream")
     found = explore(cluster, progress=False, max_states=int(most))
-    return {"states": found.states, "bytes": resident() - before}
+    return {"states": found.states, "bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
 
 
 def history(folder: str, places: str) -> dict[str, float]:
@@ -134,7 +145,7 @@ def resident() -> int:
 
 TASKS: dict[str, Callable[..., Any]] = {
     "loop": loop, "passes": passes, "explorer": explorer,
-    "explorer_memory": explorer_memory, "history": history,
+    "explorer_elapsed": explorer_elapsed, "explorer_memory": explorer_memory, "history": history,
 }
 
 if __name__ == "__main__":
