@@ -14,6 +14,7 @@ import io
 import json
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import public_face
@@ -48,10 +49,15 @@ def faults(numbers: tuple[object, ...]) -> list[str]:
             for number in numbers if number not in ITEMS]
 
 
+@cache
+def _face(path: Path, test: str) -> str:
+    return ENGINE if public_face.touches(path, test) else READER
+
+
 def marks(item) -> list[tuple[str, str]]:
     """Return which items a collected test proves, and as what: [("104", "reader"), ...]."""
     numbers = [number for mark in item.iter_markers("checklist") for number in mark.args]
-    face = READER if numbers and not public_face.touches(item.path, item.function.__name__) else ENGINE
+    face = _face(item.path, item.function.__name__) if numbers else ENGINE
     told = [number for mark in item.iter_markers("answered") for number in mark.args]
     return [(number, face) for number in numbers] + [(number, WORDS) for number in told]
 

@@ -15,6 +15,7 @@ import sys
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
 
@@ -74,9 +75,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "requests": CORE,
     "mounts": CORE,
     "visits": CORE,
-    "executors": set(),
     "kubectl": CORE,
-    "explore": CORE | {"executors"},
+    "explore": CORE,
     "why": CORE,
     "fix": CORE | {"why"},
     "may": CORE | {"requests", "revision_registry", "why"},
@@ -96,7 +96,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "queueing": FACE,
     "bench": FACE | {"make", "scenario"},
     "redact": API,
-    "sweep": {"notebook_output", "executors"},
+    "sweep": {"notebook_output"},
     "check": FACE,
     "pytest_plugin": {"check"},
     "cli": FACE | {"decode", "scenario", "templates", "conform", "bench", "redact", "check"},
@@ -169,13 +169,34 @@ def part(module, place):
     return module.removeprefix(f"{place}.").split(".")[0]
 
 
-def imports(source, module, package, modules):
-    """Return every import of one source, also inside functions; names that are modules count as such."""
+@dataclass(frozen=True)
+class Source:
+    """What is read off one file: its lines, its law, its public classes, and its imports, also inside functions."""
+
+    lines: int
+    law: str
+    classes: dict
+    imports: tuple
+
+
+@cache
+def source(path):
+    """Read one file once: all tests of the house ask for the same files."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    classes = {node.name: ast.get_docstring(node) or "" for node in tree.body
+               if isinstance(node, ast.ClassDef) and not node.name.startswith("_")}
+    found = tuple(node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    return Source(len(text.splitlines()), (ast.get_docstring(tree) or "").split("\n\n")[0], classes, found)
+
+
+def imports(path, module, package, modules):
+    """Return every import of one file; names that are modules count as such."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in source(path).imports:
         if isinstance(node, ast.Import):
             found.extend(Import(module, alias.name, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             base = resolve_name("." * node.level + (node.module or ""), package)
             for alias in node.names:
                 full = f"{base}.{alias.name}"
@@ -183,11 +204,11 @@ def imports(source, module, package, modules):
     return list(dict.fromkeys(sorted(found, key=lambda arrow: arrow.line)))
 
 
+@cache
 def read_house(house):
     """Return {module: (path, imports)} of a package."""
     paths = {module_name(path, house.parent): path for path in sorted(house.rglob("*.py"))}
-    return {module: (path, imports(path.read_text(encoding="utf-8"), module,
-                                   module if path.stem == "__init__" else module.rpartition(".")[0], paths))
+    return {module: (path, imports(path, module, module if path.stem == "__init__" else module.rpartition(".")[0], paths))
             for module, path in paths.items()}
 
 
@@ -257,9 +278,8 @@ def public_classes(house):
     """Return {name: {module: docstring}} of every public class of a package."""
     found = defaultdict(dict)
     for path in sorted(house.rglob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found[node.name][module_name(path, house.parent)] = ast.get_docstring(node) or ""
+        for name, told in source(path).classes.items():
+            found[name][module_name(path, house.parent)] = told
     return found
 
 
@@ -300,10 +320,9 @@ def too_long(house):
     """Modules of over 500 lines whose first paragraph does not say why."""
     found = []
     for path in sorted(house.rglob("*.py")):
-        source = path.read_text(encoding="utf-8")
-        law = (ast.get_docstring(ast.parse(source)) or "").split("\n\n")[0]
-        if len(source.splitlines()) > 500 and "over 500 lines because" not in " ".join(law.split()):
-            found.append(f"{path.relative_to(house.parent)}: {len(source.splitlines())} lines")
+        read = source(path)
+        if read.lines > 500 and "over 500 lines because" not in " ".join(read.law.split()):
+            found.append(f"{path.relative_to(house.parent)}: {read.lines} lines")
     return found
 
 
