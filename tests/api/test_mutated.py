@@ -2,6 +2,7 @@
 
 import resource
 import time
+from functools import cache
 
 import pytest
 from mutations import LARGEST, mutated
@@ -38,17 +39,23 @@ def strictly(text):
     Cluster().apply(text)
 
 
+@cache
+def texts(seeds):
+    """Return the texts of these seeds."""
+    return tuple(map(mutated, seeds))
+
+
 def outcomes(seeds, load):
-    """Return the outcomes of the texts of these seeds; on another error, name the seed."""
-    found = {}
-    for seed in seeds:
-        text = mutated(seed)
-        try:
-            word = taken(text, load)
-        except Exception as error:
-            error.add_note(f"the input is mutated({seed}), {len(text)} characters")
-            raise
-        found[word] = found.get(word, 0) + 1
+    """Return the outcomes of the texts of these seeds, each text loaded once; on another error, name the seed."""
+    told, found = {}, {}
+    for seed, text in zip(seeds, texts(seeds), strict=True):
+        if text not in told:
+            try:
+                told[text] = taken(text, load)
+            except Exception as error:
+                error.add_note(f"the input is mutated({seed}), {len(text)} characters")
+                raise
+        found[told[text]] = found.get(told[text], 0) + 1
     return found
 
 
