@@ -6,18 +6,17 @@ const ALONE = "data-lm-suppress-shortcuts", OURS = new Set(["tabindex", "role", 
 const give = (n, k, v) => n.hasAttribute(k) || n.setAttribute(k, v);
 const put = (n, k, v) => n.getAttribute(k) !== String(v) && n.setAttribute(k, v);
 const box = (n) => n.getBoundingClientRect();
-const key = (n) => n.dataset && (n.dataset.key || n.dataset.ref);
+const key = (n) => n.dataset && (n.getAttribute("data-key") || n.getAttribute("data-ref"));
 
 // Keep moved elements in place, or their transition restarts: drop the gone first, siblings come sorted by key.
 // A piece is parsed only if it is another string than the one that the kept element was made of.
 function morph(a, b, first, pieces) {
-  for (const { name, value } of b.attributes) put(a, name, value);
-  for (const { name } of [...a.attributes]) if (!b.hasAttribute(name) && !OURS.has(name)) a.removeAttribute(name);
-  const now = new Set(), old = new Map();
-  for (const c of b.childNodes) if (key(c)) now.add(key(c));
+  for (const name of b.getAttributeNames()) put(a, name, b.getAttribute(name));
+  for (const name of a.getAttributeNames()) if (!b.hasAttribute(name) && !OURS.has(name)) a.removeAttribute(name);
+  const goal = [...b.childNodes], now = new Set(goal.map(key)), old = new Map();
   for (const c of [...a.childNodes]) { const k = key(c); if (k) now.has(k) ? old.set(k, c) : c.remove(); }
   let at = a.firstChild;
-  for (let c of [...b.childNodes]) {
+  for (let c of goal) {
     const k = key(c), piece = k && pieces[c.dataset.n];
     let mine = k ? old.get(k) : at && !key(at) && at;
     const fresh = !mine || mine.nodeName !== c.nodeName;
@@ -59,15 +58,14 @@ function render({ model, el }) {
   }
   // Roles, names and the one tab stop of a view.
   function dress(part) {
-    const refs = part.querySelectorAll("[data-ref]");
-    for (const c of refs) {
+    for (const c of part.querySelectorAll("[data-ref]:not([tabindex])")) {
       const say = c.closest("[data-say]");
       give(c, "role", "button");
       give(c, "aria-label", c.dataset.ref.replace(/^\w+\//, "") + (say ? " " + say.dataset.say : ""));
       give(c, "tabindex", -1);
     }
     const find = (css) => part.querySelector(css);
-    const stopped = find('[data-ref][tabindex="0"]') || find("[aria-pressed=true],[aria-selected=true]") || refs[0];
+    const stopped = find('[data-ref][tabindex="0"]') || find("[aria-pressed=true],[aria-selected=true]") || find("[data-ref]");
     if (stopped) put(stopped, "tabindex", 0);
   }
   function focus(c) {
