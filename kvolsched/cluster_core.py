@@ -27,6 +27,7 @@ from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step, hang
 from .revision import NOT_DRIVERS, Revision, denied_by, revision_named
 from .rule_settings import IN_TREE, MANAGER
 from .scheduler.loop.scheduling_cycle import SCHEDULER
+from .workloads import with_generated_names
 from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_of, moment, ref, uid_of
 from .world.component import WORLD, Component
 from .world.history import Turn
@@ -108,7 +109,7 @@ class ClusterCore:
         if latest is not None and latest > self.moment:
             log.write(ORIGIN, latest.timestamp() - EPOCH - self.now)
         classes: dict[str, dict[str, Any]] = {}
-        for obj in objects:
+        for obj in with_generated_names(objects, self.world.seed, {key.name for key in log.objects}):
             key = key_of(obj)
             filled = self.revision.found(obj, log)
             meta = attrs.evolve(

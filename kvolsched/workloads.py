@@ -8,14 +8,14 @@ ReplicaSet's name differs: Kubernetes hashes Go's memory, this module canonical 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 import attrs
 
-from .api.kinds.meta import Condition, OwnerReference
+from .api.kinds.meta import Condition, OwnerReference, evolve_parts
 from .api.kinds.pod import Pod, PodTemplateSpec
 from .api.text.convert import to_plain
 
@@ -151,7 +151,29 @@ def safe_encode(number: int) -> str:
 
 def pod_name_suffix(owner_uid: str, number: int) -> str:
     """Return the five letters that end the name of an owner's `number`-th pod: equal in every run."""
-    rest = fnv1a(f"{owner_uid}/{number}".encode())
+    return _letters(f"{owner_uid}/{number}")
+
+
+def with_generated_names(objects: Sequence[Any], seed: int, taken: Collection[str]) -> Sequence[Any]:
+    """Return objects of which none has a generateName only: it gets five letters more, equal in every run of a seed."""
+    if all(obj.metadata.name for obj in objects):
+        return objects
+    names = {*taken, *(obj.metadata.name for obj in objects)}
+    found = []
+    for obj in objects:
+        prefix, number = obj.metadata.generate_name, 0
+        name = obj.metadata.name
+        while not name:
+            made = f"{prefix}{_letters(f'{seed}/{obj.kind}/{obj.metadata.namespace}/{prefix}/{number}')}"
+            name, number = "" if made in names else made, number + 1
+        names.add(name)
+        found.append(obj if obj.metadata.name else evolve_parts(obj, metadata={"name": name}))
+    return found
+
+
+def _letters(text: str) -> str:
+    """Return five letters of `ALPHABET` that depend on a text."""
+    rest = fnv1a(text.encode())
     letters = []
     for _ in range(5):
         rest, letter = divmod(rest, len(ALPHABET))

@@ -13,7 +13,7 @@ import attrs
 
 from ..api import defaults
 from ..api.kinds.kind import KINDS_BY_NAME
-from ..api.kinds.meta import evolve
+from ..api.kinds.meta import evolve, evolve_parts
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..api.validation import validate as validation
@@ -69,6 +69,8 @@ class Admission:
             return self._admit_status(old, new, stored)
         if verb not in ("create", "update") or new.kind not in KINDS_BY_NAME:
             return new
+        if new.metadata.namespace and not KINDS_BY_NAME[new.kind].namespaced:
+            new = evolve_parts(new, metadata={"namespace": ""})  # the server clears it; it does not refuse it
         if verb == "create" and new.kind in _CREATED_WITHOUT_STATUS and new.status != (empty := type(new.status)()):
             new = evolve(new, status=empty)
         new = self._call_plugins(verb, old, new, stored, refuses=False)

@@ -315,17 +315,19 @@ def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
             next_act = "the volume controller binds it to the chosen volume next"
         else:
             next_act = "no node is selected for it, since the pod got its node without the scheduler, which selects it"
-        event = last_event(cluster, claim)
-        yield f"claim {name} is {phase}: {next_act}" + (f"; last event: {event}" if event else "")
+        event, warning = last_event(cluster, claim), last_event(cluster, claim, "Warning")
+        told = f"; last event: {event}" if event else ""
+        yield f"claim {name} is {phase}: {next_act}{told}" + (f"; last warning: {warning}" if warning != event else "")
 
 
-def last_event(cluster: ClusterCore, obj: Any) -> str:
-    """Return reason and message of an object's last event, or ""."""
+def last_event(cluster: ClusterCore, obj: Any, type_: str = "") -> str:
+    """Return reason and message of an object's last event, or of the last of this type; "" if there is none."""
     about = (obj.kind, obj.metadata.namespace or "", obj.metadata.name)
     events = [
         event
         for event in cluster.objects("events")
         if (event.involved_object.kind, event.involved_object.namespace or "", event.involved_object.name) == about
+        and type_ in ("", event.type)
     ]
     if not events:
         return ""

@@ -16,6 +16,7 @@ from ...world.component import TurnContext
 from ...world.plan import enqueue
 from .capacity import CapacityPublisher, component_name
 from .driver_status import StatusPublisher
+from .new_volume import is_csi
 from .options import ProvisionerOptions
 
 
@@ -43,6 +44,8 @@ class StorageDriver:
         """The source of Events: the driver's controller pod, or the PV controller for its own plugins."""
         if self.in_tree:
             return "persistentvolume-controller"
+        if not is_csi(self.name):
+            return f"{self.name}_{self.name.rpartition('/')[2]}-provisioner-0"
         return f"{self.name}_{self.name.partition('.')[0]}-csi-controller-0"
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...api.kinds.meta import Frozen, ObjectMeta, evolve_parts
+from ...api.kinds.name_syntax import check_subdomain
 from ...api.kinds.node import REGION_LABELS, ZONE_LABELS, Node
 from ...api.kinds.quantity import canonical
 from ...api.kinds.storage_class import StorageClass
@@ -34,20 +35,37 @@ def volume_name(claim: PersistentVolumeClaim) -> str:
     return f"pvc-{claim.metadata.uid}"
 
 
+def is_csi(driver: str) -> bool:
+    """Say whether a provisioner's name can be that of a CSI driver: `rancher.io/local-path` cannot."""
+    return len(driver) <= 63 and not check_subdomain(driver.lower())
+
+
+def _directory(claim: PersistentVolumeClaim, storage_class: StorageClass, driver: str) -> dict[str, Frozen]:
+    """Return the source that a provisioner writes which is no CSI driver: a directory of a node, or of a server.
+
+    It is a node's if the class waits for its consumer (`rancher.io/local-path`, `microk8s.io/hostpath`) or the name
+    says so (`k8s.io/minikube-hostpath`).
+    """
+    host, _, program = driver.partition("/")
+    folder = f"{volume_name(claim)}_{claim.metadata.namespace}_{claim.metadata.name}"
+    if storage_class.delayed or "hostpath" in program.lower():
+        return {"hostPath": Frozen({"path": f"/opt/{program or host}/{folder}", "type": "DirectoryOrCreate"})}
+    return {"nfs": Frozen({"server": host, "path": f"/{folder}"})}
+
+
 def volume_for(
     claim: PersistentVolumeClaim, storage_class: StorageClass, driver: str,
     terms: Sequence[Mapping[str, tuple[str, ...]]], *, in_tree: bool, guarded: bool = False
 ) -> PersistentVolume:
     """Return a new volume for a claim: bound to it from the start, reachable where the terms say.
 
-    `terms` (ORed) are of label key -> values. A name with a slash is of no CSI driver: such a provisioner makes a
-    directory of a server. A volume of an in-tree plugin is marked as bound by the controller; a
+    `terms` (ORed) are of label key -> values. A volume of an in-tree plugin is marked as bound by the controller; a
     `guarded` one has the driver's finalizer, and says which secret its deletion needs (none).
     """
     name, annotations = volume_name(claim), Frozen({PROVISIONED_BY: driver})
     source = {"csi": Frozen({"driver": driver, "volumeHandle": name})}
-    if "/" in driver:
-        source = {"nfs": Frozen({"server": driver.partition("/")[0], "path": f"/{name}"})}
+    if not is_csi(driver):
+        source = _directory(claim, storage_class, driver)
     if in_tree:
         source = {"gcePersistentDisk": Frozen({"pdName": name})}
         annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
@@ -63,7 +81,8 @@ def volume_for(
             persistent_volume_reclaim_policy=policy, storage_class_name=class_of_claim(claim),
             volume_mode=claim.spec.volume_mode,
             node_affinity=topology.node_affinity_of(tuple(term.items()) for term in terms),
-            mount_options=storage_class.mount_options, rest=Frozen(source)
+            mount_options=storage_class.mount_options, rest=Frozen(source),
+            volume_attributes_class_name=(claim.spec.volume_attributes_class_name or None) if "csi" in source else None,
         ),
         status=PersistentVolumeStatus(phase="Pending"),
     )

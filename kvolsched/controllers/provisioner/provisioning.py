@@ -12,19 +12,19 @@ from typing import Any
 import attrs
 
 from ...api.kinds.meta import evolve
-from ...api.kinds.node import Node
+from ...api.kinds.node import HOSTNAME_LABEL, Node
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER, PersistentVolume, PersistentVolumeClaim
 from ...volumes import claim_key, class_of_claim, is_bound, requested, selected_node, with_selected_node
 from ...world.apiserver import Write
 from ...world.component import TurnContext
 from ...world.log import Key
-from ...world.plan import PlanBuilder, reference_of
+from ...world.plan import PlanBuilder, PlannedEvent, reference_of
 from . import topology
 from .capacity import MAX_FAILURES, backoff
 from .driver import StorageDriver
 from .in_tree_topology import choose_topology, whole_topology
-from .new_volume import chooses_zones, domain_of, volume_for, volume_name, with_zone_labels
+from .new_volume import chooses_zones, domain_of, is_csi, volume_for, volume_name, with_zone_labels
 from .options import UNFINISHED, Failure
 from .topology import DriverTopology, FirstAttempt, NoTopology, NoTopologyYet, TopologyRequest
 
@@ -132,7 +132,7 @@ class VolumeProvisioning:
         except NoTopology as why:
             return Attempt(number, node, error=str(why))
         in_tree = self.driver.in_tree
-        guarded = options.adds_finalizer and not in_tree
+        guarded = options.adds_finalizer and not in_tree and is_csi(self.driver.name)
         volume = volume_for(claim, storage_class, self.driver.name, terms, in_tree=in_tree, guarded=guarded)
         return Attempt(number, node, volume, claim=uid, remembered=remembered)
 
@@ -142,6 +142,8 @@ class VolumeProvisioning:
     ) -> tuple[Sequence[Mapping[str, tuple[str, ...]]], FirstAttempt]:
         """Return where a volume for a claim is made: terms (ORed) of label key -> values; and what to remember."""
         driver, options, name = self.driver, self.driver.options, claim.metadata.name
+        if not driver.in_tree and not is_csi(driver.name):
+            return _of_host(node), remembered
         if options.whole_topologies and storage_class.allowed_topologies:
             return whole_topology(name, storage_class, node), remembered
         keys, zones = options.topology_keys, options.immediate_zone
@@ -209,7 +211,11 @@ class VolumeProvisioning:
         plan = PlanBuilder(ctx, driver.source)
         name = volume.metadata.name
         volume = volume if driver.options.zonal_affinity else with_zone_labels(volume, _nodes(ctx))
-        plan.create(volume, f"{driver.label} creates volume {name}, reserved for {cause.removeprefix('default/')}")
+        failed = f"Error creating provisioned PV object for claim {cause}: {{error}}. Deleting the volume."
+        refused = PlannedEvent(Key("PersistentVolumeClaim", *cause.split("/")), "Warning", "ProvisioningFailed", failed,
+                               driver.source)
+        plan.create(volume, f"{driver.label} creates volume {name}, reserved for {cause.removeprefix('default/')}",
+                    on_failure=(refused,))
         if claim is not None:
             using = f" using {driver.name}" if driver.in_tree else ""
             plan.event(claim, "Normal", "ProvisioningSucceeded", f"Successfully provisioned volume {name}{using}")
@@ -269,6 +275,12 @@ class VolumeProvisioning:
             return message
         failed = "Failed" if self.driver.in_tree else "failed"
         return f'{failed} to provision volume with StorageClass "{class_of_claim(claim)}": {message}'
+
+
+def _of_host(node: Node | None) -> Sequence[Mapping[str, tuple[str, ...]]]:
+    """Return where a directory of a node is: on that node; without a node nobody says where."""
+    host = node.metadata.labels.get(HOSTNAME_LABEL, "") if node is not None else ""
+    return ({HOSTNAME_LABEL: (host,)},) if host else ()
 
 
 def _nodes(ctx: TurnContext) -> Iterator[Node]:
