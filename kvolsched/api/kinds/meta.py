@@ -68,7 +68,7 @@ def thaw(value: Any) -> Any:
     return value
 
 
-def evolve(value: Value, **changes: Any) -> Value:
+def evolve(value: Value, /, **changes: Any) -> Value:
     """Return a copy with these attributes changed; `attrs.evolve` takes three times as long."""
     shape = (type(value), *changes)
     copy = _copies.get(shape)
@@ -78,7 +78,7 @@ def evolve(value: Value, **changes: Any) -> Value:
     return copied
 
 
-def evolve_parts(value: Value, **changes: Any) -> Value:
+def evolve_parts(value: Value, /, **changes: Any) -> Value:
     """Return a copy with these attributes changed; a mapping for metadata, spec or status changes fields inside it.
 
     `evolve_parts(pod, spec={"node_name": "node-a"})` keeps the rest of the spec.
