@@ -6,7 +6,7 @@ from test_explore import account, bank
 
 import kvolsched
 from kvolsched.explore import Crash, Refuse, expansion, explore
-from kvolsched.explore.turn_memory import TurnMemory, contents_of
+from kvolsched.explore.turn_memory import TurnMemory
 
 WORLDS = {
     "payers": (lambda: bank(careful=True), {"goal": lambda objects: account(objects) == 2, "faults": [Crash("anna")]}),
@@ -33,16 +33,26 @@ def test_what_is_remembered_is_what_execution_does(name, monkeypatch):
         before = len(expanded.successors)
         known = foretell(self, here, counts, transition, transitions, expanded)
         if known and len(expanded.successors) > before:
-            system, log = self.system, self.sim.log
-            place, draws = log.place, list(system.draw_sizes)
+            system, log, parts = self.system, self.sim.log, expanded.successors[-1].parts
+            draws = list(system.draw_sizes)
+            place = self._enter(present[-1])
             after = system.execute(transition, counts)
             assert draws == system.draw_sizes
             system.run_urgent(place)
-            assert expanded.successors[-1].key == self._key(contents_of(self.sim).digest, after)
+            assert expanded.successors[-1].key == self._key(self._parts().digest, after)
+            assert parts in (None, self._parts())
             log.seek(place)
             log.truncate()
+            system.draw_sizes = draws
             checked.append(transition)
         return known
+
+    def noting(self, state):
+        present.append(state)
+        return expand(self, state)
+
+    expand, present = expansion.Expander.expand, []
+    monkeypatch.setattr(expansion.Expander, "expand", noting)
 
     monkeypatch.setattr(expansion.Expander, "_foretell", compared)
     explore(world(), **options, progress=False)
@@ -64,7 +74,12 @@ def test_a_state_that_was_foretold_wrongly_makes_the_search_begin_without_memory
     """A world whose turns depend on more than is compared costs time, and changes no result."""
     world, options = WORLDS["payers"]
     expected = found(explore(world(), **options, progress=False))
-    digest_after = TurnMemory.digest_after
-    monkeypatch.setattr(TurnMemory, "digest_after", lambda self, *args: (digest_after(self, *args) or 0) + 1)
+    state_after = TurnMemory.state_after
+
+    def wrong(self, *args):
+        there = state_after(self, *args)
+        return there and there._replace(digest=there.digest + 1)
+
+    monkeypatch.setattr(TurnMemory, "state_after", wrong)
 
     assert expected == found(explore(world(), **options, progress=False))

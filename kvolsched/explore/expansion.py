@@ -1,8 +1,8 @@
 """The expansion of states: every transition that is enabled in a state, and the states that they lead to.
 
-A state that waits to be expanded is its parent's checkpoint and the transition from there. A transition that was
-remembered (`turn_memory.py`) is not executed again; a state that it leads to is executed when it is expanded, and must
-then have the digest that was foretold.
+A state that waits to be expanded is its parent and the transition from there. A transition that was remembered
+(`turn_memory.py`) is not executed again, and a state of which all are remembered is expanded without the world. Where
+the world is moved to a state that was foretold, it must be that state.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from .invariants import Objects
 from .named import NamedObjects
 from .searched import Property, SearchedObjects, never_holds
 from .transitions import ChosenFault, FaultCounts, NotEnabledError, Transition, TransitionSystem
-from .turn_memory import Effect, StateParts, TurnMemory, contents_of
+from .turn_memory import Effect, Local, StateParts, TurnMemory, parts_of
 
 Invariant = Callable[[Objects, Objects], str]  # (before, after) -> the violation, "" for none
 Goal = Property
 Summary = Callable[[Objects], str]
 
 DIGEST_BITS = 128
+GENERATIONS = 8  # from one checkpoint to the next
 MAX_END_STATES = 2_000
 
 
@@ -37,12 +38,18 @@ class ForetoldWrongError(Exception):
 
 @attrs.define(eq=False)
 class Base:
-    """A state that was expanded, from which its successors are executed; its checkpoint is taken if it has any.
+    """A state that was expanded, from which its successors are executed, if it has new ones.
 
-    A worker packs the checkpoints of several states together; this one's has a `number` in the `pack`.
+    It is its parent with some changes, or with a transition that was never executed, or a checkpoint, which every few
+    generations have. A worker packs those of several states together; this one has a `number` in the `pack`.
     """
 
+    parent: Base | None = None
+    changes: Sequence[Change] | None = None
+    transition: Transition | None = None
+    struck: FaultCounts = ()
     checkpoint: Checkpoint | None = None
+    generation: int = 0
     pack: bytes = b""
     number: int = 0
 
@@ -55,6 +62,7 @@ class Waiting(NamedTuple):
     """
 
     key: int
+    parts: StateParts
     depth: int
     base: Base
     transition: Transition | None
@@ -71,6 +79,7 @@ class Successor(NamedTuple):
     counts: FaultCounts
     goal: bool
     stop: bool = False
+    parts: StateParts | None = None
     changes: Sequence[Change] | int | None = None
 
 
@@ -132,49 +141,51 @@ class Expander:
         self.named = named
         self.known = known
         self.memory = TurnMemory(sim) if remember else None
+        names = list(sim.processes)
+        self._components = [names.index(process.name) for process in self.system.processes]
         self._answers: dict[int, tuple[bool, bool]] = {}  # objects -> whether the goal holds, whether `until` does
-        self._base: Base | None = None
-        self._base_place = 0
+        self._kept: dict[Local, Local] = {}
+        self._path: list[tuple[Base, int]] = []  # the bases from the last checkpoint to the world, with their places
 
     def start(self) -> tuple[Waiting, Successor]:
         """Return the start as a state that waits, and as a successor of none."""
         self.system.run_urgent()
         none = (0,) * len(self.system.faults)
-        state = contents_of(self.sim)
-        goal, stop = self._answer(state.objects)
-        base = Base(self.sim.checkpoint())
-        key = self._key(state.digest, none)
-        return Waiting(key, 0, base, None, none, none), Successor(Transition("start"), key, none, goal, stop)
+        parts = self._parts()
+        goal, stop = self._answer(parts.objects)
+        base = Base(checkpoint=self.sim.checkpoint())
+        key = self._key(parts.digest, none)
+        waiting = Waiting(key, parts, 0, base, None, none, none)
+        return waiting, Successor(Transition("start"), key, none, goal, stop)
 
     def expand(self, state: Waiting) -> Expanded:
-        """Execute every transition that is enabled in a state.
+        """Execute every transition that is enabled in a state, or take what is remembered of it.
 
         Raises:
             ForetoldWrongError: the state has another digest than was foretold.
         """
-        self._enter(state)
-        here = contents_of(self.sim)
-        if self._key(here.digest, state.counts) != state.key:
-            raise ForetoldWrongError
         found = Expanded([], Base())
-        transitions = self.system.enabled()
-        place = self.sim.log.place
+        here, memory = state.parts, self.memory
+        transitions = memory.enabled_in(here, self._components) if memory is not None else None
+        place = -1  # the world is elsewhere
+        remembers = True
         if not transitions:
-            transitions = self.system.periodic_wakeups()
-            saved = found.base.checkpoint = self.sim.checkpoint(state.base.checkpoint)
-            found.ends = self._end_states_from(saved)
-            if self.until == "stuck" and not any(goal_holds for _, goal_holds in found.ends):
-                found.violation = "nothing more happens, and the goal does not hold"
-            self._restore(found.base)
-            place = self.sim.log.place
+            place = self._enter(state)
+            transitions = self._enabled(here)
+            if not transitions:
+                remembers = False  # the times of periodic wake-ups are in no digest
+                transitions = self.system.periodic_wakeups()
+                place = self._end(state, found)
         transitions += self.system.possible_faults(state.counts)
         objects: Objects | None = None
         for transition in transitions:  # grows: other draws, refusals
-            if not self._foretell(here, state.counts, transition, transitions, found):
+            if not remembers or not self._foretell(here, state.counts, transition, transitions, found):
+                if place < 0:
+                    place = self._enter(state)
                 if objects is None:
                     objects = dict(self.sim.log.objects) if self.invariants else {}
                 try:
-                    self._execute(state, here, objects, transition, transitions, found)
+                    self._execute(state, objects, transition, transitions, found, remember=remembers)
                 except Exception as error:
                     error.add_note(f"raised in the exploration, {state.depth} deep, by {transition}")
                     raise
@@ -184,41 +195,103 @@ class Expander:
             if found.violation or (found.successors and found.successors[-1].stop):
                 break
         if found.base.checkpoint is None and not all(self.known(successor.key) for successor in found.successors):
-            found.base.checkpoint = self.sim.checkpoint(state.base.checkpoint)
+            self._keep(found.base, state, executed=place >= 0)
         return found
+
+    def _parts(self) -> StateParts:
+        return parts_of(self.sim, self.memory.kept if self.memory is not None else self._kept)
+
+    def _enabled(self, here: StateParts) -> list[Transition]:
+        """Return the transitions that are enabled where the world is, and remember those of each component."""
+        if self.memory is not None:
+            for number, process in zip(self._components, self.system.processes, strict=True):
+                at = number, here.locals[number], here.outside
+                self.memory.enabled[at] = tuple(self.system.enabled_of(process))
+        return self.system.enabled()
+
+    def _end(self, state: Waiting, found: Expanded) -> int:
+        """Find the end states from one in which only periodic wake-ups are enabled; return the world's place."""
+        saved = found.base.checkpoint = self.sim.checkpoint()
+        self._path = []
+        found.ends = self._end_states_from(saved)
+        if self.until == "stuck" and not any(goal_holds for _, goal_holds in found.ends):
+            found.report("nothing more happens, and the goal does not hold", None)
+        self._move_to(found.base)
+        return self.sim.log.place
+
+    def _keep(self, base: Base, state: Waiting, *, executed: bool) -> None:
+        """Make a state that was just expanded, and executed perhaps, a base of its successors."""
+        base.parent, base.generation = state.base, state.base.generation + 1
+        if isinstance(state.changes, Sequence):
+            base.changes = state.changes
+        elif executed:
+            log = self.sim.log
+            base.changes = log.changes[self._path[-1][1] - log.base :]
+        else:
+            base.transition, base.struck = state.transition, state.struck
+        if executed:
+            self._shorten(base)
+
+    def _shorten(self, base: Base) -> None:
+        """Give a base, at which the world is, a checkpoint if there are many generations since the last."""
+        if base.generation >= GENERATIONS:
+            base.generation, base.checkpoint = 0, self.sim.checkpoint()
+            base.parent = base.changes = None
 
     def _key(self, digest: int, counts: FaultCounts) -> int:
         """Return the key of a state: its digest, and how often each fault has struck."""
         return digest + sum(count << DIGEST_BITS + 16 * number for number, count in enumerate(counts) if count)
 
-    def _restore(self, base: Base) -> None:
-        assert base.checkpoint is not None
-        present = None
-        if self._base is not None:
-            present = self._base.checkpoint
-            self._return()
-        self.sim.restore(base.checkpoint, present)
-        self._base, self._base_place = base, self.sim.log.place
+    def _move_to(self, base: Base) -> None:
+        """Move the world to a base: back to the nearest base on its path, or to a checkpoint, and on from there."""
+        log, path = self.sim.log, self._path
+        known = {each: number for number, (each, _) in enumerate(path)}
+        ahead: list[Base] = []
+        while base not in known and base.checkpoint is None:
+            ahead.append(base)
+            assert base.parent is not None
+            base = base.parent
+        if path:
+            number = known.get(base, 0)
+            log.seek(path[number][1])
+            log.truncate()
+            del path[number + 1 :]
+        if base not in known:
+            assert base.checkpoint is not None
+            self.sim.restore(base.checkpoint, path[0][0].checkpoint if path else None)
+            path[:] = [(base, log.place)]
+        for each in reversed(ahead):
+            changes = self._go(each.changes, each.transition, each.struck)
+            if each.changes is None:
+                each.changes = changes
+            path.append((each, log.place))
+            self._shorten(each)
 
-    def _enter(self, state: Waiting) -> None:
-        """Move the world to a state: to its parent, and through its transition."""
+    def _go(self, changes: Sequence[Change] | int | None, transition: Transition | None,
+            struck: FaultCounts) -> Sequence[Change]:
+        """Make changes that are known, or execute a transition, and return its changes."""
         log = self.sim.log
-        if self._base is state.base:
-            self._return()
-        else:
-            self._restore(state.base)
-        if isinstance(state.changes, Sequence):
-            log.extend(state.changes)
+        if isinstance(changes, Sequence):
+            log.extend(changes)
             log.seek(log.end)
-        elif state.transition is not None:
-            place = log.place
-            self.system.execute(state.transition, state.struck)
+            return changes
+        place = log.place
+        if transition is not None:
+            self.system.execute(transition, struck)
             self.system.run_urgent(place)
+        return log.changes[place - log.base :]
 
-    def _return(self) -> None:
-        """Move the world back to the base from which it was moved last."""
-        self.sim.log.seek(self._base_place)
-        self.sim.log.truncate()
+    def _enter(self, state: Waiting) -> int:
+        """Move the world to a state, to its base and through its transition, and return the place there.
+
+        Raises:
+            ForetoldWrongError: the state is another one than was foretold.
+        """
+        self._move_to(state.base)
+        self._go(state.changes, state.transition, state.struck)
+        if self._parts() != state.parts:
+            raise ForetoldWrongError
+        return self.sim.log.place
 
     def _answer(self, objects: int) -> tuple[bool, bool]:
         """Return whether goal and `until` hold of the present objects, which are asked once about equal contents."""
@@ -244,15 +317,17 @@ class Expander:
         effect = memory.effects.get(key) if key is not None else None
         if effect is None:
             return False
-        digest = memory.digest_after(here, transition, effect) if effect.enabled else 0
+        there = memory.state_after(here, transition, effect) if effect.enabled else here
         answer = self._answers.get(effect.objects) if effect.enabled else (False, False)
-        if digest is None or answer is None:
+        if there is None or answer is None:
             return False
         system.draw_sizes = list(effect.draw_sizes)
         self._add_variants(transition, counts, transitions, wrote=effect.wrote, enabled=effect.enabled)
         if effect.enabled:
             after = system.counts_after(transition, counts)
-            found.successors.append(Successor(transition, self._key(digest, after), after, *answer))
+            number = self._key(there.digest, after)
+            found.successors.append(
+                Successor(transition, number, after, *answer, None if self.known(number) else there))
         return True
 
     def _add_variants(self, transition: Transition, counts: FaultCounts, transitions: list[Transition], *,
@@ -268,11 +343,11 @@ class Expander:
         elif transition.kind == "fault":
             transitions += system.other_draws(transition)  # of a leader, or of the API server that answers
 
-    def _execute(self, state: Waiting, here: StateParts, objects: Objects, transition: Transition,
-                 transitions: list[Transition], found: Expanded) -> None:
+    def _execute(self, state: Waiting, objects: Objects, transition: Transition, transitions: list[Transition],
+                 found: Expanded, *, remember: bool) -> None:
         """Execute one transition, check the invariants, and add its variants to the transitions to be executed."""
-        sim, system, memory = self.sim, self.system, self.memory
-        place = sim.log.place
+        sim, system, memory = self.sim, self.system, self.memory if remember else None
+        place, here = sim.log.place, state.parts
         struck = state.counts[transition.fault] if transition.fault >= 0 else 0
         key = memory.key(here, transition, struck) if memory is not None else None
         try:
@@ -280,7 +355,8 @@ class Expander:
         except NotEnabledError:
             self._add_variants(transition, state.counts, transitions, wrote=False, enabled=False)
             if key is not None and memory is not None:
-                memory.effects[key] = Effect(0, (0, 0, 0.0), 0, tuple(system.draw_sizes), wrote=False, enabled=False)
+                draw_sizes = tuple(system.draw_sizes)
+                memory.effects[key] = Effect(0, (0, 0, 0.0), (0, ()), draw_sizes, wrote=False, enabled=False)
             return
         draw_sizes = tuple(system.draw_sizes)
         wrote = system.ctx is not None and bool(system.ctx.outcomes)
@@ -298,20 +374,20 @@ class Expander:
         if key is not None and memory is not None and memory.forbids(place, end, transition.component):
             key = None
         system.run_urgent(place)
-        there = contents_of(sim)
+        there = self._parts()
         if key is not None and memory is not None:
             memory.remember(key, here, there, transition, draw_sizes, wrote=wrote)
         goal, stop = self._answer(there.objects)
         number = self._key(there.digest, after)
-        changes = None if self.known(number) else tuple(sim.log.changes[place - sim.log.base :])
-        found.successors.append(Successor(transition, number, after, goal, stop, changes))
+        new = not self.known(number)
+        changes = sim.log.changes[place - sim.log.base :] if new else None
+        found.successors.append(Successor(transition, number, after, goal, stop, there if new else None, changes))
 
     def _end_states_from(self, start: Checkpoint) -> list[tuple[str, bool]]:
         """Return (words, whether the goal holds) of each end state that periodic wake-ups lead to, this one first."""
         sim, system = self.sim, self.system
         fault_counts = (0,) * len(system.faults)
         ends, known, waiting = [], {sim.digest()}, deque([start])
-        self._base = None
         while waiting and len(known) < MAX_END_STATES:
             snapshot = waiting.popleft()
             sim.restore(snapshot)

@@ -1,6 +1,6 @@
 """The search: breadth first over the transition system, with visited states by their semantic digest.
 
-A state is contents, notes and what each component has seen; the frontier holds a snapshot of it until it is expanded.
+A state is contents, notes and what each component has seen; until it is expanded it is kept as its parent and a way on.
 The first path to a state is a shortest one. Once the space is exhausted, a property of every visited state is
 invariant, and the state graph tells from which states the goal cannot be reached.
 """
@@ -183,9 +183,9 @@ class Search:
             return waiting
         if base.pack is not self._pack[0]:
             self._pack = base.pack, *pickle.loads(base.pack)  # noqa: S301 - our own bytes
-        _, checkpoints, changes = self._pack
-        base.checkpoint = checkpoints[base.number]
-        return waiting._replace(changes=changes[waiting.changes]) if isinstance(waiting.changes, int) else waiting
+        _, bases, changes = self._pack
+        made = changes[waiting.changes] if isinstance(waiting.changes, int) else waiting.changes
+        return waiting._replace(base=bases[base.number], changes=made)
 
     def _report(self, violation: str, trace: tuple[Transition, ...]) -> None:
         if not self.violation:
@@ -201,9 +201,10 @@ class Search:
             self.transitions += 1
             number = self._visit(state, waiting, successor)
             if number is not None:
+                assert successor.parts is not None
                 self._next.append((number, Waiting(
-                    successor.key, waiting.depth + 1, found.base, self.graph.reached_by[number], waiting.counts,
-                    successor.counts, successor.changes,
+                    successor.key, successor.parts, waiting.depth + 1, found.base, self.graph.reached_by[number],
+                    waiting.counts, successor.counts, successor.changes,
                 )))  # fmt: skip
         if found.violation and found.transition is not None:
             self._report(found.violation, (*self.graph.trace(state), found.transition))

@@ -159,23 +159,27 @@ class TransitionSystem:
 
     def enabled(self) -> list[Transition]:
         """Return the enabled transitions, without faults and periodic wake-ups."""
-        found: list[Transition] = []
-        sees = not is_out(self.sim.log.notes, API_SERVER)
-        for process in self.processes:
-            if not process.watching or self.sim.is_delayed(process):
-                continue
-            name = process.name
-            if process.pending and sees and self.lag == "ordered":
-                found.append(Transition("see", name))
-            elif process.pending and sees and self.lag == "per kind":
-                found += [Transition("see", name, kinds=(kind,)) for kind in process.cursors if kind in process.pending]
-            found += [Transition("ring", name, cause=wake) for wake in self._wakes(process)]
-            for actor in process.component.actors:
-                ctx = TurnContext(self.sim, process, actor)
-                causes = (cause for _, cause in actor.ready_causes(ctx, every=True))
-                found += [Transition("act", name, actor.name, cause) for cause in causes]
+        found = [transition for process in self.processes for transition in self.enabled_of(process)]
         if not found and self._next_wake() is not None:
             return [Transition("time")]
+        return found
+
+    def enabled_of(self, process: Process) -> list[Transition]:
+        """Return the enabled transitions of one component: they follow from its local state, in an order of names."""
+        if not process.watching or self.sim.is_delayed(process):
+            return []
+        name = process.name
+        found: list[Transition] = []
+        if process.pending and self.lag != "none" and not is_out(self.sim.log.notes, API_SERVER):
+            if self.lag == "ordered":
+                found.append(Transition("see", name))
+            else:
+                found += [Transition("see", name, kinds=(kind,)) for kind in process.cursors if kind in process.pending]
+        found += [Transition("ring", name, cause=wake) for wake in self._wakes(process)]
+        for actor in process.component.actors:
+            ctx = self.sim.read_only_context(process, actor)
+            causes = sorted(cause for _, cause in actor.ready_causes(ctx, every=True))
+            found += [Transition("act", name, actor.name, cause) for cause in causes]
         return found
 
     def periodic_wakeups(self) -> list[Transition]:

@@ -3,15 +3,13 @@
 Actors meet only in the store. So what a transition of a component does depends on the API objects, on what stands
 outside the API, and on what that component has seen and noted, not on the rest of the state; and what the others see
 of it depends on what each of them has seen and noted. Most transitions of a large search repeat one that another
-order of turns has executed. Remembered are digests, never values: a new state is always executed.
+order of turns has executed. Remembered are digests, never values, and which transitions each local state enables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, NamedTuple
-
-import attrs
 
 from kvolsched.world.apiserver import CLOCK
 from kvolsched.world.component import WORLD
@@ -24,45 +22,42 @@ from .transitions import Transition
 MAX_REMEMBERED = 400_000
 
 Local = tuple[int, tuple[str, ...]]  # a component's part of the digest, and the kinds of which changes are pending
+Outside = tuple[int, int, float]
 
 
-@attrs.frozen
-class StateParts:
+class StateParts(NamedTuple):
     """A state as parts of its digest: the objects, what stands outside the API, and each component's local state.
 
-    `outside` has two values more that are in no digest, but may count in a turn: the time, and which objects are gone.
+    `outside` has two values more that are in no digest, but may count in a turn: which objects are gone, and the time.
     """
 
+    digest: int
     objects: int
-    outside: tuple[int, int, float]
-    locals: Mapping[str, Local]
-
-    @property
-    def digest(self) -> int:
-        """The digest of the state."""
-        return (self.objects + self.outside[0] + sum(local[0] for local in self.locals.values())) % MODULUS
+    outside: Outside
+    locals: tuple[Local, ...]
 
 
-def contents_of(sim: Simulation) -> StateParts:
-    """Return the present state of a world as parts of its digest."""
+def parts_of(sim: Simulation, kept: dict[Local, Local]) -> StateParts:
+    """Return the present state of a world as parts of its digest; equal local states are kept once."""
     digest = sim.maintained_digest()
     objects = digest.objects_part()
-    outside, found = 0, {}
-    for owner, part in digest.parts().items():
-        process = sim.processes.get(owner)
-        if process is None:
-            outside += part
-        else:
-            found[owner] = (part, tuple(process.pending))
-    return StateParts(objects, (outside % MODULUS, digest.gone_sum, sim.now), found)
+    parts = digest.parts()
+    total = objects + sum(parts.values())
+    outside, found = 0, []
+    for name, process in sim.processes.items():
+        local = (parts[name], tuple(sorted(process.pending)) if process.pending else ())
+        found.append(kept.setdefault(local, local))
+    if len(parts) > len(found):
+        outside = sum(part for owner, part in parts.items() if owner not in sim.processes) % MODULUS
+    return StateParts(total % MODULUS, objects, (outside, digest.gone_sum, sim.now), tuple(found))
 
 
 class Effect(NamedTuple):
-    """What a transition did: the digest's parts that it left, the sizes of its draws, and whether it wrote."""
+    """What a transition did: the parts of the state that it left, the sizes of its draws, and whether it wrote."""
 
     objects: int
-    outside: tuple[int, int, float]
-    part: int
+    outside: Outside
+    local: Local
     draw_sizes: tuple[int, ...]
     wrote: bool
     enabled: bool = True
@@ -77,37 +72,49 @@ class TurnMemory:
     def __init__(self, sim: Simulation) -> None:
         self.sim = sim
         self.open = True
+        self.index = {name: number for number, name in enumerate(sim.processes)}
         self.effects: dict[tuple[Any, ...], Effect] = {}
-        self.others: dict[tuple[Any, ...], dict[tuple[str, Local], int]] = {}
+        self.others: dict[tuple[Any, ...], dict[tuple[int, Local], Local]] = {}
+        self.enabled: dict[tuple[int, Local, Outside], tuple[Transition, ...]] = {}
+        self.kept: dict[Local, Local] = {}
         self._size = 0
 
     def key(self, state: StateParts, transition: Transition, struck: int) -> tuple[Any, ...] | None:
         """Return what a transition's effect depends on; None if it is not remembered."""
-        local = state.locals.get(transition.component)
-        if local is None or transition.kind == "time" or not self.open:
+        number = self.index.get(transition.component)
+        if number is None or transition.kind == "time" or not self.open:
             return None
-        if transition.kind == "ring":
-            wake_up = self.sim.processes[transition.component].wake_ups.items[transition.cause]
-            if wake_up.periodic:  # its time is in no digest
-                return None
-        return state.objects, state.outside, local, transition, struck
+        return state.objects, state.outside, state.locals[number], transition, struck
 
-    def digest_after(self, state: StateParts, transition: Transition, effect: Effect) -> int | None:
-        """Return the digest that a remembered transition leads to, or None if some part of it is not known."""
-        actor = transition.component
+    def state_after(self, state: StateParts, transition: Transition, effect: Effect) -> StateParts | None:
+        """Return the state that a remembered transition leads to, or None if some part of it is not known."""
+        actor = self.index[transition.component]
         if effect.objects == state.objects and effect.outside == state.outside:
-            return (state.digest - state.locals[actor][0] + effect.part) % MODULUS
+            digest = (state.digest - state.locals[actor][0] + effect.local[0]) % MODULUS
+            locals_ = (*state.locals[:actor], effect.local, *state.locals[actor + 1 :])
+            return StateParts(digest, state.objects, state.outside, locals_)
         others = self.others.get((state.objects, state.outside, effect.objects, effect.outside))
         if others is None:
             return None
-        total = effect.objects + effect.outside[0] + effect.part
-        for item in state.locals.items():
-            if item[0] != actor:
-                part = others.get(item)
-                if part is None:
-                    return None
-                total += part
-        return total % MODULUS
+        found = []
+        total = effect.objects + effect.outside[0]
+        for item in enumerate(state.locals):
+            local = others.get(item) if item[0] != actor else effect.local
+            if local is None:
+                return None
+            found.append(local)
+            total += local[0]
+        return StateParts(total % MODULUS, effect.objects, effect.outside, tuple(found))
+
+    def enabled_in(self, state: StateParts, components: Sequence[int]) -> list[Transition] | None:
+        """Return the enabled transitions of a state as they were found of equal local states, None if some are not."""
+        found: list[Transition] = []
+        for number in components:
+            known = self.enabled.get((number, state.locals[number], state.outside))
+            if known is None:
+                return None
+            found += known
+        return found if self.open else None
 
     def forbids(self, start: int, end: int, component: str) -> bool:
         """Close if the changes between two places are not the component's own, and say whether they moved the clock."""
@@ -124,21 +131,23 @@ class TurnMemory:
     def remember(self, key: tuple[Any, ...], before: StateParts, after: StateParts, transition: Transition,
                  draw_sizes: tuple[int, ...], *, wrote: bool) -> None:
         """Remember what a transition did that was just executed."""
-        actor = transition.component
-        effect = Effect(after.objects, after.outside, after.locals[actor][0], draw_sizes, wrote)
+        actor = self.index[transition.component]
+        effect = Effect(after.objects, after.outside, after.locals[actor], draw_sizes, wrote)
         same = effect.objects == before.objects and effect.outside == before.outside
-        if same and any(before.locals[name][0] != local[0] for name, local in after.locals.items() if name != actor):
+        if same and any(local != before.locals[number] for number, local in enumerate(after.locals) if number != actor):
             self.open = False
             return
         if self._size > MAX_REMEMBERED:
             self.effects.clear()
             self.others.clear()
+            self.enabled.clear()
+            self.kept.clear()
             self._size = 0
         self.effects[key] = effect
         self._size += 1
         if not same:
             where = (before.objects, before.outside, after.objects, after.outside)
             others = self.others.setdefault(where, {})
-            for name, local in after.locals.items():
-                if name != actor:
-                    others[name, before.locals[name]] = local[0]
+            for number, local in enumerate(after.locals):
+                if number != actor:
+                    others[number, before.locals[number]] = local

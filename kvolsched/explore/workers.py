@@ -1,7 +1,7 @@
 """The states of one level, expanded by the workers of an executor in chunks, and told in the order of the level.
 
-The world travels once to a worker, later only states: checkpoints that a worker has packed, which the process that
-searches keeps as bytes and never opens. What a chunk finds does not depend on the worker, and the chunks are taken in
+The world travels once to a worker, later only states: bases and changes that a worker has packed, which the process
+that searches keeps as bytes and seldom opens. What a chunk finds does not depend on the worker, and chunks are taken in
 their order, so numbers, counts and trace are those of a search in one process.
 """
 
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from kvolsched.executors import Workers, packed
-from kvolsched.world.checkpoint import Checkpoint
 from kvolsched.world.log import Change
 from kvolsched.world.simulation import Simulation
 
 from .expansion import Base, Expanded, Expander, ForetoldWrongError, Question, Successor, Waiting
 from .named import NamedObjects
 from .transitions import ChosenFault, FaultCounts, Transition
+from .turn_memory import StateParts
 
 SMALLEST, LARGEST = 16, 200  # states of a chunk
 PARTS = 16  # chunks that a level is cut into, if they are neither too small nor too large
@@ -33,6 +33,7 @@ class Sent(NamedTuple):
     """A state as it is sent to a worker: see `Waiting`; `base` is the number of its base in the chunk."""
 
     key: int
+    parts: StateParts
     depth: int
     base: int
     transition: Transition | None
@@ -96,11 +97,11 @@ def _sent(chunk: Level) -> bytes:
     """Return states as bytes, each base once, and bases that were packed together as they were packed."""
     bases: dict[Base, int] = {}
     states = [
-        Sent(each.key, each.depth, bases.setdefault(each.base, len(bases)), each.transition, each.struck, each.counts,
-             each.changes) for _, each in chunk
+        Sent(each.key, each.parts, each.depth, bases.setdefault(each.base, len(bases)), each.transition, each.struck,
+             each.counts, each.changes) for _, each in chunk
     ]  # fmt: skip
     packs: dict[bytes, int] = {}
-    where = [(packs.setdefault(base.pack, len(packs)), base.number) if base.pack else base.checkpoint for base in bases]
+    where = [(packs.setdefault(base.pack, len(packs)), base.number) if base.pack else base for base in bases]
     return _bytes((states, where, list(packs)))
 
 
@@ -142,14 +143,15 @@ class Searcher:
         self.in_chunk.clear()
         states, where, packs = pickle.loads(sent)  # noqa: S301
         opened = [pickle.loads(pack) for pack in packs]  # noqa: S301
-        bases = [Base(each if isinstance(each, Checkpoint) else opened[each[0]][0][each[1]]) for each in where]
+        bases = [each if isinstance(each, Base) else opened[each[0]][0][each[1]] for each in where]
         found: list[Expanded] = []
         for each in states:
             changes = each.changes
             if isinstance(changes, int):
                 changes = opened[where[each.base][0]][1][changes]
             expanded = self.expander.expand(
-                Waiting(each.key, each.depth, bases[each.base], each.transition, each.struck, each.counts, changes))
+                Waiting(each.key, each.parts, each.depth, bases[each.base], each.transition, each.struck, each.counts,
+                        changes))
             found.append(expanded)
             for successor in expanded.successors:
                 self.in_chunk.add(successor.key)
@@ -159,13 +161,13 @@ class Searcher:
         return self._packed(found)
 
     def _packed(self, found: list[Expanded]) -> list[Expanded]:
-        """Return what was found with checkpoints and changes as numbers in one pack."""
-        checkpoints: list[Checkpoint] = []
+        """Return what was found with bases and changes as numbers in one pack."""
+        bases: list[Base] = []
         changes: list[Sequence[Change]] = []
         for expanded in found:
-            expanded.base.number = len(checkpoints)
-            if expanded.base.checkpoint is not None:
-                checkpoints.append(expanded.base.checkpoint)
+            base, expanded.base = expanded.base, Base(number=len(bases))
+            if base.parent is not None or base.checkpoint is not None:
+                bases.append(base)
             for number, each in enumerate(expanded.successors):
                 transition = self.transitions.setdefault(each.transition, each.transition)
                 told: Successor = each._replace(transition=transition)
@@ -173,9 +175,9 @@ class Searcher:
                     told = told._replace(changes=len(changes))
                     changes.append(each.changes)
                 expanded.successors[number] = told
-        pack = _bytes((checkpoints, changes))
+        pack = _bytes((bases, changes))
         for expanded in found:
-            expanded.base = Base(None, pack, expanded.base.number)
+            expanded.base.pack = pack
         return found
 
 
