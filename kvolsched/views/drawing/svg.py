@@ -6,15 +6,18 @@ the font lacks would change the face of the whole run.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from kvolsched.views.drawing.text import escape, wrap
 
 ROW = 27.0
 """Pitch of a table's rows, px."""
 
 
+@lru_cache(maxsize=1 << 14)
 def num(value: float) -> str:
-    """Write a coordinate in as few characters as a tenth of a px allows."""
-    return f"{value:.1f}".removesuffix(".0")
+    """Write a coordinate in as few characters as a tenth of a px allows; a picture asks for the same ones again."""
+    return f"{value + 0.0:.1f}".removesuffix(".0")  # 0.0 and -0.0 are one key of the cache
 
 
 def word(x: float, y: float, classes: str, content: str, style: str = "") -> str:

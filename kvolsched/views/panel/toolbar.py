@@ -62,8 +62,9 @@ class Toolbar:
         self._quiet = True
         try:
             head = frame.head
-            self.slider.max = max(head.steps_known, head.step)
-            self.slider.value = head.step
+            with self.slider.hold_sync():  # both in one message
+                self.slider.max = max(head.steps_known, head.step)
+                self.slider.value = head.step
             self.gear.value, self.only.value = head.gear, only
             self.place.value = headline.place_html(frame)
             self.badge.value = headline.badge_html(frame)
