@@ -88,6 +88,6 @@ def test_the_page_runs_the_host_as_a_plain_script(page):
 def test_a_run_is_saved_as_html_only(name, tmp_path):
     """Another ending is refused in one sentence, and nothing is written."""
     lab = Lab(FakeDriver(frames.zonal_run()))
-    with pytest.raises(ValueError, match="^cannot save a run as '" + re.escape(name) + "': the name must end in .html$"):
+    with pytest.raises(ValueError, match="^cannot save a run as '" + re.escape(name) + "': the name must end in .html; "):
         lab.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
