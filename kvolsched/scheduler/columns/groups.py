@@ -29,10 +29,15 @@ class Groups:
         self._mask: Mask | None = None
         self._present: Mask = np.zeros(0, bool)
 
-    def present(self, mask: Mask) -> Mask:
-        """Return, by group, whether a row of the mask is in it; masks are never modified."""
+    def present(self, mask: Mask, rows: RowIndices) -> Mask:
+        """Return, by group, whether a row of the mask is in it; masks are never modified.
+
+        Args:
+            mask: by row, a yes or no.
+            rows: the rows of the mask.
+        """
         if mask is not self._mask:
-            at = self.at if mask.all() else self.at[mask]
+            at = self.at if len(rows) == len(mask) else self.at.take(rows)
             self._mask, self._present = mask, np.bincount(at, minlength=self.size) > 0
         return self._present
 

@@ -5,7 +5,7 @@ For values of a row that depend on this row's resources, and on nothing else tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -31,12 +31,10 @@ class RowWise(NamedTuple):
     """A value of each row that is computed of this row's total and free resources alone.
 
     Args:
-        key: identifies everything else that the computation reads.
         one: returns the value of one row; None if numbers are so large that only `some` is right.
         some: returns the values of some rows: all of them, or those of an array of row numbers.
     """
 
-    key: Hashable
     one: Callable[[int], int] | None
     some: Callable[[Any], NDArray[Any]]
 

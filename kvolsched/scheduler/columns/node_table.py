@@ -30,7 +30,6 @@ from .kept_column import KeptColumn, RowWise
 
 T = TypeVar("T")
 
-MAX_ROW_CACHES = 256  # derived columns; the least recently used is dropped
 
 # Above this 100 * free is not exact in a float64, and scores are computed with integer division.
 MAX_EXACT = 2**53 // 100
@@ -186,7 +185,7 @@ class NodeTable:
         self._cache_version = 0
         self._written: list[int] = []
         self._written_dropped = 0
-        self._row_caches: dict[Any, KeptColumn] = {}
+        self._row_caches: dict[tuple[str, bool], KeptColumn] = {}
         self.kept_verdicts: dict[Any, Any] = {}
         """What the framework keeps of passes, by pod template: it goes with the table."""
         for resource in (*requests.NATIVE, PODS):
@@ -387,14 +386,11 @@ class NodeTable:
         start = position - self._written_dropped
         return self._written[start:] if start >= 0 else None
 
-    def cached_by_row(self, row_wise: RowWise) -> NDArray[Any]:
-        """Return a column that is computed row by row; only rows written since the last call are computed again."""
-        found = self._row_caches.pop(row_wise.key, None)
+    def cached_by_row(self, name: str, make: Callable[[], RowWise]) -> NDArray[Any]:
+        """Return a column that reads rows only, no pod; only rows written since the last call are computed again."""
+        found = self._row_caches.get((name, bool(self.huge)))
         if found is None:
-            found = KeptColumn(row_wise)
-            if len(self._row_caches) >= MAX_ROW_CACHES:
-                del self._row_caches[next(iter(self._row_caches))]
-        self._row_caches[row_wise.key] = found
+            found = self._row_caches[name, bool(self.huge)] = KeptColumn(make())
         return found.values(self)
 
     def rows_by_name(self) -> RowIndices:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 
-from ..columns.arrays import Codes, Mask
+from ..columns.arrays import Codes, Mask, RowIndices
 from ..columns.groups import Groups
 from ..columns.node_table import NodeTable
 from .cluster_event import Action
@@ -43,15 +43,17 @@ if TYPE_CHECKING:
 class ColumnContext:
     """What `column` and `score` read: the node table, and the snapshot for everything that is not a column.
 
-    `candidates`: by row, the nodes that passed every filter; None during filtering.
+    `candidates`: by row, the nodes that passed every filter; None during filtering. `candidate_rows` are their rows.
     """
 
-    __slots__ = ("candidates", "nodes", "seen")
+    __slots__ = ("candidate_rows", "candidates", "nodes", "seen")
 
-    def __init__(self, seen: Snapshot, candidates: Mask | None = None) -> None:
+    def __init__(self, seen: Snapshot, candidates: Mask | None = None,
+                 candidate_rows: RowIndices | None = None) -> None:
         self.seen = seen
         self.nodes: NodeTable = seen.nodes
         self.candidates = candidates
+        self.candidate_rows = candidate_rows
 
 
 # --- the extension points -------------------------------------------------------------------------------------------
@@ -153,11 +155,19 @@ class GroupedScores(NamedTuple):
         """Return the raw scores by row."""
         return self.raw.take(self.groups.at)
 
-    def normalised(self, normalise: Callable[[NDArray[Any]], NDArray[Any]], mask: Mask) -> NDArray[Any]:
-        """Return, by row, the scores of the nodes in the mask; of other nodes they have no meaning."""
-        present = self.groups.present(mask)
+    def weighted(self, normalise: Callable[[NDArray[Any]], NDArray[Any]], weight: int, mask: Mask,
+                 rows: RowIndices) -> NDArray[Any]:
+        """Return, by row, the weighted scores of the nodes in a mask; those of other nodes have no meaning.
+
+        Args:
+            normalise: the plugin's function.
+            weight: the plugin's weight.
+            mask: by row, the nodes that fit.
+            rows: their rows.
+        """
+        present = self.groups.present(mask, rows)
         scores = np.zeros(len(self.raw), np.int64)
-        scores[present] = normalise(self.raw[present])
+        scores[present] = normalise(self.raw[present]) * weight
         return scores.take(self.groups.at)
 
 

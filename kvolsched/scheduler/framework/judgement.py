@@ -264,7 +264,7 @@ class Judgement:
             digest.update(repr((restriction.plugin, sorted(restriction.names))).encode())
         for column in self._columns:
             if column.codes is not None and not column.rejects_none:
-                codes = column.codes[rows] if column.codes.any() else column.codes
+                codes = column.codes.take(rows) if column.codes.any() else column.codes
                 if codes.any():
                     digest.update(self.plugins[column.place].encode())
                     digest.update(codes.tobytes())
@@ -387,13 +387,13 @@ def _takes_precedence(nominated: Pod, pod: Pod) -> bool:
 def _run_filters(pod: Pod, seen: Snapshot, profile: Profile, without: Collection[str] = ()) -> Judgement:
     active = profile.active_plugins(pod.spec, seen)
     columns: tuple[FilterColumn, ...] = ()
-    if without or not SHORTCUTS.on:
+    kept = kept_verdicts(pod, seen, active) if SHORTCUTS.on and not without else None
+    if kept is None:
         prefiltered = active.prefilter(pod, seen, {})
         prefiltered = prefiltered._replace(skipped=prefiltered.skipped.union(without))
         if prefiltered.rejected_by is None:
             columns = _ask(active.filters, prefiltered.skipped, pod, seen)
         return Judgement(pod, seen, profile, columns=columns, prefiltered=prefiltered)
-    kept = kept_verdicts(pod, seen, active)
     prefiltered = kept.prefiltered or active.prefilter(pod, seen, kept.answers)
     asked: tuple[FilterColumn, ...] = ()
     if prefiltered.rejected_by is None:

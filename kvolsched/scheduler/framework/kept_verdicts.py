@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from .profile import ActivePlugins, FilterEntry, ScoreEntry
 
 place_of = itemgetter(0)
+UNKNOWN = object()
 
-MAX_KEPT_TEMPLATES = 64  # the least recently used is dropped
+MAX_KEPT_TEMPLATES = 128  # the least recently used is dropped
 
 
 class KeptScore(NamedTuple):
@@ -164,18 +165,23 @@ def _sum_of(parts: list[tuple[int, RowWise]], constant: int, size: int) -> RowWi
             total += weight * score(row)
         return total
 
-    return RowWise("totals", one if len(ones) == len(parts) else None, some)
+    return RowWise(one if len(ones) == len(parts) else None, some)
 
 
-def kept_verdicts(pod: Pod, seen: Snapshot, active: ActivePlugins) -> KeptVerdicts:
-    """Return the kept answers for a pod's template, brought up to date; they are made on first use."""
-    kept = seen.nodes.kept_verdicts
+def kept_verdicts(pod: Pod, seen: Snapshot, active: ActivePlugins) -> KeptVerdicts | None:
+    """Return the kept answers for a pod's template, brought up to date; None for the first pod of a template.
+
+    They are made for the second pod: most templates of a cluster in which each pod has its own are never seen again.
+    """
+    kept: dict[Any, Any] = seen.nodes.kept_verdicts
     key = (active, active.read_template(pod.spec))
-    found: KeptVerdicts | None = kept.pop(key, None)
-    if found is None or not found.holds(seen):
-        found = KeptVerdicts(pod, seen, active)
+    known = kept.pop(key, UNKNOWN)
+    if known is UNKNOWN:
         if len(kept) >= MAX_KEPT_TEMPLATES:
             del kept[next(iter(kept))]
+        kept[key] = None
+        return None
+    found: KeptVerdicts = known if known is not None and known.holds(seen) else KeptVerdicts(pod, seen, active)
     kept[key] = found
     found.update()
     return found

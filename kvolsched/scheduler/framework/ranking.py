@@ -155,12 +155,11 @@ def rank(judgement: Judgement) -> Ranking:
     kept_scores = kept.scores(pod, judgement.seen, judgement.active_plugins)
     by_row = kept_scores.totals()
     own = list(kept_scores.normalised_anew)
-    context = ColumnContext(judgement.seen, judgement.mask)
+    context = ColumnContext(judgement.seen, judgement.mask, rows)
     for _, plugin, weight, _ in kept_scores.asked:
         found = plugin.score(pod, context)
         if isinstance(found, GroupedScores):
-            part = found.normalised(plugin.normalise, judgement.mask)
-            by_row = by_row + (part if weight == 1 else part * weight)
+            by_row = by_row + found.weighted(plugin.normalise, weight, judgement.mask, rows)
         elif found is not None and not isinstance(found, int):
             own.append(KeptScore(plugin, weight, found))
     all_fit = len(rows) == len(by_row)
@@ -173,7 +172,7 @@ def rank(judgement: Judgement) -> Ranking:
 def score_nodes(judgement: Judgement) -> Scores:
     """Ask every plugin for its scores of the feasible nodes."""
     rows = judgement.rows
-    context = ColumnContext(judgement.seen, judgement.mask)
+    context = ColumnContext(judgement.seen, judgement.mask, rows)
     all_fit = len(rows) == len(context.nodes.names)
     raw: dict[str, NDArray[Any]] = {}
     normalised: dict[str, Integers] = {}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.arrays import Integers
-from kvolsched.scheduler.columns.kept_column import RowWise
+from kvolsched.scheduler.columns.kept_column import ALL_ROWS, RowWise
 from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 from kvolsched.scheduler.requests import CPU, MEMORY
@@ -42,7 +42,7 @@ class NodeResourcesBalancedAllocation:
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
         """Score by the balance with and without the pod; a pod that asks for neither resource is not scored."""
         row_wise = self.score_by_row(pod, columns.nodes)
-        return None if row_wise is None else columns.nodes.cached_by_row(row_wise)
+        return None if row_wise is None else row_wise.some(ALL_ROWS)
 
     def score_by_row(self, pod: Pod, nodes: NodeTable) -> RowWise | None:
         """Return the score as a computation by row."""
@@ -56,12 +56,14 @@ class NodeResourcesBalancedAllocation:
             return int(score_of(_balance(cpu, memory, ask_cpu, ask_memory), _balance(cpu, memory, 0, 0)))
 
         def score_rows(rows: Any) -> Integers:
-            usage = _NodeUsage(nodes, rows)
-            scores: Integers = score_of(usage.balance(ask_cpu, ask_memory), usage.balance(0, 0))
+            without_pod = nodes.cached_by_row("balance", present)[rows]
+            scores: Integers = score_of(_NodeUsage(nodes, rows).balance(ask_cpu, ask_memory), without_pod)
             return scores
 
-        huge = bool(nodes.huge)  # 64 bits overflow here as they do in Kubernetes
-        return RowWise(("balance", score_of, ask_cpu, ask_memory, huge), None if huge else score_row, score_rows)
+        def present() -> RowWise:
+            return _present_balance(nodes)
+
+        return RowWise(None if nodes.huge else score_row, score_rows)  # 64 bits overflow as they do in Kubernetes
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Return the scores unchanged: they are 0 to 100."""
@@ -84,6 +86,15 @@ def _balance(cpu: tuple[int, int], memory: tuple[int, int], more_cpu: int, more_
     of_cpu = min(float(cpu[0] - cpu[1] + more_cpu) / float(cpu[0]), 1.0)
     of_memory = min(float(memory[0] - memory[1] + more_memory) / float(memory[0]), 1.0)
     return int((1 - abs(of_cpu - of_memory) / 2) * 100)
+
+
+def _present_balance(nodes: NodeTable) -> RowWise:
+    """Return the balance of the nodes as they are, which all pods share."""
+
+    def balance_row(row: int) -> int:
+        return _balance(_amounts(nodes, CPU, row), _amounts(nodes, MEMORY, row), 0, 0)
+
+    return RowWise(None if nodes.huge else balance_row, lambda rows: _NodeUsage(nodes, rows).balance(0, 0))
 
 
 class _NodeUsage:

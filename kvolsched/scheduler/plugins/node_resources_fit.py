@@ -14,7 +14,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.arrays import Codes, Integers
-from kvolsched.scheduler.columns.kept_column import RowWise
+from kvolsched.scheduler.columns.kept_column import ALL_ROWS, RowWise
 from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
@@ -105,7 +105,7 @@ class NodeResourcesFit:
     def column(self, pod: Pod, columns: ColumnContext) -> Any:
         """Apply the rule to all nodes at once; NotImplemented if a pod asks for more resources than bits."""
         row_wise = self.column_by_row(pod, columns.nodes)
-        return NotImplemented if row_wise is None else columns.nodes.cached_by_row(row_wise)
+        return NotImplemented if row_wise is None else row_wise.some(ALL_ROWS)
 
     def column_by_row(self, pod: Pod, nodes: NodeTable) -> RowWise | None:
         """Return the column as a computation by row; None if a pod asks for more resources than bits."""
@@ -136,11 +136,12 @@ class NodeResourcesFit:
                 codes |= self.beyond.where(nodes.total(resource)[rows] < ask)
             return codes
 
-        return RowWise(("fit", self.too_many_pods.bit, wanted), judge_row, judge_rows)
+        return RowWise(judge_row, judge_rows)
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers:
         """Score the mean share of cpu and memory that would be left, rounded down each time (LeastAllocated)."""
-        return columns.nodes.cached_by_row(self.score_by_row(pod, columns.nodes))
+        scores: Integers = self.score_by_row(pod, columns.nodes).some(ALL_ROWS)
+        return scores
 
     def score_by_row(self, pod: Pod, nodes: NodeTable) -> RowWise:
         """Return the score as a computation by row."""
@@ -168,9 +169,7 @@ class NodeResourcesFit:
             scores: Integers = total // np.maximum(counted, 1)
             return scores
 
-        # 64 bits overflow in huge numbers as they do in Kubernetes.
-        key = ("least allocated", asks.placed_cpu, asks.placed_memory, huge)
-        return RowWise(key, None if huge else score_row, score_rows)
+        return RowWise(None if huge else score_row, score_rows)  # 64 bits overflow as they do in Kubernetes
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Return the scores unchanged: they are 0 to 100."""

@@ -194,7 +194,7 @@ class InterPodAffinity:
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Return 100 · (raw − least) / (most − least); 0 for all if they are equal."""
-        least, most = int(raw.min()), int(raw.max())
+        least, most = int(raw[raw.argmin()]), int(raw[raw.argmax()])
         if least == most:
             return np.zeros(len(raw), np.int64)
         return (100.0 * ((raw - least) / (most - least))).astype(np.int64)

@@ -5,7 +5,8 @@ A `SpreadScore` is the part of the plugin that releases do differently; theirs a
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import attrs
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import HOSTNAME_LABEL
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.arrays import Integers, Mask
+from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.columns.groups import Groups
 from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.framework.extension_points import ColumnContext, GroupedScores
@@ -59,10 +60,9 @@ class WeightedCountScore:
             columns: ColumnContext) -> Integers | GroupedScores:
         """Return the sums by row, or by group where every node has the topology keys."""
         nodes = columns.nodes
-        if SHORTCUTS.on and columns.candidates is not None:
-            grouped = self._by_group(pod, constraints, keys, columns, columns.candidates)
-            if grouped is not None:
-                return grouped
+        grouped = self._by_group(pod, constraints, keys, columns) if SHORTCUTS.on else None
+        if grouped is not None:
+            return grouped
         ranked = rows_with(keys, nodes)
         passed = ranked if columns.candidates is None else ranked & columns.candidates
         total: NDArray[Any] | None = None
@@ -86,55 +86,57 @@ class WeightedCountScore:
         return raw if not keys or ranked.all() else np.where(ranked, raw, NOT_RANKED)
 
     def _by_group(self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...],
-                  columns: ColumnContext, candidates: Mask) -> GroupedScores | None:
+                  columns: ColumnContext) -> GroupedScores | None:
         """Return the sums by group: the nodes of the same domains that have as many counted pods themselves.
 
-        None: some node lacks a key, or there are too many groups to save work.
+        None: some node lacks a key, there are too many groups to save work, or counts may be negative.
         """
-        nodes, asked = columns.nodes, topology_keys(constraints)
-        if len(constraints) > MAX_GROUPED or not _have_all(asked, nodes):
+        nodes, seen, candidates, rows = columns.nodes, columns.seen, columns.candidates, columns.candidate_rows
+        if candidates is None or rows is None or seen.removed_pods:
             return None
-        wide = tuple(key for key in asked if key != HOSTNAME_LABEL)
-        groups, most = nodes.groups(wide), 0
-        if groups.size > MAX_GROUPS or len(asked) - len(wide) > 1:
+        asked = topology_keys(constraints)
+        found = nodes.cached(("grouping", asked), lambda: Grouping.of(asked, nodes))
+        if not found.is_possible:
             return None
-        shape = [len(nodes.labels(key).values) + 1 for key in wide]
-        if len(wide) < len(asked):
-            counts = matches_by_row(constraints[asked.index(HOSTNAME_LABEL)], columns.seen)
-            if counts is not None:
-                most = int(counts[counts.argmax()])
-                if (most + 1) * groups.size > MAX_GROUPS or counts[counts.argmin()] < 0:
-                    return None
+        groups, most = found.groups, 0
+        if found.host >= 0:
+            counts = matches_by_row(constraints[found.host], seen)
+            most = 0 if counts is None else counts.item(counts.argmax())
+            if (most + 1) * groups.size > MAX_GROUPS:
+                return None
             if counts is not None and most:
-                groups = Groups(counts * groups.size + groups.at, groups.size * (most + 1))
+                at = np.multiply(counts, groups.size, dtype=np.intp)
+                at += groups.at
+                groups = Groups(at, groups.size * (most + 1))
         total: NDArray[Any] | None = None
-        for constraint in constraints:
+        for constraint, domain, shape in zip(constraints, found.domains, found.shapes, strict=True):
             base = constraint.max_skew - 1
-            if constraint.topology_key == HOSTNAME_LABEL:
-                part: NDArray[Any] = np.arange(most + 1) * np.log(int(np.count_nonzero(candidates)) + 2) + base
-                part = part.reshape(-1, *(1 for _ in wide))
+            if domain is None:
+                part: NDArray[Any] = np.arange(most + 1) * _weight(len(rows)) + base
             else:
-                axis, domain = wide.index(constraint.topology_key), nodes.groups((constraint.topology_key,))
                 domains = domain_rows(pod, constraint, keys, nodes)
-                weight = np.log(int(np.count_nonzero(domain.present(candidates))) + 2)
-                part = np.zeros(shape[axis])
-                part[:-1] = match_nums(constraint, domains, columns.seen) * weight + base
-                part = part.reshape([-1 if place == axis else 1 for place in range(len(wide))])
+                part = np.zeros(domain.size)
+                part[:-1] = match_nums(constraint, domains, seen)
+                part *= _weight(int(np.count_nonzero(domain.present(candidates, rows))))
+                part += base
+                part[-1] = 0
+            part = part.reshape(shape)
             total = part if total is None else total + part
         assert total is not None
-        raw = np.broadcast_to(total, (most + 1, *shape))
-        return GroupedScores(_round_half_up(raw.reshape(-1)), groups)
+        if total.size < groups.size:
+            total = np.broadcast_to(total, (most + 1, *found.sizes))
+        return GroupedScores(_round_half_up(total.reshape(-1)), groups)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Return 100 · (most + least − raw) / most, rounded down; 100 for all if most is 0."""
-        least = int(raw.min())
+        least = int(raw[raw.argmin()])
         if least == NOT_RANKED:
             ranked = raw != NOT_RANKED
             ranked_scores = np.zeros(len(raw), np.int64)
             if ranked.any():
                 ranked_scores[ranked] = self.normalise(raw[ranked])
             return ranked_scores
-        most = int(raw.max())
+        most = int(raw[raw.argmax()])
         if not most:
             return np.full(len(raw), 100)
         if most - least > len(raw):
@@ -143,6 +145,46 @@ class WeightedCountScore:
         score_of = 100 * (most + least - np.arange(least, most + 1)) // most  # divides each distinct number once
         scores: Integers = score_of[raw - least]
         return scores
+
+
+class Grouping(NamedTuple):
+    """How constraints of these topology keys group nodes: by the values of all keys but the host's.
+
+    Args:
+        is_possible: whether every node has all keys, and there are few groups.
+        groups: the groups.
+        host: which of the keys is the host's; -1: none.
+        domains: by key, the groups of its values; None for the host's.
+        shapes: by key, the shape of its part of the sum: an axis for the host, and one for each other key.
+        sizes: the lengths of these other axes.
+    """
+
+    is_possible: bool
+    groups: Groups
+    host: int
+    domains: tuple[Groups | None, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, keys: tuple[str, ...], nodes: NodeTable) -> Grouping:
+        """Return the grouping by these keys."""
+        wide = tuple(key for key in keys if key != HOSTNAME_LABEL)
+        groups = nodes.groups(wide)
+        is_possible = groups.size <= MAX_GROUPS and _have_all(keys, nodes)
+        is_possible = is_possible and len(keys) <= MAX_GROUPED and len(keys) - len(wide) <= 1
+        domains = tuple(None if key == HOSTNAME_LABEL else nodes.groups((key,)) for key in keys)
+        axes = tuple(0 if key == HOSTNAME_LABEL else 1 + wide.index(key) for key in keys)
+        shapes = tuple(tuple(-1 if place == axis else 1 for place in range(1 + len(wide))) for axis in axes)
+        sizes = tuple(nodes.groups((key,)).size for key in wide)
+        host = keys.index(HOSTNAME_LABEL) if HOSTNAME_LABEL in keys else -1
+        return cls(is_possible, groups, host, domains, shapes, sizes)
+
+
+@lru_cache(maxsize=1 << 10)
+def _weight(domains: int) -> float:
+    """Return ln(domains + 2)."""
+    return float(np.log(domains + 2))
 
 
 def _have_all(keys: tuple[str, ...], nodes: NodeTable) -> bool:
