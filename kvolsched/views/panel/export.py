@@ -49,8 +49,9 @@ def save_page(driver: PanelDriver, path: Path, views: Views, width: int) -> Path
         ValueError: the name does not end in .html.
     """
     if path.suffix != ".html":
+        name = path.name if path.suffix in (".svg", ".png") else f"{path.stem}.png"
         raise ValueError(f"cannot save a run as {path.name!r}: the name must end in .html; "
-                         f"for a picture of the present step: c.map().save({path.name!r})")
+                         f"for a picture of the present step: c.map().save({name!r})")
     head = driver.frame().head
     pool: dict[str, int] = {}
     steps: list[dict[str, Any]] = []
