@@ -1,8 +1,8 @@
 """Every shortcut of the engine switched off at once: what is kept from before, what is not asked, columns for rules.
 
 The pass has a switch of its own; here are those around it: who is next is found by asking every component anew, an
-actor that goes on is asked again, functions remember nothing, and a pass reads a snapshot that is built from its
-contents. A shortcut that is renamed fails here, so that none is forgotten.
+actor that goes on is asked again, actors are told of changes of every kind, functions remember nothing, and a pass
+reads a snapshot that is built from its contents. A shortcut that is renamed fails here, so that none is forgotten.
 """
 
 import sys
@@ -13,7 +13,9 @@ import pytest
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.loop import scheduling_cycle
+from kvolsched.scheduler.loop.binding_flow import BindWorker
 from kvolsched.scheduler.shortcuts import without_shortcuts
+from kvolsched.world import runtime
 from kvolsched.world.simulation import Simulation
 
 
@@ -71,6 +73,11 @@ def no_shortcuts():
                 process.knows_oldest_task = False
             return longest_waiting(self)
 
+        def every_kind(actor, name, *default):
+            return None if name == "reacts_to" else getattr(actor, name, *default)
+
+        assert hasattr(BindWorker, "reacts_to")
+        patch.setattr(runtime, "getattr", every_kind, raising=False)
         patch.setattr(Simulation, "step", forgetful_step)
         patch.setattr(Simulation, "turn", asked_turn)
         patch.setattr(Simulation, "_longest_waiting", asking_all)

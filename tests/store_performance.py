@@ -21,8 +21,12 @@ def stored(page, printed):
 
 
 if __name__ == "__main__":
-    done = subprocess.run([sys.executable, "-m", "kvolsched", "bench", *sys.argv[1:]], stdout=subprocess.PIPE, text=True,
-                          check=False)  # fmt: skip
-    if done.returncode:
-        sys.exit(f"the benchmark ended with exit code {done.returncode}; the page is as it was")
-    PAGE.write_text(stored(PAGE.read_text(encoding="utf-8"), done.stdout), encoding="utf-8")
+    command, lines = [sys.executable, "-m", "kvolsched", "bench", *sys.argv[1:]], []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        for line in running.stdout:
+            print(line, end="", flush=True)
+            lines.append(line)
+    if running.returncode:
+        sys.exit(f"the benchmark ended with exit code {running.returncode}; the page is as it was")
+    PAGE.write_text(stored(PAGE.read_text(encoding="utf-8"), "".join(lines)), encoding="utf-8")
