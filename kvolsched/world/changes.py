@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import cached_property
 from sys import intern
 from typing import Any, NamedTuple, overload
 
@@ -50,16 +51,18 @@ Group = tuple[str] | tuple[str, str]  # the kind of API objects, or the componen
 Maps = tuple[dict[Key, Any], dict[Note, Any]]  # API objects and notes at a position
 
 
-class NetChanges(NamedTuple):
+class NetChanges:
     """Keys of one group whose values may differ between two places, and the values at the first and at the second."""
 
-    keys: list[LogKey]
-    old: list[Any]
-    new: list[Any]
+    def __init__(self, keys: list[LogKey], old: list[Any], new: list[Any]) -> None:
+        self.keys = keys
+        self.old = old
+        self.new = new
 
-    def rows(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield (key, old, new) where they differ."""
-        return (row for row in zip(*self, strict=True) if row[1] is not row[2])
+    @cached_property
+    def rows(self) -> list[tuple[Any, Any, Any]]:
+        """(key, old, new) where they differ."""
+        return [row for row in zip(self.keys, self.old, self.new, strict=True) if row[1] is not row[2]]
 
 
 class KeyTable:
@@ -188,24 +191,27 @@ class ChangeColumns(Sequence[Change]):
     def differences(self, places: Sequence[int], wanted: Container[Group] | None = None) -> dict[Group, NetChanges]:
         """Return the keys that these changes change by their group, with the values before and after all of them.
 
-        The positions ascend, and have every change of their keys between the first and the last of them. `wanted` are
-        the groups that are looked at, None: all.
+        The positions ascend, and have every change of their keys between the first and the last of them: those of a
+        kind, or a range, of which only the `wanted` groups are looked at (None: all).
         """
-        if len(places) < FEW:
+        if not places or len(places) < FEW:
             return self._few_differences(places)
         import numpy as np  # noqa: PLC0415 - a short history needs none
 
-        if isinstance(places, range):
-            rows = np.arange(places.start - self.start, places.stop - self.start)
+        lowest = places[0] - self.start
+        numbers = np.array(self.codes[lowest : places[-1] + 1 - self.start])  # a copy: the column goes on to grow
+        groups = np.array(self.table.groups)
+        if not isinstance(places, range):
+            rows = np.array(places) - self.start
+            numbers = numbers[rows - lowest]
+        elif wanted is not None:
+            chosen = np.array([name in wanted for name in self.table.names])[groups]
+            rows = np.flatnonzero(chosen[numbers])
+            numbers, rows = numbers[rows], rows + lowest
         else:
-            rows = np.array(places, dtype=np.int64) - self.start
-        numbers = np.frombuffer(self.codes, dtype=np.intc)[rows]
-        groups = np.frombuffer(self.table.groups, dtype=np.intc)
-        if wanted is not None:
-            chosen = np.array([name in wanted for name in self.table.names])[groups][numbers]
-            rows, numbers = rows[chosen], numbers[chosen]
+            rows = np.arange(lowest, lowest + len(numbers))
         first = np.full(len(groups), -1)
-        last = first.copy()
+        last = np.full(len(groups), -1)
         last[numbers] = rows  # of several values for one number the last stays
         first[numbers[::-1]] = rows[::-1]
         found = np.flatnonzero(last >= 0)

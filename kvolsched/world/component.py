@@ -168,17 +168,17 @@ class Process:
         """
         own = {name[1]: columns for name, columns in differences.items() if len(name) > 1 and name[0] == self.name}
         if "cursor" in own:
-            for note, old, new in own.pop("cursor").rows():
+            for note, old, new in own.pop("cursor").rows:
                 for key, before, after in self._seen_between(note[2], old or 0, new or 0, between):
                     self.apply_seen(note[2], key, before, after)
         if self.activation is not None:
             follows = self.activation.follows
             stored = [columns for name, columns in differences.items()
                       if name[-1] in follows and (len(name) == 1 or name[0] == WORLD)]
-            self.apply_to_condition(row for columns in stored for row in columns.rows())
+            self.apply_to_condition(row for columns in stored for row in columns.rows)
         for sort, columns in own.items():
             for apply in self.listeners.get(sort, ()):
-                for row in columns.rows():
+                for row in columns.rows:
                     apply(*row)
         self.pending.clear()
         if self.watching:

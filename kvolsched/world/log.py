@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from ..api.text.python_gc import paused_gc
 from .changes import Change, ChangeColumns, Group, Key, LogKey, Maps, NetChanges, Note
 
 __all__ = ["Change", "Key", "Listener", "Log", "LogKey", "Note"]
@@ -122,6 +123,10 @@ class Log:
 
     def _jump(self, place: int) -> None:
         """Move the map to a position, from the nearest known one by the net change of each key."""
+        with paused_gc():
+            self._jump_at_once(place)
+
+    def _jump_at_once(self, place: int) -> None:
         start, maps = self._place, self.changes.maps if self.base else {0: NOTHING, **self.changes.maps}
         near = min(maps, key=lambda kept: abs(kept - place), default=start)
         if abs(near - place) < abs(start - place):
@@ -132,14 +137,9 @@ class Log:
             near = start
         for name, columns in self.differences(near, place).items():
             store: dict[Any, Any] = self.objects if len(name) == 1 else self.notes
-            if None not in columns.new:
-                store.update(zip(columns.keys, columns.new, strict=True))
-                continue
-            for key, new in zip(columns.keys, columns.new, strict=True):
-                if new is None:
-                    store.pop(key, None)
-                else:
-                    store[key] = new
+            store.update(zip(columns.keys, columns.new, strict=True))
+            for key in [key for key, new in zip(columns.keys, columns.new, strict=True) if new is None]:
+                del store[key]
         self._place = place
         if self.jump_listener is not None:
             self.jump_listener(start)
@@ -153,7 +153,7 @@ class Log:
         """Return (key, value at `start`, value at `stop`) of every API object of a kind that differs."""
         found = self.changes.differences(self.changes.in_kind(kind, min(start, stop), max(start, stop)))
         for columns in (found if start <= stop else _swapped(found)).values():
-            return list(columns.rows())
+            return columns.rows
         return []
 
     def recover(self, place: int, other: int) -> None:
