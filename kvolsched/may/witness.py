@@ -113,7 +113,7 @@ def _terms(pod: Pod) -> list[_Term]:
     required = required_node_affinity(pod)
     if required is None:
         return [selector]
-    filled = [term for term in required.node_selector_terms if term.match_expressions or term.match_fields]
+    filled = [term for term in required.node_selector_terms if term.is_readable]
     return [(*selector, *_parts(term)) for term in filled]
 
 
