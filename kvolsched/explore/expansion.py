@@ -203,11 +203,13 @@ class Expander:
 
     def _enabled(self, here: StateParts) -> list[Transition]:
         """Return the transitions that are enabled where the world is, and remember those of each component."""
-        if self.memory is not None:
-            for number, process in zip(self._components, self.system.processes, strict=True):
-                at = number, here.locals[number], here.outside
-                self.memory.enabled[at] = tuple(self.system.enabled_of(process))
-        return self.system.enabled()
+        found: list[Transition] = []
+        for number, process in zip(self._components, self.system.processes, strict=True):
+            enabled = tuple(self.system.enabled_of(process))
+            if self.memory is not None:
+                self.memory.enabled[number, here.locals[number], here.outside] = enabled
+            found += enabled
+        return found or self.system.enabled()
 
     def _end(self, state: Waiting, found: Expanded) -> int:
         """Find the end states from one in which only periodic wake-ups are enabled; return the world's place."""

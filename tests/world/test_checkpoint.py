@@ -3,9 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from world.strategies import ACTORS, COMPONENTS, NAMES, crash, go, live, lives, user
-from world.toy_components import picture, world
+from world.toy_components import picture, pod, world
 
-from kvolsched.world.log import Key
+from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.world.log import Key, Log
 
 # A checkpoint does not keep who has waited longest: afterwards every actor is chosen by name.
 chosen_moves = st.lists(st.one_of(
@@ -63,3 +64,14 @@ def test_views_of_a_restored_world_equal_rebuilt_ones(before, between, name):
     seen = {key for objects in sim.processes[name].seen.kinds.values() for key in objects}
     assert stored == seen
     assert all(isinstance(key, Key) for key in seen)
+
+
+def test_an_object_that_was_there_before_a_restored_log_is_listed_after_it_changed():
+    """Who has listed nothing yet must list it: also once a change of it is taken back."""
+    key, old = Key("Pod", "default", "p"), evolve_parts(pod("p"), metadata={"resource_version": 5})
+    log = Log()
+    log.restore({key: old}, {}, (), 10)
+    log.write(key, evolve_parts(old, metadata={"resource_version": 11}))
+
+    assert 0 == log.first_change("Pod", 0)
+    assert log.first_change("Node", 0) is None
