@@ -104,14 +104,18 @@ def _place(file: str, line: int, function: str) -> str:
 
 
 def machine() -> str:
-    """Return the machine in words: processor, cores that this process may use, Python and numpy."""
+    """Return the machine in words: processor, cores that this process may use, Python, numpy, and its present load.
+
+    Other programs that run at the same time share its caches: CPU time is more under load, too.
+    """
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
         lines = (line.partition(":") for line in info.read_text(encoding="utf-8", errors="replace").splitlines())
         model = next((value.strip() for name, _, value in lines if name.strip() == "model name"), model)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return f"{model}, {cores} cores, {platform.system()}, Python {platform.python_version()}, numpy {np.__version__}"
+    words = f"{model}, {cores} cores, {platform.system()}, Python {platform.python_version()}, numpy {np.__version__}"
+    return f"{words}, load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else words
 
 
 def peak_bytes() -> int:
