@@ -38,11 +38,15 @@ class PodMatcher:
 
     def matches(self, pod: Pod) -> bool:
         """Say whether a pod matches."""
-        return (
-            (self.namespaces is None or pod.metadata.namespace in self.namespaces)
-            and (self.terminating or pod.metadata.deletion_timestamp is None)
-            and all(selector.matches(pod.metadata.labels) for selector in self.selectors)
-        )
+        meta = pod.metadata
+        if self.namespaces is not None and meta.namespace not in self.namespaces:
+            return False
+        if not self.terminating and meta.deletion_timestamp is not None:
+            return False
+        for selector in self.selectors:  # noqa: SIM110 - a loop takes half the time of `all`, for each pod that moves
+            if not selector.matches(meta.labels):
+                return False
+        return True
 
 
 @attrs.define(frozen=True, cache_hash=True)
@@ -186,7 +190,10 @@ class PodCount(RowCount):
 
     def includes(self, pod: Pod) -> bool:
         """Say whether a pod is counted."""
-        return all(matcher.matches(pod) for matcher in self.matchers)
+        for matcher in self.matchers:  # noqa: SIM110 - as above
+            if not matcher.matches(pod):
+                return False
+        return True
 
 
 class TermCarriers(RowCount):
