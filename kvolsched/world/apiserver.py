@@ -245,7 +245,7 @@ class ApiServer:
             new.metadata, namespace=write.key.namespace, deletion_timestamp=None, deletion_grace_period_seconds=None,
             uid=new.metadata.uid or uid_of(write.key, born),
             creation_timestamp=new.metadata.creation_timestamp or moment(log), resource_version=log.place + 1,
-            labels=shared(new.metadata.labels),
+            labels=shared(new.metadata.labels), annotations=shared(new.metadata.annotations),
         )
         if write.key.kind in self.generations:
             meta = evolve(meta, rest=meta.rest.with_(generation=1))
