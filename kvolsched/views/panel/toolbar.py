@@ -62,9 +62,8 @@ class Toolbar:
         self._quiet = True
         try:
             head = frame.head
-            with self.slider.hold_sync():  # both in one message
-                self.slider.max = max(head.steps_known, head.step)
-                self.slider.value = head.step
+            self.slider.max = max(head.steps_known, head.step)  # in a message before: a value beyond it is sent back
+            self.slider.value = head.step
             self.gear.value, self.only.value = head.gear, only
             self.place.value = headline.place_html(frame)
             self.badge.value = headline.badge_html(frame)
