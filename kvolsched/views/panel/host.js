@@ -6,7 +6,7 @@ const ALONE = "data-lm-suppress-shortcuts", OURS = new Set(["tabindex", "role", 
 const give = (n, k, v) => n.hasAttribute(k) || n.setAttribute(k, v);
 const put = (n, k, v) => n.getAttribute(k) !== String(v) && n.setAttribute(k, v);
 const box = (n) => n.getBoundingClientRect();
-const key = (n) => n.dataset && (n.getAttribute("data-key") || n.getAttribute("data-ref"));
+const key = (n) => n.getAttribute?.("data-key") || n.getAttribute?.("data-ref");
 
 // Keep moved elements in place, or their transition restarts: drop the gone first, siblings come sorted by key.
 // A piece is parsed only if it is another string than the one that the kept element was made of.
@@ -19,17 +19,17 @@ function morph(a, b, first, pieces) {
   for (let c of goal) {
     const k = key(c), piece = k && pieces[c.dataset.n];
     let mine = k ? old.get(k) : at && !key(at) && at;
-    const fresh = !mine || mine.nodeName !== c.nodeName;
-    if (fresh) mine = c.cloneNode();
-    if (mine === at) at = at.nextSibling; else a.insertBefore(mine, at);
-    if (piece) {
-      if (mine.piece === piece) continue;
-      mine.piece = piece;
+    const fresh = !mine || mine.nodeName !== c.nodeName, same = piece && mine?.piece === piece;
+    if (piece && !same) {
       c.insertAdjacentHTML("afterend", piece);
       c = c.nextSibling;
     }
+    if (fresh && k && !first) c.classList.add("k-new");
+    if (fresh) mine = c.querySelector?.("[data-n]") ? c.cloneNode() : c;
+    if (mine === at) at = at.nextSibling; else a.insertBefore(mine, at);
+    mine.piece = piece;
+    if (same || mine === c) continue;
     if (mine.dataset) morph(mine, c, first || fresh, pieces); else if (mine.nodeValue !== c.nodeValue) mine.nodeValue = c.nodeValue;
-    if (fresh && k && !first) mine.classList.add("k-new");
   }
   while (at) { const next = at.nextSibling; at.remove(); at = next; }
 }
@@ -64,13 +64,13 @@ function render({ model, el }) {
       give(c, "aria-label", c.dataset.ref.replace(/^\w+\//, "") + (say ? " " + say.dataset.say : ""));
       give(c, "tabindex", -1);
     }
-    const find = (css) => part.querySelector(css);
-    const stopped = find('[data-ref][tabindex="0"]') || find("[aria-pressed=true],[aria-selected=true]") || find("[data-ref]");
+    const find = (css) => part.querySelector("[data-ref]" + css);
+    const stopped = find('[tabindex="0"]') || find(":is([aria-pressed=true],[aria-selected=true])") || find("");
     if (stopped) put(stopped, "tabindex", 0);
   }
   function focus(c) {
-    for (const o of c.closest(".k-view").querySelectorAll('[tabindex="0"]')) put(o, "tabindex", "-1");
-    put(c, "tabindex", "0");
+    for (const o of c.closest(".k-view").querySelectorAll('[tabindex="0"]')) put(o, "tabindex", -1);
+    put(c, "tabindex", 0);
     c.focus();
   }
   function busy() {
@@ -89,7 +89,7 @@ function render({ model, el }) {
   // The comm closed or changed hands: ask once; without an answer this is only a picture.
   function ask() {
     const tick = model.get("tick");
-    try { model.send({ cmd: "ping" }); } catch { /* gone */ }
+    try { model.send({ cmd: "ping" }); } catch {}
     setTimeout(() => {
       if (!root || model.get("tick") !== tick) return;
       answered();
@@ -130,13 +130,13 @@ function render({ model, el }) {
   on("focusout", hide);
 
   function nearest(c, dx, dy) {
-    const middle = (o) => { const b = box(o); return [b.left + b.width / 2, b.top + b.height / 2]; };
+    const middle = (o) => { const b = box(o); return [b.left + b.right, b.top + b.bottom]; };
     const [x, y] = middle(c);
     let best, least = Infinity;
     for (const o of c.closest(".k-view").querySelectorAll("[data-ref]")) {
       const [ox, oy] = middle(o), along = (ox - x) * dx + (oy - y) * dy;
       const far = along + 2.5 * Math.abs((ox - x) * dy + (oy - y) * dx);
-      if (along > 1 && far < least) { least = far; best = o; }
+      if (along > 2 && far < least) { least = far; best = o; }
     }
     return best;
   }
@@ -186,7 +186,7 @@ function render({ model, el }) {
     for (const h of all(".noUi-handle")) {
       const low = +h.ariaValueMin;
       put(h, "aria-label", h.closest(".k-control")?.firstChild.textContent || "timeline");
-      h.closest(".noUi-target").style.setProperty("--k-at", (100 * (h.ariaValueNow - low)) / (h.ariaValueMax - low || 1) + "%");
+      h.closest(".noUi-target").style.setProperty("--k-at", 100 * (h.ariaValueNow - low) / (h.ariaValueMax - low || 1) + "%");
     }
     for (const b of all(".k-tab")) {
       put(b, "role", "tab");
@@ -210,7 +210,7 @@ function render({ model, el }) {
     // JupyterLab hears keys first, and looks for ":focus" before it looks at what is around it.
     const focusin = (e) => { last = e.target; put(e.target, ALONE, true); };
     const watch = new MutationObserver(tune), size = new ResizeObserver(() => {
-      const now = Math.floor((root.clientWidth - 20) / 20) * 20;
+      const now = Math.floor(root.clientWidth / 20 - 1) * 20;
       if (now > 0 && now !== width) { width = now; model.send({ cmd: "width", px: now }); }
     });
     const ends = new AbortController(), hears = { keydown, keyup, click, focusin };
