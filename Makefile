@@ -56,7 +56,7 @@ test-long: $(VENV)/.test
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests -m long
 
 # AGAINST=DIR: a checkout of another commit, measured alternately; ARGS=--gate fails where a ratio falls short.
-BENCH = --aims --pods 300 --fit 100,20000 --limit 3 --runs 1 $(if $(AGAINST),--against $(AGAINST)) $(ARGS)
+BENCH = --aims --pods 200 --fit 100,20000 --limit 2 --runs 1 $(if $(AGAINST),--against $(AGAINST)) $(ARGS)
 bench: $(VENV)/.lab
 	$(PY) -m kvolsched bench $(BENCH)
 

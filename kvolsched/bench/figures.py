@@ -131,7 +131,7 @@ class Sizes:
     pods: int = 1_000
     many_pods: int = 10_000
     disks: tuple[int, int] = (2, 20)
-    limit: float = 6.0
+    limit: float = 3.0
     runs: int = 2
     passes: int = COUNT
     states: int = 20_000
