@@ -3,6 +3,7 @@
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
+import distributed
 import pytest
 
 import kvolsched
@@ -133,7 +134,6 @@ def test_without_cloudpickle_the_message_says_what_to_install(monkeypatch):
 
 def test_dask_is_an_executor(alone):
     """Workers of a cluster of dask.distributed, processes of their own, find the same."""
-    distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, \
             distributed.Client(cluster) as client:
         result = explore(scenario("zonal-example"), executor=client.get_executor(), **STRUCK)
