@@ -15,6 +15,7 @@ from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.text import manifest
 from kvolsched.may import find_witness
+from kvolsched.may.workbench import FREE_RULE, SPEC_RULE
 from kvolsched.revision import revision_named
 from kvolsched.scheduler.node_selection import matches_node_affinity
 
@@ -94,6 +95,54 @@ def test_a_refused_narrowing_is_explained(revision):
         assert (False, "narrower", None) == (row.allowed, row.relation, row.witness)
         assert row.explanation.startswith("no node that can exist would newly match")
         assert "compares requirements as written, not nodes" in row.explanation
+
+
+TOLERATED = {"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 9}
+WISH = {"weight": 1, "preference": {"matchExpressions": [requirement(ZONE, "In", "b")]}}
+AS_IS = {"nodeSelector": {VM: "spot"}, "tolerations": [TOLERATED], "affinity": required({ZONE: ["a", "b"]})}
+MORE = {"key": "more", "operator": "Exists"}
+CLAIMS = [  # words of the rule, what is set before, an allowed patch, a refused one (None: nothing to refuse)
+    ("nodeSelector and required node affinity (only additions)", {}, {"nodeSelector": {ZONE: "a"}},
+     {"nodeSelector": {VM: "demand"}}),
+    ("required node affinity (only additions)", {},
+     terms([requirement(ZONE, "In", "a", "b"), requirement(VM, "Exists")])["spec"],
+     terms([requirement(ZONE, "In", "a")])["spec"]),
+    ("preferred node affinity", {},
+     {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [WISH]}}}, None),
+    ("gates (only removed)", {}, {"schedulingGates": None},
+     {"schedulingGates": [{"name": "example.com/quota"}, {"name": "example.com/more"}]}),
+    ("tolerations (only added", {}, {"tolerations": [TOLERATED, MORE]}, {"tolerations": [MORE]}),
+    ("tolerationSeconds of one may change", {}, {"tolerations": [{**TOLERATED, "tolerationSeconds": 8}]}, None),
+    ("images", {}, {"containers": [{"name": "app", "image": "app:next"}]}, {"containers": [{"name": "b", "image": "app"}]}),
+    ("activeDeadlineSeconds (set", {}, {"activeDeadlineSeconds": 9}, {"hostNetwork": True}),
+    ("then only shortened", {"activeDeadlineSeconds": 9}, {"activeDeadlineSeconds": 8}, {"activeDeadlineSeconds": 10}),
+    ("activeDeadlineSeconds", {"activeDeadlineSeconds": 9}, {}, {"activeDeadlineSeconds": None}),
+    ("a negative terminationGracePeriodSeconds (to 1)", {"terminationGracePeriodSeconds": -5},
+     {"terminationGracePeriodSeconds": 1}, {"terminationGracePeriodSeconds": 2}),
+    ("terminationGracePeriodSeconds", {"terminationGracePeriodSeconds": 5}, {}, {"terminationGracePeriodSeconds": 1}),
+    ("pod affinity, pod anti-affinity", {}, {}, {"affinity": apart(ZONE, app="x")}),
+    ("spread constraints are immutable", {}, {}, {"topologySpreadConstraints": [{
+        "maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "stored", "allowed", "refused"), CLAIMS, ids=[claim[0] for claim in CLAIMS])
+def test_the_rule_says_what_the_api_server_does(words, stored, allowed, refused):
+    """Each claim of the sentence is tried: what it allows is allowed, what it leaves out is refused."""
+    c = gated(**{**AS_IS, **stored})
+    assert words in SPEC_RULE
+    free = gated(gates=(), **{**AS_IS, **stored})
+    for each in (c, free) if words in FREE_RULE else (c,):
+        assert each.may("app", {"spec": allowed}, kind="strategic" if "containers" in allowed else "merge").allowed
+        assert refused is None or not each.may("app", {"spec": refused}).allowed
+
+
+def test_a_row_points_to_the_rule_at_the_top():
+    """Below other rows "above" would be another row's rule, so what the first sentence refuses says that it is meant."""
+    answers = gated().may("app")
+    added = next(row for row in answers if row.title == "add a spread constraint")
+    assert "it changes a field that the rule at the top does not name" == added.why_under(answers.rule)
+    assert "rule above" not in repr(answers)
 
 
 def test_other_rules_are_named():
@@ -312,7 +361,7 @@ def test_without_patches_the_answer_is_what_may_change(revision, gates, spec):
     assert bool(gates) == any(title.startswith("remove") for title in told)
     if not gates:
         assert {"add a toleration", "change an image"} == {title for title, allowed in told.items() if allowed}
-    rule = "Of the spec of a gated pod only" if gates else "Of the spec of a pod that no gate holds only"
+    rule = "Of the spec of a gated pod only these" if gates else "Of the spec of a pod that no gate holds only these"
     assert f"{rule} " in repr(answers)
     assert 1 == " ".join(repr(answers).split()).casefold().count(rule.casefold())
 

@@ -80,7 +80,7 @@ class PatchRow(PrintedAnswer):
     def why_under(self, rule: str = "") -> str:
         """Return why the patch is refused: the rule that it breaks, unless it was told above, or the server's words."""
         if rule and self.rules == (rule,):
-            return "the rule above"
+            return "it changes a field that the rule at the top does not name"
         return f"rule: {self.rules[0]}" if self.rules else self.words or self.explanation
 
     @property

@@ -38,10 +38,12 @@ SELECTOR_RULE = "entries of nodeSelector may be added, none may be changed or re
 COUNT_RULE = "required terms may be set where there are none; where there are some, none may be added or removed"
 TERM_RULE = ("each required term keeps its requirements in their order; others may be added (Kubernetes: at its end), "
              "none may be changed or removed")
-SPEC_RULE = ("of the spec of a gated pod only nodeSelector, node affinity, tolerations, gates and images may change; "
-             "pod affinity, pod anti-affinity and spread constraints are immutable")
-FREE_RULE = ("of the spec of a pod that no gate holds only images, tolerations (they may be added) and its deadlines "
-             "may change")
+ALWAYS_RULE = ("images, tolerations (only added; tolerationSeconds of one may change), activeDeadlineSeconds (set, "
+               "then only shortened) and a negative terminationGracePeriodSeconds (to 1)")
+SPEC_RULE = ("of the spec of a gated pod only these may change: nodeSelector and required node affinity (only "
+             f"additions), preferred node affinity, gates (only removed), {ALWAYS_RULE}; pod affinity, pod "
+             "anti-affinity and spread constraints are immutable")
+FREE_RULE = f"of the spec of a pod that no gate holds only these may change: {ALWAYS_RULE}"
 RULES = (  # part of a fault's path and of its detail -> the rule that it breaks
     ("spec.nodeSelector", "", SELECTOR_RULE),
     ("nodeSelectorTerms", "NodeSelectorTerms list", COUNT_RULE),
