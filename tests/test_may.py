@@ -97,6 +97,20 @@ def test_a_refused_narrowing_is_explained(revision):
         assert "compares requirements as written, not nodes" in row.explanation
 
 
+def test_the_way_to_narrow_what_is_refused_is_told():
+    """The line of a refused shortening says that it narrows, why it is refused, and which requirement to append."""
+    row = next(row for row in gated(affinity=required({ZONE: ["a", "b"]})).may("app") if row.title.startswith("shorten"))
+    assert (False, "narrower") == (row.allowed, row.relation)
+    assert f"append the requirement {ZONE} In [a] to nodeSelectorTerms[0]" in row.remedy
+    said = row.why_under()
+    for words in ("it selects fewer nodes", "requirements as written", "others may be added", row.remedy):
+        assert words in said
+    c = gated(affinity=required({ZONE: ["a", "b"], VM: ["spot", "demand"]}))
+    other, = c.may("app", terms([requirement(ZONE, "In", "a", "b"), requirement(VM, "NotIn", "demand"), requirement(VM, "In", "spot", "demand")]))
+    assert f"append the requirement {VM} NotIn [demand] to" in other.remedy
+    assert "" == c.may("app", {"spec": {"nodeSelector": {ZONE: "a"}}})[0].remedy
+
+
 TOLERATED = {"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 9}
 WISH = {"weight": 1, "preference": {"matchExpressions": [requirement(ZONE, "In", "b")]}}
 AS_IS = {"nodeSelector": {VM: "spot"}, "tolerations": [TOLERATED], "affinity": required({ZONE: ["a", "b"]})}

@@ -15,6 +15,7 @@ from .witness import Witness
 
 MAX_NAMES = 8  # nodes that are named in one line of text
 MANY = 7  # patches; more have one line each
+AS_WRITTEN = "the rule compares requirements as written, not nodes"
 RELATIONS = {  # how the nodes that match after a patch compare with those before, for all nodes that can exist
     "same": "it selects the same nodes",
     "narrower": "it selects fewer nodes",
@@ -44,6 +45,7 @@ class PatchRow(PrintedAnswer):
         directives: whether the patch changes nodeSelector or node affinity.
         instead: a merge patch on one line that is allowed and selects the nodes of this refused one; "" if none is
             known.
+        remedy: in words what such patches add: `append the requirement zone In [a] to nodeSelectorTerms[0]`; or "".
         hint: another way to write this patch: at another place, or of another kind; "" if none is known.
         warnings: what the API server warns of although it takes the patch: fields that it drops.
         title: what the patch changes, in words, if it was suggested; "" for a patch of yours.
@@ -63,6 +65,7 @@ class PatchRow(PrintedAnswer):
     rules: tuple[str, ...] = ()
     directives: bool = True
     instead: str = ""
+    remedy: str = ""
     hint: str = ""
     warnings: tuple[str, ...] = ()
     title: str = ""
@@ -78,9 +81,11 @@ class PatchRow(PrintedAnswer):
         return (self.changes.short if self.changes is not None else "") or self.patch
 
     def why_under(self, rule: str = "") -> str:
-        """Return why the patch is refused: the rule that it breaks, unless it was told above, or the server's words."""
+        """Return why the patch is refused: the rule it breaks, unless it stands at the top, or the server's words."""
         if rule and self.rules == (rule,):
             return "it changes a field that the rule at the top does not name"
+        if self.remedy:
+            return f"though {RELATIONS[self.relation]}: {AS_WRITTEN} ({self.rules[0]}). Instead {self.remedy}"
         return f"rule: {self.rules[0]}" if self.rules else self.words or self.explanation
 
     @property

@@ -15,7 +15,7 @@ import attrs
 from kvolsched.api.kinds.meta import EMPTY, thaw
 from kvolsched.api.kinds.node import ZONE_LABELS, Node
 from kvolsched.api.kinds.pod import Affinity, Pod, PodSpec
-from kvolsched.api.kinds.selector import NodeSelectorTerm
+from kvolsched.api.kinds.selector import NodeSelectorTerm, Requirement
 from kvolsched.api.text import manifest
 from kvolsched.api.text.convert import schema, to_plain
 from kvolsched.cluster_core import USER, ClusterCore
@@ -26,7 +26,7 @@ from kvolsched.world.apiserver import Denial, RefusedWrite, Write
 from kvolsched.world.log import Key
 from kvolsched.world.manifest_patch import PATCH_KINDS, ManifestPatch
 
-from .answer import PatchAnswers, PatchRow
+from .answer import AS_WRITTEN, PatchAnswers, PatchRow
 from .changes import REQUIRED, changes_of
 from .suggested import suggestions
 from .witness import Witness, find_witness
@@ -120,6 +120,7 @@ def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], pat
     rules = _broken_rules(before, after, refused) if refused is not None and after is not None else ()
     relation = "unknown" if after is None else _relation(before, after, witness)
     narrows = refused is not None and relation in ("same", "narrower") and bool(before.spec.scheduling_gates)
+    instead = _allowed_instead(cluster, key, before, after) if narrows and after is not None else []
     return PatchRow(
         patch=_one_line(patch),
         allowed=refused is None,
@@ -136,7 +137,8 @@ def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], pat
         directives=after is not None and _changes_directives(before, after),
         hint=_hint(before, after, patch) if refused is not None or patch.warnings(before) else "",
         warnings=() if refused is not None else patch.warnings(before),
-        instead=_allowed_instead(cluster, key, before, after) if narrows and after is not None else "",
+        instead=_one_line(instead[0]) if instead else "",
+        remedy=" or ".join(_added_words(before, patch) for patch in reversed(instead)),
     )
 
 
@@ -171,11 +173,12 @@ def _lost(old: Any, new: Any, patch: Any, path: str) -> Iterator[str]:
             yield from (f"{place}.{key}" for key in item if key not in fields) if fields is not None else (place,)
 
 
-def _allowed_instead(cluster: ClusterCore, key: Key, before: Pod, after: Pod) -> str:
-    """Return a merge patch that the API server allows and that selects the nodes of a refused one; "" if none is found.
+def _allowed_instead(cluster: ClusterCore, key: Key, before: Pod, after: Pod) -> list[ManifestPatch]:
+    """Return the merge patches found that the API server allows and that select the nodes of a refused one.
 
     Both are proved: the nodes by the search for a witness in both directions, the answer on a fork.
     """
+    found = []
     for patch in _additions(before, after) if _changes_directives(before, after) else ():
         wanted = ManifestPatch({"spec": patch})
         changed = wanted.apply(before)
@@ -183,8 +186,33 @@ def _allowed_instead(cluster: ClusterCore, key: Key, before: Pod, after: Pod) ->
             continue
         outcome = cluster.fork().world.perform(USER, [Write("patch", key, wanted)])[0]
         if not isinstance(outcome, RefusedWrite):
-            return _one_line(wanted)
-    return ""
+            found.append(wanted)
+    return found
+
+
+def _added_words(before: Pod, patch: ManifestPatch) -> str:
+    """Return in words what a patch adds to directives: requirements to terms, entries to nodeSelector."""
+    after = patch.apply(before)
+    assert isinstance(after, Pod)
+    stored, wanted = required_node_affinity(before), required_node_affinity(after)
+    old = stored.node_selector_terms if stored is not None else ()
+    new = wanted.node_selector_terms if wanted is not None else ()
+    words = []
+    for number, term in enumerate(new):
+        kept = old[number] if number < len(old) else NodeSelectorTerm()
+        more = [*term.match_expressions[len(kept.match_expressions):], *term.match_fields[len(kept.match_fields):]]
+        place = f"nodeSelectorTerms[{number}]"
+        added = " and ".join(_requirement_words(each) for each in more)
+        words += [f"append the requirement{'s' * (len(more) > 1)} {added} to {place}"] if more else []
+    entries = [f"{name}: {value}" for name, value in after.spec.node_selector.items()
+               if name not in before.spec.node_selector]  # fmt: skip
+    words += [f"add {', '.join(entries)} to nodeSelector"] if entries else []
+    return " and ".join(words)
+
+
+def _requirement_words(requirement: Requirement) -> str:
+    values = f" [{', '.join(requirement.values)}]" if requirement.values else ""
+    return f"{requirement.key} {requirement.operator}{values}"
 
 
 def _additions(before: Pod, after: Pod) -> Iterator[dict[str, Any]]:
@@ -257,7 +285,7 @@ def _explain(before: Pod, after: Pod | None, refused: RefusedWrite, witness: Wit
         return f"it would widen the set of nodes: {witness} would newly match" + (f"; rule: {words}" if words else "")
     if not _changes_directives(before, after) or not words:
         return f"rule: {words}" if words else ""
-    return f"{PROVED}; it is refused all the same, since the rule compares requirements as written, not nodes: {words}"
+    return f"{PROVED}; it is refused all the same, since {AS_WRITTEN}: {words}"
 
 
 def _broken_rules(before: Pod, after: Pod, refused: RefusedWrite) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ def row(page: PatchPage, patch: PatchView, top: float, width: int, *, inset: flo
     lines += [(code, line) for line in word_lines(patch.change, room, 11 if patch.title else 12, 2)]
     if patch.why:
         said = f"{patch.why[:1].upper()}{patch.why[1:]}"
-        lines += [("k-q k-strong", line) for line in word_lines(said, room, 11, 2)]
+        lines += [("k-q k-strong", line) for line in word_lines(said, room, 11, 5)]
     parts += [word(x, y + 13 + LINE * place, classes, line) for place, (classes, line) in enumerate(lines)]
     high = y - top + LINE * len(lines) + 8
     stripe = rect(0, top + 1, 4, high - 2, "k-s-ok" if patch.allowed else "k-s-ink")
