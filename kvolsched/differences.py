@@ -16,6 +16,7 @@ from kvolsched.notebook_output import DrawnAnswer
 
 from .cluster_core import ClusterCore
 from .explain import FieldChange, PassRow, changed_fields, passes_by_pod
+from .first_difference import first_difference
 from .results import hanging_indent
 from .unread_fields import unread_by_pods
 from .world.apiserver import ref
@@ -56,12 +57,14 @@ class Diff(DrawnAnswer):
         rows: (object, change) for each field, the most important first.
         passes: (object, change) for each pod whose scheduling passes differ.
         notes: what to know before comparing, such as fields that the rules of one do not read.
+        because: where the two runs part first, if their rules differ, and what to call next; or "".
     """
 
     names: tuple[str, str]
     rows: tuple[Row, ...]
     passes: tuple[Row, ...] = ()
     notes: tuple[str, ...] = ()
+    because: str = ""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -98,16 +101,17 @@ class Diff(DrawnAnswer):
         return f"{of}, too ({', '.join(fields[:MOST_NAMED])}{more}): .bookkeeping"
 
     def __repr__(self) -> str:
+        top = [hanging_indent([self.because], 2)] if self.because else []
         notes = [f"- {hanging_indent([note], 2)}" for note in self.notes]
         if not self.rows and not self.passes:
-            return "\n".join([f"{self.names[0]} and {self.names[1]}: equal objects", *notes])
+            return "\n".join([*top, f"{self.names[0]} and {self.names[1]}: equal objects", *notes])
         table: list[tuple[str, ...]] = [("object", "field", *self.names)]
         before = ""
         for about, change in self.told:
             table.append((about if about != before else "", change.path, change.old or "–", change.new or "–"))
             before = about
         folded = [hanging_indent([self.folded], 2)] if self.folded else []
-        return "\n".join([*_columns(table), *folded, *notes])
+        return "\n".join([*top, *_columns(table), *folded, *notes])
 
 
 def importance(path: str, about: str = "") -> int:
@@ -153,7 +157,8 @@ def diff(cluster: ClusterCore, other: object) -> Diff:
             found[key] = _sorted(changes, ref(key))
     order = sorted(found, key=lambda key: (is_bookkeeping((ref(key), found[key][0])), _kind(key), key))
     rows = tuple((ref(key), change) for key in order for change in found[key])
-    return Diff(_names(cluster, other), rows, tuple(_passes(cluster, other)), tuple(_notes(cluster, other)))
+    return Diff(_names(cluster, other), rows, tuple(_passes(cluster, other)), tuple(_notes(cluster, other)),
+                first_difference(cluster, other))  # fmt: skip
 
 
 def _sorted(changes: Sequence[FieldChange], about: str) -> list[FieldChange]:

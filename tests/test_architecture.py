@@ -34,7 +34,7 @@ ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "drive
 CORE = ENGINE | OWN | {"component_names", "actor_names", "conditions", "results", "user_commands", "driver_dials"}
 CORE |= {"node_faults", "cluster_core"}
 CORE |= {"cluster_acts", "cluster_faults", "pools", "unread_fields", "upgrades", "other_rules", "cluster_rules"}
-FACE = CORE | {"explain", "differences", "series", "what_if", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "predict", "views", "cluster"}
+FACE = CORE | {"explain", "first_difference", "differences", "series", "what_if", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "predict", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "notebook_output": set(),
     "api": {"notebook_output"},
@@ -71,7 +71,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "other_rules": ENGINE | {"revision_registry", "unread_fields", "cluster_core"},
     "cluster_rules": CORE - {"cluster_rules"},
     "explain": CORE,
-    "differences": CORE | {"explain"},
+    "first_difference": CORE | {"explain"},
+    "differences": CORE | {"explain", "first_difference"},
     "requests": CORE,
     "mounts": CORE,
     "visits": CORE,

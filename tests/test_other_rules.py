@@ -9,7 +9,10 @@ from kvolsched import Cluster, design, scenario
 from kvolsched.differences import Diff
 from kvolsched.explain import FieldChange
 from kvolsched.revision import REVISIONS
+from kvolsched.views.fill.differences import differences
 from kvolsched.views.fill.turns import different_fields
+from kvolsched.views.pictures.differences import draw as draw_pair
+from kvolsched.views.pictures.differences import reading
 from kvolsched.views.pictures.turns import draw_diff
 
 BOUND = ("pod/my-pod", "spec.nodeName")
@@ -176,6 +179,64 @@ def test_both_sides_of_a_row_show_something():
         lines = re.findall(r">([^<]+)</text>", draw_diff(rows, width))
         assert "…" not in lines
         assert [words for words in lines if words.endswith(("one", "two", "k1", "k2"))]
+
+
+def parted():
+    """Two clusters with a pod that today's rules shut out, since it wants three domains, and design's do not."""
+    constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "minDomains": 3,
+                  "labelSelector": {"matchLabels": {"app": "web"}}}
+    placed = pod("old", nodeName="a1", labels={"app": "web"})
+    held = pod("held", nodeName="b1", labels={"app": "web"})
+    waits = pod("web-1", labels={"app": "web"}, topologySpreadConstraints=[constraint])
+    c = Cluster.from_manifests([node("a1", "a"), node("b1", "b"), placed, held, waits], revision="upstream")
+    c.run()
+    return c, c.under("design")
+
+
+def test_the_first_difference_is_a_verdict():
+    """On top stands the first pass with another verdict: both rules, node, plugin, what is not read, and a call."""
+    c, old = parted()
+    old.run()
+    digests = c.digest(), old.digest()
+    said = c.diff(old).because
+    assert said.startswith("First difference: pass 1 of pod/web-1: under design b1 (and 1 more) fits, under upstream "
+                           "PodTopologySpread rejects it: node(s) didn't match pod topology spread constraints.")
+    assert said.endswith('Rules design do not read minDomains of pod/web-1. See c.skew("web-1").')
+    assert digests == (c.digest(), old.digest())
+    assert said in told(c.diff(old))
+    assert "First difference" in c.diff(old).figure().svg
+    other_way = old.diff(c).because
+    assert "under design b1 (and 1 more) fits, under upstream PodTopologySpread rejects it" in other_way
+    assert "" == c.diff(c.fork()).because
+
+
+def test_the_first_difference_is_else_a_write():
+    """Where first passes are alike it is the first write that the other run has not, never a renamed annotation."""
+    c = scenario("zonal-example", "upstream")
+    c.run()
+    old = c.under("design")
+    old.run()
+    said = c.diff(old).because
+    assert re.match(r"First difference: under upstream .* \(step \d+\), under design .* \(step \d+\)\. See c\.story\(", said)
+    assert "selected" not in said
+    pair = differences(c, old, ("upstream", "design"))
+    assert said == pair.because
+    lines = reading(pair).splitlines()
+    assert said == lines[1]
+    assert "first row" not in lines[0]
+    assert "First difference" in draw_pair(pair, 900)
+
+
+def test_a_run_that_was_forgotten_is_named():
+    """A cluster under other rules that has made no step differs in everything: the answer says to run it."""
+    c, old = parted()
+    said = "The cluster with rules design has made no step: call .run() on it, then compare."
+    assert said == c.diff(old).because
+    assert said in told(c.diff(old))
+    assert said in " ".join(re.findall(r">([^<]+)</text>", draw_diff(different_fields(c.diff(old)), 1000)))
+    old.run()
+    old.goto(0)
+    assert "call .goto(step) or .run() on it" in c.diff(old).because
 
 
 def test_only_clusters_are_compared():

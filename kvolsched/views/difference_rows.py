@@ -26,3 +26,4 @@ class Differences:
     alike: int = 0  # Last step up to which both did the same
     then: tuple[str, str] = ("", "")  # What each did next, in words
     rows: tuple[DifferenceRow, ...] = ()  # Sorted by the step that wrote them, bookkeeping last
+    because: str = ""  # Where runs under different rules part first, and what to call next

@@ -50,12 +50,13 @@ class DifferentField:
 
 @frozen
 class DifferentClusters:
-    """How two clusters differ: the fields, how many more are bookkeeping, and what to know before comparing."""
+    """How two clusters differ: where they part first, the fields, how many more, and what to know before comparing."""
 
     names: tuple[str, str]
     count: int
     rows: tuple[DifferentField, ...]
     notes: tuple[str, ...] = ()
+    because: str = ""
 
 
 @frozen

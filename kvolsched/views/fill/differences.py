@@ -22,14 +22,16 @@ def differences(left: ClusterCore, right: ClusterCore, names: tuple[str, str]) -
     alike = alike_until(*steps)
     written = {**_writers(left, alike), **_writers(right, alike)}
     rows, last = [], set()
-    for about, change in diff(left, right):
+    found = diff(left, right)
+    for about, change in found:
         step, writer = written.get((about, change.path)) or written.get((about, EXISTS)) or (0, "")
         rows.append(DifferenceRow(about, change.path, change.old, change.new, writer, step))
         if is_bookkeeping((about, change)):
             last.add((about, change.path))
     rows.sort(key=lambda row: ((row.ref, row.field) in last, row.step or 1_000_000, row.ref))
     then = tuple(told[alike][-1][-1].removesuffix(".") if alike < len(told) else "" for told in steps)
-    return Differences(names, (left.world.step_number, right.world.step_number), alike, (then[0], then[1]), tuple(rows))
+    return Differences(names, (left.world.step_number, right.world.step_number), alike, (then[0], then[1]), tuple(rows),
+                       found.because)  # fmt: skip
 
 
 def alike_until(left: Sequence[Any], right: Sequence[Any]) -> int:

@@ -40,7 +40,8 @@ def different_fields(answer: Diff) -> r.DifferentClusters:
     rows = (r.DifferentField(about, paths.get(change.path, change.path), change.old, change.new)
             for about, change in answer.told)  # fmt: skip
     notes = (answer.folded, *answer.notes) if answer.folded else answer.notes
-    return r.DifferentClusters(answer.names, len(answer.rows) + len(answer.passes), tuple(rows), notes)
+    return r.DifferentClusters(answer.names, len(answer.rows) + len(answer.passes), tuple(rows), notes,
+                               answer.because)  # fmt: skip
 
 
 def search_rows(answer: Exploration) -> r.SearchRows:

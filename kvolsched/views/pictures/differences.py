@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kvolsched.views.difference_rows import DifferenceRow, Differences
 from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.blocks import paragraph
 from kvolsched.views.drawing.svg import pick, picture, rect, rule, word
 from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures.log import field_words
@@ -22,11 +23,13 @@ def draw(found: Differences, width: int, selection: str = "") -> str:
     if not found.rows:
         return picture(width, 32, "".join(parts), head, "img")
     parts.append(badge(12, 15))
+    because, down = paragraph(30, 24, found.because, width - 40, "k-m", 12, lines=6) if found.because else ("", 0.0)
+    parts.append(because)
     shown = found.rows[:MOST]
     at = _columns(shown, found, width)
     heads = ("object", "field", *found.names, "who wrote it")
-    parts += [word(x, 44, "k-q", t.end(name, room - 10, 11)) for name, (x, room) in zip(heads, at, strict=True)]
-    y = 50.0
+    parts += [word(x, 44 + down, "k-q", t.end(name, room - 10, 11)) for name, (x, room) in zip(heads, at, strict=True)]
+    y = 50.0 + down
     for number, row in enumerate(shown):
         parts.append(_row(row, number, at, y, width, on=row.ref == selection))
         y += _ROW
@@ -44,7 +47,8 @@ def reading(found: Differences) -> str:
         both = zip(found.names, (row.left, row.right), strict=True)
         values = (f"{name} {_short(value) or NONE}" for name, value in both)
         table.append([f"≠ {row.ref}", row.field, *values, writer(row)])
-    return "\n".join([sentence(found), *([columns(table)] if table else [])])
+    because = [found.because] if found.because and found.rows else []
+    return "\n".join([sentence(found), *because, *([columns(table)] if table else [])])
 
 
 def _short(value: str) -> str:
@@ -59,7 +63,8 @@ def sentence(found: Differences) -> str:
         return f"Alike at {now}."
     count = len(found.rows)
     words = "difference" if count == 1 else "differences"
-    return f"{count} {words} at {now}; alike until step {found.alike}. The first cause is the first row."
+    cause = "" if found.because else " The first cause is the first row."
+    return f"{count} {words} at {now}; alike until step {found.alike}.{cause}"
 
 
 def writer(row: DifferenceRow) -> str:

@@ -94,16 +94,18 @@ def draw_diff(found: r.DifferentClusters, width: int) -> str:
     names, rows = found.names, found.rows
     title = f"{found.count} difference{'s' if found.count != 1 else ''} between {names[0]} and {names[1]}"
     parts = [word(2, 16, "k-cap k-b", t.end(title, width - 4, 13, bold=True))]
+    because, down = paragraph(2, 22, found.because, width - 6, "k-m", 12, lines=6) if found.because else ("", 0.0)
+    parts.append(because)
     if not rows:
-        said, y = _notes(found, 52.0, width)
-        return picture(width, y + 8, parts[0] + word(2, 44, "k-q", EQUAL) + said, title, "img")
+        said, y = _notes(found, 52.0 + down, width)
+        return picture(width, y + 8, "".join([*parts, word(2, 44 + down, "k-q", EQUAL), said]), title, "img")
     about = min(max(t.width(row.ref, 12, bold=True) for row in rows) + 16, 0.24 * width)
     field = min(max(t.width(row.path, 12) for row in rows) + 16, 0.26 * width)
     first = 22 + about + field
     half = (width - first) / 2
     heads = ((22.0, "object"), (22 + about, "field"), (first, names[0]), (first + half, names[1]))
-    parts += [word(x, 40, "k-q", t.end(content, half - 8, 11)) for x, content in heads]
-    y, before = 48.0, ""
+    parts += [word(x, 40 + down, "k-q", t.end(content, half - 8, 11)) for x, content in heads]
+    y, before = 48.0 + down, ""
     for number, row in enumerate(rows):
         sides = _sides(row.left or "–", row.right or "–", half - 10)
         named = word_lines(row.path or "the object", field - 10, 12, 3)
@@ -119,7 +121,7 @@ def draw_diff(found: r.DifferentClusters, width: int) -> str:
         parts.append(pick("".join(cells), row.ref, f"field-{number}", label, role="row"))
         y, before = y + high, row.ref
     x = first + half - 8
-    parts.insert(1, path(f"M{num(x)} 30V{num(y)}", "k-l-none"))
+    parts.insert(1, path(f"M{num(x)} {num(30 + down)}V{num(y)}", "k-l-none"))
     said, y = _notes(found, y + 2, width)
     return picture(width, y + 4, "".join([*parts, said]), title, "grid")
 
