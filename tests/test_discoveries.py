@@ -6,6 +6,7 @@ everything that follows is tried. `design` are the design documents' rules, `ups
 
 from functools import partial
 
+import attrs
 import manifests
 import pytest
 from manifests import DRIVER, HOST, LOCAL, node, pod, storage_class
@@ -82,19 +83,25 @@ def one_node_for_both(objects):
     return all(chosen) and len(set(chosen)) == 1
 
 
-def test_65131_under_upstream_comes_back_with_a_crash_between_assuming_and_binding():
+def test_65131_under_upstream_needs_a_crash_and_nominations_that_nobody_reads():
     """What was assumed is forgotten, what was written stays: the other replica takes the zone of the first one's volume.
 
-    Both claims wait for their pods and the scheduler has taken the first one up: from there on the search looks, in
-    every order, for both claims on one node; then the world is simply run to its end.
+    Not so if the pod's nomination, which is written before its volumes, is read again after the crash, as v1.36.2 does.
+    Both claims wait for their pods and the scheduler has taken the first one up: from there on the search looks, in every
+    order, for both claims on one node; then the world is simply run to its end.
     """
-    replicas = kvolsched.scenario("two-replicas", revision="upstream")
+    rules = kvolsched.upstream()
+    unread = attrs.evolve(rules, profile=attrs.evolve(rules.profile, nominated_first=False))
+    today, replicas = (kvolsched.scenario("two-replicas", revision=each) for each in (rules, unread))
     for _ in range(3):
+        today.step()
         replicas.step()
     without = explore(replicas, until=one_node_for_both, **QUICK)
     result = explore(replicas, until=one_node_for_both, faults=[Crash("kube-scheduler")], **QUICK)
+    read = explore(today, until=one_node_for_both, faults=[Crash("kube-scheduler")], **QUICK)
 
     assert (without.counterexample, without.exhausted) == (None, True)
+    assert (read.counterexample, read.exhausted) == (None, True)
     assert result.counterexample
     story = "\n".join(result.counterexample.story)
     assert story.index("selects node-") < story.index("kube-scheduler crashes") < story.rindex("selects node-")

@@ -20,7 +20,7 @@ def volume_of(run):
     return run["pv/" + run["pvc/data"].spec.volume_name]
 
 
-@pytest.mark.parametrize("provisioner", ["rancher.io/local-path", "microk8s.io/hostpath", "cluster.local/nfs-client"])
+@pytest.mark.parametrize("provisioner", ["rancher.io/local-path", "microk8s.io/hostpath", "example.com/directories"])
 def test_a_class_that_waits_gets_a_directory_of_the_selected_node(provisioner):
     """The volume is a hostPath with the node's hostname, written under the provisioner's name, without a CSINode."""
     run = cluster(provisioner)
@@ -35,13 +35,14 @@ def test_a_class_that_waits_gets_a_directory_of_the_selected_node(provisioner):
     assert ("kubernetes.io/pv-protection",) == volume.metadata.finalizers
 
 
-@pytest.mark.parametrize(("provisioner", "source"), [
-    ("k8s.io/minikube-hostpath", "hostPath"),
-    ("cluster.local/nfs-subdir-external-provisioner", "nfs"),
+@pytest.mark.parametrize(("provisioner", "source", "waits"), [
+    ("k8s.io/minikube-hostpath", "hostPath", False),
+    ("cluster.local/nfs-subdir-external-provisioner", "nfs", False),
+    ("cluster.local/nfs-subdir-external-provisioner", "nfs", True),
 ])
-def test_a_class_that_does_not_wait_gets_a_volume_for_every_node(provisioner, source):
+def test_other_directories_are_for_every_node(provisioner, source, waits):
     """It is a directory of minikube's only node, or one of a server; neither says where it can be reached."""
-    run = cluster(provisioner, waits=False)
+    run = cluster(provisioner, waits=waits)
     run.run("pod/app Running")
 
     assert [source] == list(volume_of(run).spec.rest)

@@ -40,15 +40,21 @@ def is_csi(driver: str) -> bool:
     return len(driver) <= 63 and not check_subdomain(driver.lower())
 
 
-def _directory(claim: PersistentVolumeClaim, storage_class: StorageClass, driver: str) -> dict[str, Frozen]:
-    """Return the source that a provisioner writes which is no CSI driver: a directory of a node, or of a server.
+def is_on_node(storage_class: StorageClass, driver: str) -> bool:
+    """Say whether a provisioner that is no CSI driver makes directories of nodes; else they are of a server.
 
-    It is a node's if the class waits for its consumer (`rancher.io/local-path`, `microk8s.io/hostpath`) or the name
-    says so (`k8s.io/minikube-hostpath`).
+    The name says so (`k8s.io/minikube-hostpath`; not `nfs.example.com/nfs`), or the class waits for its consumer
+    (`rancher.io/local-path`).
     """
+    name = driver.lower()
+    return "nfs" not in name and (storage_class.delayed or "hostpath" in name)
+
+
+def _directory(claim: PersistentVolumeClaim, storage_class: StorageClass, driver: str) -> dict[str, Frozen]:
+    """Return the source that a provisioner writes which is no CSI driver: a directory of a node, or of a server."""
     host, _, program = driver.partition("/")
     folder = f"{volume_name(claim)}_{claim.metadata.namespace}_{claim.metadata.name}"
-    if storage_class.delayed or "hostpath" in program.lower():
+    if is_on_node(storage_class, driver):
         return {"hostPath": Frozen({"path": f"/opt/{program or host}/{folder}", "type": "DirectoryOrCreate"})}
     return {"nfs": Frozen({"server": host, "path": f"/{folder}"})}
 

@@ -24,7 +24,7 @@ from . import topology
 from .capacity import MAX_FAILURES, backoff
 from .driver import StorageDriver
 from .in_tree_topology import choose_topology, whole_topology
-from .new_volume import chooses_zones, domain_of, is_csi, volume_for, volume_name, with_zone_labels
+from .new_volume import chooses_zones, domain_of, is_csi, is_on_node, volume_for, volume_name, with_zone_labels
 from .options import UNFINISHED, Failure
 from .topology import DriverTopology, FirstAttempt, NoTopology, NoTopologyYet, TopologyRequest
 
@@ -143,7 +143,7 @@ class VolumeProvisioning:
         """Return where a volume for a claim is made: terms (ORed) of label key -> values; and what to remember."""
         driver, options, name = self.driver, self.driver.options, claim.metadata.name
         if not driver.in_tree and not is_csi(driver.name):
-            return _of_host(node), remembered
+            return _of_host(node if is_on_node(storage_class, driver.name) else None), remembered
         if options.whole_topologies and storage_class.allowed_topologies:
             return whole_topology(name, storage_class, node), remembered
         keys, zones = options.topology_keys, options.immediate_zone
