@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from kvolsched.may import find_witness
 from kvolsched.may.workbench import FREE_RULE, SPEC_RULE
 from kvolsched.revision import revision_named
 from kvolsched.scheduler.node_selection import matches_node_affinity
+from kvolsched.views.fill.may import rows_of
+from kvolsched.views.pictures.may import draw
 
 VM = "example.com/vm"
 NODES = [node("a1", "a", labels={VM: "spot"}), node("a2", "a", labels={VM: "demand"}),
@@ -444,3 +447,11 @@ def test_an_unknown_field_is_dropped_with_a_warning():
     assert {ZONE: "a", VM: "spot"} == dict(c["app"].spec.node_selector)
     listed = {"spec": {"tolerations": [{"key": "k", "operater": "Exists"}]}}
     assert ('unknown field "spec.tolerations[0].operater"',) == c.may("app", listed)[0].warnings
+
+
+@pytest.mark.parametrize("width", [460, 700, 1260])
+def test_the_rule_at_the_top_is_whole(width):
+    """The picture ends the sentence of what may change at every width, however many lines it takes."""
+    drawn = draw(rows_of(gated().may("app")), width)
+    words = " ".join(re.findall(r">([^<]+)</text>", drawn))
+    assert "spread constraints are immutable. Tried on its own spec, each alone." in words

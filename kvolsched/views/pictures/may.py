@@ -38,7 +38,7 @@ def draw(page: PatchPage, width: int, selection: str = "") -> str:
     if side:
         parts.append(word(width, 16, "k-q k-end", page.source))
     more, below = paragraph(0, high + 4, page.summary if side else f"{page.summary} {page.source[:1].upper()}"
-                            f"{page.source[1:]}.", width, "k-m k-quiet", 12, lines=4)
+                            f"{page.source[1:]}.", width, "k-m k-quiet", 12, lines=8)
     parts.append(more)
     y = high + below + 14
     if not page.patches:
