@@ -420,7 +420,8 @@ def _judge_here(profile: Profile, world: Simulation, pod: Key, note: PassNote | 
         asked = evolve_parts(asked, spec={"node_name": ""})
     snapshot.moment = moment(world.log)
     judgement = judge(asked, snapshot, profile)
-    ranking = rank(judgement) if len(judgement.rows) > 1 and not judgement.taken else None  # nothing to compare
+    unranked = len(judgement.rows) < 2 or judgement.fitting_nominated_node  # nothing to compare
+    ranking = None if unranked else rank(judgement)
     changed = note is not None and note.fingerprint != judgement.fingerprint.hex()
     return Pass(pod, note.number if note else 0, judgement, ranking, note.node if note else "", changed)
 

@@ -57,7 +57,7 @@ OTHERS = {
     "apply": ("apply.jsonl.gz", 200, dict.fromkeys(applying.ASPECTS, 200)),
     "pod-create": ("pod-create.jsonl.gz", 300, {"errors": 300}),
     "pod-update": ("pod-update.jsonl.gz", 300, {"errors": 300}),
-    "odd": ("odd.jsonl.gz", 2346, dict.fromkeys(verdicts.BENT_ASPECTS, 2346)),
+    "odd": ("odd.jsonl.gz", 2346, dict.fromkeys(verdicts.ODD_ASPECTS, 2346)),
     "refusals": ("refusals.json", 122, dict.fromkeys(api_server.PROBED, 122)),
     "wakeups": ("wakeups.json", 46, {"woken": 46, "attempts": 46}),
     "kubectl": ("kubectl", 11, {"get": 11, "describe": 11}),

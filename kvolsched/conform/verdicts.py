@@ -24,7 +24,7 @@ NATIVE_REASONS = tuple(f"Insufficient {resource}" for resource in NATIVE)
 # Recorded in two cycles that differ: two volumes are reserved for one claim, and a walk over a map finds either first.
 UNSURE = {"odd-7-1673-mixed": ("message",)}
 ASPECTS = ("preFilter", "nodes", "feasible", "scores", "totals", "bindings", "message", "preemption")
-BENT_ASPECTS = (*ASPECTS, "host")
+ODD_ASPECTS = (*ASPECTS, "host")
 
 
 def judge_case(case: Case, profile: Profile) -> Judgement:
@@ -83,15 +83,16 @@ def _with_sorted_reasons(verdicts: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**verdicts, "rejections": {**verdicts["rejections"], "NodeResourcesFit": ordered}}
 
 
-def bent_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+def odd_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return the answer to a case of family `odd`: also the `host`, if the pod has a nominated node."""
     found = _without_unsure(case["id"], answer(case, revision))
     if "totals" not in found or not case["pod"].get("status", {}).get("nominatedNodeName"):
         return found
-    return {**found, "host": judge_case(case, revision.profile).taken or AnyOf(_best(found["totals"]))}
+    judgement = judge_case(case, revision.profile)
+    return {**found, "host": judgement.fitting_nominated_node or AnyOf(rank(judgement).best)}
 
 
-def bent_expected(case: Case) -> Mapping[str, Any]:
+def odd_expected(case: Case) -> Mapping[str, Any]:
     """Return the recorded answer to a case of family `odd`, without what is unsure in it."""
     return _without_unsure(case["id"], expected(case))
 
@@ -107,10 +108,6 @@ class AnyOf(frozenset[str]):
 
     def __eq__(self, other: object) -> bool:
         return other in self if isinstance(other, str) else frozenset.__eq__(self, other)
-
-
-def _best(totals: Mapping[str, int]) -> list[str]:
-    return [name for name, total in totals.items() if total == max(totals.values())]
 
 
 def _inside(judgement: Judgement) -> frozenset[str]:

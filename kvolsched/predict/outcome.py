@@ -150,7 +150,8 @@ def _fitting(node: str, passed: Pass, totals: Mapping[str, int], best: int | Non
     if node == passed.chosen:
         alone = len(passed.judgement.feasible) == 1
         words = "the only node that passes all filters" if alone else f"chosen, with {total} points"
-        words = "the nominated node, which is taken without scores" if passed.judgement.taken and not alone else words
+        if passed.judgement.fitting_nominated_node and not alone:
+            words = "the nominated node, which is taken without scores"
         return Verdict(right=True, words=words, total=total)
     if total is not None and total == best:
         return Verdict(right=True, words=f"an equal sum, {total}: counts as right", total=total)
@@ -196,7 +197,7 @@ def _why_chosen(passed: Pass) -> str:
     if not chosen:
         return "No node passes all filters, so the pod stays in the queue."
     if ranking is None or chosen not in ranking.nodes:
-        if judgement.taken and len(judgement.rows) > 1:
+        if judgement.fitting_nominated_node and len(judgement.rows) > 1:
             return f"{chosen} is the pod's nominated node and passes all filters, so no node is scored."
         return f"Only {chosen} passes all filters, so no node is scored."
     best, top = ranking.best, ranking.total()[chosen]

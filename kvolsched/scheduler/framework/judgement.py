@@ -332,7 +332,7 @@ class Judgement:
         return filtered
 
     @property
-    def taken(self) -> str:
+    def fitting_nominated_node(self) -> str:
         """The pod's nominated node if it fits and the profile takes it without ranking the others, else ""."""
         row = self._nominated if self.profile.nominated_first else None
         return self.pod.status.nominated_node_name if row is not None and self.mask[row] else ""

@@ -164,8 +164,8 @@ class SchedulingPass:
             ctx.describe(f"{sentence}{_preemption_words(preemption)}.")
             self._handle_no_fit(ctx, name, pod, judgement, preemption)
             return False
-        taken = ", the nominated node" if judgement.taken else ""
-        ctx.describe(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}{taken}.")
+        nominated = ", the nominated node" if judgement.fitting_nominated_node else ""
+        ctx.describe(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}{nominated}.")
         if self.fine:
             deciding = evolve(entry, part=DECIDING, until=None, error=False)
             move_entry(ctx, name, QueueEvent.NODE_CHOSEN, deciding)
@@ -241,8 +241,8 @@ def post_filter_message(pod: Pod, judgement: Judgement) -> str:
 
 def select_host(ctx: TurnContext, name: str, judgement: Judgement, number: int) -> str:
     """Return the nominated node if that is taken, else the node with the highest score; a seeded draw breaks ties."""
-    if judgement.taken:
-        return judgement.taken
+    if judgement.fitting_nominated_node:
+        return judgement.fitting_nominated_node
     if len(judgement.rows) == 1:
         return judgement.feasible[0]
     ranking = rank(judgement)
