@@ -534,3 +534,19 @@ def changing(draw, strategy):
         key = Key(new.kind, new.metadata.namespace, new.metadata.name)
         changes += [(key, new if stays else None) for stays in draw(some_of([(True,), (False,), (True, False)]))]
     return objects, wanted, changes
+
+
+def moves(contents, state, random):
+    """Yield in random order the changes (key, old, new) that make these contents a state, and make them, too."""
+    wanted = {Key(item.kind, item.metadata.namespace, item.metadata.name): item for item in state}
+    keys = sorted({*contents, *wanted})
+    random.shuffle(keys)
+    for key in keys:
+        old, new = contents.get(key), wanted.get(key)
+        if old == new:
+            continue
+        yield key, old, new
+        if new is None:
+            del contents[key]
+        else:
+            contents[key] = new

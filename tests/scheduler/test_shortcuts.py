@@ -17,7 +17,7 @@ from kvolsched.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.scheduler.shortcuts import SHORTCUTS, without_shortcuts
 from kvolsched.world.apiserver import key_of
-from scheduler.strategies import clusters, company, pending, spread, stores
+from scheduler.strategies import clusters, company, moves, pending, spread, stores
 
 PROFILES = [upstream_profile(), design_profile()]
 
@@ -68,17 +68,10 @@ def test_shortcuts_change_no_answer(strategy, examples):
         (objects, first), (others, second) = world, other
         seen, contents = Snapshot(), {}
         for state in (objects, others, objects[: len(objects) // 2]):
-            wanted = {key_of(item): item for item in state}
-            keys = sorted({*contents, *wanted})
-            random.shuffle(keys)
-            for key in keys:
-                old, new = contents.get(key), wanted.get(key)
-                if old == new:
-                    continue
+            for key, old, new in moves(contents, state, random):
                 if random.random() < 0.15:
                     rank(judge(random.choice((first, second)), seen, random.choice(PROFILES)))
                 seen.apply(key, old, new)
-                contents = {name: item for name, item in {**contents, key: new}.items() if item is not None}
             compare(first, seen)
             compare(second, seen)
 

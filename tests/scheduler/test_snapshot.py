@@ -17,7 +17,7 @@ from kvolsched.scheduler.framework.verdict import OK, SKIP
 from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.world.log import Key
 from kvolsched.world.view import build
-from scheduler.strategies import changing, clusters, company, pending, spread, stores
+from scheduler.strategies import changing, clusters, company, moves, pending, spread, stores
 
 
 def key_of(item):
@@ -31,22 +31,12 @@ def test_moved_equals_built(states, pod, random):
     """Apply random states in random order, with judgements in between, and undo all changes."""
     moved, contents, trail = Snapshot(), {}, []
     for state in states:
-        wanted = {key_of(item): item for item in state}
-        keys = sorted({*contents, *wanted})
-        random.shuffle(keys)
-        for key in keys:
-            old, new = contents.get(key), wanted.get(key)
-            if old == new:
-                continue
+        for key, old, new in moves(contents, state, random):
             if random.random() < 0.1:
                 for profile in (upstream_profile(), design_profile()):
                     rank(judge(pod, moved, profile))  # makes tallies and demands, which then have to follow
             moved.apply(key, old, new)
             trail.append((key, old, new))
-            if new is None:
-                del contents[key]
-            else:
-                contents[key] = new
         _same(moved, contents, pod)
     while trail:
         key, old, new = trail.pop()
