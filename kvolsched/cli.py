@@ -147,15 +147,21 @@ def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
 
 
 @main.command()
-@click.argument("dump", nargs=-1, required=True, type=click.Path(exists=True))
+@click.argument("dump", nargs=-1, type=click.Path(exists=True))
 @click.option("--pod", default="", help="NAMESPACE/NAME, or a unique NAME; by default all pods without a node.")
 @click.option("--revision", type=click.Choice(list(REVISIONS)), default="upstream", help="Rules that judge.")
 @click.option("--fix", "fixed", is_flag=True, help="Also find the nearest fixes.")
-def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  # noqa: FBT001 - a flag
-    """Say why a pod of a DUMP (files or directories that `kubectl get -o yaml` wrote) is pending."""
+@click.option("--live", is_flag=True, help="Ask a real cluster by `kubectl get`, which changes nothing there.")
+@click.option("--context", default=None, help="With --live: the context of the kubeconfig.")
+@click.option("-n", "--namespace", "namespaces", multiple=True, help="With --live: read only these.")
+def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool,  # noqa: FBT001 - a flag
+        live: bool, context: str | None, namespaces: tuple[str, ...]) -> None:  # noqa: FBT001 - a flag
+    """Say why a pod is pending, of a DUMP (files or directories that `kubectl get -o yaml` wrote) or a live cluster."""
     from .why import pending
 
-    cluster = _load_dump(dump, revision)
+    if live == bool(dump) or (not live and (context or namespaces)):
+        raise click.UsageError("name a DUMP, or ask a real cluster: --live [--context NAME] [-n NAMESPACE]")
+    cluster = _read_live(context, namespaces, revision) if live else _load_dump(dump, revision)
     try:
         if pod:
             click.echo(repr(cluster.why(pod)))
@@ -283,6 +289,19 @@ def _load_dump(dump: tuple[str, ...], revision: str) -> Cluster:
         return Cluster.from_manifests(*map(Path, dump), revision=revision)
     except ManifestError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _read_live(context: str | None, namespaces: tuple[str, ...], revision: str) -> Cluster:
+    """Read a real cluster, and say on standard error what was not read."""
+    from .live import KubectlError
+
+    try:
+        cluster = Cluster.from_kubectl(context, namespaces or None, revision=revision)
+    except (KubectlError, ManifestError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+    for remark in cluster.remarks:
+        click.echo(remark, err=True)
+    return cluster
 
 
 def _load_scenario(name: str, revision: str | None, seed: int | None, settings: tuple[str, ...] = ()) -> Cluster:

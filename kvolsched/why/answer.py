@@ -235,9 +235,16 @@ class Why(DrawnAnswer):
         if self.notes:
             lines += ["", *(f"- {hanging_indent([note], 2)}" for note in self.notes)]
         if self.missing:
-            kinds = ", ".join(words.partition(":")[0].removeprefix("no ") for words in self.missing)
-            lines += ["", hanging_indent([f"The dump has no {kinds}; `.missing` says what that hides."], 0)]
+            lines += ["", hanging_indent([f"{missing_in_words(self.missing)}; `.missing` says what that hides."], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
+
+
+def missing_in_words(missing: Sequence[str]) -> str:
+    """Return which kinds a dump has not and what was not read of a live cluster, without what that hides."""
+    heads = [sentence.partition(":")[0] for sentence in missing]
+    absent = ", ".join(head.removeprefix("no ") for head in heads if head.startswith("no "))
+    unread = ", ".join(head.removeprefix("unread ") for head in heads if head.startswith("unread "))
+    return "; ".join([f"The dump has no {absent}"] * bool(absent) + [f"Not read: {unread}"] * bool(unread))
 
 
 def node_names_text(nodes: Sequence[str]) -> str:

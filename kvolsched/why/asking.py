@@ -242,11 +242,18 @@ def judge_without_node(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
 
 
 def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[str, ...]:
-    """Return what the answer cannot tell, since a dump lacks some kinds; () for manifests that no server has stored."""
+    """Return what the answer cannot tell, since a dump lacks some kinds; () for manifests that no server has stored.
+
+    Of a live cluster also what could not be read.
+    """
     loaded = cluster.loaded_manifests
     if loaded is None or not any(obj.metadata.uid or obj.metadata.creation_timestamp for obj in loaded.objects):
         return ()
-    return tuple(f"no {missing.kind.plural}: {missing.cannot_tell}" for missing in loaded.missing_kinds())
+    missing = (one for one in loaded.missing_kinds() if one.kind.plural not in loaded.unread)
+    return (
+        *(f"unread {what}: {effect}" for what, effect in loaded.unread.items()),
+        *(f"no {one.kind.plural}: {one.cannot_tell}" for one in missing),
+    )
 
 
 def gated_message(pod: Pod) -> str:

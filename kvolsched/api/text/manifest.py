@@ -34,13 +34,16 @@ class Manifests:
     """The result of reading: objects in their order, objects of kinds not modelled, and warnings.
 
     It is a source of manifests itself: `c.apply(example("standard"))`.
-    `written` holds the objects as plain data, if `read` was called with `keep`.
+    `written` holds the objects as plain data, if `read` was called with `keep`. Of a live cluster, `listed` are the
+    kinds of which every object was listed, and `unread` is what was not read, with what that hides.
     """
 
     objects: tuple[Any, ...] = ()
     others: tuple[Frozen, ...] = ()
     warnings: tuple[Fault, ...] = ()
     written: tuple[Mapping[str, Any], ...] = attrs.field(default=(), repr=False)
+    listed: frozenset[str] = frozenset()
+    unread: Mapping[str, str] = attrs.field(factory=dict)
 
     @cached_property
     def unmodelled(self) -> tuple[tuple[Any, str], ...]:
@@ -56,7 +59,7 @@ class Manifests:
 
     def missing_kinds(self) -> tuple[MissingKind, ...]:
         """Return the missing kinds that decide scheduling, each with what therefore cannot be told."""
-        return missing_kinds(self.objects)
+        return tuple(missing for missing in missing_kinds(self.objects) if missing.kind.name not in self.listed)
 
     def __repr__(self) -> str:
         counts: dict[str, int] = {}

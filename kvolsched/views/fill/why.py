@@ -241,5 +241,6 @@ def _notes(answer: Why, edit: str) -> Iterator[w.NoteRow]:
         older = note.startswith(("The pod's condition", "Its last try"))
         yield w.NoteRow("△", f"{bold}:", rest) if older and mark else w.NoteRow("△" if older else "–", "", note)
     if answer.missing:
-        kinds = ", ".join(words.partition(":")[0].removeprefix("no ") for words in answer.missing)
+        heads = (words.partition(":")[0] for words in answer.missing)
+        kinds = ", ".join(head.removeprefix("no ").removeprefix("unread ") for head in heads)
         yield w.NoteRow("?", "Not loaded:", f"{kinds} (`.missing` says what that hides).")
