@@ -106,6 +106,8 @@ class ClusterCheck(PrintedAnswer):
 
     rules: str
     placements: tuple[CheckedPlacement, ...]
+    left_out: tuple[str, ...] = ()
+    """What was skipped of the cluster's dump, a line each."""
 
     @property
     def fits(self) -> bool:
@@ -125,10 +127,12 @@ class ClusterCheck(PrintedAnswer):
         [{'pod': 'default/app', 'node': 'n1'}]
         """
         placements = [placement.as_data() for placement in self.placements]
-        return {"fits": self.fits, "rules": self.rules, "placements": placements}
+        left_out = {"left_out": list(self.left_out)} if self.left_out else {}
+        return {"fits": self.fits, "rules": self.rules, "placements": placements, **left_out}
 
     def __repr__(self) -> str:
-        return "\n\n".join("\n".join(placement.lines()) for placement in self.placements)
+        parts = ["\n".join(placement.lines()) for placement in self.placements]
+        return "\n\n".join([*parts, *(["\n".join(self.left_out)] if self.left_out else [])])
 
 
 def check(
@@ -159,6 +163,8 @@ def check(
     sources, dump = _sources(manifests), _sources(cluster)
     try:
         found = Cluster.from_manifests(*dump, revision=revision)
+        if not found.loaded_manifests:
+            raise UnreadableCheck("the cluster has no object")
         mine = [key_of(obj) for obj in read_for_apply(sources).objects]
         before = _placed(found)
         found.apply(*sources)
@@ -172,7 +178,8 @@ def check(
         chosen_nodes(found.world.log, [each])  # refuses what chooses none before anything runs
     unfinished = _run_on(found)
     first = _placement(found, mine, "", before, unfinished)
-    return ClusterCheck(found.revision.name, (first, *(_without(found, mine, each) for each in selectors)))
+    placements = (first, *(_without(found, mine, each) for each in selectors))
+    return ClusterCheck(found.revision.name, placements, found.remarks)
 
 
 def _sources(given: Any) -> list[Any]:

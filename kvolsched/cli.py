@@ -1,12 +1,17 @@
 """The command line: runs and explores scenarios, compares recordings, redacts and questions dumps, measures speed.
 
-It prints the text that a notebook shows.
+It prints the text that a notebook shows. Whatever is printed goes through `say`, whatever fails through `Commands`.
 """
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import os
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +20,11 @@ import click
 
 from .api.kinds.kind import is_kind_name
 from .api.text.fault import ManifestError
+from .api.text.manifest import Manifests
+from .api.text.sources import LIMITS, NamedText
 from .cluster import Cluster
 from .kubectl import ResourceNotFound
+from .notebook_output import printable
 from .results import ApplyRefused
 from .revision import REVISIONS
 from .scenario import ScenarioError, load, scenario, scenario_names
@@ -24,6 +32,7 @@ from .templates import ParameterError
 
 MAX_PASTED = 100_000  # characters that are read of a pasted text; decode() refuses more than it takes
 LAGS = ["none", "ordered", "per kind"]
+Sources = Sequence[Path | NamedText]
 
 
 def parse_time(text: str) -> datetime:
@@ -35,7 +44,72 @@ def parse_time(text: str) -> datetime:
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
-class CommandRefused(click.ClickException):
+def say(text: str, *, err: bool = False) -> None:
+    """Print a text, whose characters a terminal neither obeys nor hides."""
+    click.echo(printable(text), err=err)
+
+
+class Refused(click.ClickException):
+    """An error in one printable sentence."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(printable(words))
+
+
+class Commands(click.Group):
+    """Commands that end with one line, and with code 1, where they cannot read or write a file."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what it printed is written before it ends."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # a terminal of few characters
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            _write_nowhere()  # such as `| head`, which has read enough
+            sys.exit(1)
+        except OSError as error:
+            if error.errno == errno.ENOSPC or error.filename is None:
+                _write_nowhere()
+            place = f"{error.filename}: " if error.filename is not None else "cannot write the output: "
+            raise Refused(f"{place}{error.strerror or error}") from None
+
+
+def _write_nowhere() -> None:
+    """Let Python, which writes at its end what it could not write before, write to nobody."""
+    with suppress(OSError, ValueError):  # a stream without a file
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+class SourceType(click.Path):
+    """A file or directory that is read, or `-` for standard input."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, allow_dash=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a path, or the text of standard input, which is read once."""
+        found = super().convert(value, param, ctx)
+        if found != "-":
+            return Path(os.fsdecode(found))
+        known = ctx.find_root().meta if ctx is not None else {}
+        if known.setdefault(STANDARD_INPUT, False):
+            self.fail("standard input can be read only once", param, ctx)
+        known[STANDARD_INPUT] = True
+        return NamedText(sys.stdin.buffer.read(LIMITS.size + 1), STANDARD_INPUT)
+
+
+STANDARD_INPUT = "standard input"
+SOURCE = SourceType()
+
+
+class CommandRefused(Refused):
     """A refusal in kubectl's words, with a hint about what exists below it."""
 
     def __init__(self, error: Exception) -> None:
@@ -44,10 +118,10 @@ class CommandRefused(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """Print the message without the prefix `Error:`."""
-        click.echo(self.message if not self.hint else f"{self.message}\n{self.hint}", err=True, file=file)
+        say(self.message if not self.hint else f"{self.message}\n{self.hint}", err=True)
 
 
-@click.group()
+@click.group(cls=Commands)
 @click.version_option(package_name="kvolsched")
 def main() -> None:
     """Run Kubernetes' scheduling and volume binding loop."""
@@ -56,7 +130,7 @@ def main() -> None:
 @main.command("scenarios")
 def list_scenarios() -> None:
     """List the shipped scenarios with their questions and parameters."""
-    click.echo(repr(scenario_names()))
+    say(repr(scenario_names()))
 
 
 @main.command()
@@ -69,15 +143,15 @@ def run(name: str, revision: str | None, seed: int | None, settings: tuple[str, 
     cluster = _load_scenario(name, revision, seed, settings)
     if not load(name).script:
         for step in cluster.run(progress=True).steps:
-            click.echo(repr(step))
+            say(repr(step))
     else:
         try:
             load(name).play(cluster, expecting=False, **_parse_settings(name, settings))
         except (KeyError, ApplyRefused) as error:
-            raise click.ClickException(str(error.args[0])) from None
+            raise Refused(str(error.args[0])) from None
         for number in range(cluster.last_step.number):
-            click.echo(repr(cluster.goto(number + 1)))
-    click.echo(repr(cluster.get("pods")))
+            say(repr(cluster.goto(number + 1)))
+    say(repr(cluster.get("pods")))
 
 
 @main.command()
@@ -88,7 +162,7 @@ def run(name: str, revision: str | None, seed: int | None, settings: tuple[str, 
 def explore(name: str, revision: str | None, lag: str, max_states: int) -> None:
     """Search every order of turns of the scenario NAME for a state in which it is stuck."""
     found = _load_scenario(name, revision, None).explore(lag=lag, max_states=max_states)
-    click.echo(repr(found))
+    say(repr(found))
     sys.exit(1 if found.counterexample else 0)
 
 
@@ -110,22 +184,21 @@ def conform(files: tuple[str, ...], revision: str | None, aspects: str, as_json:
     try:
         agreement = compare(files, revision or "", chosen, progress=sys.stderr.isatty())
     except (OSError, ValueError) as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(json.dumps(agreement.as_data()) if as_json else str(agreement))
+        raise Refused(str(error)) from None
+    say(json.dumps(agreement.as_data()) if as_json else str(agreement))
     if agreement.interrupted and as_json:
-        click.echo("interrupted: not all cases were compared", err=True)
+        say("interrupted: not all cases were compared", err=True)
     sys.exit(0 if agreement.complete else 1)
 
 
 @main.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
+@click.argument("files", nargs=-1, required=True, type=SOURCE)
 @click.option("-o", "--output", default="-", help="Output file: JSON or YAML, compressed if .gz.")
 @click.option("--keys", default="", help="A file with new name -> old name, for the owner only.")
 @click.option("--salt", default="", help="Equal dumps and salts give equal names.")
-def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
+def redact(files: Sources, output: str, keys: str, salt: str) -> None:
     """Replace the names in a dump before it is shared; scheduling decisions stay the same."""
     import gzip
-    import os
 
     from .api.text import manifest
     from .redact import redact as replace
@@ -133,7 +206,8 @@ def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
     try:
         read = manifest.read(list(files), lenient=True)
     except manifest.ManifestError as error:
-        raise click.ClickException(str(error)) from None
+        raise Refused(str(error)) from None
+    _say_left_out(read, files)
     found = replace([*read.objects, *read.others], salt=salt)
     plain = output.removesuffix(".gz")
     text = manifest.write(found.objects, "json" if plain.endswith(".json") else "yaml")
@@ -143,20 +217,20 @@ def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
         with os.fdopen(os.open(keys, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
             json.dump(found.names, stream, indent=1, ensure_ascii=False)
     summary = f"{len(found.objects)} objects, {len(found.names)} names replaced; check the file before you share it"
-    click.echo(summary, err=True)
+    say(summary, err=True)
 
 
 @main.command()
-@click.argument("dump", nargs=-1, type=click.Path(exists=True))
+@click.argument("dump", nargs=-1, type=SOURCE)
 @click.option("--pod", default="", help="NAMESPACE/NAME, or a unique NAME; by default all pods without a node.")
 @click.option("--revision", type=click.Choice(list(REVISIONS)), default="upstream", help="Rules that judge.")
 @click.option("--fix", "fixed", is_flag=True, help="Also find the nearest fixes.")
 @click.option("--live", is_flag=True, help="Ask a real cluster by `kubectl get`, which changes nothing there.")
 @click.option("--context", default=None, help="With --live: the context of the kubeconfig.")
 @click.option("-n", "--namespace", "namespaces", multiple=True, help="With --live: read only these.")
-def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool,  # noqa: FBT001 - a flag
+def why(dump: Sources, pod: str, revision: str, fixed: bool,  # noqa: FBT001 - a flag
         live: bool, context: str | None, namespaces: tuple[str, ...]) -> None:  # noqa: FBT001 - a flag
-    """Say why a pod is pending, of a DUMP (files or directories that `kubectl get -o yaml` wrote) or a live cluster."""
+    """Say why a pod is pending: of a DUMP (what `kubectl get -o yaml` wrote; - is stdin) or of a live cluster."""
     from .why import pending
 
     if live == bool(dump) or (not live and (context or namespaces)):
@@ -164,23 +238,23 @@ def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool,  # noqa: FB
     cluster = _read_live(context, namespaces, revision) if live else _load_dump(dump, revision)
     try:
         if pod:
-            click.echo(repr(cluster.why(pod)))
+            say(repr(cluster.why(pod)))
             if fixed:
-                click.echo(f"\n{cluster.fix(pod)!r}")
+                say(f"\n{cluster.fix(pod)!r}")
             return
-        click.echo("\n\n".join(repr(cluster.fix(name)) for name in pending(cluster)) if fixed else repr(cluster.why()))
+        say("\n\n".join(repr(cluster.fix(name)) for name in pending(cluster)) if fixed else repr(cluster.why()))
     except KeyError as error:
-        raise click.ClickException(str(error.args[0])) from None
+        raise Refused(str(error.args[0])) from None
 
 
 @main.command("check")
-@click.argument("manifests", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--cluster", "dump", multiple=True, required=True, metavar="DUMP",
-              type=click.Path(exists=True, path_type=Path), help="The cluster: what `kubectl get -o yaml` wrote.")
+@click.argument("manifests", nargs=-1, required=True, type=SOURCE)
+@click.option("--cluster", "dump", multiple=True, required=True, metavar="DUMP", type=SOURCE,
+              help="The cluster: what `kubectl get -o yaml` wrote.")
 @click.option("--without", multiple=True, metavar="SELECTOR", help="Also stop these nodes: --without zone=a.")
 @click.option("--revision", type=click.Choice(list(REVISIONS)), default="upstream", help="Rules that judge.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-def check_(manifests: tuple[Path, ...], dump: tuple[Path, ...], without: tuple[str, ...], revision: str,
+def check_(manifests: Sources, dump: Sources, without: tuple[str, ...], revision: str,
            as_json: bool) -> None:  # noqa: FBT001 - a flag
     """Say whether the pods of MANIFESTS would get a node: exits 0 if all do, 1 if one pends, 2 if it cannot be read."""
     from .check import UNREADABLE, check
@@ -188,9 +262,9 @@ def check_(manifests: tuple[Path, ...], dump: tuple[Path, ...], without: tuple[s
     try:
         found = check(manifests, dump, without=without, revision=revision)
     except (ValueError, KeyError) as error:
-        click.echo(json.dumps({"error": str(error.args[0])}) if as_json else f"Error: {error.args[0]}", err=not as_json)
+        say(json.dumps({"error": str(error.args[0])}) if as_json else f"Error: {error.args[0]}", err=not as_json)
         sys.exit(UNREADABLE)
-    click.echo(json.dumps(found.as_data()) if as_json else repr(found))
+    say(json.dumps(found.as_data()) if as_json else repr(found))
     sys.exit(found.exit_code)
 
 
@@ -217,7 +291,7 @@ def bench_(workloads: tuple[str, ...], fit: str, **options: Any) -> None:
     try:
         code = bench(workloads, fit=tuple(map(int, words)), **options)
     except (KeyError, OSError) as error:
-        raise click.ClickException(str(error)) from None
+        raise Refused(str(error)) from None
     sys.exit(code)
 
 
@@ -230,8 +304,8 @@ def decode_(sentence: tuple[str, ...]) -> None:
     try:
         found = decode(" ".join(sentence) if sentence else sys.stdin.read(MAX_PASTED))
     except ValueError as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(repr(found))
+        raise Refused(str(error)) from None
+    say(repr(found))
     sys.exit(1 if found.unknown else 0)
 
 
@@ -249,9 +323,9 @@ def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
         found = cluster.get(kind, name=names, output=output or "", **options)
     except (ResourceNotFound, ValueError) as error:
         raise CommandRefused(error) from None
-    click.echo(repr(found), err=not output and not found)
+    say(repr(found), err=not output and not found)
     if not output and not found and not options["all_namespaces"] and cluster.get(kind, all_namespaces=True):
-        click.echo("Other namespaces have some: -n NAMESPACE, or -A for all.", err=True)
+        say("Other namespaces have some: -n NAMESPACE, or -A for all.", err=True)
 
 
 @main.command("describe")
@@ -265,7 +339,7 @@ def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> N
         found = [cluster.describe(kind, name, namespace, now=now) for name in names or ("",)]
     except ResourceNotFound as error:
         raise CommandRefused(error) from None
-    click.echo("\n\n\n".join(map(repr, found)))
+    say("\n\n\n".join(map(repr, found)))
 
 
 def _parse_words(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
@@ -273,22 +347,35 @@ def _parse_words(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]
 
     def is_kind_word(word: str) -> bool:
         first = word.partition("/")[0].partition(",")[0]
-        return first == "all" or is_kind_name(first) or not Path(word).exists()
+        return first == "all" or is_kind_name(first) or (word != "-" and not Path(word).exists())
 
     number = next((place for place, word in enumerate(words) if place and is_kind_word(word)), len(words))
     dumps, asked = words[:number], words[number:]
-    if not Path(dumps[0]).exists():
+    if dumps[0] != "-" and not Path(dumps[0]).exists():
         raise click.UsageError(f"the first word must be a dump: {dumps[0]!r} is no file or directory.")
     if not asked:
         raise click.UsageError("name a kind after the dump, such as pods, pvc or nodes.")
-    return _load_dump(dumps, "upstream"), asked[0], asked[1:]
+    context = click.get_current_context()
+    return _load_dump([SOURCE.convert(dump, None, context) for dump in dumps], "upstream"), asked[0], asked[1:]
 
 
-def _load_dump(dump: tuple[str, ...], revision: str) -> Cluster:
+def _load_dump(dump: Sources, revision: str) -> Cluster:
     try:
-        return Cluster.from_manifests(*map(Path, dump), revision=revision)
+        cluster = Cluster.from_manifests(*dump, revision=revision)
     except ManifestError as error:
-        raise click.ClickException(str(error)) from None
+        raise Refused(str(error)) from None
+    if cluster.loaded_manifests is not None:
+        _say_left_out(cluster.loaded_manifests, dump)
+    return cluster
+
+
+def _say_left_out(read: Manifests, sources: Sources) -> None:
+    """Refuse sources without any object; say what was skipped, and what counts of two things of one name."""
+    if not read:
+        names = ", ".join(each.name if isinstance(each, NamedText) else str(each) for each in sources)
+        raise Refused(f"{names}: there is no object in it, only space or comments")
+    for line in read.left_out():
+        say(f"Warning: {line}", err=True)
 
 
 def _read_live(context: str | None, namespaces: tuple[str, ...], revision: str) -> Cluster:
@@ -298,9 +385,9 @@ def _read_live(context: str | None, namespaces: tuple[str, ...], revision: str) 
     try:
         cluster = Cluster.from_kubectl(context, namespaces or None, revision=revision)
     except (KubectlError, ManifestError, ValueError) as error:
-        raise click.ClickException(str(error)) from None
+        raise Refused(str(error)) from None
     for remark in cluster.remarks:
-        click.echo(remark, err=True)
+        say(remark, err=True)
     return cluster
 
 
@@ -308,7 +395,7 @@ def _load_scenario(name: str, revision: str | None, seed: int | None, settings: 
     try:
         return scenario(name, revision or "", seed=seed, **_parse_settings(name, settings))
     except (KeyError, ScenarioError) as error:
-        raise click.ClickException(str(error.args[0])) from None
+        raise Refused(str(error.args[0])) from None
 
 
 def _parse_settings(name: str, settings: tuple[str, ...]) -> dict[str, Any]:

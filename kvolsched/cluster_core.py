@@ -12,6 +12,8 @@ from typing import Any, Self, TypeVar
 
 import attrs
 
+from kvolsched.notebook_output import printable
+
 from . import autoscaler, user_commands
 from .actor_names import actor_with_cause, actors_called, component_called
 from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
@@ -79,6 +81,11 @@ class ClusterCore:
     ) -> Self:  # fmt: skip
         """Load a cluster from manifests: texts, files, directories, or the output of `kubectl get -o yaml`.
 
+        Args:
+            lenient: what is no object of a cluster (Helm values, a template) is skipped, and of two objects of one name
+                the last counts, each with a line in `repr`; fields and words of other versions are kept. Else all of
+                these are refused.
+
         Raises:
             ManifestError: every fault of every source, with file, line and field path; nothing is loaded.
 
@@ -90,6 +97,7 @@ class ClusterCore:
         read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
         cluster.load(read.objects)
         cluster.loaded_manifests = read
+        cluster.remarks = tuple(read.left_out())
         return cluster
 
     @classmethod
@@ -682,7 +690,7 @@ class ClusterCore:
         counts = ", ".join(f"{n} {kind.name}{plural[kind] if n != 1 else ''}" for kind, n in count.items() if n)
         where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
         head = f"Cluster {self.name or '(unnamed)'}, rules {self.rules_in_words()}: {counts or 'no objects'}; {where}"
-        return "\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in self.remarks)])
+        return printable("\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in self.remarks)]))
 
 
 def _creates_node(turn: Turn) -> bool:

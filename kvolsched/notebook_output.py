@@ -1,21 +1,55 @@
 """How answers are shown in a notebook: as lines that never break a word, or as a picture with those lines beside it.
 
-Front ends wrap plain text in the middle of a word. A `PrintedAnswer` is therefore also HTML: sentences wrap at spaces
-with the indent they are printed with, lines of a table scroll instead. A `DrawnAnswer` has a picture. The rooms that
-find answers know no drawing; `draw_with` is told by the top floor which function draws.
+What is printed may hold names and messages of somebody else's files: `printable` shows the characters in them that a
+terminal would obey, and every answer prints through it. Front ends wrap plain text in the middle of a word. A
+`PrintedAnswer` is therefore also HTML: sentences wrap at spaces with the indent they are printed with, lines of a table
+scroll instead. A `DrawnAnswer` has a picture. The rooms that find answers know no drawing; `draw_with` is told by the
+top floor which function draws.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import wraps
 from html import escape
 from pathlib import Path
 from typing import Any
 
 _COLUMNS = re.compile(r"\S {2,}\S")
 _BLOCK = "margin:0;white-space:pre;word-break:normal;overflow-x:auto"
+# Characters that a terminal obeys or hides: control (but line feed and tab) and format characters, separators of lines,
+# halves of a pair. A test compares them with Unicode's categories Cc, Cf, Zl, Zp and Cs.
+UNPRINTABLE = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+)
+_UNPRINTABLE = re.compile(f"[{UNPRINTABLE}]")
 _draw: list[Callable[[Any], Any]] = []
+
+
+def printable(text: str) -> str:
+    r"""Return a text with the characters that a terminal obeys or hides as codes: `\x1b`, `\u202e`.
+
+    Line feeds and tabs stay. Python, and YAML in double quotes, read the codes back.
+    """
+    return text if text.isascii() and text.isprintable() else _UNPRINTABLE.sub(_code, text)
+
+
+def _code(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def printing_safely(show: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Return a `__repr__` or `__str__` whose text is printable."""
+
+    @wraps(show)
+    def shown(answer: Any) -> str:
+        return printable(show(answer))
+
+    return shown
 
 
 def draw_with(function: Callable[[Any], Any]) -> None:
@@ -41,9 +75,15 @@ def _wrapping(line: str, indent: int) -> str:
 
 
 class PrintedAnswer:
-    """An answer that prints as lines; a notebook shows the same lines without breaking a word."""
+    """An answer that prints as lines, all characters visible; a notebook shows the same without breaking a word."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in ("__repr__", "__str__"):
+            if (show := vars(cls).get(name)) is not None and not hasattr(show, "__wrapped__"):  # attrs makes it twice
+                setattr(cls, name, printing_safely(show))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
         text = repr(self)

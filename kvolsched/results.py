@@ -10,7 +10,7 @@ from textwrap import wrap
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, printable
 
 from .world.apiserver import RefusedWrite
 from .world.history import Turn
@@ -80,12 +80,12 @@ class ApplyRefused(Exception):
 
     def __init__(self, refusals: Sequence[RefusedWrite]) -> None:
         self.refusals = tuple(refusals)
-        super().__init__("\n".join(refused.message for refused in self.refusals))
+        super().__init__(printable("\n".join(refused.message for refused in self.refusals)))
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What kubectl prints: an entry for each refused object."""
-        return tuple(map(_printed, self.refusals))
+        return tuple(printable(_printed(refused)) for refused in self.refusals)
 
     def _render_traceback_(self) -> list[str]:
         lines = "\n".join(self.lines).split("\n")

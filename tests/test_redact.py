@@ -200,7 +200,8 @@ def test_the_command_writes_a_dump_and_the_owners_key(tmp_path, name):
     """FILES become one dump, as it is named; the key is for the owner's eyes and brings every name back."""
     out, keys = tmp_path / name, tmp_path / "keys.json"
     done = CliRunner().invoke(main, ["redact", *map(str, DUMPS), "-o", str(out), "--keys", str(keys)])
-    assert done.exit_code == 1  # the two dumps hold the same namespace-less objects twice
+    assert 0 == done.exit_code
+    assert done.stderr.count("duplicate of the object") > 2  # the two dumps hold the same namespace-less objects twice
     done = CliRunner().invoke(main, ["redact", str(DUMPS[0]), "-o", str(out), "--keys", str(keys)])
     assert (0, "") == (done.exit_code, done.stdout)
     names = json.loads(keys.read_text())

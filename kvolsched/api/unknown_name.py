@@ -9,6 +9,8 @@ from pathlib import Path
 from traceback import extract_tb
 from types import TracebackType
 
+from kvolsched.notebook_output import printable
+
 HOUSE = str(Path(__file__).parent.parent)  # the package's own files
 MAX_LISTED = 12  # names in a sentence; of more the nearest are enough
 MAX_NEAREST = 3
@@ -29,7 +31,7 @@ class UnknownName(KeyError, ValueError):
     """
 
     def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
+        return printable(str(self.args[0])) if self.args else ""
 
     def _render_traceback_(self) -> list[str]:
         """Return what a notebook shows: the line that asked, if its cell has several, and the sentence."""

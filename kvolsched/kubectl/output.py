@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, printable
 
 from .formatting import align_columns
 
@@ -70,18 +68,6 @@ class CommandOutput(PrintedAnswer):
         return (self.stdout + self.stderr).removesuffix("\n")
 
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
 def escape_control_characters(text: str) -> str:
-    """Return a text that a terminal can show: `^[` for the escape character, codes for other control characters.
-
-    kubectl replaces escape and carriage return; we replace every control character, and those that reverse a line.
-    """
-    return _CONTROL.sub(lambda found: _as_text(found[0]), text)
-
-
-def _as_text(character: str) -> str:
-    known = {"\x1b": "^[", "\r": "\\r"}
-    code = ord(character)
-    return known.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
+    r"""Return a text that a terminal can show: `^[` and `\r` as kubectl writes them, codes for all others."""
+    return printable(text.replace("\x1b", "^[").replace("\r", "\\r"))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from ..api.kinds.kind import find_kind
+from ..api.text import json_text
 from ..api.text.convert import to_plain
 from ..api.text.yaml_text import to_kubectl_yaml
 
 _CHUNKS = re.compile(r"[0-9]+|[^\W\d_]|.", re.DOTALL)
 _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
-_ESCAPED = re.compile("[<>&\x7f-\x9f\u2028\u2029]")
+_ESCAPED = re.compile("[<>&]")
 
 
 def printed_data(objects: Sequence[Any], *, as_list: bool) -> dict[str, Any]:
@@ -35,8 +35,8 @@ def serialize(objects: Sequence[Any], output: str, *, as_list: bool) -> str:
 def to_json(data: Any, indent: int | None = None) -> str:
     """Return plain data as Go's encoder writes it: sorted keys, `<`, `>`, `&` as codes; compact without an indent."""
     separators = (",", ": ") if indent else (",", ":")
-    text = json.dumps(data, indent=indent, ensure_ascii=False, sort_keys=True, separators=separators)
-    return _ESCAPED.sub(lambda found: _HTML.get(found[0]) or f"\\u{ord(found[0]):04x}", text)
+    text = json_text.to_json(data, indent=indent, sort_keys=True, separators=separators)
+    return _ESCAPED.sub(lambda found: _HTML[found[0]], text)
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from attrs import evolve, field, frozen
 
@@ -13,7 +13,7 @@ from ..cluster_acts import ClusterActs
 from ..cluster_core import ClusterCore
 from ..cluster_rules import ClusterRules
 from ..explain import last_pass
-from ..notebook_output import PrintedAnswer
+from ..notebook_output import PrintedAnswer, printable
 from ..predict import question_of_next_step
 from ..results import hanging_indent
 from ..revision import Revision
@@ -304,9 +304,12 @@ def disagreement(found: Any, head: str = "") -> Figure:
 
 
 class Text(PrintedAnswer, str):
-    """A string that a notebook shows without quotes."""
+    """A printable string that a notebook shows without quotes."""
 
     __slots__ = ()
+
+    def __new__(cls, text: str = "") -> Self:
+        return super().__new__(cls, printable(text))
 
     def __repr__(self) -> str:
         return str(self)

@@ -60,7 +60,7 @@ def test_faults_name_what_was_meant():
     assert 'unknown field; did you mean "image"?' == messages[0]
     assert messages[3].endswith('did you mean "WaitForFirstConsumer"?')
     assert 'wants true or false, got "yes"' == messages[4]
-    assert "duplicate of the object in namespace default in document 1" == messages[5]
+    assert "duplicate of the object in namespace default in document 1, line 3" == messages[5]
 
 
 def test_a_notebook_shows_ten_lines_of_plain_text():

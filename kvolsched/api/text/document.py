@@ -5,7 +5,8 @@ Returns problems without lines; `manifest` finds the lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -58,6 +59,37 @@ def split_objects(document: Document) -> Iterator[tuple[Document, Problem | None
         yield document, None
 
 
+def skipped_problem(data: Any, problems: Sequence[Problem]) -> Problem | None:
+    """Return why a dump leaves this document out: it is of another tool, has no name, or is a template; else None.
+
+    A list, and an object of a kind that lacks its apiVersion by a slip, are not left out.
+    """
+    if not isinstance(data, dict):
+        return attrs.evolve(problems[0], rule="skipped") if problems else None
+    metadata, kind = data.get("metadata"), data.get("kind")
+    if isinstance(kind, str) and kind.endswith("List"):
+        return None
+    names = [metadata.get(key) for key in ("name", "Name", "generateName")] if isinstance(metadata, dict) else []
+    if not kind or (not data.get("apiVersion") and kind not in KINDS_BY_NAME):
+        absent = " and ".join(key for key in ("apiVersion", "kind") if not data.get(key))
+        is_or_are = "are" if " " in absent else "is"
+        return Problem((), "skipped", None, f"is no object of Kubernetes: {absent} {is_or_are} missing")
+    if any(_is_template(value) for value in (*names, *(problem.value for problem in problems))):
+        return Problem(("metadata", "name"), "skipped", None, TEMPLATE)
+    if unknown := [each for each in problems if each.path in (("apiVersion",), ("kind",)) and each.rule == "enum"]:
+        return attrs.evolve(unknown[0], rule="skipped")  # of an older release, or misspelt
+    if not any(names) and (metadata is None or isinstance(metadata, dict)):
+        return Problem(("metadata", "name"), "skipped", None, "has no name, as every object of a cluster has one")
+    return None
+
+
+TEMPLATE = "is a template: render it first, as `helm template` and `kubectl kustomize` do"
+
+
+def _is_template(value: Any) -> bool:
+    return isinstance(value, str) and "{{" in value
+
+
 def decode_object(data: Mapping[str, Any], *, lenient: bool) -> tuple[Any, list[Problem]]:
     """Return an object and its problems, those of its kind and name included."""
     problems = _check_kind(data)
@@ -76,10 +108,13 @@ def decode_object(data: Mapping[str, Any], *, lenient: bool) -> tuple[Any, list[
 
 def _check_names(metadata: Mapping[str, Any]) -> list[Problem]:
     """Return a problem for each name that cannot be part of a URL path; other rules for names differ by kind."""
-    words = "may not be '.' or '..' or contain '/' or '%'"
+    words = "may not be '.' or '..' or contain '/', '%', '{{' or control characters"
     return [Problem(("metadata", key), "name", metadata[key], f"{format_value(metadata[key])} {words}")
             for key in ("name", "namespace")
-            if isinstance(metadata.get(key), str) and (metadata[key] in (".", "..") or set("/%") & set(metadata[key]))]
+            if isinstance(metadata.get(key), str) and (metadata[key] in (".", "..") or _NO_NAME.search(metadata[key]))]
+
+
+_NO_NAME = re.compile(r"[/%\x00-\x1f\x7f-\x9f]|\{\{")
 
 
 def _fill_printed(obj: Any, data: Mapping[str, Any], problems: list[Problem], *,
@@ -128,19 +163,25 @@ _BUILT_IN_GROUPS = ("", "apps", "storage.k8s.io", "policy", "scheduling.k8s.io",
 _UNMODELLED_KINDS = ("ServiceAccount", "PodTemplate", "Endpoints", "ControllerRevision")
 
 
-def find_duplicate(document: Document, seen: dict[Any, Document]) -> list[Problem]:
-    """Return a problem if an object with this kind, namespace and name was seen before."""
-    data, metadata = document.data, document.data.get("metadata")
+def object_identity(data: Mapping[str, Any]) -> tuple[str, str, str, str] | None:
+    """Return apiVersion, kind, namespace and name of plain data, by which objects are told apart; None without one."""
+    metadata = data.get("metadata")
     name = metadata.get("name") or metadata.get("Name") if isinstance(metadata, dict) else None
-    if not all(isinstance(word, str) for word in (name, data.get("kind"), data.get("apiVersion"))):
-        return []
-    known = KINDS_BY_NAME.get(data["kind"])
-    namespace = str(metadata.get("namespace") or "default") if known is None or known.namespaced else ""
-    first = seen.setdefault((data["apiVersion"], data["kind"], namespace, name), document)
-    if first is document:
-        return []
-    place = f"document {first.number}" if first.number else "another document"
-    place += f" of {first.source}" if first.source and first.source != document.source else ""
+    api_version, kind = data.get("apiVersion"), data.get("kind")
+    if not (isinstance(name, str) and isinstance(kind, str) and isinstance(api_version, str)):
+        return None
+    known = KINDS_BY_NAME.get(kind)
+    namespaced = known is None or known.namespaced
+    namespace = str(metadata.get("namespace") or "default") if metadata and namespaced else ""
+    return api_version, kind, namespace, name
+
+
+def duplicate_problem(identity: tuple[str, str, str, str], first: Document, second: Document) -> Problem:
+    """Return the problem of a second object with the identity of a first one, whose place it names."""
+    _, _, namespace, name = identity
+    place = f"document {first.number}{{place}}" if first.number else "another document"
+    place += f" of {first.source}" if first.source and first.source != second.source else ""
     place += f", {format_path(first.inside)}" if first.inside else ""
     scope = f" in namespace {namespace}" if namespace else ""
-    return [Problem(("metadata", "name"), "duplicate", name, f"duplicate of the object{scope} in {place}")]
+    message = f"duplicate of the object{scope} in {place}"
+    return Problem(("metadata", "name"), "duplicate", name, message, other=first)

@@ -13,9 +13,12 @@ from typing import Any
 
 import attrs
 
+from kvolsched.notebook_output import printable
+
 # A path as nested pairs (path of the parent, key or index), None for the object: cheap to extend while reading.
 PathChain = tuple[Any, str | int] | None
 MAX_LINE_LENGTH = 200  # characters of one printed line
+MESSAGE_ROOM = 110  # of these, for the message, whatever stands before it
 MAX_LINES = 10  # lines shown in a notebook
 
 
@@ -68,7 +71,8 @@ class Problem:
     """A problem in one object, before its place in the source is known.
 
     `rule` is one of: unknown (no such field), type, quantity, enum, conflict (two spellings with different values),
-    spelling (accepted and normalised). `got` and `wants` are the type names in the API server's message.
+    spelling (accepted and normalised). `got` and `wants` are the type names in the API server's message. `other` is the
+    document whose place the message names as `{place}`.
     """
 
     path: tuple[str | int, ...]
@@ -77,6 +81,7 @@ class Problem:
     message: str
     got: str = ""
     wants: str = ""
+    other: Any = None
 
     @property
     def field(self) -> str:
@@ -98,13 +103,34 @@ class Fault:
     message: str = ""
 
     def __str__(self) -> str:
-        places = [self.source] if self.source else []
-        places += [f"document {self.document}"] if self.document else []
+        places = [f"document {self.document}"] if self.document else []
         places += [f"line {self.line}"] if self.line else []
-        parts = [", ".join(places), self.object, self.path, self.message]
-        line = ": ".join(part for part in parts if part)
-        line = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
+        parts = [printable(part) for part in (self.source, self.object, self.path, self.message)]
+        parts = [part.replace("\n", "\\n").replace("\t", "\\t") for part in parts]
+        line = _joined(parts, places)
+        if len(line) > MAX_LINE_LENGTH:
+            room = MAX_LINE_LENGTH - min(len(parts[3]), MESSAGE_ROOM) - len(_joined(("", "", "", ""), places)) - 8
+            line = _joined([*(_shortened(part, room // 3) for part in parts[:3]), parts[3]], places)
         return line if len(line) <= MAX_LINE_LENGTH else f"{line[: MAX_LINE_LENGTH - 1]}…"
+
+
+def _joined(parts: Sequence[str], places: Sequence[str]) -> str:
+    """Return one line of source, object, path and message; the places stand beside the source."""
+    source, *others = parts
+    return ": ".join(filter(None, (", ".join(filter(None, (source, *places))), *others)))
+
+
+def _shortened(text: str, room: int) -> str:
+    """Return a long path or name without its middle: both ends tell it apart, and the message keeps its room."""
+    kept = (room - 1) // 2
+    return text if len(text) <= room else f"{text[:kept]}…{text[-kept:]}"
+
+
+def fault_lines(found: Sequence[Fault], max_lines: int, where: str) -> list[str]:
+    """Return faults as at most so many lines; the last one says how many there are more, and where."""
+    if len(found) <= max_lines:
+        return list(map(str, found))
+    return [*map(str, found[: max_lines - 1]), f"… and {len(found) - max_lines + 1:,} more{where}"]
 
 
 class ManifestError(ValueError):
@@ -121,11 +147,7 @@ class ManifestError(ValueError):
         """Return a headline and a line for each fault, at most this many lines."""
         count = len(self.faults)
         headline = f"{count} fault{'' if count == 1 else 's'} in the manifests; nothing was loaded"
-        shown = self.faults if count < max_lines else self.faults[: max_lines - 2]
-        lines = [headline, *map(str, shown)]
-        if len(shown) < count:
-            lines.append(f"… and {count - len(shown)} more; all are in .faults")
-        return lines
+        return [headline, *fault_lines(self.faults, max_lines - 1, "; all are in .faults")]
 
     def _render_traceback_(self) -> list[str]:
         return self.lines()

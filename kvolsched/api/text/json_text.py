@@ -11,6 +11,8 @@ from typing import Any
 
 import attrs
 
+from kvolsched.notebook_output import UNPRINTABLE
+
 from .fault import Fault, format_value
 from .sources import LIMITS
 
@@ -19,6 +21,7 @@ FieldPath = tuple[str | int, ...]
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89abcdefABCDEF]")
 _SPACE = re.compile(r"\s*")
+_UNPRINTABLE = re.compile(f"[{UNPRINTABLE}]")
 
 
 class JsonFault(ValueError):
@@ -35,6 +38,12 @@ class JsonDocuments:
 
     documents: tuple[Any, ...]
     faults: tuple[Fault, ...]
+
+
+def to_json(plain: Any, **form: Any) -> str:
+    """Return plain data as JSON, in which characters that a terminal obeys or hides are codes; `form` as json.dumps."""
+    text = json.dumps(plain, ensure_ascii=False, **form)
+    return _UNPRINTABLE.sub(lambda found: json.dumps(found[0])[1:-1].replace("\x7f", r"\u007f"), text)
 
 
 def json_documents(text: str) -> JsonDocuments:

@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 import yaml
 
+from kvolsched.notebook_output import printable
+
 from .fault import Fault, format_value
 from .json_text import FieldPath
 from .sources import LIMITS
@@ -31,8 +33,10 @@ def yaml_documents(text: str, source: str, faults: list[Fault],
 
 def is_yaml(text: str) -> bool:
     """Say whether a text that begins like JSON, but is none, is YAML in flow style."""
-    reader = _YamlReader(text, "", [])
-    return len(text) < 10**6 and any(data is not None for _, data in reader.documents()) and reader.valid
+    faults: list[Fault] = []
+    documents = yaml_documents(text, "", faults) if len(text) < 10**6 else ()
+    found = [data for _, data in documents if data is not None]
+    return bool(found) and all(fault.rule == "duplicate" for fault in faults)
 
 
 def find_yaml_lines(text: str, wanted: Collection[tuple[int, FieldPath]]) -> dict[tuple[int, FieldPath], int]:
@@ -44,13 +48,13 @@ def find_yaml_lines(text: str, wanted: Collection[tuple[int, FieldPath]]) -> dic
 
 
 def to_yaml(plain: Any) -> str:
-    """Return plain data as one YAML document, as kubectl writes it."""
-    return yaml.dump(plain, Dumper=_YamlWriter, sort_keys=False, allow_unicode=True, width=2**20)
+    """Return plain data as one YAML document, as kubectl writes it; no character in it hides, or is obeyed."""
+    return printable(yaml.dump(plain, Dumper=_YamlWriter, sort_keys=False, allow_unicode=True, width=2**20))
 
 
 def to_kubectl_yaml(plain: Any) -> str:
     """Return plain data as `kubectl get -o yaml` prints it: lines folded, ambiguous texts in double quotes."""
-    return yaml.dump(plain, Dumper=_KubectlWriter, sort_keys=False, allow_unicode=True, width=80)
+    return printable(yaml.dump(plain, Dumper=_KubectlWriter, sort_keys=False, allow_unicode=True, width=80))
 
 
 _CONSTANTS: Mapping[str, Any] = {
@@ -89,7 +93,6 @@ class _YamlReader:
                  progress: Callable[[int], object] = lambda _: None) -> None:
         self.text, self.source, self.faults, self.progress = text, source, faults, progress
         self.reported = 0
-        self.valid = True
         self.document = 0
         self.size = 0  # characters that the text stands for, aliases expanded
         self.anchors: dict[str, tuple[Any, int] | None] = {}
@@ -135,7 +138,6 @@ class _YamlReader:
         return before.count(b"\n") + 1
 
     def add_fault(self, mark: Any, rule: str, message: str, value: Any = None, *, line: int = 0) -> None:
-        self.valid = False
         line = mark.line + 1 if mark is not None else line
         fault = Fault(source=self.source, document=self.document, line=line, rule=rule, value=value, message=message)
         self.faults.append(fault)
@@ -239,11 +241,11 @@ class _YamlReader:
                 if not all(isinstance(item, dict) for item in several):
                     self.add_fault(event.start_mark, "merge",
                                    f"<< wants a mapping or a list of them, got {format_value(value)}", value)
-            elif key in data:
+                continue
+            if key in data:
                 self.add_fault(event.start_mark, "duplicate",
                                f"the key {format_value(key)} appears twice in one mapping", key)
-            else:
-                data[key] = value
+            data[key] = value  # the last one counts, as for Kubernetes' decoders, where the fault does not refuse it
         for item in merged:
             for key, value in item.items():
                 data.setdefault(key, value)
@@ -301,7 +303,8 @@ class _YamlWriter(_Dumper):  # type: ignore[misc]
         return "!" if ambiguous and (value in _AMBIGUOUS or not isinstance(_scalar(value), str)) else found
 
     def text(self, data: str) -> Any:
-        return self.represent_scalar(_STRING_TAG, data, style="|" if "\n" in data else None)
+        style = '"' if printable(data) != data else "|" if "\n" in data else None  # codes are read in double quotes
+        return self.represent_scalar(_STRING_TAG, data, style=style)
 
 
 _STRING_TAG = "tag:yaml.org,2002:str"
@@ -318,8 +321,8 @@ class _KubectlWriter(_YamlWriter):
     """Quotes texts as kubectl's library does (sigs.k8s.io/yaml): twice where they look like other values."""
 
     def kubectl_text(self, data: str) -> Any:
-        if "\n" in data:
-            return self.represent_scalar(_STRING_TAG, data, style="|")
+        if printable(data) != data or "\n" in data:
+            return self.text(data)
         other = data in _AMBIGUOUS or not isinstance(_scalar(data), str)
         other = other or any(form.fullmatch(data) for form in (_TIME, _BASE_60, _NO_NUMBER))
         return self.represent_scalar(_STRING_TAG, data, style='"' if other else None)

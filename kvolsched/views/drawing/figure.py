@@ -16,6 +16,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from kvolsched.notebook_output import printable
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.drawing.theme import page_style, png_form, resolve, svg_png
 
@@ -43,7 +44,7 @@ class Figure:
 
     draw: Draw = field(repr=False, converter=_as_draw, eq=False)
     """Width in px and selection -> SVG with classes of the style sheet; a picture of one width is given as its SVG."""
-    reading: str
+    reading: str = field(converter=printable)
     """The picture in words, as lines; nbval compares them."""
     theme: str = "light"
     """Colours of the saved picture: light or dark."""

@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
+from kvolsched.notebook_output import UNPRINTABLE
+
 FONT = '"Helvetica Neue",Helvetica,Arial,"Liberation Sans",sans-serif'
 
 # Advance widths of U+0020..U+007E in thousandths of the font size.
@@ -114,15 +116,14 @@ def wrap(text: str, room: float, size: float, lines: int, *, bold: bool = False)
 
 
 _ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&#39;"}
-# Characters that XML forbids, and those that change the direction of all text that follows.
-_FORBIDDEN = (*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000),
-              *range(0x202A, 0x202F), *range(0x2066, 0x206A))  # fmt: skip
-_TABLE = _ESCAPES | dict.fromkeys(_FORBIDDEN, "\ufffd")
+_FORBIDDEN = re.compile(f"[{UNPRINTABLE}\ufffe\uffff]")  # XML forbids some; others hide, or turn all text that follows
 
 
 def escape(text: str) -> str:
-    """Make a string safe inside elements and quoted attributes of HTML and XML."""
-    return text if text.isalnum() else text.translate(_TABLE)
+    """Make a string safe inside elements and quoted attributes of HTML and XML; each character takes its place."""
+    if text.isalnum():
+        return text
+    return (text if text.isascii() and text.isprintable() else _FORBIDDEN.sub("\ufffd", text)).translate(_ESCAPES)
 
 
 def name_in_ref(ref: str) -> str:
