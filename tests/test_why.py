@@ -488,3 +488,15 @@ def test_five_thousand_nodes_in_a_second():
     assert [("request", "cpu", 5_000)] == [(demand.sort, demand.about, demand.nodes) for demand in answer.demands]
     assert 1 == len(answer)
     assert taken < 5, f"{taken:.2f} s"  # 0.3 s on an idle machine
+
+
+def test_a_claim_that_is_never_provisioned_says_what_its_provisioner_said():
+    """A pod whose claim of an Immediate class stays unbound is told the provisioner's last warning about the claim."""
+    c = Cluster.from_manifests(
+        [make.node("n1"), make.storage_class("fast", "disk.example.com", waits=False), make.claim("data", "1Gi", "fast"),
+         make.pod("web", "data")],
+        components={"disk.example.com": {"fails": [{"times": None, "code": "Internal", "desc": "the array is on fire"}]}},
+    )
+    _ = c.run(seconds=30)
+    [note] = [note for note in c.why("web").notes if note.startswith("claim data is Pending; last warning: ")]
+    assert "the array is on fire" in note

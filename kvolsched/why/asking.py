@@ -145,7 +145,8 @@ def _answer(cluster: ClusterCore, key: Key, missing: tuple[str, ...], judge_pod:
         return attrs.evolve(answer, state="gated", headline=head, sentence=gated_message(asked))
     if answer.state == "fits":
         return _fitting_answer(answer, judgement, message)
-    return attrs.evolve(answer, notes=(*answer.notes, *sentences.compare_with_condition(message, answer.sentence)))
+    compared = sentences.compare_with_condition(message, answer.sentence)
+    return attrs.evolve(answer, notes=(*answer.notes, *_warnings_of_claims(cluster, asked), *compared))
 
 
 def _condition_message(pod: Pod) -> str:
@@ -325,6 +326,14 @@ def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
         event, warning = last_event(cluster, claim), last_event(cluster, claim, "Warning")
         told = f"; last event: {event}" if event else ""
         yield f"claim {name} is {phase}: {next_act}{told}" + (f"; last warning: {warning}" if warning != event else "")
+
+
+def _warnings_of_claims(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
+    """Yield the last warning about each unbound claim of a pod: what its provisioner could not do."""
+    for name in dict.fromkeys(pod.claim_names()):
+        claim = _claim(cluster, pod, name)
+        if claim is not None and not volumes.is_bound(claim) and (warning := last_event(cluster, claim, "Warning")):
+            yield f"claim {name} is {claim.status.phase or 'Pending'}; last warning: {warning}"
 
 
 def last_event(cluster: ClusterCore, obj: Any, type_: str = "") -> str:

@@ -47,6 +47,22 @@ def test_a_zonal_driver_takes_the_zone_of_the_selected_node_and_a_local_one_the_
     assert reach(made) == {"kubernetes.io/hostname": ("node-b",)}
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_driver_that_registers_no_topology_reaches_every_node(waits):
+    """Where the driver runs on nodes and names no label key on any, as network storage does, volumes have no affinity."""
+    registered = [objects.csi_node(one.metadata.name, 25, EBS) for one in NODES]
+    made, = world().create(*registered, ebs(waits=waits), claim(selected_node="node-b" if waits else "")).run(60).all("PersistentVolume")
+    assert made.spec.node_affinity is None
+
+
+def test_a_driver_that_registers_keys_on_one_node_has_topology():
+    """One node with keys is enough: a selected node without keys is then no place for its volumes."""
+    registered = [objects.csi_node("node-a", 25, EBS, topology_keys=[ZONE]), objects.csi_node("node-b", 25, EBS)]
+    ran = world().create(*registered, ebs(), claim(selected_node="node-b")).run(60)
+    assert ran.all("PersistentVolume") == []
+    assert any("no topology key found for node node-b" in event.message for event in ran.all("Event"))
+
+
 def test_a_volume_is_made_bound_to_its_claim_and_never_available():
     """The order of writes: annotations, volume with claimRef, its phase Bound, claim, claim status."""
     made = run_with(EBS, ebs())

@@ -7,6 +7,7 @@ the API nothing of it can be seen. Mirrors external-provisioner v6.3.0 `controll
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -171,15 +172,15 @@ class VolumeProvisioning:
             immediate=options.immediate_topology,
         )
         registered = DriverTopology(driver.name, ctx.seen, assumed, node, ctx.views[TOPOLOGIES])
+        if registered.without_topology:
+            return (), remembered
         requirement, remembered = topology.accessibility(request, registered, remembered)
         if requirement is None:
             return (), remembered
         first = requirement.preferred[0]
         if options.pools and node is None:  # the driver may take any; it tries them in the order of preference
-            for segment in requirement.preferred:
-                if driver.storage.has_room(ctx.sim.log, storage_class.parameters, segment, requested(claim)):
-                    first = segment
-                    break
+            room, size = partial(driver.storage.has_room, ctx.sim.log, storage_class.parameters), requested(claim)
+            first = next((segment for segment in requirement.preferred if room(segment, size)), first)
         return ({key: (value,) for key, value in first},), remembered
 
     def _read(self, ctx: TurnContext, key: Key) -> Any:

@@ -140,6 +140,16 @@ class DriverTopology:
         """Whether the keys of every node are only assumed."""
         return bool(self.assumed) and not any(node.driver(self.driver) for node in self.seen.kinds["CSINode"].values())
 
+    @property
+    def without_topology(self) -> bool:
+        """Whether the driver runs on nodes and names no label key on any of them: every node reaches its volumes.
+
+        external-provisioner asks such a driver, which lacks the capability VOLUME_ACCESSIBILITY_CONSTRAINTS, for no
+        topology. A driver that has the capability and registered no keys looks the same from the API.
+        """
+        return not self.assumes and not self.any_keys() and any(
+            csi.driver(self.driver) for csi in self.seen.all("CSINode"))
+
     def any_keys(self) -> tuple[str, ...]:
         """Return the keys of the first node (by name) on which some are registered; Kubernetes takes any."""
         if self.assumes:
