@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from api.big_dump import big_dump, big_text
+from losses import lost
 from tqdm.auto import tqdm
 
 from kvolsched.api import progress
 from kvolsched.api.kinds.kind import KINDS
-from kvolsched.api.kinds.quantity import canonical
 from kvolsched.api.text import manifest
 from kvolsched.api.text.dump_checks import DECIDING_KINDS, DUMP_COMMAND
 from kvolsched.api.text.manifest import ManifestError, read, read_plain, to_plain, write
@@ -29,24 +29,6 @@ def given(path):
     """The objects of a recorded dump as plain data."""
     [found] = read_plain(gzip.decompress(path.read_bytes()).decode())
     return found["items"]
-
-
-def lost(before, after, path=""):
-    """Every path of what says something before and is not the same afterwards; quantities may be spelt canonically."""
-    if isinstance(before, dict):
-        after = after if isinstance(after, dict) else {}
-        return [one for key, value in before.items() for one in lost(value, after.get(key), f"{path}.{key}")]
-    if isinstance(before, list):
-        after = after if isinstance(after, list) and len(after) == len(before) else [None] * len(before)
-        return [one for index, pair in enumerate(zip(before, after, strict=True)) for one in lost(*pair, f"{path}[{index}]")]
-    if before in (None, "") and after in (None, ""):
-        return []
-    if before == after and type(before) is type(after):
-        return []
-    try:
-        return [] if canonical(before) == after else [path]
-    except (ValueError, TypeError):
-        return [path]
 
 
 # -- recorded dumps ----------------------------------------------------------------------------------------------
