@@ -37,8 +37,8 @@ from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.log import Key
-from ..world.mutation_cache import has_seen_write, wait_until_seen
-from ..world.plan import PlanBuilder, PlannedEvent, reference_of, report_refused
+from ..world.mutation_cache import USED_NAMES, has_seen_write, refused_if_taken, unused_names, wait_until_seen
+from ..world.plan import PlanBuilder, PlannedEvent, reference_of
 from ..world.reconciler import Reconciler
 from ..world.view import Index, InformerCache, View
 
@@ -72,7 +72,7 @@ class DaemonSetOptions:
 def component(options: DaemonSetOptions | None = None) -> Component:
     """Return the DaemonSet controller."""
     sync_set = partial(sync, options or DaemonSetOptions())
-    routine = Reconciler(NAME, _sets_of, sync_set, report_refused, wait_until_seen("Pod"))
+    routine = Reconciler(NAME, _sets_of, sync_set, refused_if_taken, wait_until_seen("Pod"))
     return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, activation=partial(Exists, KIND))
 
 
@@ -96,7 +96,7 @@ def sync(options: DaemonSetOptions, ctx: TurnContext, cause: str) -> Sequence[Wr
     """Create missing daemons, delete needless or old ones, then write the status."""
     owner: DaemonSet | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
-        ctx.remember("made", cause, None)
+        ctx.remember(USED_NAMES, cause, None)
         ctx.remember("template", cause, None)
         return ()
     if owner.metadata.deletion_timestamp is not None:
@@ -161,11 +161,8 @@ class DaemonPods:
         names = {node.metadata.name for node in self.nodes}
         lost = [pod for name, pods in self.pods.items() if name not in names for pod in pods]
         unneeded += [pod for pod in lost if pod.metadata.deletion_timestamp is None]
-        first: int = self.ctx.note("made", cause) or 0
-        for number, name in enumerate(missing, first):
+        for name, number in zip(missing, unused_names(self.ctx, cause, self._key), strict=False):
             self._create(plan, name, number, options)
-        if missing:
-            self.ctx.remember("made", cause, first + len(missing))
         for pod in unneeded:
             self._delete(plan, pod)
         if not plan.writes:
@@ -207,11 +204,16 @@ class DaemonPods:
         """Say whether a daemon is of the present template."""
         return pod.metadata.labels.get(REVISION_LABEL) == self.hash
 
+    def _key(self, number: int) -> Key:
+        """Return the key of a daemon whose name has this number."""
+        meta = self.owner.metadata
+        return Key("Pod", meta.namespace or "default", f"{meta.name}-{pod_name_suffix(meta.uid, number)}")
+
     def _create(self, plan: PlanBuilder, node: str, number: int, options: DaemonSetOptions) -> None:
         owner, template = self.owner, self.owner.spec.template
         pod = Pod(
             metadata=ObjectMeta(
-                name=f"{owner.metadata.name}-{pod_name_suffix(owner.metadata.uid, number)}",
+                name=self._key(number).name,
                 generate_name=f"{owner.metadata.name}-", namespace=owner.metadata.namespace or "default",
                 labels=template.metadata.labels.merged({REVISION_LABEL: self.hash}),
                 annotations=template.metadata.annotations, owner_references=(controller_reference(owner),)
