@@ -1,5 +1,7 @@
 """Retries wait as client-go's, goroutinemap's and the drivers' do, and a controller that fails for ever stays finite."""
 
+from itertools import pairwise
+
 import pytest
 from controllers.workloads import cluster, pods, workload
 from hypothesis import given
@@ -22,7 +24,7 @@ def test_a_wait_doubles_up_to_the_last_and_the_count_stops_there(first, last):
     backoff = Backoff.per_cause(first, max(first, last))
     waits = [backoff.seconds(failures) for failures in range(1, backoff.counted + 3)]
     assert waits[0] == first
-    assert all(later == min(2 * wait, backoff.last) for wait, later in zip(waits, waits[1:], strict=False))
+    assert all(later == min(2 * wait, backoff.last) for wait, later in pairwise(waits))
     assert [backoff.last] * 3 == waits[backoff.counted - 1 :]
     assert backoff.counted == 1 or waits[backoff.counted - 2] < backoff.last
 
@@ -77,7 +79,7 @@ def test_a_controller_that_fails_for_ever_fails_seldom():
              if (outcome.write.verb, outcome.write.key.kind) == ("create", "Pod")]
     assert [] == pods(made)
     assert 20 <= len(tries) <= 30
-    assert [1000.0] * 5 == pytest.approx([later - time for time, later in zip(tries[-6:], tries[-5:], strict=False)])
+    assert [1000.0] * 5 == pytest.approx([later - time for time, later in pairwise(tries[-6:])])
 
 
 @pytest.mark.parametrize("faults", [(), (Crash("daemonset-controller"), Refuse("daemonset-controller", times=2))])
