@@ -9,6 +9,7 @@ import errno
 import io
 import json
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -31,6 +32,7 @@ from .scenario import ScenarioError, load, scenario, scenario_names
 from .templates import ParameterError
 
 MAX_PASTED = 100_000  # characters that are read of a pasted text; decode() refuses more than it takes
+MAX_WIDTH = 100  # of printed tables
 LAGS = ["none", "ordered", "per kind"]
 Sources = Sequence[Path | NamedText]
 
@@ -191,33 +193,45 @@ def conform(files: tuple[str, ...], revision: str | None, aspects: str, as_json:
     sys.exit(0 if agreement.complete else 1)
 
 
+def _print_explanation(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value:
+        from .redact import explanation
+
+        say(explanation(min(shutil.get_terminal_size().columns, MAX_WIDTH)))
+        context.exit()
+
+
 @main.command()
 @click.argument("files", nargs=-1, required=True, type=SOURCE)
 @click.option("-o", "--output", default="-", help="Output file: JSON or YAML, compressed if .gz.")
-@click.option("--keys", default="", help="A file with new name -> old name, for the owner only.")
+@click.option("--map", "map_file", default="", metavar="FILE", help="Also write new name -> old name: a secret.")
 @click.option("--salt", default="", help="Equal dumps and salts give equal names.")
-def redact(files: Sources, output: str, keys: str, salt: str) -> None:
-    """Replace the names in a dump before it is shared; scheduling decisions stay the same."""
-    import gzip
-
+@click.option("--force", is_flag=True, help="Overwrite files that exist.")
+@click.option("--explain", is_flag=True, is_eager=True, expose_value=False, callback=_print_explanation,
+              help="Say what stays in a dump and what is replaced, and exit.")
+def redact(files: Sources, output: str, map_file: str, salt: str, force: bool) -> None:  # noqa: FBT001 - a flag
+    """Replace the names in a dump before it is shared; the scheduler's verdicts stay the same."""
     from .api.text import manifest
-    from .redact import redact as replace
+    from .redact import CannotWrite, Redaction, check_writable, write_pieces
 
+    written = [output, map_file] if map_file else [output]
     try:
+        for path in written:
+            check_writable(path, overwrite=force)
         read = manifest.read(list(files), lenient=True)
-    except manifest.ManifestError as error:
+        _say_left_out(read, files)
+        redaction = Redaction([*read.objects, *read.others], salt)
+        form = "json" if output.removesuffix(".gz").endswith(".json") else "yaml"
+        write_pieces(output, redaction.written(form))
+        if map_file:
+            warning = "SECRET: this file has the old names of a redacted dump. Do not share it."
+            named = {"secret": warning, "names": redaction.old_names()}
+            write_pieces(map_file, [json.dumps(named, indent=1, ensure_ascii=False), "\n"], secret=True)
+    except (manifest.ManifestError, CannotWrite) as error:
         raise Refused(str(error)) from None
-    _say_left_out(read, files)
-    found = replace([*read.objects, *read.others], salt=salt)
-    plain = output.removesuffix(".gz")
-    text = manifest.write(found.objects, "json" if plain.endswith(".json") else "yaml")
-    with click.open_file(output, "wb") as stream:
-        stream.write(text.encode() if plain == output else gzip.compress(text.encode(), mtime=0))
-    if keys:
-        with os.fdopen(os.open(keys, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
-            json.dump(found.names, stream, indent=1, ensure_ascii=False)
-    summary = f"{len(found.objects)} objects, {len(found.names)} names replaced; check the file before you share it"
-    say(summary, err=True)
+    say(str(redaction), err=True)
+    if map_file:
+        say(f"{map_file} has the old names: it is secret, do not share it", err=True)
 
 
 @main.command()

@@ -98,7 +98,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "exercise": FACE,
     "queueing": FACE,
     "bench": FACE | {"make", "scenario"},
-    "redact": API,
+    "redact": API | {"decode"},
     "sweep": {"notebook_output", "executors"},
     "check": FACE,
     "pytest_plugin": {"check"},

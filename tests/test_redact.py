@@ -4,18 +4,24 @@ import gzip
 import json
 import re
 import stat
-from collections import Counter
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
+from kvolsched import decode
+from kvolsched.api.kinds.name_syntax import check_label_value, check_port_name, check_subdomain
+from kvolsched.api.kinds.selector import Requirement
+from kvolsched.api.text.convert import schema
 from kvolsched.api.text.manifest import read, read_plain, to_plain, write
 from kvolsched.cli import main
-from kvolsched.redact import REDACTED, redact
+from kvolsched.cluster import Cluster
+from kvolsched.redact import REDACTED, Redaction, explanation, redact
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.profiles import upstream_profile
@@ -63,6 +69,13 @@ def shape(value):
     return [shape(item) for item in value] if isinstance(value, list) else type(value).__name__
 
 
+def without_managed_fields(value):
+    """A value without `managedFields` in it, which no redacted dump has."""
+    if isinstance(value, dict):
+        return {name: without_managed_fields(item) for name, item in value.items() if name != "managedFields"}
+    return list(map(without_managed_fields, value)) if isinstance(value, list) else value
+
+
 # -- what goes ---------------------------------------------------------------------------------------------------
 
 
@@ -72,10 +85,12 @@ def test_nothing_that_says_whose_it_is_stays():
     text = json.dumps([pod, claim])
     assert [] == SECRETS.findall(text)
     container = pod["spec"]["containers"][0]
-    assert ({"cpu": "500m", "nvidia.com/gpu": "1"}, [REDACTED] * 2) == (container["resources"]["requests"], container["command"])
-    assert "16" in pod["spec"]["nodeSelector"].values()
+    requests = container["resources"]["requests"]
+    assert (["1", "500m"], [REDACTED] * 2) == (sorted(requests.values()), container["command"])
+    assert ("cpu" in requests, "nvidia.com/gpu" in requests) == (True, False)
     assert "topology.kubernetes.io/zone" in pod["spec"]["nodeSelector"]
-    assert {REDACTED} == set(pod["metadata"]["annotations"].values())
+    assert "16" not in pod["spec"]["nodeSelector"].values()
+    assert REDACTED == pod["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"]
 
 
 def test_names_that_are_made_of_others_stay_so():
@@ -117,6 +132,133 @@ def test_fields_nobody_knows_go():
     """A field of another version may hold anything: it is left out."""
     [found] = redacted({**POD, "spec": {**POD["spec"], "acme": {"x": "hunter2"}}})
     assert [] == SECRETS.findall(json.dumps(found))
+
+
+# -- a secret in every place ---------------------------------------------------------------------------------------
+
+SECRET = re.compile(r"zq[0-9]+qz|7391[0-9]+7391", re.IGNORECASE)
+MODELLED = sorted(schema()["kinds"].items())
+OF_PODS = {"DaemonSet", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"}  # what their templates hold is a pod's
+TYPED = {"boolean": True, "int32": 3, "int64": 4, "quantity": "5Gi", "time": "2026-01-31T12:00:00Z"}
+
+
+class Planter:
+    """Makes objects with a secret of its own in every place of every field that can hold a text. Mutable: it counts."""
+
+    def __init__(self, form):
+        self.form, self.count, self.texts = form, 0, []
+
+    def secret(self):
+        self.count += 1
+        self.texts.append(self.form.format(n=self.count))
+        return self.texts[-1]
+
+    def value(self, type_name, name=""):
+        """A value of a type of fields.json, with two items in lists and mappings."""
+        if type_name.startswith("[]"):
+            return [self.value(type_name[2:], name) for _ in range(2)]
+        if type_name.startswith("map[string]"):
+            return {self.secret(): self.value(type_name.removeprefix("map[string]")) for _ in range(2)}
+        if type_name in TYPED:
+            return TYPED[type_name]
+        if type_name == "object":
+            return {f"f:{self.secret()}": {self.secret(): [self.secret()]}}
+        if type_name in ("string", "intOrString"):
+            return self.secret()
+        fields = schema()["types"][type_name].items()
+        return {field: self.value(declared if isinstance(declared, str) else declared["type"], field) for field, declared in fields}
+
+    def object(self, kind, type_name):
+        """An object of a kind, whose apiVersion and kind are its own."""
+        api_version, _, name = kind.rpartition("/")
+        return {**self.value(type_name), "apiVersion": api_version, "kind": name}
+
+
+# How a secret stands in its text: alone, as a part of a name, below Kubernetes' domains, in a URL, as a number, in JSON.
+FORMS = [
+    "zq{n}qz", "ZQ{n}QZ-0", "acme.zq{n}qz.kubernetes.io/disk", "kubernetes.io/zq{n}qz", "zq{n}qz.csi.aws.com", "topology.gke.io/zq{n}qz",
+    "https://u:zq{n}qz@vault/p?q=zq{n}qz#zq{n}qz", "7391{n}7391", "web-7391{n}7391", '{{"a": ["zq{n}qz", 7391{n}7391], "zq{n}qz": {{}}}}',
+    '{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "zq{n}qz"}}, "spec": {{"x": "zq{n}qz", "nodeName": "zq{n}qz"}}}}',
+    "rpc error: code = zq{n}qz desc = zq{n}qz", "0/3 nodes are available: 3 Insufficient zq{n}qz.com/gpu, 7391{n}7391 node(s) zq{n}qz.",
+    "v1.30.2-zq{n}qz", "zq{n}qz/v1", "metadata.annotations['zq{n}qz']", "spec.containers{{zq{n}qz}}", "nfs\nzq{n}qz\tzq{n}qz", "默认zq{n}qz",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_secret_in_any_field_is_found_nowhere(form):
+    """Every field of all kinds that takes a text, keys and values of mappings, items of lists: no secret is written."""
+    planter = Planter(form)
+    planted = [planter.object(kind, type_name) for kind, type_name in MODELLED if form == FORMS[0] or type_name not in OF_PODS]
+    assert planter.count > 1500
+    text = "".join(Redaction(planted).written("json"))
+    assert [] == SECRET.findall(text)
+    assert list(map(shape, map(without_managed_fields, planted))) == list(map(shape, json.loads(text)["items"]))
+
+
+@pytest.mark.parametrize("of", ["metadata", "whole"])
+def test_custom_kinds_keep_only_metadata_without_names(of):
+    """Of a custom kind nothing is left but replaced metadata; its kind and group are replaced too, in owners alike."""
+    planter = Planter("zq{n}qz")
+    owner = {"apiVersion": "zq1qz.example.com/v1beta1", "kind": "Zq2qz", "name": "zq3qz", "uid": "zq4qz"}
+    custom = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "metadata": planter.value("ObjectMeta"), "spec": planter.value("PodSpec")}
+    custom = {**custom, "zq99qz": "zq98qz"} if of == "whole" else custom
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "ownerReferences": [owner]}, "spec": {"containers": [{"name": "c"}]}}
+    found, redacted_pod = redacted(custom, pod)
+    assert [] == SECRET.findall(json.dumps([found, redacted_pod]))
+    assert {"apiVersion", "kind", "metadata"} == set(found)
+    [new_owner] = redacted_pod["metadata"]["ownerReferences"]
+    assert (found["apiVersion"], found["kind"]) == (new_owner["apiVersion"], new_owner["kind"])
+    assert found["apiVersion"].endswith("/v1beta1")
+
+
+@pytest.mark.parametrize("name", ["dump.yaml", "dump.json"])
+def test_no_form_of_a_file_hides_a_secret(tmp_path, name):
+    """Comments, several documents, a List and lists of a kind, JSON, what kubectl applied last, managedFields."""
+    pod = {**POD, "metadata": {**POD["metadata"], "managedFields": [{"manager": "zq1qz", "fieldsV1": {"f:zq2qz": {}}}]}}
+    pod["metadata"]["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(POD) + "\n"}
+    pods = {"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "zq3qz"}, "items": [pod]}
+    claims = {"apiVersion": "v1", "kind": "List", "items": [CLAIM]}
+    lists = {"apiVersion": "v1", "kind": "List", "items": [pods, claims]}
+    source = tmp_path / name
+    source.write_text(json.dumps(lists) if name.endswith("json") else f"# zq4qz\n{write([pod])}# zq5qz\n---\n{write([CLAIM])}...\n# zq6qz\n")
+    done = CliRunner().invoke(main, ["redact", str(source)])
+    found = read(done.stdout).objects
+    assert (0, ["Pod", "PersistentVolumeClaim"]) == (done.exit_code, [item.kind for item in found])
+    assert [] == SECRET.findall(done.stdout) + SECRETS.findall(done.stdout)
+    applied = json.loads(found[0].metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"])
+    assert applied["metadata"]["name"] == found[0].metadata.name
+    assert applied["spec"]["nodeName"] == found[0].spec.node_name
+
+
+# -- messages ------------------------------------------------------------------------------------------------------
+
+SENTENCES = (Path(__file__).parent / "documented_sentences.txt").read_text().splitlines()
+
+
+def test_sentences_of_kubernetes_keep_their_meaning():
+    """A documented sentence has other names afterwards, or is `redacted`; what is left means the same."""
+    found = Redaction([], "").replacing.sentences
+    kept = [(line, new) for line in SENTENCES if (new := found.replaced(line)) != REDACTED]
+    assert [] == [(line, new) for line, new in kept
+                  if REDACTED not in new and [row.rule for row in decode(line)] != [row.rule for row in decode(new)]]  # fmt: skip
+    assert len(kept) > 0.9 * len(SENTENCES)
+    assert [] == [new for line, new in kept if {"web-0", "example.com/a", "pv-1", "data"} & set(re.findall(r"[\w./-]+", new))]
+
+
+def test_only_names_change_in_a_message():
+    """Counts, Kubernetes' words and resources stay; names are replaced as in fields; unknown clauses are `redacted`."""
+    redaction = Redaction([{"kind": "X", "names": ["acme.com/gpu", "gold", "ns", "web-0", "n1"]}], "")
+    name = redaction.names.name
+    said = {
+        "0/5 nodes are available: 1 Insufficient acme.com/gpu, 2 Insufficient cpu, 2 node(s) had untolerated taint {gold: 7}. "
+        "preemption: 0/5 nodes are available: 5 Preemption is not helpful for scheduling.":
+        f"0/5 nodes are available: 1 Insufficient {name('acme.com/gpu')}, 2 Insufficient cpu, 2 node(s) had untolerated taint "
+        f"{{{name('gold')}: {name('7')}}}. preemption: 0/5 nodes are available: 5 Preemption is not helpful for scheduling.",
+        "Successfully assigned ns/web-0 to n1": f"Successfully assigned {name('ns')}/{name('web-0')} to {name('n1')}",
+        "acme says no": REDACTED,
+        "0/2 nodes are available: 2 acme quota used up.": "0/2 nodes are available: 2 redacted.",
+    }  # fmt: skip
+    assert said == {text: redaction.replacing.sentences.replaced(text) for text in said}
 
 
 # -- what stays --------------------------------------------------------------------------------------------------
@@ -164,32 +306,129 @@ def cases(family):
         return tuple(case for case in map(json.loads, lines) if len(case["objects"]) < 200)
 
 
-def histogram(judgement):
-    """How many nodes each plugin rejects with which words."""
+def told(judgement, renamed=str):
+    """What every plugin says of every node, by the names that the nodes have after it."""
     if judgement.rejected_by is not None:
-        return Counter({judgement.rejected_by.plugin: 1})
-    found = Counter()
-    for plugin in judgement.plugins:
-        for node in judgement.nodes:
-            found.update((plugin, reason) for reason in judgement.verdict(node, plugin)[0])
-    return found
+        return {judgement.rejected_by.plugin: renamed(judgement.rejected_by.message)}
+    return {
+        (plugin, node if renamed is str else renamed(f'node "{node}" not found')[6:-11]): sorted(map(renamed, judgement.verdict(node, plugin)[0]))
+        for plugin in judgement.plugins for node in judgement.nodes
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize("family", ["fit", "spread", "static", "dynamic", "interpod"])
+@pytest.mark.parametrize("family", ["fit", "spread", "static", "dynamic", "interpod", "limits", "bound"])
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_the_scheduler_says_the_same(family, data):
-    """Recorded clusters: the same numbers of nodes are rejected by the same plugins for the same reasons."""
+    """Recorded clusters: each plugin says of each node the same, with the same reasons, up to names."""
     case = data.draw(st.sampled_from(cases(family)), label="case")
     plain = [*case["objects"], case["pod"]]
-    salt = data.draw(st.text(max_size=3), label="salt")
+    redaction = Redaction(plain, data.draw(st.text(max_size=3), label="salt"))
     judged = []
-    for objects in (plain, redact(plain, salt=salt).objects):
-        *others, pod = read(list(objects), lenient=True).objects
+    for objects in (plain, list(redaction.objects())):
+        *others, pod = read(objects, lenient=True).objects
         judged.append(judge(pod, snapshot([item for item in others if item.kind in Snapshot.follows]), upstream_profile()))
-    assert histogram(judged[0]) == histogram(judged[1])
-    assert len(judged[0].feasible) == len(judged[1].feasible)
-    assert judged[0].sentence().split('"')[::2] == judged[1].sentence().split('"')[::2]
+    assert told(judged[0], redaction.replacing.sentences.replaced) == told(judged[1])
+    assert {redaction.names.name(node) for node in judged[0].feasible} == set(judged[1].feasible)
+
+
+@cache
+def clusters(path):
+    """A recorded dump as a cluster, the same redacted, and what turns names into new ones, alone and within words."""
+    dump = read(path, lenient=True)
+    redaction = Redaction([*dump.objects, *dump.others], "s")
+    redacted = Cluster.from_manifests(*redaction.objects())
+    new_names = {old: new for old, new in redaction.names.new_names.items() if old != new and re.search("[a-z]", old)}
+    names = "|".join(map(re.escape, sorted(new_names, key=len, reverse=True)))
+    known = re.compile(rf"(?<![\w.])(?:{names})(?!\w|\.\w)")
+
+    def renamed(text):
+        text = " ".join(known.sub(lambda word: new_names[word[0]], text).split())
+        return re.sub(r"the pod is on [\w.-]+( \([^)]*\))?", "the pod is on a node", text.partition(" [0] as a diff")[0])
+
+    return Cluster.from_manifests(path), redacted, redaction.names.name, renamed
+
+
+@pytest.mark.parametrize("path", DUMPS, ids=lambda path: path.name)
+def test_a_redacted_cluster_answers_the_same(path):
+    """Why each pod pends, what would help, its skew and its capacity: the same words, up to names and the node chosen."""
+    cluster, redacted, name, renamed = clusters(path)
+    pods = cluster.objects("Pod")
+    pending = [pod for pod in pods if not pod.spec.node_name]
+    sets = [*cluster.objects("StatefulSet"), *cluster.objects("Deployment")]
+    asked = [("why", pod) for pod in pending] + [("fix", pod) for pod in pending[::3]]
+    asked += [(question, item) for question in ("skew", "capacity") for item in (*pods[:6], *sets)]
+    answers = []
+    for question, item in asked:
+        pair = []
+        for one, rename in ((cluster, str), (redacted, name)):
+            answer = getattr(one, question)(f"{item.kind.lower()}/{rename(item.metadata.namespace)}/{rename(item.metadata.name)}")
+            pair.append(renamed(answer.reading if question in ("skew", "capacity") else repr(answer)))
+        answers.append(pair)
+    assert [before for before, _ in answers] == [after for _, after in answers]
+    assert len(pending) > 2
+
+
+# -- laws of names -----------------------------------------------------------------------------------------------
+
+PART = st.from_regex(r"[a-z][a-z0-9]{0,9}", fullmatch=True)
+
+
+def replaced(*texts, salt=""):
+    """The replacements of names, by one redaction."""
+    return list(map(Redaction([{"kind": "X", "texts": list(texts)}], salt).names.name, texts))
+
+
+@given(st.lists(PART, min_size=2, max_size=10, unique=True), st.text(max_size=2))
+def test_names_that_are_made_of_parts_stay_so(parts, salt):
+    """A name of parts becomes the name of their replacements, whatever stands between them; no two become one."""
+    assume(not {"default", "kubernetes", "latest", "sha256"} & set(parts))
+    whole = "-".join(parts), ".".join(parts), f"{parts[0]}/{parts[1]}", f"{parts[0]}__{parts[1]}", f"{parts[0]},{parts[1]}"
+    *new, dashed, dotted, slashed, zones, listed = replaced(*parts, *whole, salt=salt)
+    assert ("-".join(new), ".".join(new), f"{new[0]}/{new[1]}", f"{new[0]}__{new[1]}", f"{new[0]},{new[1]}") == (dashed, dotted, slashed, zones, listed)
+    assert len(parts) == len(set(new))
+    assert [new[parts.index(part)] for part in sorted(parts)] == sorted(new)
+
+
+@given(st.lists(st.text(min_size=1, max_size=20), min_size=2, max_size=8, unique=True))
+@example(["10.0.0.1", "10.0.0.0/24", "10.0.0.5/24", "fd00::1", "::1", "0.0.0.0/0", "300.1.1.1", "1.2.3.4.5"])
+@example(["a" * 63, "-".join("abcdefghijklmnopqrstuvwxyz"), "0", "00", "007", "-5", "+5", "9" * 19, "9" * 30])
+def test_no_two_texts_become_one(texts):
+    """Whatever stands in a dump: different texts stay different, and equal ones equal."""
+    assert len(texts) == len(set(replaced(*texts)))
+    assert replaced(*texts) == replaced(*texts)
+
+
+@given(st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,120}[a-z0-9])?", fullmatch=True), st.from_regex(r"([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]", fullmatch=True))
+@example("a.b-c" * 50, "A-b_c.d" * 9)
+def test_valid_names_stay_valid(name, value):
+    """A DNS name, a value of a label and the name of a port are what the API server takes, also afterwards."""
+    found = Redaction([{"kind": "X", "texts": [name, value]}], "").names
+    assert check_subdomain(name) or [] == check_subdomain(found.name(name))
+    assert check_label_value(value) or [] == check_label_value(found.name(value))
+    assert [] == check_port_name(found.word(value))
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=6), st.integers(-(2**63), 2**63 - 1), st.sampled_from(["Gt", "Lt", "In", "NotIn"]))
+@example([0, 1, 10, 9], 9, "Gt")
+def test_numbers_compare_alike(numbers, bound, operator):
+    """Gt, Lt, In and NotIn say the same of numbers in labels; zero and signs stay."""
+    new = list(map(int, replaced(*map(str, (*numbers, bound)))))
+    for old, number in zip(numbers, new, strict=False):
+        both = [Requirement(key="k", operator=operator, values=(str(limit),)).matches({"k": str(one)})
+                for one, limit in ((old, bound), (number, new[-1]))]  # fmt: skip
+        assert both[0] == both[1]
+        assert (old > 0, old < 0) == (number > 0, number < 0)
+
+
+def test_ordinals_of_sets_stay_and_other_numbers_go():
+    """web-0 of a StatefulSet keeps its ordinal, also in its claims' names; an account's number does not stay anywhere."""
+    sets = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "web-1", "namespace": "customer-48213"}}
+    texts = ["web-1", "web-1-0", "data-web-1-12", "web-1-0-scratch", "scratch", "data", "web-48213", "48213"]
+    found = Redaction([sets, {"kind": "X", "texts": texts}], "").names
+    owner, pod, claim, scratch_claim, scratch, data, *others = map(found.name, texts)
+    assert (f"{owner}-0", f"{data}-{owner}-12", f"{owner}-0-{scratch}") == (pod, claim, scratch_claim)
+    assert [] == [name for name in (*others, found.name("customer-48213")) if "48213" in name]
 
 
 # -- the command -------------------------------------------------------------------------------------------------
@@ -199,15 +438,64 @@ def test_the_scheduler_says_the_same(family, data):
 def test_the_command_writes_a_dump_and_the_owners_key(tmp_path, name):
     """FILES become one dump, as it is named; the key is for the owner's eyes and brings every name back."""
     out, keys = tmp_path / name, tmp_path / "keys.json"
-    done = CliRunner().invoke(main, ["redact", *map(str, DUMPS), "-o", str(out), "--keys", str(keys)])
+    done = CliRunner().invoke(main, ["redact", *map(str, DUMPS), "-o", str(out), "--map", str(keys)])
     assert 0 == done.exit_code
     assert done.stderr.count("duplicate of the object") > 2  # the two dumps hold the same namespace-less objects twice
-    done = CliRunner().invoke(main, ["redact", str(DUMPS[0]), "-o", str(out), "--keys", str(keys)])
+    done = CliRunner().invoke(main, ["redact", str(DUMPS[0]), "-o", str(out), "--map", str(keys), "--force"])
     assert (0, "") == (done.exit_code, done.stdout)
-    names = json.loads(keys.read_text())
+    names = json.loads(keys.read_text())["names"]
     found = read(out, lenient=True).objects
     assert [item.metadata.name for item in read(DUMPS[0]).objects] == [names.get(item.metadata.name, item.metadata.name) for item in found]
     assert stat.S_IRUSR | stat.S_IWUSR == stat.S_IMODE(keys.stat().st_mode)
+
+
+def run(*words, stdout=subprocess.PIPE):
+    """Run the command as a shell does; what it prints to stderr, and its exit code."""
+    done = subprocess.run([sys.executable, "-m", "kvolsched", "redact", *map(str, words)], stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+    return done.stderr, done.returncode
+
+
+def test_the_command_refuses_outputs_in_one_line(tmp_path):
+    """A directory, a file that exists, a missing directory, a full disk: one line, no traceback, nothing half-written."""
+    source, there, mapped = tmp_path / "in.yaml", tmp_path / "there.yaml", tmp_path / "map.json"
+    source.write_text(write([POD]))
+    there.write_text("mine")
+    for words, said in {
+        ("-o", tmp_path): f"Error: {tmp_path} is a directory; name a file in it, such as {tmp_path / 'redacted.json'}\n",
+        ("-o", there): f"Error: {there} exists and is not overwritten; --force overwrites it\n",
+        ("-o", tmp_path / "new.yaml", "--map", there): f"Error: {there} exists and is not overwritten; --force overwrites it\n",
+        ("-o", tmp_path / "none" / "new.yaml"): f"Error: cannot write {tmp_path / 'none' / 'new.yaml'}: there is no directory {tmp_path / 'none'}\n",
+        ("-o", "/dev/full"): "Error: cannot write /dev/full: No space left on device\n",
+    }.items():  # fmt: skip
+        done = CliRunner().invoke(main, ["redact", str(source), *map(str, words)])
+        assert (1, said) == (done.exit_code, done.stderr)
+    with Path("/dev/full").open("w") as full:
+        assert ("Error: cannot write the output: No space left on device\n", 1) == run(source, stdout=full)
+    assert ({"in.yaml", "there.yaml"}, "mine") == ({file.name for file in tmp_path.iterdir()}, there.read_text())
+    done = CliRunner().invoke(main, ["redact", str(source), "-o", str(there), "--map", str(mapped), "--force"])
+    assert (0, "Pod") == (done.exit_code, read_plain(there.read_text())[0]["kind"])
+    assert "new names of 1 Pod\n" in done.stderr
+    assert f"{mapped} has the old names: it is secret, do not share it" in done.stderr
+    assert "Do not share it" in json.loads(mapped.read_text())["secret"]
+
+
+def test_the_map_is_written_only_when_asked_for(tmp_path):
+    """Without --map no file but the redacted dump is written, and no old name is printed."""
+    source, out = tmp_path / "in.yaml", tmp_path / "out.json.gz"
+    source.write_text(write([POD, CLAIM]))
+    done = CliRunner().invoke(main, ["redact", str(source), "-o", str(out)])
+    assert (0, [], {"in.yaml", "out.json.gz"}) == (done.exit_code, SECRETS.findall(done.output), {file.name for file in tmp_path.iterdir()})
+    assert [] == SECRETS.findall(gzip.decompress(out.read_bytes()).decode())
+
+
+def test_the_command_explains_what_stays():
+    """--explain needs no dump, fits the terminal and lists every word that stays."""
+    done = CliRunner().invoke(main, ["redact", "--explain"])
+    assert 0 == done.exit_code
+    assert {"kubernetes.io/hostname", "kubernetes.io/pvc-protection", "ebs.csi.aws.com", "Unschedulable", "ephemeral-storage"} <= set(done.output.split())
+    assert max(map(len, done.output.splitlines())) <= 100
+    assert "commands, arguments, descriptions\n    become redacted\n" in done.output
+    assert max(len(line) for line in explanation(60).splitlines() if " " in line.strip()) <= 60
 
 
 def test_the_command_prints_and_refuses_in_sentences(tmp_path):
