@@ -34,7 +34,8 @@ from .world.simulation import Simulation
 Read = TypeVar("Read")
 
 # Notes that no story shows; the queue tells of bindings.
-BOOKKEEPING = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved", "binding"})
+BOOKKEEPING = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "own", "unsaved", "binding"})
+BOOKKEEPING |= {"failures", "bucket", "killed"}  # of causes that are tried again
 BOOKKEEPING |= {"request", "asked"}  # of a write that waits for its answer; of draws of the API server
 BOOKKEEPING |= {"similar"}  # of event recorders
 BOOKKEEPING |= {"made", "awaits", "template"}  # of workload controllers

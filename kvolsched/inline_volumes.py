@@ -20,14 +20,6 @@ from .storage_pools import DriverStorage, segment_of_node
 from .volumes import NodeService, publish_context
 from .world.log import Log
 
-FIRST_RETRY, LAST_RETRY = 0.5, 122.0  # seconds between a kubelet's attempts to mount
-MAX_FAILURES = 9  # the wait grows no more after that
-
-
-def mount_backoff(failures: int) -> float:
-    """Return the seconds until a kubelet tries to mount a volume again: 500 ms, doubled up to 2 min 2 s."""
-    return min(FIRST_RETRY * 2.0 ** (failures - 1), LAST_RETRY)
-
 
 @attrs.frozen
 class InlineVolumes:

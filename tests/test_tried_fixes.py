@@ -8,7 +8,7 @@ import pytest
 from kvolsched import Cluster
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.fix import Edit, Fix, ObjectChange, changes_without
+from kvolsched.fix import Edit, Fix, ObjectChange, edits_without
 from kvolsched.fix.owners import owner_on_top
 
 DUMPS = Path(__file__).parent / "conformance" / "dumps"
@@ -206,8 +206,8 @@ def test_leaving_out_one_edit_rebases_the_later_ones():
     second = Pod(metadata=ObjectMeta(name="web", labels=Frozen({"b": "2", "c": "3"})))
     edits = (Edit("b", 1, (ObjectChange(before, first),)), Edit("c", 1, (ObjectChange(first, second),)))
 
-    assert {"c": "3"} == dict(changes_without(edits, 0)[0].new.metadata.labels)
-    assert {"a": "1", "b": "2"} == dict(changes_without(edits, 1)[0].new.metadata.labels)
+    assert {"c": "3"} == dict(edits_without(edits, 0)[0].changes[0].new.metadata.labels)
+    assert {"a": "1", "b": "2"} == dict(edits_without(edits, 1)[0].changes[0].new.metadata.labels)
 
 
 def test_a_fix_whose_room_another_pod_takes_says_that_the_pod_still_waits():

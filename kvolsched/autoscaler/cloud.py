@@ -13,18 +13,19 @@ from kvolsched.world.apiserver import CommittedWrite, Write
 from kvolsched.world.component import TurnContext
 from kvolsched.world.log import Key
 from kvolsched.world.plan import PlanBuilder, report_done, report_refused
-from kvolsched.world.reconciler import Reconciler
+from kvolsched.world.reconciler import Backoff, Reconciler
 
 from . import machines
 from .options import AutoscalerOptions, NodeGroup
 
 CLOUD = "node groups"  # the name of the routine
+REGISTRATION = Backoff.per_cause(0.1, 7.0)  # of a kubelet that cannot register its node
 
 
 def registering(options: AutoscalerOptions) -> Reconciler:
     """Return the routine in which machines register."""
     to_wake, register = partial(_to_wake, options), partial(_register, options)
-    return Reconciler(CLOUD, to_wake, register, report_refused, partial(_on_registered, options))
+    return Reconciler(CLOUD, to_wake, register, report_refused, partial(_on_registered, options), REGISTRATION)
 
 
 def _group_of(ctx: TurnContext, options: AutoscalerOptions, name: str) -> NodeGroup | None:

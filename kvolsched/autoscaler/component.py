@@ -24,7 +24,7 @@ from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.digest import DIGEST_WAIT
 from kvolsched.world.log import Key
 from kvolsched.world.plan import PlanBuilder, PlannedWrite, report_done, report_refused
-from kvolsched.world.reconciler import Reconciler
+from kvolsched.world.reconciler import Backoff, Reconciler
 from kvolsched.world.work_queue import WakeUp
 
 from . import machines
@@ -63,7 +63,7 @@ def component(options: AutoscalerOptions, profile: Profile) -> Component:
     """Return the cluster autoscaler, which judges with the plugins of a profile."""
     autoscaler = Autoscaler(options, profile)
     deciding = Reconciler(NAME, autoscaler.causes_of, autoscaler.sync, report_refused, autoscaler.on_committed,
-                          backoff=lambda _failures: EVICTION_RETRY)
+                          backoff=Backoff.every(EVICTION_RETRY))
     return Component(NAME, KINDS, (deciding, registering(options)))
 
 

@@ -36,14 +36,17 @@ from ..workloads import (
 from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
+from ..world.digest import DIGEST_WAIT
 from ..world.log import Key
-from ..world.mutation_cache import has_seen_write, wait_until_seen
-from ..world.plan import PlanBuilder, PlannedEvent, reference_of, report_refused
-from ..world.reconciler import Reconciler
+from ..world.mutation_cache import USED_NAMES, has_seen_write, refused_if_taken, unused_names, wait_until_seen
+from ..world.plan import PlanBuilder, PlannedEvent, reference_of
+from ..world.reconciler import Backoff, Reconciler
 from ..world.view import Index, InformerCache, View
 
 NAME = "daemonset-controller"
 KIND = "DaemonSet"
+FAILED_PODS = Backoff.per_cause(1.0, 900.0)
+"""Failed daemons of a node are killed at such intervals (failedPodsBackoff)."""
 NODE_NAME = "metadata.name"
 
 
@@ -56,6 +59,15 @@ TOLERATIONS = (
     *map(_toleration, ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")),
 )
 HOST_NETWORK_TOLERATION = _toleration("network-unavailable")
+
+
+@attrs.frozen
+class KilledDaemon:
+    """A note: how often failed daemons of a node were killed, until when none is, and when that is forgotten."""
+
+    failures: int
+    until: float = attrs.field(metadata=DIGEST_WAIT)
+    expires: float = attrs.field(metadata=DIGEST_WAIT)
 
 
 @attrs.frozen(kw_only=True)
@@ -72,7 +84,7 @@ class DaemonSetOptions:
 def component(options: DaemonSetOptions | None = None) -> Component:
     """Return the DaemonSet controller."""
     sync_set = partial(sync, options or DaemonSetOptions())
-    routine = Reconciler(NAME, _sets_of, sync_set, report_refused, wait_until_seen("Pod"))
+    routine = Reconciler(NAME, _sets_of, sync_set, refused_if_taken, wait_until_seen("Pod"))
     return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, activation=partial(Exists, KIND))
 
 
@@ -96,7 +108,7 @@ def sync(options: DaemonSetOptions, ctx: TurnContext, cause: str) -> Sequence[Wr
     """Create missing daemons, delete needless or old ones, then write the status."""
     owner: DaemonSet | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
-        ctx.remember("made", cause, None)
+        ctx.remember(USED_NAMES, cause, None)
         ctx.remember("template", cause, None)
         return ()
     if owner.metadata.deletion_timestamp is not None:
@@ -122,6 +134,7 @@ class DaemonPods:
         self.nodes: list[Node] = ctx.seen.all("Node")
         pods = sorted_by_age(ctx.views["pods"].get(owner.metadata.uid))
         self.hash = self._template_hash(pods)
+        self.waits: list[float] = []  # seconds until the set is looked at again
         self.pods: dict[str, list[Pod]] = {}
         for pod in pods:
             self.pods.setdefault(node_of(pod), []).append(pod)
@@ -150,7 +163,7 @@ class DaemonPods:
                 if pod.metadata.deletion_timestamp is not None:
                     continue
                 if pod.status.phase == "Failed" or (may_stay and pod.status.phase == "Succeeded"):
-                    self._replace(plan, pod, node)
+                    self._replace(plan, pod, node, cause)
                 elif may_stay:
                     present.append(pod)
                 else:
@@ -161,23 +174,33 @@ class DaemonPods:
         names = {node.metadata.name for node in self.nodes}
         lost = [pod for name, pods in self.pods.items() if name not in names for pod in pods]
         unneeded += [pod for pod in lost if pod.metadata.deletion_timestamp is None]
-        first: int = self.ctx.note("made", cause) or 0
-        for number, name in enumerate(missing, first):
+        for name, number in zip(missing, unused_names(self.ctx, cause, self._key), strict=False):
             self._create(plan, name, number, options)
-        if missing:
-            self.ctx.remember("made", cause, first + len(missing))
         for pod in unneeded:
             self._delete(plan, pod)
         if not plan.writes:
             self._update(plan)
 
-    def _replace(self, plan: PlanBuilder, pod: Pod, node: Node) -> None:
+    def _replace(self, plan: PlanBuilder, pod: Pod, node: Node, cause: str) -> None:
         what = f"daemon pod {pod.metadata.namespace or 'default'}/{pod.metadata.name} on node {node.metadata.name}"
         if pod.status.phase == "Failed":
+            if not self._may_kill(f"{cause}/{node.metadata.name}"):
+                return
             plan.event(self.owner, "Warning", "FailedDaemonPod", f"Found failed {what}, will try to kill it")
         else:
             plan.event(self.owner, "Normal", "SucceededDaemonPod", f"Found succeeded {what}, will try to delete it")
         self._delete(plan, pod)
+
+    def _may_kill(self, name: str) -> bool:
+        """Say whether a failed daemon of a node may be killed now: the controller would fight with a kubelet."""
+        now, last = self.ctx.now, self.ctx.note("killed", name)
+        if last is not None and last.until > now:
+            self.waits.append(last.until - now)
+            return False
+        failures = 1 if last is None or last.expires < now else min(last.failures + 1, FAILED_PODS.counted)
+        killed = KilledDaemon(failures, now + FAILED_PODS.seconds(failures), now + 2 * FAILED_PODS.last)
+        self.ctx.remember("killed", name, killed)
+        return True
 
     def _update(self, plan: PlanBuilder) -> None:
         """Delete old daemons, as many as may be unavailable; those that are unavailable already do not count."""
@@ -207,11 +230,16 @@ class DaemonPods:
         """Say whether a daemon is of the present template."""
         return pod.metadata.labels.get(REVISION_LABEL) == self.hash
 
+    def _key(self, number: int) -> Key:
+        """Return the key of a daemon whose name has this number."""
+        meta = self.owner.metadata
+        return Key("Pod", meta.namespace or "default", f"{meta.name}-{pod_name_suffix(meta.uid, number)}")
+
     def _create(self, plan: PlanBuilder, node: str, number: int, options: DaemonSetOptions) -> None:
         owner, template = self.owner, self.owner.spec.template
         pod = Pod(
             metadata=ObjectMeta(
-                name=f"{owner.metadata.name}-{pod_name_suffix(owner.metadata.uid, number)}",
+                name=self._key(number).name,
                 generate_name=f"{owner.metadata.name}-", namespace=owner.metadata.namespace or "default",
                 labels=template.metadata.labels.merged({REVISION_LABEL: self.hash}),
                 annotations=template.metadata.annotations, owner_references=(controller_reference(owner),)
@@ -253,11 +281,11 @@ class DaemonPods:
         )
 
     def wake_when_available(self, cause: str) -> None:
-        """Wake the DaemonSet when the next ready daemon becomes available."""
+        """Wake the DaemonSet when the next ready daemon becomes available, or a failed one may be killed."""
         seconds = self.owner.spec.min_ready_seconds
         pods = [pod for pods in self.pods.values() for pod in pods if is_ready(pod)] if seconds else []
         waits = [wait for pod in pods if (wait := seconds_until_available(pod, seconds, self.ctx.moment)) > 0]
-        if waits:
+        if waits := [*waits, *self.waits]:
             self.ctx.wake_after(cause, min(waits))
 
 

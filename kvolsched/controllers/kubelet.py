@@ -20,7 +20,7 @@ from ..api.kinds.pod import Container, Pod
 from ..api.kinds.quantity import milli, value
 from ..api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ..api.remembered import remembered
-from ..inline_volumes import MAX_FAILURES, InlineVolumes, has_inline_volumes, mount_backoff
+from ..inline_volumes import InlineVolumes, has_inline_volumes
 from ..storage_pools import DriverStorage
 from ..volumes import (
     DIRTY,
@@ -41,13 +41,14 @@ from ..world.component import Component, TurnContext
 from ..world.digest import DIGEST_WAIT
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
-from ..world.reconciler import Reconciler
+from ..world.reconciler import OPERATION_BACKOFF, Backoff, Reconciler
 from ..world.stopped_nodes import is_stopped
 from ..world.view import Index, InformerCache, View
 
 NAME = "kubelet"
 NODE_STATUS = f"{NAME} node status"
 REPORT = "report"  # begins the name of the note that a node's status is to be reported; it outlives a restart
+SYNC_PERIOD = Backoff.every(10.0)  # of the status manager, which sends again what was refused
 HEALTHY = {  # condition -> status, reason and message that a healthy kubelet reports
     "Ready": ("True", "KubeletReady", "kubelet is posting ready status"),
     "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
@@ -165,13 +166,13 @@ def component(
     """Return the kubelets of all nodes; `storages` are the pools from which drivers make inline volumes, by driver."""
     options = options or KubeletOptions()
     kubelet = Kubelet(options, InlineVolumes(options.services, storages))
-    routine = Reconciler(NAME, kubelet.pods_of, kubelet.sync, report_refused, report_done)
+    routine = Reconciler(NAME, kubelet.pods_of, kubelet.sync, report_refused, report_done, SYNC_PERIOD)
     watches = ("Pod", "PersistentVolumeClaim", "PersistentVolume", "Node", "CSIDriver")
     registering = Reconciler(f"{NAME} registration", kubelet.nodes_of, kubelet.register, report_refused, report_done,
-                             reacts_to=frozenset({"Node"}))
+                             OPERATION_BACKOFF, reacts_to=frozenset({"Node"}))
     registers = (registering,) if kubelet.options.reports else ()
-    reporting = Reconciler(NODE_STATUS, kubelet.reported_of, kubelet.report, report_refused, report_done, seldom=True,
-                           reacts_to=frozenset({"Node"}))
+    reporting = Reconciler(NODE_STATUS, kubelet.reported_of, kubelet.report, report_refused, report_done, SYNC_PERIOD,
+                           seldom=True, reacts_to=frozenset({"Node"}))
     return Component(NAME, watches, (routine, *registers, reporting), _views)
 
 
@@ -359,8 +360,8 @@ class Kubelet:
             driver = ctx.seen.get("CSIDriver", volume.csi.driver) if volume.csi is not None else None
             if error := self.inline.publish(ctx.sim.log, pod, volume, node, driver):
                 message = f'MountVolume.SetUp failed for volume "{volume.name}" : {error}'
-                failures = min(last.failures + 1 if last is not None else 1, MAX_FAILURES)
-                seconds = mount_backoff(failures)
+                failures = min(last.failures + 1 if last is not None else 1, OPERATION_BACKOFF.counted)
+                seconds = OPERATION_BACKOFF.seconds(failures)
                 ctx.remember("mount", cause, FailedMount(failures, ctx.now + seconds))
                 ctx.wake_after(cause, seconds)
                 plan.event(pod, "Warning", "FailedMount", message)

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import attrs
@@ -35,8 +36,8 @@ from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.log import Key
-from ..world.mutation_cache import has_seen_write, wait_until_seen
-from ..world.plan import PlanBuilder, PlannedEvent, reference_of, report_refused
+from ..world.mutation_cache import USED_NAMES, has_seen_write, refused_if_taken, unused_names, wait_until_seen
+from ..world.plan import PlanBuilder, PlannedEvent, reference_of
 from ..world.reconciler import Reconciler
 from ..world.view import Index, InformerCache, View
 
@@ -50,7 +51,7 @@ _PHASE_ORDER = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
 
 def component() -> Component:
     """Return the ReplicaSet controller."""
-    routine = Reconciler(NAME, _sets_of, sync, report_refused, wait_until_seen("Pod"))
+    routine = Reconciler(NAME, _sets_of, sync, refused_if_taken, wait_until_seen("Pod"))
     return Component(NAME, (KIND, "Pod"), (routine,), _views, activation=partial(Exists, KIND))
 
 
@@ -70,7 +71,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Create or delete pods until there are as many as asked for, then write the status of what was seen."""
     owner: ReplicaSet | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
-        ctx.remember("made", cause, None)
+        ctx.remember(USED_NAMES, cause, None)
         return ()
     pods: list[Pod] = ctx.views["pods"].get(owner.metadata.uid)
     replicas = [pod for pod in pods if is_active(pod)]
@@ -93,16 +94,18 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
 
 def _create(plan: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> None:
     ctx = plan.ctx
-    first: int = ctx.note("made", cause) or 0
-    for number in range(first, first + count):
-        pod = pod_for(owner, pod_name_suffix(owner.metadata.uid, number))
+
+    def replica(number: int) -> Pod:
+        return pod_for(owner, pod_name_suffix(owner.metadata.uid, number))
+
+    for number in islice(unused_names(ctx, cause, lambda number: key_of(replica(number))), count):
+        pod = replica(number)
         about = key_of(owner)
         plan.create(
             pod, f"ReplicaSet controller creates {reference_of(pod)}",
             on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
             on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),)
         )
-    ctx.remember("made", cause, first + count)
 
 
 def pod_for(owner: ReplicaSet, suffix: str) -> Pod:

@@ -24,12 +24,14 @@ from ..world.component import Component, TurnContext
 from ..world.digest import DIGEST_WAIT
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
-from ..world.reconciler import Reconciler
+from ..world.reconciler import Backoff, Reconciler
 from ..world.view import Index, InformerCache, View
 
 NAME = "taint-eviction-controller"
 ROUTINE = "taint eviction"
 ROUNDING = 1e-6  # seconds
+BACKOFF = Backoff.every(0.01, retries=4)
+"""A pod is marked and deleted in at most five tries in a row (deletePodHandler)."""
 NOT_READY_KEYS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
@@ -68,7 +70,7 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 def component(options: TaintEvictionOptions | None = None) -> Component:
     """Return the taint eviction controller; it begins to watch when a node has a NoExecute taint."""
     eviction = TaintEviction(options or TaintEvictionOptions())
-    routine = Reconciler(ROUTINE, _pods_of, eviction.sync, report_refused, report_done)
+    routine = Reconciler(ROUTINE, _pods_of, eviction.sync, report_refused, report_done, BACKOFF)
     begins = partial(Exists, "Node", lambda node: bool(_no_execute(node)))
     return Component(NAME, ("Node", "Pod"), (routine,), _views, activation=begins)
 

@@ -14,7 +14,7 @@ from ..api.kinds.kind import find_kind
 from ..world.apiserver import ref
 from ..world.component import Component, TurnContext
 from ..world.log import Key
-from .routine import MAX_FAILURES, CustomReconciler, CustomSync, ReconcileFunction, report_committed, report_refused
+from .routine import CustomReconciler, CustomSync, ReconcileFunction, report_committed, report_refused
 from .seen import MEMORY, NotWatchedError, Seen
 from .user_function import check_function, may_ask_for_time
 
@@ -44,9 +44,7 @@ def custom_controller(name: str, watches: str | Iterable[str], reconcile: Reconc
     kinds = _kinds(name, watches)
     check_function(reconcile)
     sync = CustomSync(name, reconcile)
-    routine = CustomReconciler(
-        name, _changed_object, sync, report_refused, report_committed, max_failures=MAX_FAILURES
-    )  # fmt: skip
+    routine = CustomReconciler(name, _changed_object, sync, report_refused, report_committed)
     return Component(name, kinds, (routine,), reads_clock=may_ask_for_time(reconcile))
 
 

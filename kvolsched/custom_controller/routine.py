@@ -25,7 +25,6 @@ from .failure import cut, describe_error
 from .seen import MEMORY, Seen
 from .user_function import function_name
 
-MAX_FAILURES = 19  # from there on the back-off does not grow
 SHOWN_FIELDS = 3
 EVENT_REASON = "ReconcileFailed"
 VERB_WORDS = {

@@ -26,6 +26,7 @@ from .invariants import (
     everybody_runs,
     nodes_hold_what_they_run,
     outcome,
+    pods_forgotten,
     pods_reach_their_volumes,
     pods_stay,
     pods_within_max_skew,
@@ -46,6 +47,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     *,
     until: str | Goal | None = "auto",
     never: str | Property | Sequence[str | Property] = (),
+    at_rest: str | Property | Sequence[str | Property] = (),
     invariants: Sequence[Invariant] = (),
     goal: str | Goal | None = None,
     faults: Sequence[ChosenFault] = (),
@@ -65,9 +67,11 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         world: a Simulation or a Cluster.
         until: "stuck" to find a state in which nothing more happens without the goal, or from which the goal cannot
             be reached; a predicate to find a state where it holds; None to visit all states. By default "stuck", but
-            None if `never` is given without a goal.
+            None if `never` or `at_rest` is given without a goal.
         never: what must never hold: a function of the cluster that answers True or says what is wrong, words such as
             "pod/web-0 Running", or several of them; checked after every write.
+        at_rest: the same for what must never hold where nothing is left to do but to wait for the end of a period, such
+            as `pods_forgotten`.
         invariants: functions (objects before, objects after) -> the violation, "" for none; checked at every write.
         goal: what every run should be able to reach, as a function or in words; by default every pod runs
             (`everybody_runs`). The functions `goal`, `never` and `until` are told the objects as a cluster has them:
@@ -101,15 +105,17 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         "lag": lag, "clock": clock, "components": components,
         "eager": "eager" in reductions, "idle": "idle" in reductions,
     }  # fmt: skip
-    never = (never,) if isinstance(never, str) or callable(never) else tuple(never)
+    never, at_rest = (
+        (asked,) if isinstance(asked, str) or callable(asked) else tuple(asked) for asked in (never, at_rest)
+    )
     if until == "auto":
-        until = None if never and goal is None else "stuck"
+        until = None if (never or at_rest) and goal is None else "stuck"
     stop = until if until is None or until == "stuck" else property_named(until, sim)
     reached = property_named(goal, sim) if goal is not None else everybody_runs(sim)
-    named = NamedObjects([*never, goal, *((until,) if until != "stuck" else ())], sim.log.objects)
+    named = NamedObjects([*never, *at_rest, goal, *((until,) if until != "stuck" else ())], sim.log.objects)
     if isinstance(world, ClusterCore):
         named.check(world, faults)
-    question = Question(tuple(invariants), never, reached, stop, summary or outcome)
+    question = Question(tuple(invariants), never, at_rest, reached, stop, summary or outcome)
     search = Search(sim, faults, options, question, named, executor)
     start = time.monotonic()
     search.run(max_states, seconds, progress=progress)
@@ -192,6 +198,7 @@ __all__ = [
     "explore",
     "nodes_hold_what_they_run",
     "outcome",
+    "pods_forgotten",
     "pods_reach_their_volumes",
     "pods_stay",
     "pods_within_max_skew",

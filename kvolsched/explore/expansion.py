@@ -112,6 +112,7 @@ class Question:
 
     invariants: tuple[Invariant, ...] = ()
     never: tuple[str | Property, ...] = ()
+    at_rest: tuple[str | Property, ...] = ()
     goal: Goal | None = None
     until: str | Goal | None = "stuck"
     summary: Summary | None = None
@@ -137,6 +138,7 @@ class Expander:
         self.searched = SearchedObjects(sim)
         never = question.never
         self.invariants = (*question.invariants, *((never_holds(never, sim),) if never else ()))
+        self.wrong_at_rest = never_holds(question.at_rest, sim)
         self.goal, self.until, self.summary = question.goal, question.until, question.summary
         self.named = named
         self.known = known
@@ -214,6 +216,8 @@ class Expander:
     def _end(self, state: Waiting, found: Expanded) -> int:
         """Find the end states from one in which only periodic wake-ups are enabled; return the world's place."""
         saved = found.base.checkpoint = self.sim.checkpoint()
+        if violation := self.wrong_at_rest(self.sim.log.objects, self.sim.log.objects):
+            found.report(violation, None)
         self._path = []
         found.ends = self._end_states_from(saved)
         if self.until == "stuck" and not any(goal_holds for _, goal_holds in found.ends):

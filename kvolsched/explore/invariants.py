@@ -1,6 +1,7 @@
 """What must always hold, as small functions over the objects before and after a write: "" or what is wrong.
 
-They look at API objects only, as anybody with kubectl could; none knows how the components came to what they did.
+They look at API objects only, as anybody with kubectl could; none knows how the components came to what they did. Only
+`pods_forgotten` also asks a scheduler whether it waits.
 """
 
 from __future__ import annotations
@@ -9,8 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from kvolsched.conditions import HasWorld
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.framework.judgement import judge
+from kvolsched.scheduler.loop.requeueing import pod_key_of_entry, queue_of
+from kvolsched.scheduler.loop.scheduling_cycle import SchedulingPass
+from kvolsched.scheduler.loop.scheduling_queue import BINDING, DECIDING, UNSCHEDULABLE, WAITING
 from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread, skews_on
 from kvolsched.volumes import volume_fits_node
 from kvolsched.world.log import Key
@@ -105,6 +111,33 @@ def pods_within_max_skew(before: Objects, after: Objects) -> str:
                 return f"pod {key.name} is on {pod.spec.node_name}, which has no label {skew.constraint.topology_key}"
             if not skew.fits:
                 return f"pod {key.name} is on {pod.spec.node_name}: {skew} > maxSkew {skew.constraint.max_skew}"
+    return ""
+
+
+def pods_forgotten(cluster: HasWorld) -> str:
+    """Say which pod waits for an event though a node would fit, "" if none does; asked while its scheduler waits.
+
+    A scheduler looks at unschedulable pods again after 5 minutes at most; until then such a pod is forgotten. Nothing
+    is said of a scheduler that has something to see or to do, or that is delayed.
+
+    Args:
+        cluster: a Cluster, or what `explore(at_rest=pods_forgotten)` asks.
+    """
+    sim: Simulation = cluster.world
+    for process in sim.processes.values():
+        passes = [actor for actor in process.component.actors if isinstance(actor, SchedulingPass)]
+        if not passes or process.pending or sim.is_delayed(process):
+            continue
+        contexts = [sim.read_only_context(process, actor) for actor in process.component.actors]
+        parts = queue_of(contexts[0]).parts
+        busy = any(ctx.actor.ready_causes(ctx) for ctx in contexts) or any(map(parts.get, (DECIDING, WAITING, BINDING)))
+        waiting = () if busy else sorted(parts.get(UNSCHEDULABLE, ()))
+        seen = snapshot(sim.log.objects.values()) if waiting else Snapshot()
+        seen.moment = contexts[0].moment
+        for name in waiting:
+            pod = sim.log.objects[pod_key_of_entry(name)]
+            if pod.metadata.deletion_timestamp is None and (found := judge(pod, seen, passes[0].profile)).any_feasible:
+                return f"pod {name} waits for an event, and {found.feasible[0]} would fit"
     return ""
 
 

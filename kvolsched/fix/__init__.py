@@ -8,7 +8,7 @@ fixes, `outcome` tries one on a fork until it is idle.
 from __future__ import annotations
 
 from .answer import Fix, Fixes, LiftedVerdict, fix
-from .edit import Edit, ObjectChange, changes_without, manifest_diff
+from .edit import Edit, ObjectChange, edits_without, manifest_diff
 from .outcome import MovedPod, TriedFix, WaitingPod
 from .search import CATALOGUE, FoundFix, SearchResult, search
 from .trial_cluster import TrialCluster
@@ -26,7 +26,7 @@ __all__ = [
     "TrialCluster",
     "TriedFix",
     "WaitingPod",
-    "changes_without",
+    "edits_without",
     "fix",
     "manifest_diff",
     "search",

@@ -60,12 +60,14 @@ def add_volume(
     selector = claim.spec.selector
     size = claim.spec.resources.requests.get("storage", "1Gi")
     ref = volumes.claim_ref_of(claim) if bind else None
+    if ref is not None:  # a claim that is bound already would be Lost for a volume that lacks its uid
+        ref = attrs.evolve(ref, uid=ref.uid if volumes.is_bound(claim) else "", resource_version=0)
     volume = PersistentVolume(
         metadata=ObjectMeta(name=name, labels=selector.match_labels if selector is not None else EMPTY),
         spec=PersistentVolumeSpec(
             capacity=Frozen({"storage": size}),
             access_modes=claim.spec.access_modes or ("ReadWriteOnce",),
-            claim_ref=attrs.evolve(ref, uid="", resource_version=0) if ref is not None else None,
+            claim_ref=ref,
             persistent_volume_reclaim_policy="Retain",
             storage_class_name=volumes.class_of_claim(claim),
             volume_mode=claim.spec.volume_mode,

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import attrs
 
-from kvolsched.api.kinds.pod import Pod
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.notebook_output import DrawnAnswer
 from kvolsched.results import ApplyRefused, hanging_indent
 from kvolsched.scheduler.framework.verdict import Code
 from kvolsched.why.answer import node_names_text
-from kvolsched.why.asking import judge_now, objects_seen_by_scheduler, why
+from kvolsched.why.asking import objects_seen_by_scheduler, why
 from kvolsched.why.demands import Demand
 
 from . import pods
-from .edit import Edit, ObjectChange, carry_out, manifest_diff, merge_changes
+from .edit import Edit, ObjectChange, carry_out, manifest_diff, merge_changes, without_unneeded
 from .outcome import AskedCluster, TriedFix
-from .search import FoundFix, search
+from .search import FoundFix, distinct, search
 from .trial_cluster import TrialCluster
 
 # After a change of these the loop must run before the pod can be judged.
@@ -210,12 +209,13 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
         else:
             searched = search(trial)
             found, unmet = searched.found, searched.unmet
-        results = [_prove(asked, attrs.evolve(fix, edits=(*ungating, *fix.edits))) for fix in found]
-    held = [result for result in results if isinstance(result, Fix)]
+    needed = distinct(_without_unneeded_edits(asked, attrs.evolve(fix, edits=(*ungating, *fix.edits))) for fix in found)
+    results = [_prove(asked, fix) for fix in needed]
+    held = sorted((result for result in results if isinstance(result, Fix)), key=lambda fix: not _places(asked, fix))
     proved = tuple(attrs.evolve(fix, number=number) for number, fix in enumerate(held))
     if proved:
         count = "the nearest fix" if len(proved) == 1 else f"the {len(proved)} nearest fixes"
-        return Fixes(name, rules, f"{count}, each tried on a fork, cheapest first:", proved)
+        return Fixes(name, rules, f"{count}, each tried on a fork, cheapest first{_left_alone(asked)}:", proved)
     failures = tuple(dict.fromkeys(result for result in results if isinstance(result, str)))
     if failures:
         count = "a fix was found, but" if len(found) == 1 else f"{len(found)} fixes were found, but all"
@@ -229,6 +229,37 @@ def _unmet_headline(unmet: tuple[Demand, ...]) -> str:
     return "edits of the catalogue lift each requirement, but no three edits lift all of them on one node."
 
 
+def _left_alone(asked: AskedCluster) -> str:
+    """Return what becomes of the pod without any fix, if it gets a node so, too."""
+    left, lost = asked.without_fix, asked.losses(())
+    if lost is None:
+        return ""
+    others = " in the place of other pods" if lost else ""
+    return f" (left alone, it gets {left.node}{others} after {left.steps_until_scheduled} steps)"
+
+
+def _places(asked: AskedCluster, fix: Fix) -> bool:
+    """Say whether the pod has a node at the end of a run with a fix."""
+    return asked.losses(fix.changes) is not None
+
+
+def _without_unneeded_edits(asked: AskedCluster, found: FoundFix) -> FoundFix:
+    """Return a fix without edits but for which the loop places the pod as well, at no more cost for other pods.
+
+    Where the pod gets a node without any fix, too, that says nothing of an edit.
+    """
+    losses = asked.losses(merge_changes(found.edits), keep=True)
+    if losses is None or asked.losses(()) is not None:
+        return found
+    most = losses
+
+    def suffice(edits: Sequence[Edit]) -> bool:
+        lost = asked.losses(merge_changes(edits))
+        return lost is not None and not lost - most
+
+    return attrs.evolve(found, edits=without_unneeded(found.edits, suffice))
+
+
 def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
     """Try a fix on a fork: judge the pod there or, if volumes change, run the loop; return why if the fix fails."""
     key = asked.pod
@@ -239,17 +270,16 @@ def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
     except (ApplyRefused, KeyError) as error:
         return f"{', and '.join(edit.words for edit in found.edits)}: refused: {error.args[0] if error.args else error}"
     cost = found.cost[1]
-    if not any(change.key.kind in LOOP_KINDS or change.new is None for change in changes):
-        after = judge_now(forked.cluster, key)
-        if not after.any_feasible or after.error:
-            return f"{', and '.join(edit.words for edit in found.edits)}: still no node fits"
-        fit = after.feasible
-        fits_all = len(fit) == len(after.nodes) > 1
+    proved = Fix(name, found.edits, cost, (), "", asked=asked)
+    fit = forked.fits
+    if fit and not any(change.key.kind in LOOP_KINDS or change.new is None for change in changes):
+        fits_all = len(fit) == sum(other.kind == "Node" for other in forked.cluster.world.log.objects) > 1
         proof = f"then it fits {'every node' if fits_all else node_names_text(fit)}"
-        return Fix(name, found.edits, cost, fit, proof, asked=asked)
-    forked.run(f"pod/{name} scheduled")
-    pod_after: Pod = forked.cluster.world.log.objects[key]
-    node = pod_after.spec.node_name
-    if not node:
-        return f"{', and '.join(edit.words for edit in found.edits)}: after {forked.steps} steps the pod has no node"
-    return Fix(name, found.edits, cost, (node,), f"after {forked.steps} steps the pod is on {node}", asked=asked)
+        return attrs.evolve(proved, nodes=fit, proof=proof)
+    forked.run()
+    if not forked.node:
+        return f"{proved.words}: after {forked.steps} steps the pod has no node"
+    if lost := proved.try_it().lost_claims:
+        return f"{proved.words}: then claim {', '.join(lost)} loses its volume"
+    proof = f"after {forked.steps_until_scheduled} steps the pod is on {forked.node}"
+    return attrs.evolve(proved, nodes=(forked.node,), proof=proof)

@@ -22,7 +22,7 @@ from kvolsched.why.demands import Demand
 from . import nodes as node_edits
 from . import replace_claim
 from .add_volume import VOLUME_COST, add_volume, topology_labels
-from .edit import Edit, ObjectChange, merge_changes
+from .edit import Edit, ObjectChange, combined
 from .topology_keys import add_topology_of_claim
 from .trial_cluster import TrialCluster
 
@@ -49,7 +49,7 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
         for node in near:
             for more in add_volume(claim, trial, node):
                 yield more
-                yield from _combine(_clear_selected_node(claim), more)
+                yield from (combined((first, more)) for first in _clear_selected_node(claim))
         yield from _raise_capacity(claim, trial, near)
         yield from replace_claim.replace_with_delayed_class(claim, trial)
         for edit in replace_claim.replace_with_existing_class(name, claim, trial):
@@ -60,13 +60,6 @@ def _leaving_data(edits: Iterator[Edit]) -> Iterator[Edit]:
     """Raise the cost of edits that leave the data of bound volumes behind."""
     for edit in edits:
         yield attrs.evolve(edit, cost=edit.cost + LEFT_DATA_COST)
-
-
-def _combine(first: Iterator[Edit], then: Edit) -> Iterator[Edit]:
-    """Yield two edits as one, for cases where the second alone lifts nothing."""
-    for edit in first:
-        words, changes = f"{edit.words}, and {then.words}", merge_changes((edit, then))
-        yield Edit(words, edit.cost + then.cost, changes, (*edit.expected, *then.expected), then.note, then.last_resort)
 
 
 def serve_claims_together(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -82,14 +75,7 @@ def serve_claims_together(demand: Demand, trial: TrialCluster, near: Sequence[No
     for node in near:
         adding = [edit for claim in unbound for edit in add_volume(claim, trial, node)]
         for edits in (adding, [*clearing, *adding]) if clearing else (adding,):
-            yield Edit(
-                ", and ".join(edit.words for edit in edits),
-                sum(edit.cost for edit in edits),
-                merge_changes(edits),
-                tuple(change for edit in adding for change in edit.expected),
-                "; ".join(dict.fromkeys(edit.note for edit in adding)),
-                any(edit.last_resort for edit in adding),
-            )
+            yield combined(edits)
 
 
 def replace_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:

@@ -5,7 +5,7 @@ Objects that Kubernetes does not let users change in place (most of a pod's spec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import unified_diff
 from typing import Any
 
@@ -47,6 +47,7 @@ class Edit:
         expected: changes that components then make before the pod can be judged (a claim gets bound).
         note: a consequence or condition of the edit.
         last_resort: a volume made by hand, although a driver could make it; such a fix comes after all others.
+        parts: the edits that this one combines, each of which can be left out; () if it is one.
     """
 
     words: str
@@ -55,6 +56,20 @@ class Edit:
     expected: tuple[ObjectChange, ...] = ()
     note: str = ""
     last_resort: bool = False
+    parts: tuple[Edit, ...] = ()
+
+
+def combined(edits: Sequence[Edit]) -> Edit:
+    """Return consecutive edits as one, for cases where none of them lifts anything alone."""
+    return Edit(
+        ", and ".join(edit.words for edit in edits),
+        sum(edit.cost for edit in edits),
+        merge_changes(edits),
+        tuple(change for edit in edits for change in edit.expected),
+        "; ".join(dict.fromkeys(edit.note for edit in edits if edit.note)),
+        any(edit.last_resort for edit in edits),
+        tuple(edits),
+    )
 
 
 def merge_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
@@ -70,18 +85,48 @@ def merge_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
     return tuple(change for change in found.values() if change.old is not None or change.new is not None)
 
 
-def changes_without(edits: Sequence[Edit], left_out: int) -> tuple[ObjectChange, ...]:
-    """Return the changes of consecutive edits but one, with what components then make; later edits are rebased."""
+def edits_without(edits: Sequence[Edit], left_out: int) -> tuple[Edit, ...]:
+    """Return consecutive edits but one; the later ones are rebased, without changes of what the one created."""
     objects: dict[Key, Any] = {}
-    changes: list[ObjectChange] = []
-    for number, edit in enumerate(edits):
-        for change in (*edit.changes, *edit.expected):
+
+    def rebased(changes: Iterable[ObjectChange], *, made: bool) -> Iterator[ObjectChange]:
+        for change in changes:
             now = objects.setdefault(change.key, change.old)
-            if number == left_out or (now is None and change.old is not None):  # the edit left out creates the object
-                continue
-            objects[change.key] = _rebased(change.old, change.new, now)
-            changes.append(ObjectChange(now, objects[change.key], change.recreate))
-    return tuple(changes)
+            if made and (now is not None or change.old is None):
+                objects[change.key] = _rebased(change.old, change.new, now)
+                yield ObjectChange(now, objects[change.key], change.recreate)
+
+    found = []
+    for number, edit in enumerate(edits):
+        made = number != left_out
+        changes = tuple(rebased(edit.changes, made=made))
+        expected = tuple(rebased(edit.expected, made=made))
+        if changes:
+            found.append(attrs.evolve(edit, changes=changes, expected=expected))
+    return tuple(found)
+
+
+def all_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
+    """Return the changes of consecutive edits, each followed by what components then make."""
+    return tuple(change for edit in edits for change in (*edit.changes, *edit.expected))
+
+
+def without_unneeded(edits: Sequence[Edit], suffice: Callable[[Sequence[Edit]], bool]) -> tuple[Edit, ...]:
+    """Return edits of which each is needed: those given, or their parts without what is not needed.
+
+    Args:
+        edits: edits that suffice.
+        suffice: whether fewer edits do.
+    """
+    every = [part for edit in edits for part in edit.parts or (edit,)]
+    kept, number = tuple(every), 0
+    while number < len(kept) > 1:
+        fewer = edits_without(kept, number)
+        if fewer and suffice(fewer):
+            kept, number = fewer, 0  # what an edit left out made necessary may not be so any more
+        else:
+            number += 1
+    return tuple(edits) if len(kept) == len(every) else kept
 
 
 def _rebased(old: Any, new: Any, now: Any) -> Any:

@@ -64,6 +64,7 @@ class TriedFix(DrawnAnswer):
         placed: other pods that have a node in the fork, and would have none without the fix.
         moved: other pods that are on another node than without the fix.
         gone: other pods that no longer exist, and that nobody created again.
+        lost_claims: claims that lose their volume, and would not without the fix.
         lack_moves_to: those of `waits_now` that lack what the pod lacked.
         refused: the API server's refusal, if the fix could not be applied; then nothing was run.
         without_fix, with_fix: the node of each pod at the end of the two runs, "" for one that waits.
@@ -81,6 +82,7 @@ class TriedFix(DrawnAnswer):
     placed: tuple[MovedPod, ...] = ()
     moved: tuple[MovedPod, ...] = ()
     gone: tuple[str, ...] = ()
+    lost_claims: tuple[str, ...] = ()
     lack_moves_to: tuple[str, ...] = ()
     refused: str = ""
     without_fix: Mapping[str, str] = attrs.field(factory=dict, eq=False)
@@ -89,8 +91,8 @@ class TriedFix(DrawnAnswer):
 
     @property
     def helps(self) -> bool:
-        """Whether the pod got a node and no other pod waits or is gone for it."""
-        return bool(self.node) and not self.waits_now and not self.gone
+        """Whether the pod got a node and no other pod waits or is gone for it, nor any claim lost."""
+        return bool(self.node) and not self.waits_now and not self.gone and not self.lost_claims
 
     @property
     def headline(self) -> str:
@@ -105,6 +107,8 @@ class TriedFix(DrawnAnswer):
             return f"{self.pod} gets a node, but {_names([pod.name for pod in self.waits_now])} waits now"
         if self.gone:
             return f"{self.pod} gets a node, but nobody creates {_names(self.gone)} again"
+        if self.lost_claims:
+            return f"{self.pod} gets a node, but claim {_names(self.lost_claims)} loses its volume"
         return f"{self.pod} gets a node, and no other pod waits for it"
 
     @property
@@ -121,6 +125,7 @@ class TriedFix(DrawnAnswer):
         lines += [f"{pod.name} gets a node as well: {pod.after}" for pod in self.placed]
         lines += [f"{pod.name} is on {pod.after}, no longer on {pod.before}" for pod in self.moved]
         lines += [f"{name} is gone, and nobody creates it again" for name in self.gone]
+        lines += [f"claim {name} is Lost: its volume is gone, or another claim's" for name in self.lost_claims]
         if len(lines) == 1:
             lines.append("every other pod is where it would be without the fix")
         return (*lines, *([f"stopped before the cluster was idle: {self.ended}"] if not self.is_idle else []))
@@ -137,17 +142,40 @@ class TriedFix(DrawnAnswer):
 
 @attrs.define
 class ForkWithFix:
-    """A fork in which a fix is made, and how many steps it has run since. Mutable: it runs."""
+    """A fork in which a fix is made, run until the pod has a node, and on until idle. Mutable: it runs once.
+
+    Args:
+        cluster: the fork.
+        pod: the pod that the fix is for.
+        steps_until_scheduled: after how many steps the pod had a node, or nothing was left to do.
+        steps: how many steps it has run.
+        ended: why the run ended.
+        fits: the nodes that fitted before it ran.
+    """
 
     cluster: ClusterCore
+    pod: Key
+    fits: tuple[str, ...] = ()
+    steps_until_scheduled: int = 0
     steps: int = 0
+    ended: str = ""
 
-    def run(self, until: str | None = None) -> Run:
-        """Run until a condition holds, or until nothing is left to do."""
+    def run(self) -> None:
+        """Run until nothing is left to do, if it has not run yet."""
+        if not self.ended:
+            self.steps_until_scheduled = len(self._run(f"pod/{self.pod.namespace}/{self.pod.name} scheduled"))
+            rest = self._run(None)
+            self.steps, self.ended = self.steps_until_scheduled + len(rest), rest.ended
+
+    def _run(self, until: str | None) -> Run:
         most = MAX_STEPS + len(self.cluster.world.log.objects)
-        run = self.cluster.run(until, steps=most, seconds=MAX_SECONDS)
-        self.steps += len(run)
-        return run
+        return self.cluster.run(until, steps=most, seconds=MAX_SECONDS)
+
+    @property
+    def node(self) -> str:
+        """The node that the pod has now, or ""."""
+        pod = self.cluster.world.log.objects.get(self.pod)
+        return _node(pod) if pod is not None else ""
 
 
 class AskedCluster:
@@ -165,19 +193,25 @@ class AskedCluster:
         self.asked = asked
         self._forks: dict[tuple[ObjectChange, ...], ForkWithFix] = {}
         self._tried: dict[tuple[ObjectChange, ...], TriedFix] = {}
+        self._losses: dict[tuple[ObjectChange, ...], Counter[str] | None] = {}
 
     def fork_with(self, changes: tuple[ObjectChange, ...]) -> ForkWithFix:
-        """Return the fork of the cluster as it was in which the changes are made; it is made once.
+        """Return the fork of the cluster as it was in which the changes are made; it is made and judged once.
 
         Raises:
             ApplyRefused: the API server refuses.
             KeyError: an object to be changed does not exist.
         """
         if changes not in self._forks:
-            fork = self._kept.fork("with the fix")
-            carry_out(fork, changes)
-            self._forks[changes] = ForkWithFix(fork)
+            made = self._forks[changes] = self._made(changes)
+            judged = judge_now(made.cluster, self.pod)
+            made.fits = () if judged.error else judged.feasible
         return self._forks[changes]
+
+    def _made(self, changes: tuple[ObjectChange, ...]) -> ForkWithFix:
+        fork = self._kept.fork("with the fix" if changes else "without a fix")
+        carry_out(fork, changes)
+        return ForkWithFix(fork, self.pod)
 
     @cached_property
     def judgement(self) -> Judgement:
@@ -190,11 +224,35 @@ class AskedCluster:
         return tuple(gate.name for gate in self._kept.world.log.objects[self.pod].spec.scheduling_gates)
 
     @cached_property
-    def _pods_without_fix(self) -> Mapping[Key, Any]:
-        """The pods once the cluster is idle without any fix."""
-        control = ForkWithFix(self._kept.fork("without a fix"))
+    def without_fix(self) -> ForkWithFix:
+        """The fork that ran until idle without any fix."""
+        control = self.fork_with(())
         control.run()
-        return _pods(control.cluster)
+        return control
+
+    def losses(self, changes: tuple[ObjectChange, ...], *, keep: bool = False) -> Counter[str] | None:
+        """Return how many pods of whom lose their node once changes are made, or None if the pod gets no node.
+
+        Pods of one controller stand for each other, whatever their names; claims count if they lose their volume.
+
+        Args:
+            changes: what is changed.
+            keep: whether the fork is kept for `fork_with`.
+        """
+        if changes not in self._losses:
+            self._losses[changes] = self._count_losses(changes, keep=keep)
+        return self._losses[changes]
+
+    def _count_losses(self, changes: tuple[ObjectChange, ...], *, keep: bool) -> Counter[str] | None:
+        try:
+            forked = self.fork_with(changes) if keep or changes in self._forks else self._made(changes)
+        except (ApplyRefused, KeyError):
+            return None
+        forked.run()
+        before, after = self._kept.world.log.objects, forked.cluster.world.log.objects
+        lost = _placed(before, self.pod) - _placed(after, self.pod)
+        lost.update({f"claim {name}": 1 for name in _lost_claims(after) if name not in _lost_claims(before)})
+        return lost if forked.node else None
 
     def try_changes(self, changes: tuple[ObjectChange, ...], words: str) -> TriedFix:
         """Make changes in a fork, run it until idle, and compare its pods with those of a run without them."""
@@ -208,8 +266,10 @@ class AskedCluster:
             forked = self.fork_with(changes)
         except (ApplyRefused, KeyError) as error:
             return TriedFix(name, words, self._kept.fork(), refused=str(error.args[0] if error.args else error))
-        run, fork = forked.run(), forked.cluster
-        before, after = self._pods_without_fix, _pods(fork)
+        forked.run()
+        fork = forked.cluster
+        before, after = _pods(self.without_fix.cluster), _pods(fork)
+        known = _lost_claims(self.without_fix.cluster.world.log.objects)
         pod = after.get(self.pod)
         others = {key: _node(found) for key, found in after.items() if key != self.pod}
         new = {key for key in others if key not in before}
@@ -221,10 +281,11 @@ class AskedCluster:
                        for key in sorted(changed) if others[key])  # fmt: skip
         return TriedFix(
             name, words, fork, _node(pod) if pod is not None else "", pod.status.phase if pod is not None else "",
-            forked.steps, run.ended, waits_now,
+            forked.steps, forked.ended, waits_now,
             placed=tuple(shift for shift in shifts if not shift.before),
             moved=tuple(shift for shift in shifts if shift.before),
-            gone=tuple(f"{key.namespace}/{key.name}" for key in _lost(before, after, changes)),
+            gone=tuple(f"{key.namespace}/{key.name}" for key in _lost(before, after) if key != self.pod),
+            lost_claims=tuple(name for name in _lost_claims(fork.world.log.objects) if name not in known),
             lack_moves_to=tuple(waits.name for waits in waits_now if self._lacks_alike(waits.why)),
             without_fix=_placements(before),
             with_fix=_placements(after),
@@ -250,18 +311,32 @@ def _placements(pods: Mapping[Key, Any]) -> dict[str, str]:
     return {f"{key.namespace}/{key.name}": _node(pod) for key, pod in sorted(pods.items()) if not pod.terminal}
 
 
-def _lost(before: Mapping[Key, Any], after: Mapping[Key, Any], changes: Iterable[ObjectChange]) -> list[Key]:
-    """Return the deleted pods that nobody replaced: neither by one of the same name, nor by one of their controller."""
-    deleted = sorted(change.key for change in changes if change.new is None and change.key in before)
+def _lost(before: Mapping[Key, Any], after: Mapping[Key, Any]) -> list[Key]:
+    """Return the pods on nodes that are gone, and that nobody replaced: neither by one of the same name, nor by one of
+    their controller.
+    """
+    gone = sorted(key for key, pod in before.items() if key not in after and _node(pod) and not pod.terminal)
     made = Counter(_controller(pod) for key, pod in after.items() if key not in before)
     lost: list[Key] = []
-    for key in deleted:
+    for key in gone:
         owner = _controller(before[key])
-        if key not in after and made[owner] == 0:
+        if made[owner] == 0:
             lost.append(key)
-        elif key not in after:
+        else:
             made[owner] -= 1
     return lost
+
+
+def _placed(objects: Mapping[Key, Any], but: Key) -> Counter[str]:
+    """Count the pods on nodes by who made them, without one pod."""
+    pods = ((key, obj) for key, obj in objects.items() if key.kind == "Pod" and key != but)
+    return Counter(f"{key.namespace} {_controller(pod)}" for key, pod in pods if _node(pod) and not pod.terminal)
+
+
+def _lost_claims(objects: Mapping[Key, Any]) -> tuple[str, ...]:
+    """Return the claims in phase Lost, as `namespace/name`, sorted."""
+    claims = ((key, obj) for key, obj in objects.items() if key.kind == "PersistentVolumeClaim")
+    return tuple(sorted(f"{key.namespace}/{key.name}" for key, claim in claims if claim.status.phase == "Lost"))
 
 
 def _controller(pod: Any) -> str:

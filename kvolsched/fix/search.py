@@ -5,7 +5,7 @@ The search is a beam search: edits after which fewer demands fail on the nearest
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -13,7 +13,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.why.demands import Demand
 
 from . import claims, nodes, pods, topology_keys
-from .edit import Edit, ObjectChange, changes_without, merge_changes
+from .edit import Edit, all_changes, merge_changes, without_unneeded
 from .trial_cluster import Failures, TrialCluster, failures_of
 
 EditGenerator = Callable[[Demand, TrialCluster, Sequence[Node]], Iterator[Edit]]
@@ -60,6 +60,17 @@ class FoundFix:
         resort = any(edit.last_resort for edit in self.edits)
         return resort, sum(edit.cost for edit in self.edits), len(merge_changes(self.edits))
 
+    @property
+    def order(self) -> tuple[bool, int, int, tuple[str, ...]]:
+        """What sorts fixes: cheapest first, then by words."""
+        return (*self.cost, tuple(edit.words for edit in self.edits))
+
+    def is_part_of(self, other: FoundFix) -> bool:
+        """Say whether another fix makes the edits of this one, too."""
+        if {edit.words for edit in self.edits} <= {edit.words for edit in other.edits}:
+            return True
+        return set(merge_changes(self.edits)) <= set(merge_changes(other.edits))
+
 
 @attrs.frozen
 class SearchResult:
@@ -77,7 +88,7 @@ def search(trial: TrialCluster) -> SearchResult:
     for _ in range(MAX_EDITS):
         candidates: list[tuple[int, int, int, tuple[Edit, ...]]] = []
         for edits in beam:
-            with trial.with_changes(_all_changes(edits)):
+            with trial.with_changes(all_changes(edits)):
                 state = failures_of(trial, trial.judge())
                 met = set()
                 for number, (demand, edit) in enumerate(_candidates(trial, state)):
@@ -110,10 +121,6 @@ def _fails_on_fewer_nodes(demand: Demand, before: Failures, after: Failures) -> 
     return demand in before.demands and (not left or left[0] < demand.nodes)
 
 
-def _all_changes(edits: Sequence[Edit]) -> list[ObjectChange]:
-    return [change for edit in edits for change in (*edit.changes, *edit.expected)]
-
-
 def _candidates(trial: TrialCluster, state: Failures) -> Iterator[tuple[Demand, Edit]]:
     """Yield each edit that may lift a demand of a near node, with the demand; equal edits once."""
     near = [node for node, _ in state.nearest]
@@ -140,25 +147,32 @@ def _candidates(trial: TrialCluster, state: Failures) -> Iterator[tuple[Demand, 
 
 
 def _cheapest_fixes(found: Sequence[FoundFix], trial: TrialCluster) -> tuple[FoundFix, ...]:
-    """Return the cheapest fixes of which every edit is needed, without those that add an edit to another fix."""
-    kept: list[FoundFix] = []
-    for fix in sorted(found, key=lambda fix: (*fix.cost, [edit.words for edit in fix.edits])):
-        words, changes = {edit.words for edit in fix.edits}, set(merge_changes(fix.edits))
-        if any({edit.words for edit in other.edits} <= words for other in kept):
+    """Return the cheapest fixes, without edits that are not needed."""
+    kept: tuple[FoundFix, ...] = ()
+    for fix in sorted(found, key=lambda fix: fix.order):
+        if any(other.is_part_of(fix) for other in kept):
             continue
-        if any(set(merge_changes(other.edits)) <= changes for other in kept):
-            continue
-        if _is_each_edit_needed(fix, trial):
-            kept.append(fix)
+        kept = distinct((*kept, _without_unneeded_edits(fix, trial)))
         if len(kept) == MAX_FIXES:
             break
-    return tuple(kept) or tuple(found[:1])
+    return kept
 
 
-def _is_each_edit_needed(fix: FoundFix, trial: TrialCluster) -> bool:
-    """Say whether the pod fits no node once any one edit of several is left out."""
-    for number in range(len(fix.edits) if len(fix.edits) > 1 else 0):
-        with trial.with_changes(changes_without(fix.edits, number)):
-            if trial.judge().any_feasible:
-                return False
-    return True
+def distinct(fixes: Iterable[FoundFix]) -> tuple[FoundFix, ...]:
+    """Return fixes in their order, cheapest first, without those that add an edit to another fix."""
+    kept: list[FoundFix] = []
+    for fix in sorted(fixes, key=lambda fix: fix.order):
+        if not any(other.is_part_of(fix) for other in kept):
+            kept.append(fix)
+    return tuple(kept)
+
+
+def _without_unneeded_edits(fix: FoundFix, trial: TrialCluster) -> FoundFix:
+    """Return a fix without edits but for which the pod fits a node as well."""
+    def fitting(edits: Sequence[Edit]) -> tuple[str, ...]:
+        with trial.with_changes(all_changes(edits)):
+            judgement = trial.judge()
+            return () if judgement.error else judgement.feasible
+
+    needed = without_unneeded(fix.edits, lambda edits: bool(fitting(edits)))
+    return fix if needed == fix.edits else FoundFix(needed, fitting(needed))

@@ -1,8 +1,8 @@
 """The one switch of all shortcuts of a scheduling pass, so that a test can hold the answers with and without equal.
 
 A shortcut is anything that a pass does not work out anew: a plugin that is not called, a column or score kept from an
-earlier pass. With `without_shortcuts` every plugin is called for every pod on all nodes. Verdicts, messages and scores
-are the same; only time differs.
+earlier pass, a verdict on one node that is asked for that node alone. With `without_shortcuts` every plugin is called
+for every pod on all nodes. Verdicts, messages and scores are the same; only time differs.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ This module decides nothing: the plugins judge, `demands` finds the minimal unsa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import attrs
@@ -130,7 +130,8 @@ def why_all(cluster: ClusterCore) -> Whys:
 
 def _answer(cluster: ClusterCore, key: Key, missing: tuple[str, ...], judge_pod: Callable[[], Judgement]) -> Why:
     asked: Pod = cluster.world.log.objects[key]
-    other_state = _answer_if_not_pending(cluster, key, asked)
+    judge_pod = cache(judge_pod)
+    other_state = _answer_if_not_pending(cluster, key, asked, judge_pod)
     if other_state is not None:
         return attrs.evolve(other_state, missing=missing if other_state.state in ("gated", "waiting") else ())
     judgement = judge_pod()
@@ -265,7 +266,9 @@ def gated_message(pod: Pod) -> str:
     return "Scheduling is blocked due to non-empty scheduling gates"
 
 
-def _answer_if_not_pending(cluster: ClusterCore, key: Key, pod: Pod) -> Why | None:
+def _answer_if_not_pending(
+    cluster: ClusterCore, key: Key, pod: Pod, judge_pod: Callable[[], Judgement]
+) -> Why | None:
     """Return the answer for a pod that is not pending: it has a node, has ended, is deleted, or waits for volumes."""
     name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
     if pod.terminal:
@@ -290,7 +293,9 @@ def _answer_if_not_pending(cluster: ClusterCore, key: Key, pod: Pod) -> Why | No
         and (node := volumes.selected_node(claim))
     }
     chosen = pod.status.nominated_node_name
-    if binding or (selected and selected == {chosen}):
+    # A dump tells of a pod that is being bound by its nominated node; an annotation may be left from an earlier try.
+    nominated = selected == {chosen} and not pod.spec.scheduling_gates and chosen in judge_pod().feasible
+    if binding or nominated:
         node = ", ".join(sorted(selected)) or chosen or "its node"
         head = f"a node is chosen ({node}); it waits for its volumes to be bound."
         return Why(name, rules, "waiting", head, notes=tuple(_claims_waited_for(cluster, pod)))

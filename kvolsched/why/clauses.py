@@ -28,6 +28,7 @@ from ..scheduler.columns.pod_counts import (
 )
 from ..scheduler.framework.extension_points import ColumnContext
 from ..scheduler.node_selection import node_affinity
+from ..scheduler.plugins.inter_pod_affinity.column import rows_with_unwanted_pods, rows_without_wanted_pods
 
 MAX_CARRIERS = 3  # named pods whose anti-affinity keeps the pod out
 
@@ -49,9 +50,12 @@ class Clause:
     kind: str = ""
 
 
-def clauses_of(plugin: str, pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
-    """Yield the clauses that a plugin reads of a pod; none for an unknown plugin."""
-    yield from CLAUSES[plugin](pod, columns) if plugin in CLAUSES else ()
+def clauses_of(name: str, plugin: Any, pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
+    """Yield the clauses that the plugin of this name reads of a pod; none for an unknown plugin."""
+    if name == "PodTopologySpread":
+        yield from _spread_clauses(pod, columns, plugin)
+    elif name in CLAUSES:
+        yield from CLAUSES[name](pod, columns)
 
 
 def as_read(plugin: Any, pod: Pod) -> Pod:
@@ -157,26 +161,28 @@ def _claim_words(pod: Pod, name: str, columns: ColumnContext) -> str:
     return f"claim {name} ({words}) finds no volume that the node reaches, and none can be provisioned there"
 
 
-def _spread_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
-    """Yield a clause for each hard constraint; in its variant the others allow any skew but still select nodes."""
+def _spread_clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
+    """Yield a clause for each hard constraint; in its variant the others allow any skew but still select nodes.
+
+    The plugin reads the variant's constraints in order: where it finds a label missing that this one, the first, does
+    not ask for, this one holds.
+    """
     constraints = pod.spec.topology_spread_constraints
-    hard = [constraint for constraint in constraints if constraint.when_unsatisfiable in (DO_NOT_SCHEDULE, "")]
     any_skew = 2**31 - 1
     for number, constraint in enumerate(constraints):
-        if constraint not in hard:
+        if constraint.when_unsatisfiable not in (DO_NOT_SCHEDULE, ""):
             continue
-        kept = tuple(
-            other if place == number else attrs.evolve(other, max_skew=any_skew, min_domains=None)
-            for place, other in enumerate(constraints)
-        )
-        has = columns.nodes.labels(constraint.topology_key).codes.array >= 0
-        lacks = np.zeros(len(has), bool)
-        for other in hard:
-            lacks |= columns.nodes.labels(other.topology_key).codes.array < 0
-        variant = evolve_parts(pod, spec={"topology_spread_constraints": kept})
-        title = f"Spread over {constraint.topology_key} would exceed maxSkew {constraint.max_skew or 1}"
-        words, key = _spread_words(constraint), constraint.topology_key
-        yield Clause("spread", key, words, variant, number, has & lacks, title)
+        others = (
+            attrs.evolve(other, max_skew=any_skew, min_domains=None)
+            for place, other in enumerate(constraints) if place != number
+        )  # fmt: skip
+        variant = evolve_parts(pod, spec={"topology_spread_constraints": (constraint, *others)})
+        codes, key = plugin.column(variant, columns), constraint.topology_key
+        lacks_another = None
+        if codes is not None:
+            lacks_another = (codes == 1 << plugin.no_label.bit) & (columns.nodes.labels(key).codes.array >= 0)
+        title = f"Spread over {key} would exceed maxSkew {constraint.max_skew or 1}"
+        yield Clause("spread", key, _spread_words(constraint), variant, number, lacks_another, title)
 
 
 def _spread_words(constraint: TopologySpreadConstraint) -> str:
@@ -196,14 +202,14 @@ def _pod_affinity_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
         variant = attrs.evolve(none, pod_affinity=PodAffinity(required=(mine,)))
         words = f"podAffinity: the node's domain has no {term}"
         title = f"No {term}, which the pod must be with"
-        yield Clause("affinity", term.topology_key, words, _with_affinity(pod, variant), number, title=title)
+        yield _own_term("affinity", term, words, _with_affinity(pod, variant), number, title, columns)
     for number, term in enumerate(required_anti_affinity(pod)):
         assert none is not None
         mine = pod.spec.affinity.pod_anti_affinity.required[number]  # type: ignore[union-attr]
         variant = attrs.evolve(none, pod_anti_affinity=PodAffinity(required=(mine,)))
         words = f"podAntiAffinity: the node's domain has {term}"
         title = f"The pod avoids {term}"
-        yield Clause("anti-affinity", term.topology_key, words, _with_affinity(pod, variant), number, title=title)
+        yield _own_term("anti-affinity", term, words, _with_affinity(pod, variant), number, title, columns)
     labels = columns.seen.namespace_labels(pod.metadata.namespace)
     terms = columns.seen.pod_counts.anti_affinity_terms()
     objecting = [(term, counts) for term, counts in terms if term.meets(pod, labels)]
@@ -213,6 +219,15 @@ def _pod_affinity_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
         elsewhere = ~domain_mask(columns.nodes, term.topology_key, counts)
         title, kind = f"{carriers}: no {term} allowed", f"Other pods allow no {term}"
         yield Clause("objection", term.topology_key, words, _with_affinity(pod, none), number, elsewhere, title, kind)
+
+
+def _own_term(sort: str, term: AffinityTerm, words: str, variant: Pod, number: int, title: str,
+              columns: ColumnContext) -> Clause:
+    """Return the clause of one term of the pod; it holds where the plugin rejects only what other pods object to."""
+    rejected = rows_without_wanted_pods if sort == "affinity" else rows_with_unwanted_pods
+    fails = rejected(variant, columns)
+    holds = np.ones(len(columns.nodes.names), bool) if fails is None else ~fails
+    return Clause(sort, term.topology_key, words, variant, number, holds, title)
 
 
 def _carrier_names(term: AffinityTerm, counts: PodsPerRow, columns: ColumnContext) -> str:
@@ -271,6 +286,5 @@ CLAUSES: Mapping[str, Callable[[Pod, ColumnContext], Iterator[Clause]]] = {
     "VolumeBinding": _volume_clauses,
     "VolumeNode": _volume_clauses,
     "VolumeZone": _volume_zone_clauses,
-    "PodTopologySpread": _spread_clauses,
     "InterPodAffinity": _pod_affinity_clauses,
 }

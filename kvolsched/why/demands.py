@@ -95,7 +95,7 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
         if not rejects.any():
             continue
         explained = np.zeros(size, bool)
-        for clause in clauses_of(enabled.name, as_read(enabled.plugin, judgement.pod), columns):
+        for clause in clauses_of(enabled.name, enabled.plugin, as_read(enabled.plugin, judgement.pod), columns):
             fails = _rejected_rows(enabled.plugin, clause.pod, columns)
             if clause.holds_on is not None:
                 fails = fails & ~clause.holds_on

@@ -6,17 +6,20 @@ many nodes a few are compared, amounts of a resource on all, and sides that diff
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
 from .. import volumes
 from ..api.kinds.node import Node
+from ..api.kinds.pod import Pod
 from ..scheduler import requests
 from ..scheduler.columns.attachments import attach_limits
+from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
 from ..scheduler.framework.judgement import Judgement
 from ..scheduler.framework.verdict import Evidence, Reject
+from ..scheduler.plugins.inter_pod_affinity.rule import holds_unwanted_pods, lacks_wanted_pods, objections
 from ..scheduler.requests import PODS, format_amount
 from .demands import Demand
 
@@ -99,6 +102,13 @@ def _room_for_claim(demand: Demand, judgement: Judgement, nodes: Sequence[str]) 
     return Sides(f"{format_amount('memory', asked)} ≤ {format_amount('memory', room)}", f"class {name}", asked, room)
 
 
+CHECKS_OF_PODS: Mapping[str, Callable[[Pod, Node, Snapshot], Iterator[Evidence]]] = {
+    "affinity": lambda *seen: filter(None, [lacks_wanted_pods(*seen)]),
+    "anti-affinity": lambda *seen: filter(None, [holds_unwanted_pods(*seen)]),
+    "objection": objections,
+}
+
+
 # --- of one node -----------------------------------------------------------------------------------------------------
 
 
@@ -109,6 +119,9 @@ def evidence_on(demand: Demand, judgement: Judgement, node: str) -> tuple[Eviden
     if demand.plugin not in places or found is None:
         return ()
     seen = judgement.views.get(node, judgement.seen)
+    if demand.sort in CHECKS_OF_PODS:  # the rule names the first of them that fails
+        evidence = CHECKS_OF_PODS[demand.sort](demand.pod or judgement.pod, found, seen)
+        return tuple(each for each in evidence if demand.sort != "objection" or f" {each.asked}," in demand.words)[:1]
     answer = places[demand.plugin].rule(demand.pod or judgement.pod, found, seen)
     return answer.evidence if isinstance(answer, Reject) else ()
 

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ..api.kinds.node import ZONE_LABELS, Node
+from ..scheduler.columns.ranked_pods import priority
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.judgement import Judgement
 from ..scheduler.framework.verdict import Code
-from ..scheduler.plugins.default_preemption import NO_VICTIMS, NOT_HELPFUL, priority
+from ..scheduler.plugins.default_preemption import NO_VICTIMS, NOT_HELPFUL
 from .answer import AlikeNodes, Cell, SentenceClause
 from .demands import Demand, group_nodes_by_demands
 from .sides import failing_sides, passing_sides

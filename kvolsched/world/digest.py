@@ -22,7 +22,8 @@ from kvolsched.api.kinds.meta import ObjectMeta
 from .log import Key, Log, LogKey, Note
 from .view import InformerCache
 
-IGNORED_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar", "asked"})
+BUCKET_SORT = "bucket"  # of retries: it is as if full, as long as fewer fail in a row than it holds
+IGNORED_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar", "asked", BUCKET_SORT})
 IGNORED_KINDS = frozenset({"Event"})
 MODULUS = 1 << 128
 CLOCK_SORT = "clock"

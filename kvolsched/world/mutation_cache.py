@@ -7,18 +7,20 @@ instead until it has seen its write (`wait_until_seen`; Kubernetes' controller e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 from typing import Any
 
 import attrs
 
-from .apiserver import CommittedWrite, key_of
+from .apiserver import CommittedWrite, RefusedWrite, key_of
 from .component import TurnContext
 from .digest import DIGEST_VERSION
 from .log import Key, LogKey, Note
-from .plan import report_done
+from .plan import report_done, report_refused
 from .view import Index
 
+USED_NAMES = "made"  # sort of the notes that count the generated names that are used, by cause
 ABSENT = "absent"  # written value of an object that this cache does not hold yet, though the watch shows it
 
 
@@ -96,6 +98,8 @@ def wait_until_seen(kind: str) -> Callable[..., None]:
 
     def on_committed(ctx: TurnContext, cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         report_done(ctx, cause, outcome, last=last)
+        if outcome.write.key.kind == kind and outcome.write.verb == "create":
+            _use_name(ctx, cause)
         if outcome.write.key.kind == kind and outcome.changed:
             ctx.remember("awaits", f"{ctx.actor.name}|{cause}", AwaitedWrite(outcome.write.key, ctx.place))
 
@@ -110,3 +114,26 @@ def has_seen_write(ctx: TurnContext, cause: str, kind: str) -> bool:
         return False
     ctx.remember("awaits", name, None)
     return True
+
+
+def unused_names(ctx: TurnContext, cause: str, key_of_number: Callable[[int], Key]) -> Iterator[int]:
+    """Yield the numbers of names for new objects of a cause: not one that is used, nor one of an object that is seen.
+
+    `wait_until_seen` and `refused_if_taken` count a name as used once it was taken; one of a refused write was not.
+    """
+    number: int = ctx.note(USED_NAMES, cause) or 0
+    if ctx.seen.at(key_of_number(number)) is not None:  # it was used before a restart
+        number = next(each for each in count(number) if ctx.seen.at(key_of_number(each)) is None)
+        ctx.remember(USED_NAMES, cause, number)
+    return (each for each in count(number) if ctx.seen.at(key_of_number(each)) is None)
+
+
+def refused_if_taken(ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
+    """Report a refused write; a name that somebody else took is used."""
+    report_refused(ctx, cause, outcome)
+    if outcome.write.verb == "create" and outcome.reason == "AlreadyExists":
+        _use_name(ctx, cause)
+
+
+def _use_name(ctx: TurnContext, cause: str) -> None:
+    ctx.remember(USED_NAMES, cause, (ctx.note(USED_NAMES, cause) or 0) + 1)

@@ -7,6 +7,7 @@ components may act between two writes: this is where races come from.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import attrs
 from ..api.kinds.meta import evolve
 from .apiserver import CommittedWrite, RefusedWrite, Write
 from .component import TurnContext
-from .digest import DIGEST_IGNORES, DIGEST_WAIT
+from .digest import BUCKET_SORT, DIGEST_IGNORES, DIGEST_WAIT
 from .log import Key
 
 
@@ -25,6 +26,59 @@ class RemainingWrites:
 
     writes: tuple[Write, ...]
     order: int = attrs.field(metadata=DIGEST_IGNORES)
+
+
+@attrs.frozen
+class Backoff:
+    """How long a failed cause waits until it is taken up again; by default as client-go's DefaultControllerRateLimiter.
+
+    Args:
+        first: seconds after the first failure, doubled by each further one.
+        last: the most seconds.
+        qps: how many causes of a queue are taken up again a second, once `burst` of them were; 0: any number.
+        burst: how many may be taken up again at once.
+        retries: after so many retries in a row the cause is dropped, until a change enqueues it; None: never.
+    """
+
+    first: float = 0.005
+    last: float = 1000.0
+    qps: float = 10.0
+    burst: int = 100
+    retries: int | None = None
+
+    @classmethod
+    def per_cause(cls, first: float, last: float, retries: int | None = None) -> Backoff:
+        """Return a back-off that does not count the failures of other causes."""
+        return cls(first, last, 0.0, 0, retries)
+
+    @classmethod
+    def every(cls, seconds: float, retries: int | None = None) -> Backoff:
+        """Return a back-off of always the same length."""
+        return cls.per_cause(seconds, seconds, retries)
+
+    @property
+    def counted(self) -> int:
+        """The number of failures up to which their count matters."""
+        growing = 1 + math.ceil(math.log2(self.last / self.first)) if self.last > self.first > 0 else 1
+        return growing if self.retries is None else self.retries + 1
+
+    def seconds(self, failures: int) -> float:
+        """Return the wait after so many failures in a row, from 1."""
+        return min(self.first * 2.0 ** (failures - 1), self.last)
+
+    def count_failure(self, ctx: TurnContext, sort: str, name: str) -> int:
+        """Count a failure in the note of this sort and name; return the failures in a row, at most `counted`."""
+        failures = min((ctx.note(sort, name) or 0) + 1, self.counted)
+        ctx.remember(sort, name, failures)
+        return failures
+
+    def wait_for_others(self, ctx: TurnContext) -> float:
+        """Take a retry out of the bucket of the actor's queue, and return the seconds until it may be made."""
+        if not self.qps:
+            return 0.0
+        full_at = max(ctx.note(BUCKET_SORT, ctx.actor.name) or 0.0, ctx.now) + 1 / self.qps
+        ctx.remember(BUCKET_SORT, ctx.actor.name, full_at)
+        return max(0.0, full_at - ctx.now - self.burst / self.qps)
 
 
 class ReconcileError(Exception):
@@ -50,8 +104,7 @@ class Reconciler:
             After a `ReconcileError` the cause is taken up again as after a refused write.
         on_refused: (ctx, cause, refused write), to record an Event.
         on_committed: (ctx, cause, committed write, last=whether the plan is finished).
-        backoff: (failures so far, from 1) -> seconds to wait after a refused write.
-        max_failures: the count of failures goes no higher.
+        backoff: how long a cause waits after a refused write.
         seldom: its lane is shown only where it has acted.
         reacts_to: the kinds for which `causes_of` may have causes; None for all.
     """
@@ -61,8 +114,7 @@ class Reconciler:
     sync: Callable[[TurnContext, str], Sequence[Write]]
     on_refused: Callable[[TurnContext, str, RefusedWrite], None] = _ignore_refused
     on_committed: Callable[..., None] = _ignore_committed
-    backoff: Callable[[int], float] = lambda failures: min(0.005 * 2 ** (failures - 1), 1000.0)
-    max_failures: int = 6
+    backoff: Backoff = Backoff()
     seldom: bool = False
     reacts_to: frozenset[str] | None = None
 
@@ -122,28 +174,40 @@ class Reconciler:
         return bool(rest)
 
     def _retry_later(self, ctx: TurnContext, cause: str) -> None:
-        """Count a failure and schedule a wake-up after the back-off."""
-        failures = min((ctx.note("failures", f"{self.name}|{cause}") or 0) + 1, self.max_failures)
-        ctx.remember("failures", f"{self.name}|{cause}", failures)
-        ctx.wake_after(cause, self.backoff(failures))
+        """Count a failure and schedule a wake-up after the back-off, unless there were too many."""
+        name = f"{self.name}|{cause}"
+        failures = self.backoff.count_failure(ctx, "failures", name)
+        if self.backoff.retries is not None and failures > self.backoff.retries:
+            ctx.remember("failures", name, None)
+            return
+        ctx.wake_after(cause, max(self.backoff.seconds(failures), self.backoff.wait_for_others(ctx)))
+
+
+OPERATION_BACKOFF = Backoff.per_cause(0.5, 122.0)
+"""That of goroutinemap: 500 ms up to 2 min 2 s."""
 
 
 @attrs.frozen
-class OperationBackoff:
-    """A note that an operation failed and is not run again before `until` (simulated time, s)."""
+class FailedOperation:
+    """A note: how often in a row an operation failed, and until when it is not run again (simulated time, s)."""
 
+    failures: int
     until: float = attrs.field(metadata=DIGEST_WAIT)
 
 
-def back_off_operation(ctx: TurnContext, operation: str, seconds: float = 0.5) -> None:
-    """Note that an operation has failed and is not run again for some seconds."""
-    ctx.remember("pause", operation, OperationBackoff(ctx.now + seconds))
+def back_off_operation(ctx: TurnContext, operation: str) -> None:
+    """Note that an operation has failed and is not run again for some time."""
+    last: FailedOperation | None = ctx.note("pause", operation)
+    failures = min((last.failures if last is not None else 0) + 1, OPERATION_BACKOFF.counted)
+    ctx.remember("pause", operation, FailedOperation(failures, ctx.now + OPERATION_BACKOFF.seconds(failures)))
 
 
 def is_backing_off(ctx: TurnContext, operation: str) -> bool:
-    """Return whether an operation is backing off; remove the note when its time is over."""
-    note: OperationBackoff | None = ctx.note("pause", operation)
-    if note is not None and note.until > ctx.now:
-        return True
+    """Return whether an operation is backing off."""
+    note: FailedOperation | None = ctx.note("pause", operation)
+    return note is not None and note.until > ctx.now
+
+
+def forget_failures(ctx: TurnContext, operation: str) -> None:
+    """Note that an operation has succeeded."""
     ctx.remember("pause", operation, None)
-    return False

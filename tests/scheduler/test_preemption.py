@@ -1,6 +1,7 @@
 """Preemption: its victims, the chosen node, its messages, and the hypothetical snapshot."""
 
 from collections import Counter
+from contextlib import nullcontext
 
 import attrs
 import pytest
@@ -12,12 +13,16 @@ from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from kvolsched.api.kinds.pod import Container, Pod, PodSpec, PodStatus, Resources
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
-from kvolsched.scheduler.columns.snapshot import snapshot
+from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.judgement import check, judge
+from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 from kvolsched.scheduler.loop.scheduling_cycle import post_filter
-from kvolsched.scheduler.plugins.default_preemption import DryRun
-from kvolsched.scheduler.profiles import upstream_profile
-from scheduler.strategies import _nodes, between, company, some_of, spread
+from kvolsched.scheduler.plugins.default_preemption import rule as preemption_rule
+from kvolsched.scheduler.plugins.default_preemption.dry_run import DryRun
+from kvolsched.scheduler.profiles import design_profile, upstream_profile
+from kvolsched.scheduler.shortcuts import without_shortcuts
+from scheduler.strategies import _nodes, between, company, moves, some_of, spread
+from scheduler.volume_strategies import disks
 
 PAUSE = "2026-01-11T00:00:00Z"
 
@@ -174,6 +179,141 @@ def test_a_victim_of_spreading():
     assert ("a", ["e0"]) == preempt(objects, wanted)
 
 
+def test_amounts_beyond_64_bits_are_added_up_exactly():
+    """Where sums of requests do not fit into 64 bits, victims are those of a dry run in whole numbers."""
+    most = str(2**63 - 1)
+    objects = [small("n"), running("a", "n", 1, "1"), running("b", "n", 2, most), running("c", "n", 3, most),
+               evolve_parts(running("q", "", 20, most), status=PodStatus(nominated_node_name="m")),
+               small("m"), running("d", "m", 1)]  # fmt: skip
+
+    assert ("n", ["b", "c"]) == preempt(objects, wanting("1"))
+
+
+@pytest.mark.parametrize("shortcuts", [nullcontext, without_shortcuts], ids=["with", "without shortcuts"])
+def test_a_nominated_pod_is_heard_whoever_leaves(shortcuts):
+    """PreFilter is asked once a pass: when the last pod with anti-affinity is removed, a nominated one still objects."""
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "p"}}}]}}  # fmt: skip
+    promised = evolve_parts(running("q", "", 20, "0", affinity=apart), status=PodStatus(nominated_node_name="n"))
+    objects = [small("n", {"zone": "a"}), running("a", "n", 1, "0", affinity=apart)]
+
+    with shortcuts():
+        assert ("n", ["a"]) == preempt(objects)
+        assert (
+            "no new claims to deallocate, preemption: 0/1 nodes are available: "
+            "1 node(s) didn't satisfy existing pods anti-affinity rules."
+        ) == preempt([*objects, promised])
+
+
+# --- with and without shortcuts -------------------------------------------------------------------------------------
+
+
+@st.composite
+def crowded(draw):
+    """Draw full nodes with pods of several priorities, and a pod with a large request."""
+    found = [evolve_parts(one, status={"allocatable": Frozen(cpu="4", pods="9")}) for one in _nodes(draw)]
+    names = [one.metadata.name for one in found]
+
+    def asking(cpu):
+        return (Container(resources=Resources(requests=Frozen(cpu=str(cpu)))),)
+
+    pods = [
+        Pod(
+            metadata=ObjectMeta(name=f"e{index}", namespace="default", labels=Frozen(app=draw(some_of("xyz")))),
+            spec=PodSpec(
+                node_name=draw(some_of(names)),
+                priority=draw(some_of([0, 1, 2, 9])),
+                containers=asking(draw(between(0, 2))),
+            ),
+            status=PodStatus(start_time=draw(some_of([None, PAUSE, "2026-01-12T00:00:00Z"]))),
+        )
+        for index in range(draw(between(0, 12)))
+    ]
+    budgets = [budget({"app": app}, draw(between(-1, 2)), app) for app in draw(st.lists(st.sampled_from("xy"), unique=True))]
+    return [*found, *pods, *budgets], Pod(
+        metadata=ObjectMeta(name="p", namespace="default"),
+        spec=PodSpec(priority=draw(some_of([1, 2, 5])), containers=asking(draw(between(1, 4)))),
+    )
+
+
+class OddPodsOnly:
+    """A plugin without a column that reads the pods of the judged node, or of all nodes."""
+
+    name = "OddPodsOnly"
+
+    def __init__(self, *, reads_other_nodes):
+        self.reads_other_nodes = reads_other_nodes
+
+    def rule(self, pod, node, seen):
+        """Reject an odd number of pods."""
+        names = [each.metadata.name for each in seen.all_nodes()] if self.reads_other_nodes else [node.metadata.name]
+        number = sum(len(seen.pods_on(name)) for name in names)
+        return Reject((f"{number} pods",), Code.UNSCHEDULABLE) if number % 2 else OK
+
+
+ODD = [OddPodsOnly(reads_other_nodes=True), OddPodsOnly(reads_other_nodes=False)]
+PROFILES = [upstream_profile(), design_profile(), *(upstream_profile().with_plugin(plugin) for plugin in ODD)]
+
+
+@st.composite
+def promising(draw, strategy):
+    """Draw a cluster with pods of several priorities, pods that are nominated, and a pod that may preempt."""
+    objects, wanted = draw(strategy)
+    names = [item.metadata.name for item in objects if item.kind == "Node"]
+    found = [
+        item if item.kind != "Pod" else evolve_parts(
+            item, spec={"priority": draw(some_of([0, 1, 5, 9]))},
+            status={"start_time": draw(some_of([None, PAUSE, "2026-01-12T00:00:00Z"]))},
+        )
+        for item in objects
+    ]  # fmt: skip
+    pods = [item for item in found if item.kind == "Pod"] or [wanted]
+    found += [
+        evolve_parts(
+            draw(st.sampled_from(pods)), metadata={"name": f"q{index}", "deletion_timestamp": None},
+            spec={"node_name": "", "priority": draw(some_of([0, 5, 9]))},
+            status=PodStatus(nominated_node_name=draw(some_of([*names, "gone"]))),
+        )
+        for index in range(draw(between(0, 3)))
+    ]  # fmt: skip
+    nominated = draw(some_of(["", *names]))
+    wanted = evolve_parts(wanted, spec={"node_name": "", "priority": 5}, status=PodStatus(nominated_node_name=nominated))
+    return [*found, wanted] if draw(st.booleans()) else found, wanted
+
+
+def told(wanted, seen, profile):
+    """Return all that a pass says of a pod that does not fit, and of the nodes with nominated pods."""
+    judgement = judge(wanted, seen, profile)
+    found = post_filter(wanted, judgement)
+    return {
+        "matrix": [(row.node, row.plugin, row.reasons, row.first) for row in judgement.matrix()], "sentence": judgement.sentence(), "statuses": judgement.statuses,
+        "plugins": judgement.rejecting_plugins, "feasible": judgement.feasible,
+        "evidence": [judgement.cell(node, plugin).evidence for node in judgement.views for plugin in judgement.plugins],
+        "preemption": (found.message, found.nominated, [victim.metadata.name for victim in found.victims]),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("strategy", [crowded(), company(), spread(), disks()], ids=["crowded", "company", "spread", "disks"])
+def test_columns_preempt_as_copies_do(strategy, monkeypatch):
+    """Victims, node, sentences and verdicts are those of whole judgements on copies, however the cluster came to be."""
+
+    @settings(max_examples=30)
+    @given(promising(strategy), promising(strategy), st.sampled_from(PROFILES), between(1, 3), st.randoms(use_true_random=False))
+    def holds(world, other, profile, enough, random):
+        monkeypatch.setattr(preemption_rule, "MIN_CANDIDATES", enough)
+        seen, contents = Snapshot(), {}
+        for objects, wanted in (world, other):
+            for key, old, new in moves(contents, objects, random):
+                if random.random() < 0.1:
+                    told(wanted, seen, profile)
+                seen.apply(key, old, new)
+            quick = told(wanted, seen, profile)
+            with without_shortcuts():
+                assert told(wanted, seen, profile) == quick
+
+    holds()
+
+
 # --- the copy -------------------------------------------------------------------------------------------------------
 
 
@@ -205,34 +345,6 @@ def test_a_copy_without_pods_is_a_snapshot_without_them(strategy):
         assert before == seen.facts()
 
     holds()
-
-
-@st.composite
-def crowded(draw):
-    """Draw full nodes with pods of several priorities, and a pod with a large request."""
-    found = [evolve_parts(one, status={"allocatable": Frozen(cpu="4", pods="9")}) for one in _nodes(draw)]
-    names = [one.metadata.name for one in found]
-
-    def asking(cpu):
-        return (Container(resources=Resources(requests=Frozen(cpu=str(cpu)))),)
-
-    pods = [
-        Pod(
-            metadata=ObjectMeta(name=f"e{index}", namespace="default", labels=Frozen(app=draw(some_of("xyz")))),
-            spec=PodSpec(
-                node_name=draw(some_of(names)),
-                priority=draw(some_of([0, 1, 2, 9])),
-                containers=asking(draw(between(0, 2))),
-            ),
-            status=PodStatus(start_time=draw(some_of([None, PAUSE, "2026-01-12T00:00:00Z"]))),
-        )
-        for index in range(draw(between(0, 12)))
-    ]
-    budgets = [budget({"app": app}, draw(between(-1, 2)), app) for app in draw(st.lists(st.sampled_from("xy"), unique=True))]
-    return [*found, *pods, *budgets], Pod(
-        metadata=ObjectMeta(name="p", namespace="default"),
-        spec=PodSpec(priority=draw(some_of([1, 2, 5])), containers=asking(draw(between(1, 4)))),
-    )
 
 
 @settings(max_examples=150)

@@ -13,17 +13,20 @@ from ...world.apiserver import Write
 from ...world.component import Component, TurnContext
 from ...world.log import Key
 from ...world.plan import PlanBuilder, report_done, report_refused
-from ...world.reconciler import Reconciler
+from ...world.reconciler import Backoff, Reconciler
 from ...world.view import Index, InformerCache, View
 from .progress import is_complete, write_status
 from .revisions import clean_up, ensure_new_set
 from .rollout import KIND, NAME, Rollout
 from .scaling import follow_replicas, is_scaled, scale_down_old, scale_up_new
 
+BACKOFF = Backoff(retries=15)
+"""A Deployment is dropped from the queue after so many (maxRetries)."""
+
 
 def component() -> Component:
     """Return the Deployment controller."""
-    routine = Reconciler(NAME, _deployments_of, sync, report_refused, report_done)
+    routine = Reconciler(NAME, _deployments_of, sync, report_refused, report_done, BACKOFF)
     return Component(NAME, (KIND, "ReplicaSet", "Pod"), (routine,), _views, activation=partial(Exists, KIND))
 
 

@@ -23,7 +23,7 @@ from ...world.component import Component, TurnContext
 from ...world.digest import DIGEST_WAIT
 from ...world.log import Key
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
-from ...world.reconciler import Reconciler
+from ...world.reconciler import Backoff, Reconciler
 from ...world.stopped_nodes import SomeNodeStopped, is_stopped
 from ...world.view import Index, InformerCache, View
 from .zones import all_disrupted, eviction_rate, readiness, zone_of
@@ -31,6 +31,8 @@ from .zones import all_disrupted, eviction_rate, readiness, zone_of
 NAME = "node-lifecycle-controller"
 SOURCE = "node-controller"  # of its Events
 ROUTINE = "node lifecycle"
+MONITOR_PERIOD = Backoff.every(5.0)
+"""What was refused is done when nodes are looked at again (--node-monitor-period)."""
 CONDITIONS = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 TAINTS = {"Unknown": "node.kubernetes.io/unreachable", "False": "node.kubernetes.io/not-ready"}  # by condition Ready
 
@@ -76,7 +78,7 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 def component(options: NodeLifecycleOptions | None = None) -> Component:
     """Return the node lifecycle controller; it begins to watch when a node is stopped."""
     lifecycle = NodeLifecycle(options or NodeLifecycleOptions())
-    routine = Reconciler(ROUTINE, _nodes_of, lifecycle.sync, report_refused, report_done)
+    routine = Reconciler(ROUTINE, _nodes_of, lifecycle.sync, report_refused, report_done, MONITOR_PERIOD)
     return Component(NAME, ("Node", "Pod"), (routine,), _views, activation=SomeNodeStopped)
 
 

@@ -10,7 +10,7 @@ from ...world.apiserver import CommittedWrite, RefusedWrite
 from ...world.component import Actor, Component, TurnContext
 from ...world.mutation_cache import record_written
 from ...world.plan import report_outcome
-from ...world.reconciler import Reconciler, back_off_operation, is_backing_off
+from ...world.reconciler import Backoff, Reconciler, back_off_operation, forget_failures, is_backing_off
 from .cache import views
 from .claims import ClaimSync
 from .options import CLAIM, CLAIMS, NAME, OPERATIONS, UPSTREAM, VOLUME, VOLUMES, PVControllerOptions
@@ -38,21 +38,20 @@ class PVController:
     def routines(self) -> tuple[Reconciler, Reconciler]:
         """Return the workers of claims and of volumes; what has failed is taken up again at the next resync."""
         claims, volumes = ClaimSync(self.options, self.may_start), VolumeSync(self.options, self.may_start)
+        resync = Backoff.every(self.options.resync)
         return (
-            Reconciler(CLAIMS, claims.enqueue, claims.sync, self.refused, self.done, self.backoff,
+            Reconciler(CLAIMS, claims.enqueue, claims.sync, self.refused, self.done, resync,
                        reacts_to=frozenset({CLAIM, VOLUME, "StorageClass"})),
-            Reconciler(VOLUMES, volumes.enqueue, volumes.sync, self.refused, self.done, self.backoff,
+            Reconciler(VOLUMES, volumes.enqueue, volumes.sync, self.refused, self.done, resync,
                        reacts_to=frozenset({CLAIM, VOLUME})),
         )
-
-    def backoff(self, _failures: int) -> float:
-        """Return the seconds until a failed sync is taken up again."""
-        return self.options.resync
 
     def done(self, ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         """Record what was written in the mutation cache, and report it."""
         if outcome.stored is not None and outcome.changed and getattr(outcome.write, "cached", True):
             record_written(ctx, outcome.stored)
+        if operation := getattr(outcome.write, "operation", ""):
+            forget_failures(ctx, operation)
         report_outcome(ctx, outcome)
 
     def refused(self, ctx: TurnContext, _cause: str, outcome: RefusedWrite) -> None:

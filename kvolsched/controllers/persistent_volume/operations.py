@@ -1,7 +1,8 @@
 """Operations of in-tree plugins, beside the PV controller's two workers: provision, delete and recycle.
 
 A routine that joins the PV controller's component. An operation is a cause named as Kubernetes names it,
-`provision-default/data[uid]`; one of a name runs at a time, and one that failed is not run again for half a second.
+`provision-default/data[uid]`; one of a name runs at a time, and one that failed is not run again for 500 ms,
+doubled by each failure up to 2 min 2 s.
 Plugins make no storage here: they say what became of it. Mirrors the operations in `pv_controller.go` (v1.36.2; 1.11).
 """
 
@@ -28,7 +29,7 @@ from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.mutation_cache import record_written
 from ...world.plan import PlanBuilder, PlannedEvent, PlannedWrite, reference_of, report_outcome
-from ...world.reconciler import Reconciler, back_off_operation
+from ...world.reconciler import Backoff, Reconciler, back_off_operation, forget_failures, is_backing_off
 from .cache import cache_of, pods_of
 from .options import CLAIM, OPERATIONS, SOURCE, UPSTREAM, VOLUME, PVControllerOptions
 
@@ -87,7 +88,7 @@ class Operations:
         """Return the routine that runs them."""
         # The workers ask for operations; no change of an object does.
         return Reconciler(
-            OPERATIONS, lambda *_change: (), self.run, self.refused, self.done, lambda _failures: SAVE_INTERVAL
+            OPERATIONS, lambda *_change: (), self.run, self.refused, self.done, Backoff.every(SAVE_INTERVAL)
         )
 
     def run(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -109,6 +110,8 @@ class Operations:
             self._delete(plan, cause, subject)
         else:
             self._recycle(plan, subject)
+        if not plan.writes:
+            self._succeed(ctx, cause)
         return plan.writes
 
     def done(self, ctx: TurnContext, cause: str, outcome: CommittedWrite, *, last: bool) -> None:
@@ -116,6 +119,8 @@ class Operations:
         if outcome.stored is not None and outcome.changed:
             record_written(ctx, outcome.stored)
         ctx.remember("unsaved", cause, None)
+        if last:
+            self._succeed(ctx, cause)
         report_outcome(ctx, outcome)
 
     def refused(self, ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
@@ -137,6 +142,12 @@ class Operations:
             self._back_off(ctx, cause)
         ctx.remember("unsaved", cause, None)
         ctx.cancel_wake_up(cause)
+
+    @staticmethod
+    def _succeed(ctx: TurnContext, cause: str) -> None:
+        """Forget the failures of an operation that has ended, unless it has just failed."""
+        if not is_backing_off(ctx, cause):
+            forget_failures(ctx, cause)
 
     def _back_off(self, ctx: TurnContext, cause: str) -> None:
         if self.options.backs_off_after(cause):

@@ -23,7 +23,7 @@ from ...volumes import Topology
 from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import TurnContext
 from ...world.log import Key
-from ...world.reconciler import Reconciler
+from ...world.reconciler import Backoff, Reconciler
 from .pace import NotesByName, PublishingPace
 from .topology import DriverTopology, go_segment, keys_in_use
 
@@ -35,7 +35,6 @@ NODE = "node"  # the form of publishing with a provisioner on each node (S2)
 INSTANCE = " on "  # between driver and node in the name of a provisioner that runs on a node
 ITEM = "item"  # sort of the notes and name of the view: one for each capacity, with the object that publishes it
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names
-MAX_FAILURES = 9  # the back-off grows no more after that
 
 GetCapacity = Callable[[TurnContext, Mapping[str, str], Topology], CapacityResponse]
 
@@ -43,11 +42,6 @@ GetCapacity = Callable[[TurnContext, Mapping[str, str], Topology], CapacityRespo
 def component_name(driver: str, node: str) -> str:
     """Return the name of a driver's provisioner: the driver's, with the node that it runs on."""
     return f"{driver}{INSTANCE}{node}" if node else driver
-
-
-def backoff(failures: int) -> float:
-    """Return the seconds until a driver is asked again after so many failures: 1 s, doubled up to 5 minutes."""
-    return float(min(2 ** (failures - 1), 300))
 
 
 @attrs.frozen(kw_only=True)
@@ -119,6 +113,7 @@ class CapacityPublisher:
     get_capacity: GetCapacity
     options: PublishingOptions = PublishingOptions()
     node: str = ""  # the node that it runs on, whose capacity alone it publishes; "": it is central
+    backoff: Backoff = Backoff()
 
     @property
     def name(self) -> str:
@@ -137,7 +132,7 @@ class CapacityPublisher:
 
     def routine(self) -> Reconciler:
         """Return the routine."""
-        return Reconciler(self.name, self.causes, self.sync, self.refused, self.done, backoff)
+        return Reconciler(self.name, self.causes, self.sync, self.refused, self.done, self.backoff)
 
     # -- which capacities are wanted, and which objects there are -------------------------------------------
 
@@ -267,9 +262,7 @@ class CapacityPublisher:
                 lambda answer: bool(self._publish(ctx, item, answer))
             )
         except DriverFailed as why:
-            failures = min((ctx.note("unanswered", cause) or 0) + 1, MAX_FAILURES)
-            ctx.remember("unanswered", cause, failures)
-            ctx.wake_after(cause, backoff(failures))
+            ctx.wake_after(cause, self.backoff.seconds(self.backoff.count_failure(ctx, "unanswered", cause)))
             subject = f"the capacity for class {item.storage_class}"
             ctx.describe(f"{self.label} cannot publish {subject}: GetCapacity: {why}")
             return ()

@@ -37,7 +37,7 @@ def component(name: str, options: ProvisionerOptions = UPSTREAM, node: str = "")
     driver = StorageDriver(instance, name if in_tree else MIGRATED.get(name, name), in_tree, options, node)
     provisioning, deletion = VolumeProvisioning(driver), VolumeDeletion(driver)
     routines = [
-        Reconciler(label, routine.enqueue, routine.sync, report_refused, report_done, capacity.backoff,
+        Reconciler(label, routine.enqueue, routine.sync, report_refused, report_done, options.backoff,
                    reacts_to=frozenset([kind]))
         for label, routine, kind in (
             (f"{instance} provisioner", provisioning, "PersistentVolumeClaim"),

@@ -56,10 +56,11 @@ class StorageDriver:
     @property
     def publisher(self) -> CapacityPublisher | StatusPublisher:
         """The controller that publishes the capacity."""
-        if self.options.publishing.form != "objects":
-            return StatusPublisher(self.name, self.get_capacity, self.options.publishing, self.node)
+        options, backoff = self.options.publishing, self.options.backoff
+        if options.form != "objects":
+            return StatusPublisher(self.name, self.get_capacity, options, self.node, backoff)
         keys = self.options.topology_keys
-        return CapacityPublisher(self.name, keys, self.get_capacity, self.options.publishing, self.node)
+        return CapacityPublisher(self.name, keys, self.get_capacity, options, self.node, backoff)
 
     def get_capacity(self, ctx: TurnContext, parameters: Mapping[str, str], segment: Topology) -> CapacityResponse:
         """Answer GetCapacity."""

@@ -23,8 +23,8 @@ from ...volumes import Topology, segment_of
 from ...world.apiserver import Write, moment
 from ...world.component import TurnContext
 from ...world.log import Key
-from ...world.reconciler import Reconciler
-from .capacity import ARRANGE, NODE, POLL, GetCapacity, PublishingOptions, backoff, component_name
+from ...world.reconciler import Backoff, Reconciler
+from .capacity import ARRANGE, NODE, POLL, GetCapacity, PublishingOptions, component_name
 
 WATCHES = ("Node", "StorageClass", "CSIDriver")
 
@@ -75,6 +75,7 @@ class StatusPublisher:
     get_capacity: GetCapacity
     options: PublishingOptions
     node: str = ""  # the node that it runs on, whose pool alone it owns; "": it is central
+    backoff: Backoff = Backoff()
 
     @property
     def label(self) -> str:
@@ -88,7 +89,7 @@ class StatusPublisher:
 
     def routine(self) -> Reconciler:
         """Return the routine."""
-        return Reconciler(self.name, self.causes, self.sync, backoff=backoff)
+        return Reconciler(self.name, self.causes, self.sync, backoff=self.backoff)
 
     # -- which pools are wanted -----------------------------------------------------------------------------
 
@@ -159,9 +160,10 @@ class StatusPublisher:
                 ctx, cause, lambda: self._capacity(ctx, item), lambda answer: self._is_news(ctx, item, answer)
             )
         except DriverFailed as why:
-            ctx.wake_after(cause, backoff(1))
+            ctx.wake_after(cause, self.backoff.seconds(self.backoff.count_failure(ctx, "unanswered", cause)))
             ctx.describe(f"{self.label} cannot publish the capacity for {cause}: GetCapacity: {why}")
             return ()
+        ctx.remember("unanswered", cause, None)
         if response is None or not self._is_news(ctx, item, response):
             return ()
         pool = self._pool(ctx, item, response)

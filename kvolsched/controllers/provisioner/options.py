@@ -9,6 +9,7 @@ import attrs
 
 from ...api.kinds.node import ZONE_LABEL
 from ...storage_pools import Pool
+from ...world.reconciler import Backoff
 from .capacity import NODE, PublishingOptions
 
 EXHAUSTED = "ResourceExhausted"
@@ -68,6 +69,8 @@ class ProvisionerOptions:
         serves_delayed: when it serves claims of a class that waits: once a node is "selected", "at once" when they are
             handed over, or "never".
         zonal_affinity: volumes with zones have them in their node affinity, else in labels alone (S0, alpha).
+        retry_interval_start, retry_interval_max: seconds until what has failed for a claim, a volume or a capacity is
+            tried again, doubled by each failure from the first to the last.
         adds_finalizer: its volumes carry its finalizer, which it removes once the storage is deleted.
         running: whether the driver runs at all.
         node_deployment: a provisioner runs on each node, for volumes and capacity of that node alone; so it does if
@@ -94,9 +97,16 @@ class ProvisionerOptions:
     whole_topologies: bool = False
     serves_delayed: str = "selected"
     zonal_affinity: bool = True
+    retry_interval_start: float = attrs.field(default=1.0, validator=attrs.validators.gt(0))
+    retry_interval_max: float = attrs.field(default=300.0, validator=attrs.validators.gt(0))
     adds_finalizer: bool = True
     running: bool = True
     node_deployment: bool = False
+
+    @property
+    def backoff(self) -> Backoff:
+        """How long what has failed waits until it is tried again."""
+        return Backoff.per_cause(self.retry_interval_start, self.retry_interval_max)
 
     @property
     def per_node(self) -> bool:

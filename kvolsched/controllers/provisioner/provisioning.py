@@ -19,10 +19,10 @@ from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER, P
 from ...volumes import claim_key, class_of_claim, is_bound, requested, selected_node, with_selected_node
 from ...world.apiserver import Write
 from ...world.component import TurnContext
+from ...world.digest import DIGEST_IGNORES
 from ...world.log import Key
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of
 from . import topology
-from .capacity import MAX_FAILURES, backoff
 from .driver import StorageDriver
 from .in_tree_topology import choose_topology, whole_topology
 from .new_volume import chooses_zones, domain_of, is_csi, is_on_node, volume_for, volume_name, with_zone_labels
@@ -34,17 +34,18 @@ TOPOLOGIES = "topologies"  # the view that counts the nodes' topologies
 
 @attrs.frozen
 class Attempt:
-    """A note: a volume as it was asked for when the attempt began; `number` counts from 1.
+    """A note: a volume as it was asked for when the attempt began; `number` counts from 1, `failures` those in a row.
 
     `remembered` is what was read for the claim of this uid; it is kept while the driver may still be at work.
     """
 
-    number: int
+    number: int = attrs.field(metadata=DIGEST_IGNORES)  # a search branches over draws
     node: str
     volume: PersistentVolume | None = None
     error: str = ""
     claim: str = ""
     remembered: FirstAttempt = FirstAttempt()
+    failures: int = 0
 
 
 @attrs.frozen
@@ -109,6 +110,8 @@ class VolumeProvisioning:
             ctx.event(claim, "Normal", "Provisioning", message, driver.source)
         node = self._node_of(ctx, claim)
         started = self._start(ctx, claim, node, attempt)
+        if attempt is not None:
+            started = evolve(started, failures=attempt.failures)
         on_node = f" on node {node}" if node else ""
         ctx.describe(f"{driver.label} starts to provision a volume for {reference_of(claim)}{on_node}")
         if driver.options.delay <= 0:
@@ -259,11 +262,12 @@ class VolumeProvisioning:
             words = f"{driver.label} cannot provision on node {attempt.node} and removes the selected node of "
             plan.update(claim, with_selected_node(claim, ""), f"{words}{reference_of(claim)}")
         else:
-            number = min(attempt.number, MAX_FAILURES)
+            failures = min(attempt.failures + 1, options.backoff.counted)
             kept = attempt.remembered if attempt.volume is None or failure.code in UNFINISHED else FirstAttempt()
             uid = attempt.claim if kept != FirstAttempt() else ""
-            ctx.remember("attempt", cause, Attempt(number, attempt.node, claim=uid, remembered=kept))
-            ctx.wake_after(cause, backoff(number))
+            ctx.remember("attempt", cause, evolve(attempt, volume=None, error="", claim=uid, remembered=kept,
+                                                  failures=failures))
+            ctx.wake_after(cause, options.backoff.seconds(failures))
             plan.describe(f"{driver.label} cannot provision a volume for {reference_of(claim)}: {failure.desc}")
         plan.event(claim, "Warning", "ProvisioningFailed", self._failure_message(claim, failure))
         return plan.writes

@@ -6,7 +6,8 @@ is shared with the original snapshot, which must not change meanwhile. Mutable.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kvolsched.api.kinds.pod import Pod
@@ -50,6 +51,16 @@ class HypotheticalSnapshot(Snapshot):
         """Add a pod to a node."""
         assigned = evolve_parts(pod, spec={"node_name": node})
         self._move(self._node_info(node), _key(pod), assigned, 1)
+
+    @contextmanager
+    def hosting(self, pods: Mapping[str, Iterable[Pod]]) -> Iterator[None]:
+        """Add pods to nodes, given by the node's name, for the time of a block."""
+        placed = [(evolve_parts(pod, spec={"node_name": node}), node) for node in pods for pod in pods[node]]
+        for pod, node in placed:
+            self._move(self._node_info(node), _key(pod), pod, 1)
+        yield
+        for pod, node in placed:
+            self._move(self._node_info(node), _key(pod), pod, -1)
 
     def _node_info(self, name: str) -> NodeInfo:
         if name not in self._copied:

@@ -27,6 +27,7 @@ from ..shortcuts import SHORTCUTS
 from .arrays import Codes, Mask, RowIndices
 from .groups import Groups
 from .kept_column import KeptColumn, RowWise
+from .ranked_pods import RankedPods
 
 T = TypeVar("T")
 
@@ -99,12 +100,13 @@ class LabelColumn:
 class NodeInfo:
     """A node and the pods assigned to it (kube-scheduler's NodeInfo); the node is None until it is seen. Mutable."""
 
-    __slots__ = ("node", "pods", "row", "scored_cpu", "scored_memory", "total", "used")
+    __slots__ = ("node", "pods", "ranked", "row", "scored_cpu", "scored_memory", "total", "used")
 
     def __init__(self) -> None:
         self.node: Node | None = None
         self.row = -1
         self.pods: dict[Key, Pod] = {}
+        self.ranked: RankedPods | None = None  # None: not asked for since a pod changed
         self.total: dict[str, int] = {}
         self.used: dict[str, int] = {}
         self.scored_cpu = 0

@@ -24,14 +24,16 @@ from kvolsched.world.log import Key, LogKey
 
 from ..csi_migration import is_migrated
 from ..requests import is_resized
-from .arrays import Mask
+from .arrays import Integers, Mask
 from .attachments import Attachments
 from .exclusive_use import ExclusiveUse, host_ports
 from .free_volumes import FreeVolumes
 from .images import Images
+from .kept_column import RowWise
 from .node_table import NodeInfo, NodeTable
 from .owner_selectors import GROUPING_KINDS, OwnerSelectors
 from .pod_counts import PodCount, PodCounts, PodMatcher, PodsPerRow
+from .ranked_pods import NO_PRIORITY, NominatedPods, RankedPods, priority
 from .storage_capacities import StorageCapacities
 from .volume_visits import VolumeVisits
 
@@ -53,6 +55,7 @@ class Snapshot:
         self._node_infos: dict[str, NodeInfo] = {}
         self._pods: dict[Key, Pod] = {}
         self._nominated: dict[Key, Pod] = {}
+        self._nominations: dict[str, NominatedPods] = {}
         self._claims: dict[Key, PersistentVolumeClaim] = {}
         self._volumes: dict[str, PersistentVolume] = {}
         self._by_class: dict[str, dict[str, PersistentVolume]] = {}
@@ -97,14 +100,34 @@ class Snapshot:
         info = self._node_infos.get(name)
         return [] if info is None else [info.pods[key] for key in sorted(info.pods)]
 
+    def ranked_pods_on(self, name: str) -> RankedPods:
+        """Return the pods on a node by importance; kept until one of them changes."""
+        info = self._node_infos[name]
+        if info.ranked is None:
+            info.ranked = RankedPods(info.pods[key] for key in sorted(info.pods))
+        return info.ranked
+
+    def lowest_priorities(self) -> Integers:
+        """Return, by row, the lowest priority of a pod on the node; without pods the highest there can be."""
+        return self.nodes.cached_by_row("lowest priority", self._lowest_priorities)
+
+    def _lowest_priorities(self) -> RowWise:
+        nodes, infos = self.nodes, self._node_infos
+
+        def one(row: int) -> int:
+            name = nodes.names[row]
+            return NO_PRIORITY if name is None else min(map(priority, infos[name].pods.values()), default=NO_PRIORITY)
+
+        return RowWise(one, lambda rows: np.array([one(row) for row in np.arange(len(nodes.names))[rows]], np.int64))
+
     @property
-    def nominated_pods(self) -> Collection[Pod]:
-        """The pods without a node that have a nominated node."""
-        return self._nominated.values()
+    def nominations(self) -> Mapping[str, NominatedPods]:
+        """The pods without a node that are nominated to one, by the name of that node."""
+        return self._nominations
 
     def nominated_to(self, name: str) -> list[Pod]:
         """Return the pods without a node that are nominated to this one, sorted by key."""
-        return [pod for _, pod in sorted(self._nominated.items()) if pod.status.nominated_node_name == name]
+        return self._nominations[name].sorted() if name in self._nominations else []
 
     def pod(self, key: Key) -> Pod | None:
         """Return a pod, or None."""
@@ -230,10 +253,7 @@ class Snapshot:
 
     def _pod(self, key: Key, old: Pod | None, new: Pod | None) -> None:
         _put(self._pods, key, new)
-        if new is not None and new.status.nominated_node_name and not new.spec.node_name:
-            self._nominated[key] = new
-        elif self._nominated:
-            self._nominated.pop(key, None)
+        self._nominate(key, new)
         before = old.spec.node_name if old is not None and not old.terminal else ""
         after = new.spec.node_name if new is not None and not new.terminal else ""
         if before and before == after:
@@ -242,6 +262,7 @@ class Snapshot:
             if (old.spec is new.spec or old.spec == new.spec) and not is_resized(old, new):  # all that counts is alike
                 current = self._node_infos[before]
                 current.pods[key] = new
+                current.ranked = None
                 if current.row >= 0 and not _counts_alike(old, new):
                     self.pod_counts.place(old, current.row, -1)
                     self.pod_counts.place(new, current.row, 1)
@@ -257,7 +278,19 @@ class Snapshot:
                 info = self._node_infos[after] = NodeInfo()
             self._move(info, key, new, 1)
 
+    def _nominate(self, key: Key, new: Pod | None) -> None:
+        """Note that a pod is nominated to a node, or no longer."""
+        before = self._nominated.pop(key, None) if self._nominated else None
+        if before is not None:
+            left = self._nominations[before.status.nominated_node_name].without(key)
+            _put(self._nominations, before.status.nominated_node_name, left if left.pods else None)
+        if new is not None and new.status.nominated_node_name and not new.spec.node_name:
+            self._nominated[key] = new
+            name = new.status.nominated_node_name
+            self._nominations[name] = NominatedPods({**self._nominations.get(name, NominatedPods({})).pods, key: new})
+
     def _move(self, info: NodeInfo, key: Key, pod: Pod, sign: int) -> None:
+        info.ranked = None
         if sign > 0:
             info.pods[key] = pod
         else:

@@ -56,6 +56,13 @@ class ColumnContext:
         self.candidate_rows = candidate_rows
 
 
+class RowResources(Protocol):
+    """The total and free resources of rows: a node table, or a few rows of it in a trial."""
+
+    def free(self, resource: str) -> NDArray[np.int64]: ...
+    def total(self, resource: str) -> NDArray[np.int64]: ...
+
+
 # --- the extension points -------------------------------------------------------------------------------------------
 
 
@@ -67,6 +74,7 @@ class SchedulerPlugin(Protocol):
         document_name: the name that a design document gives it, if that differs.
         skip_without: fields of a pod's spec and properties of a snapshot (`has_pods_with_affinity`,
             `has_pod_selectors`); the plugin is not called for a pod where all of them are empty.
+        filter_skip_without: the same, of `rule` and `column` alone.
         reads_other_nodes: whether the rule reads more than the judged node and the pods on it (taken for granted of a
             plugin without `column`); preemption then tries removals one node at a time.
         template_fields: fields of a pod's spec. `prefilter`, `column` and `score` read nothing else of the pod, no
@@ -74,8 +82,8 @@ class SchedulerPlugin(Protocol):
             answers are kept for the next pod with equal fields. Counts only in the class that has it.
         prefilter_fields: the same, of `prefilter` alone.
         column_by_row, score_by_row: (pod, nodes) -> `RowWise` or None, in a plugin with `template_fields`: column or
-            score reads the row's own resources only, so that one row can be judged again. `normalise` of such a score
-            changes nothing.
+            score reads the row's own resources only, so that one row can be judged again; of the nodes a column calls
+            `free` and `total` alone (`RowResources`). `normalise` of such a score changes nothing.
         watches: kinds of objects that the scheduler must watch for this plugin.
         events_to_register: see `EnqueueExtensions`.
     """
@@ -86,7 +94,11 @@ class SchedulerPlugin(Protocol):
 
 @runtime_checkable
 class PreFilter(Protocol):
-    """Examine the pod once, before any node: skip the plugin, reject the pod, restrict the nodes, or go on (None)."""
+    """Examine the pod once, before any node: skip the plugin, reject the pod, restrict the nodes, or go on (None).
+
+    A plugin that is skipped is skipped for the whole pass: also when nominated pods are added, and pods are removed in
+    dry runs of preemption.
+    """
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | PreFilterResult | None: ...
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from hashlib import blake2b
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
@@ -19,14 +18,16 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
 
-from ..columns.arrays import Codes, Mask
+from ..columns.arrays import Codes, Mask, RowIndices
 from ..columns.hypothetical_snapshot import HypotheticalSnapshot
 from ..shortcuts import SHORTCUTS
 from .extension_points import ColumnContext, EventWording, legend_of, lift_rule
 from .kept_verdicts import KeptVerdicts, kept_verdicts, place_of
+from .trials import Nominated, NominatedViews, columns_with_nominated, nominated_before
 from .verdict import (
     OK,
     PASSES,
+    PASSING_CELL,
     Code,
     Evidence,
     FilterColumn,
@@ -68,16 +69,17 @@ class Judgement:
     """The verdicts of all filter plugins on all nodes for one pod at one moment."""
 
     def __init__(self, pod: Pod, seen: Snapshot, profile: Profile, *, columns: tuple[FilterColumn, ...],
-                 prefiltered: PreFiltered, views: Mapping[str, Snapshot] = MappingProxyType({}),
+                 prefiltered: PreFiltered, views: NominatedViews | None = None,
                  kept: KeptVerdicts | None = None, asked: tuple[FilterColumn, ...] = ()) -> None:
         self.pod = pod
         self.seen = seen
         self.profile = profile
         self.skipped, self.rejected_by, self.restrictions = prefiltered
         self.plugins: tuple[str, ...] = profile.filter_names  # names of the filter plugins, in order
-        self.views = views  # snapshots with the nominated pods placed, by the node that was judged with them
+        self.views: Mapping[str, Snapshot] = views or {}  # with the nominated pods, by the node that is judged so
         self.kept = kept  # what is kept for pods of this template; None: every plugin is asked
         self._columns = columns
+        self._views = views
         self._nodes = seen.nodes
         self._version = seen.nodes.version
         self._all = len(seen.nodes.names) == seen.nodes.size
@@ -172,6 +174,13 @@ class Judgement:
     @cached_property
     def statuses(self) -> dict[str, Code]:
         """By node: the status of the first rejection, or SUCCESS; a node outside a restriction is unresolvable."""
+        rows, codes = self._nodes.rows_by_name(), tuple(Code)
+        names = self._nodes.names_array()[rows].tolist()
+        return {name: codes[value] for name, value in zip(names, self._statuses[rows].tolist(), strict=True)}
+
+    @cached_property
+    def _statuses(self) -> NDArray[np.uint8]:
+        """By table row, what `statuses` has."""
         found = np.full(len(self._first), Code.SUCCESS, np.uint8)
         for column in self._columns:
             if column.codes is not None:
@@ -179,9 +188,24 @@ class Judgement:
                 for code in np.unique(column.codes[mine]).tolist():  # many nodes share a few codes
                     found[mine & (column.codes == code)] = column.legend(code)[1]
         found[~self._filtered] = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-        rows, codes = self._nodes.rows_by_name(), tuple(Code)
-        names = self._nodes.names_array()[rows].tolist()
-        return {name: codes[value] for name, value in zip(names, found[rows].tolist(), strict=True)}
+        return found
+
+    def status(self, node: str) -> Code | None:
+        """Return the status of a node, or None if there is no such node."""
+        row = self._nodes.row_of.get(node)
+        return None if row is None else Code(int(self._statuses[row]))
+
+    def rows_with(self, status: Code) -> RowIndices:
+        """Return the table rows of the nodes with a status, in order of their names."""
+        rows = self._nodes.rows_by_name()
+        found: RowIndices = rows[self._statuses[rows] == status]
+        return found
+
+    @property
+    def rejecting_plugins(self) -> set[str]:
+        """The plugins that are the first to reject some node."""
+        places = np.unique(self._first[self._live]).tolist()
+        return {self.plugins[place] for place in places if place < len(self.plugins)}
 
     @cached_property
     def error(self) -> str:
@@ -311,13 +335,35 @@ class Judgement:
         for place in range(len(self.plugins)):
             column = self.columns.get(place) or FilterColumn(place, None, lambda _code: PASSES)
             for node, other in rejecting.items():
-                column = column.with_cell(self._nodes.row_of[node], other.columns.get(place), len(self._nodes.names))
+                row = self._nodes.row_of[node]
+                cell = other.columns[place].cell(row) if place in other.columns else PASSING_CELL
+                column = column.with_cell(row, cell, len(self._nodes.names))
             columns.append(column)
         skipped = frozenset.intersection(self.skipped, *(other.skipped for other in rejecting.values()))
-        views = {node: other.seen for node, other in rejecting.items()}
+        views = NominatedViews(self.seen, self.nominated, list(rejecting))
         return Judgement(self.pod, self.seen, self.profile,
                          columns=tuple(column for column in columns if self.plugins[column.place] not in skipped),
                          prefiltered=PreFiltered(skipped, None, self.restrictions), views=views)
+
+    @cached_property
+    def nominated(self) -> Mapping[str, Nominated]:
+        """The pods that come before this one and are nominated, by node."""
+        return nominated_before(self.pod, self.seen) if self._views is None else self._views.nominated
+
+    def with_nominated(self) -> Judgement:
+        """Return this judgement with the verdicts on nodes that reject the pod beside the pods nominated to them."""
+        columns, rejecting = columns_with_nominated(self.pod, self.seen, self.filters, self.columns, self.nominated)
+        if not rejecting:
+            return self
+        changed = tuple(column for column in columns if column is not self.columns.get(column.place))
+        return Judgement(self.pod, self.seen, self.profile, columns=columns, kept=self.kept,
+                         asked=(*self._asked, *changed), views=NominatedViews(self.seen, self.nominated, rejecting),
+                         prefiltered=PreFiltered(self.skipped, None, self.restrictions))  # fmt: skip
+
+    @property
+    def filters(self) -> list[FilterEntry]:
+        """The filters that were asked."""
+        return [entry for entry in self.active_plugins.filters if entry.name not in self.skipped]
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
@@ -359,38 +405,41 @@ class Judgement:
         return mask
 
 
-def judge(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
+def judge(pod: Pod, seen: Snapshot, profile: Profile, skipped: frozenset[str] | None = None) -> Judgement:
     """Run PreFilter and the filters of a profile for a pod on every node.
 
     A node must also fit with the pods of equal or higher priority that are nominated to it; of these only the plugins
     hear that PreFilter did not skip without them (v1.36.2).
+
+    Args:
+        pod: the pod.
+        seen: the snapshot.
+        profile: the plugins.
+        skipped: what PreFilter skipped in this pass, if it has been asked; it is asked once a pass.
     """
-    judgement = _run_filters(pod, seen, profile)
-    if not seen.nominated_pods or judgement.rejected_by is not None:
+    judgement = _run_filters(pod, seen, profile, skipped)
+    if not seen.nominations or judgement.rejected_by is not None:
         return judgement
-    with_nominated = {}
-    for node in sorted({nominated.status.nominated_node_name for nominated in seen.nominated_pods}):
-        nominees = [nominated for nominated in seen.nominated_to(node) if _takes_precedence(nominated, pod)]
-        if nominees and seen.node(node) is not None:
-            view = HypotheticalSnapshot(seen)
-            for nominated in nominees:
-                view.place(nominated, node)
-            with_nominated[node] = _run_filters(pod, view, profile, judgement.skipped)
-    return judgement.with_rejections_of(with_nominated) if with_nominated else judgement
+    nominated = judgement.nominated
+    if not nominated:
+        return judgement
+    if SHORTCUTS.on:
+        return judgement.with_nominated()
+    others = {}
+    for node in sorted(nominated):
+        view = HypotheticalSnapshot(seen)
+        for other in nominated[node].pods:
+            view.place(other, node)
+        others[node] = _run_filters(pod, view, profile, judgement.skipped)
+    return judgement.with_rejections_of(others)
 
 
-def _takes_precedence(nominated: Pod, pod: Pod) -> bool:
-    same = (nominated.metadata.namespace, nominated.metadata.name) == (pod.metadata.namespace, pod.metadata.name)
-    return not same and (nominated.spec.priority or 0) >= (pod.spec.priority or 0)
-
-
-def _run_filters(pod: Pod, seen: Snapshot, profile: Profile, without: Collection[str] = ()) -> Judgement:
+def _run_filters(pod: Pod, seen: Snapshot, profile: Profile, skipped: frozenset[str] | None = None) -> Judgement:
     active = profile.active_plugins(pod.spec, seen)
     columns: tuple[FilterColumn, ...] = ()
-    kept = kept_verdicts(pod, seen, active) if SHORTCUTS.on and not without else None
+    kept = kept_verdicts(pod, seen, active) if SHORTCUTS.on and skipped is None else None
     if kept is None:
-        prefiltered = active.prefilter(pod, seen, {})
-        prefiltered = prefiltered._replace(skipped=prefiltered.skipped.union(without))
+        prefiltered = active.prefilter(pod, seen, {}) if skipped is None else PreFiltered(skipped)
         if prefiltered.rejected_by is None:
             columns = _ask(active.filters, prefiltered.skipped, pod, seen)
         return Judgement(pod, seen, profile, columns=columns, prefiltered=prefiltered)
@@ -409,7 +458,7 @@ def _ask(filters: Iterable[FilterEntry], skipped: Collection[str], pod: Pod,
     """Return the columns of filters, without those that are skipped or reject no node."""
     context, nodes = ColumnContext(seen), seen.nodes
     columns: list[FilterColumn] = []
-    for index, name, plugin, lifted, _ in filters:
+    for index, name, plugin, lifted, _, _ in filters:
         if name in skipped:
             continue
         codes = NotImplemented if lifted or not SHORTCUTS.columns else plugin.column(pod, context)

@@ -19,13 +19,17 @@ PreFilterAnswer = Skip | PreFilterReject | PreFilterResult | None
 
 
 class FilterEntry(NamedTuple):
-    """A filter that is called: its place, name and plugin, whether it has no column, whether its answer is kept."""
+    """A filter that is called: its place, name and plugin, whether it has no column, whether its answer is kept.
+
+    `reads_other_nodes`: its rule may read more than the judged node and the pods on it.
+    """
 
     place: int
     name: str
     plugin: Any
     lifted: bool
     kept: bool
+    reads_other_nodes: bool
 
 
 class ScoreEntry(NamedTuple):
@@ -126,15 +130,15 @@ class Profile:
 
     @cached_property
     def _skip_conditions(self) -> tuple[list[str], list[str], Callable[[Any], Any], Callable[[Any], Any]]:
-        """The pod fields and the snapshot properties in any `skip_without`, sorted, and a reader for each list."""
-        names = {name for enabled in self.plugins for name in getattr(enabled.plugin, "skip_without", ())}
+        """The pod fields and the snapshot properties in any of these, sorted, and a reader for each list."""
+        names = {name for enabled in self.plugins for fields in _SKIPS for name in getattr(enabled.plugin, fields, ())}
         spec_fields = {field.name for field in attrs.fields(PodSpec)}
         fields, properties = sorted(names & spec_fields), sorted(names - spec_fields)
         return fields, properties, _reader(fields), _reader(properties)
 
     def _select(self, present: set[str]) -> ActivePlugins:
-        def is_active(enabled: EnabledPlugin) -> bool:
-            names = getattr(enabled.plugin, "skip_without", ())
+        def is_active(enabled: EnabledPlugin, declaration: str = "skip_without") -> bool:
+            names = getattr(enabled.plugin, declaration, ())
             return not names or not present.isdisjoint(names)
 
         active = [enabled for enabled in self.plugins if is_active(enabled)]
@@ -150,8 +154,10 @@ class Profile:
         }
         return ActivePlugins(
             prefilters,
-            tuple(FilterEntry(index, each.name, each.plugin, each.name in self.lifted, each.name in kept)
-                  for index, each in enumerate(self.filters) if is_active(each)),
+            tuple(FilterEntry(index, each.name, each.plugin, each.name in self.lifted, each.name in kept,
+                              getattr(each.plugin, "reads_other_nodes", each.name in self.lifted))
+                  for index, each in enumerate(self.filters)
+                  if is_active(each) and is_active(each, "filter_skip_without")),
             tuple(ScoreEntry(each.name, each.plugin, each.weight, each.name in kept)
                   for each in self.scores if is_active(each)),
             frozenset(enabled.name for enabled in self.prefilters if not is_active(enabled)),
@@ -193,6 +199,9 @@ class Profile:
     def with_plugin(self, plugin: object, weight: int = 1) -> Profile:
         """Return this profile with one more plugin at the end."""
         return attrs.evolve(self, plugins=(*self.plugins, EnabledPlugin(plugin, weight)))
+
+
+_SKIPS = ("skip_without", "filter_skip_without")
 
 
 def _declares(plugin: Any, name: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import attrs
 import numpy as np
 
-from ..columns.arrays import Codes, Mask
+from ..columns.arrays import Codes, Mask, RowIndices
 
 
 class Code(IntEnum):
@@ -143,6 +143,16 @@ def reason_texts(reasons: tuple[Reason, ...], code: int) -> ReasonsAndStatus:
     return tuple(reason.text for reason in given if reason.text), status
 
 
+class FilterCell(NamedTuple):
+    """What one plugin says of one node: the code in its column, and what that means."""
+
+    code: int
+    answer: ReasonsAndStatus
+
+
+PASSING_CELL = FilterCell(0, PASSES)
+
+
 class FilterColumn(NamedTuple):
     """The column of one filter plugin: the plugin's index, its codes by row (None: rejects no node), their meaning.
 
@@ -154,19 +164,26 @@ class FilterColumn(NamedTuple):
     legend: Legend
     rejects_none: bool = False
 
-    def with_cell(self, row: int, other: FilterColumn | None, size: int) -> FilterColumn:
-        """Return this column with the answer of another column in one row, renumbered to this column's legend."""
-        answer = other.legend(int(other.codes[row])) if other is not None and other.codes is not None else PASSES
+    def cell(self, row: int) -> FilterCell:
+        """Return what the plugin says of a row."""
+        code = 0 if self.codes is None else int(self.codes[row])
+        return FilterCell(code, self.legend(code)) if code else PASSING_CELL
+
+    def with_codes(self, rows: RowIndices, codes: Codes, size: int) -> FilterColumn:
+        """Return this column with the codes of some rows; `size` is the number of all rows."""
+        found = np.zeros(size, np.uint16) if self.codes is None else self.codes.copy()
+        found[rows] = codes
+        return FilterColumn(self.place, found, self.legend)
+
+    def with_cell(self, row: int, cell: FilterCell, size: int) -> FilterColumn:
+        """Return this column with another answer in one row, renumbered to this column's legend."""
+        code, answer = cell
         if self.codes is None and not answer[1]:
             return self
-        codes = np.zeros(size, np.uint16) if self.codes is None else self.codes.copy()
-        if not answer[1]:
-            codes[row] = 0
-            return self._replace(codes=codes)
-        assert other is not None
-        assert other.codes is not None
-        code, legend = int(other.codes[row]), self.legend
-        if legend(code) != answer:  # take an unused code
+        codes, legend = np.zeros(size, np.uint16) if self.codes is None else self.codes.copy(), self.legend
+        if answer[1] and legend(code) != answer:  # take an unused code
             code = int(codes.max()) + 1
         codes[row] = code
+        if not answer[1]:
+            return FilterColumn(self.place, codes, legend)
         return FilterColumn(self.place, codes, lambda number: answer if number == code else legend(number))

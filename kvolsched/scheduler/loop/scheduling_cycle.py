@@ -195,7 +195,7 @@ class SchedulingPass:
         rejected = judgement.rejected_by
         failed = rejected.code is Code.ERROR if rejected is not None else bool(judgement.error)
         reason = "SchedulerError" if failed and not self.flow.errors_are_verdicts else "Unschedulable"
-        plugins = {plugin for plugin in judgement.first_rejecting.values() if plugin}
+        plugins = judgement.rejecting_plugins
         plugins |= {restriction.plugin for restriction in judgement.restrictions}
         plugins |= {rejected.plugin} if rejected is not None else set()
         message = judgement.sentence(postfilter=preemption.message)

@@ -18,7 +18,7 @@ from kvolsched.scheduler.columns.kept_column import ALL_ROWS, RowWise
 from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RowResources
 from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
 
@@ -107,7 +107,7 @@ class NodeResourcesFit:
         row_wise = self.column_by_row(pod, columns.nodes)
         return NotImplemented if row_wise is None else row_wise.some(ALL_ROWS)
 
-    def column_by_row(self, pod: Pod, nodes: NodeTable) -> RowWise | None:
+    def column_by_row(self, pod: Pod, nodes: RowResources) -> RowWise | None:
         """Return the column as a computation by row; None if a pod asks for more resources than bits."""
         asks = requests.pod_requests(pod.spec).amounts
         asked = self._asked(pod)

@@ -5,7 +5,7 @@ Mirrors `plugins/interpodaffinity` (v1.36.2).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import attrs
@@ -63,13 +63,17 @@ def holds_unwanted_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None
 
 def holds_objecting_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
     """Return the required anti-affinity term of a pod in the node's domain that this pod meets."""
+    return next(objections(pod, node, seen), None)
+
+
+def objections(pod: Pod, node: Node, seen: Snapshot) -> Iterator[Evidence]:
+    """Yield each required anti-affinity term of a pod in the node's domain that this pod meets."""
     labels = seen.namespace_labels(pod.metadata.namespace)
     for other, there in _pods_with_labels_of_nodes(seen):
         for term in required_anti_affinity(other):
             value = node.metadata.labels.get(term.topology_key)
             if value is not None and there.get(term.topology_key) == value and term.meets(pod, labels):
-                return Evidence(str(term), "carried by", f"{_reference(other)} in {term.topology_key}={value}")
-    return None
+                yield Evidence(str(term), "carried by", f"{_reference(other)} in {term.topology_key}={value}")
 
 
 @attrs.frozen

@@ -71,6 +71,7 @@ class PodTopologySpread:
 
     name: ClassVar[str] = "PodTopologySpread"
     skip_without: ClassVar[tuple[str, ...]] = ("topology_spread_constraints", "has_pod_selectors")
+    filter_skip_without: ClassVar[tuple[str, ...]] = ("topology_spread_constraints",)
     reads_other_nodes: ClassVar[bool] = True
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod that counts comes, goes or changes its labels", _matching_pod_changed,

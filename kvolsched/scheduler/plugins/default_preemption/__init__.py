@@ -1,0 +1,9 @@
+"""DefaultPreemption: choose a node and the pods of lower priority to evict there, so that a pending pod fits.
+
+`rule.py` is the plugin; `dry_run.py` tries removals on a hypothetical snapshot, `column.py` on columns where that says
+the same; `candidate.py` has what a dry run finds, and who is protected.
+"""
+
+from .rule import NO_VICTIMS, NOT_HELPFUL, DefaultPreemption
+
+__all__ = ["NOT_HELPFUL", "NO_VICTIMS", "DefaultPreemption"]

@@ -1,0 +1,132 @@
+"""The dry run of preemption over columns, for a pod of which all filters read its template and a row's resources alone.
+
+It finds what `dry_run.py` finds, and copies no snapshot: what pods hold is added up by row, and in each turn one pod of
+every node is put back at once. A node with nominated pods has a twin among the trial rows, where they are there too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.policy import PodDisruptionBudget
+from kvolsched.scheduler.columns.arrays import Integers, Mask, RowIndices
+from kvolsched.scheduler.columns.ranked_pods import PRIORITY, STARTED, priority
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.judgement import Judgement
+from kvolsched.scheduler.framework.trials import Guests, RowVerdicts, TrialRows
+
+from .candidate import PRIORITY_OFFSET, Candidate, Found, exceeding
+
+NO_TWIN = -1
+
+
+class ColumnDryRun:
+    """A dry run on some nodes at once. Mutable.
+
+    Args:
+        pod: the pod to be placed.
+        seen: the snapshot.
+        judgement: the judgement of the pod, of which `read_rows_alone` is true.
+        rows: the rows of the nodes, in order of their names.
+    """
+
+    def __init__(self, pod: Pod, seen: Snapshot, judgement: Judgement, rows: RowIndices) -> None:
+        nominated = judgement.nominated
+        self._names = [str(seen.nodes.names[row]) for row in rows.tolist()]
+        self._ranked = [seen.ranked_pods_on(name) for name in self._names]
+        limit = priority(pod)
+        self._starts = [ranked.first_below(limit) for ranked in self._ranked]
+        lower = [Guests(index, ranked, len(ranked.pods), start)
+                 for index, (ranked, start) in enumerate(zip(self._ranked, self._starts, strict=True))]  # fmt: skip
+        both = [index for index, name in enumerate(self._names) if name in nominated]
+        twins = [lower[index]._replace(row=len(rows) + number) for number, index in enumerate(both)]
+        beside = [nominated[self._names[index]] for index in both]
+        guests = [Guests(len(rows) + number, *each) for number, each in enumerate(beside)]
+        self.exact = all(each.exact for each in self._ranked) and all(each.ranked.exact for each in beside)
+        """Whether all amounts can be added up in 64 bits; if not, nothing else may be asked."""
+        self._twin: RowIndices = np.full(len(rows), NO_TWIN, np.intp)
+        self._twin[both] = np.arange(len(rows), len(rows) + len(both))
+        self._lengths: Integers = np.array([each.stop - each.start for each in lower + twins], np.int64)
+        ends = np.cumsum(self._lengths)
+        self._first = ends - self._lengths  # by trial row, the number of its first pod of lower priority
+        self._number = int(self._first[len(rows)]) if both else len(self._lengths) and int(ends[-1])
+        self._trial = TrialRows(seen.nodes, np.concatenate([rows, rows[both]]), [*lower, *twins, *guests])
+        removed = int(ends[-1]) if len(ends) else 0
+        self._trial.move(slice(0, removed), -1)
+        self._trial.move(slice(removed, None), 1)
+        self._verdicts = RowVerdicts(pod, judgement.filters, judgement.columns, self._trial,
+                                     np.concatenate([rows, rows[both]]))  # fmt: skip
+
+    def try_removals(self, budgets: Sequence[PodDisruptionBudget], failures: Counter[str]) -> Found:
+        """Put back the removed pods that leave enough room, and count why the pod does not fit on the other nodes."""
+        nodes = np.arange(len(self._names))
+        rejected, with_twin = self._rejected(nodes)
+        failures.update(self._verdicts.reasons(np.where(with_twin, self._twin, nodes)[rejected]))
+        fitting = nodes[~rejected]
+        order, protected = self._order(fitting, budgets)
+        violations, needed = np.zeros(len(nodes), np.int64), np.zeros(self._number, bool)
+        for turn in range(int(self._lengths[fitting].max(initial=0))):
+            fitting = fitting[self._lengths[fitting] > turn]
+            pods = order[self._first[fitting] + turn]
+            self._move(fitting, pods, 1)
+            rejected, _ = self._rejected(fitting)
+            losing = fitting[rejected]
+            self._move(losing, pods[rejected], -1)
+            needed[pods[rejected]] = True
+            violations[losing] += turn < protected[losing]
+        return self._found(np.flatnonzero(needed), violations)
+
+    def _rejected(self, nodes: RowIndices) -> tuple[Mask, Mask]:
+        """Say of nodes whether they reject the pod, and whether they do so beside their nominated pods."""
+        rejected, with_twin = self._verdicts.rejects(nodes), np.zeros(len(nodes), bool)
+        twins = self._twin[nodes]
+        both = twins != NO_TWIN
+        if both.any():
+            with_twin[both] = self._verdicts.rejects(twins[both])
+        return rejected | with_twin, with_twin
+
+    def _move(self, nodes: RowIndices, pods: RowIndices, sign: int) -> None:
+        """Move one pod of each node, also in its twin."""
+        self._trial.move(pods, sign)
+        twins = self._twin[nodes]
+        both = twins != NO_TWIN
+        if both.any():
+            self._trial.move((pods - self._first[nodes])[both] + self._first[twins[both]], sign)
+
+    def _order(self, nodes: RowIndices, budgets: Sequence[PodDisruptionBudget]) -> tuple[RowIndices, Integers]:
+        """Return the numbers of the pods in the order in which they are put back, and how many of a node go first."""
+        order, protected = np.arange(self._number), np.zeros(len(self._names), np.int64)
+        for node in nodes.tolist() if budgets else ():
+            exceeds = np.array(exceeding(self._ranked[node].pods[self._starts[node] :], budgets), bool)
+            first, number = int(self._first[node]), int(exceeds.sum())
+            if number:
+                order[first : first + len(exceeds)] = first + np.argsort(~exceeds, kind="stable")
+                protected[node] = number
+        return order, protected
+
+    def _found(self, pods: RowIndices, violations: Integers) -> Found:
+        """Return what it comes to that these pods have to go, given the violated budgets by node."""
+        if not len(pods):
+            return Found()
+        of_node = self._trial.of_row[pods]
+        begins = np.flatnonzero(np.diff(of_node, prepend=-1))
+        nodes = of_node[begins]
+        priorities = self._trial.by_pod(PRIORITY)[pods]
+        started = self._trial.by_pod(STARTED)[pods].view(np.float64)
+        highest, counts = np.maximum.reduceat(priorities, begins), np.diff(begins, append=len(pods))
+        of_highest = priorities == np.repeat(highest, counts)
+        earliest = np.minimum.reduceat(np.where(of_highest, started, np.inf), begins)
+        totals = np.add.reduceat(priorities + PRIORITY_OFFSET, begins)
+        left = np.arange(len(nodes))
+        for loss in (violations[nodes], highest, totals, counts, -earliest):
+            left = left[loss[left] == loss[left].min()]
+        best = int(nodes[left[0]])
+        victims = pods[of_node == best] - self._first[best] + self._starts[best]
+        ranked = self._ranked[best].pods
+        candidate = Candidate(self._names[best], tuple(ranked[victim] for victim in victims.tolist()),
+                              int(violations[best]))  # fmt: skip
+        return Found(len(nodes), not bool(violations[nodes].all()), candidate)

@@ -1,0 +1,123 @@
+"""DefaultPreemption: choose a node and the pods of lower priority to evict there, so that a pending pod fits.
+
+It is asked when no node fits, and makes its dry runs on a copy of the columns. Unresolvable nodes are left out. On any
+other node all pods of lower priority are removed; if the pod then fits, as many as possible are put back: those
+protected by a disruption budget first, then by importance. Of the candidates it chooses the one with the least loss.
+Mirrors `plugins/defaultpreemption` and `framework/preemption` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar
+
+import attrs
+
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import RowIndices
+from kvolsched.scheduler.columns.ranked_pods import priority
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.extension_points import PostFilterResult
+from kvolsched.scheduler.framework.judgement import Judgement
+from kvolsched.scheduler.framework.trials import read_rows_alone
+from kvolsched.scheduler.framework.verdict import Code
+from kvolsched.scheduler.shortcuts import SHORTCUTS
+
+from .candidate import Found
+from .column import ColumnDryRun
+from .dry_run import DryRun
+
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+NO_VICTIMS = "No preemption victims found for incoming pod"
+NEVER = "not eligible due to preemptionPolicy=Never."
+WAITS = "not eligible due to a terminating pod on the nominated node."
+EVICTED = "PreemptionByScheduler"  # the reason in a victim's condition DisruptionTarget
+MIN_CANDIDATES, MIN_CANDIDATES_PERCENT = 100, 10  # so many candidates are enough, or percent of the possible nodes
+
+
+@attrs.frozen
+class DefaultPreemption:
+    """Finds the node where evicting pods loses least, or says why preemption helps on no node."""
+
+    name: ClassVar[str] = "DefaultPreemption"
+    watches: ClassVar[frozenset[str]] = frozenset({"PodDisruptionBudget"})
+
+    def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult:
+        """Return the node to nominate and its victims, or the words to add to the event message."""
+        if why := self.ineligible(pod, seen, judgement):
+            return PostFilterResult(f"preemption: {why}")
+        possible = judgement.rows_with(Code.UNSCHEDULABLE)
+        found, failures = self.dry_run(pod, possible, seen, judgement)
+        if found.best is not None:
+            victims = sorted(found.best.victims, key=lambda victim: (victim.metadata.name, victim.metadata.namespace))
+            return PostFilterResult("", found.best.node, tuple(victims))
+        if unhelpful := seen.size - len(possible):
+            failures[NOT_HELPFUL] += unhelpful
+        reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in failures.items()))
+        return PostFilterResult(f"preemption: 0/{seen.size} nodes are available: {reasons}.", "")
+
+    def ineligible(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> str:
+        """Return why a pod may not preempt: its policy is Never, or its victims still terminate; "" if it may."""
+        if pod.spec.preemption_policy == "Never":
+            return NEVER
+        nominated = pod.status.nominated_node_name
+        if judgement.status(nominated) is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            return ""
+        lower = (other for other in seen.pods_on(nominated) if priority(other) < priority(pod))
+        return WAITS if any(map(_is_being_evicted, lower)) else ""
+
+    def dry_run(self, pod: Pod, possible: RowIndices, seen: Snapshot,
+                judgement: Judgement) -> tuple[Found, Counter[str]]:
+        """Remove pods from these rows in dry runs; return what was found, and how many other nodes failed by reason.
+
+        Nodes are tried together if every plugin that is asked reads the judged node alone, else one by one. The search
+        ends with enough candidates, if one of them violates no budget.
+        """
+        failures: Counter[str] = Counter()
+        enough = max(MIN_CANDIDATES, len(possible) * MIN_CANDIDATES_PERCENT // 100)
+        rows = possible[seen.lowest_priorities()[possible] < priority(pod)]
+        failures[NO_VICTIMS] = len(possible) - len(rows)
+        found = Found()
+        if not len(rows):  # most often so: the copy for dry runs is not needed
+            return found, +failures
+        run = _Search(pod, seen, judgement)
+        step = 1 if run.one_by_one else enough
+        for start in range(0, len(rows), step):
+            found = found.and_also(run.try_removals(rows[start : start + step], failures))
+            if found.number >= enough and found.harmless:
+                break
+        return found, +failures
+
+
+class _Search:
+    """Tries removals over columns where that is exact, else on a hypothetical snapshot. Mutable."""
+
+    def __init__(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> None:
+        self._pod, self._seen, self._judgement = pod, seen, judgement
+        self._by_column = SHORTCUTS.on and read_rows_alone(pod, judgement.filters, seen.nodes)
+        self._dry_run: DryRun | None = None
+        active = judgement.active_filters
+        self.one_by_one = any(entry.reads_other_nodes for entry in judgement.filters if entry.name in active)
+        """Whether a filter reads other nodes than the judged one, so that nodes cannot be tried together."""
+
+    def try_removals(self, rows: RowIndices, failures: Counter[str]) -> Found:
+        """Return what is found on some rows, and count the failures."""
+        pod, seen = self._pod, self._seen
+        if self._by_column:
+            columns = ColumnDryRun(pod, seen, self._judgement, rows)
+            if columns.exact:
+                return columns.try_removals(seen.budgets(), failures)
+        if self._dry_run is None:
+            self._dry_run = DryRun(pod, seen, self._judgement)
+        names = [str(seen.nodes.names[row]) for row in rows.tolist()]
+        lower = {name: [other for other in seen.pods_on(name) if priority(other) < priority(pod)] for name in names}
+        return Found.of(self._dry_run.try_removals(lower, failures))
+
+
+def _is_being_evicted(pod: Pod) -> bool:
+    condition = pod.status.condition("DisruptionTarget")
+    return (
+        pod.metadata.deletion_timestamp is not None
+        and condition is not None
+        and (condition.status, condition.reason) == ("True", EVICTED)
+    )
