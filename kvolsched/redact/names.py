@@ -41,7 +41,7 @@ _SUFFIXES = (".kubernetes.io", ".k8s.io")  # say that a key or resource is below
 
 
 @attrs.define
-class Found:
+class NameParts:
     """The parts, numbers, addresses and networks of a dump's names, and the names of its StatefulSets. Mutable."""
 
     parts: set[str] = attrs.Factory(set)
@@ -78,9 +78,9 @@ class Collector:
                 else:
                     stack += map(partial(getattr, item), _attributes(cls))
 
-    def found(self) -> Found:
+    def found(self) -> NameParts:
         """Return what the texts are made of."""
-        found = Found(sets=self.sets)
+        found = NameParts(sets=self.sets)
         for text in self._texts:
             _add_whole(found, text)
             for piece in _PIECES.split(text)[::2]:
@@ -92,7 +92,7 @@ class Collector:
         return found
 
 
-def _add_whole(found: Found, text: str) -> None:
+def _add_whole(found: NameParts, text: str) -> None:
     number = _NUMBER.fullmatch(text)
     if number is not None:
         found.numbers.add(int(number[3]))
@@ -116,7 +116,7 @@ class Names:
         salt: equal dumps and salts get equal names.
     """
 
-    def __init__(self, found: Found, salt: str) -> None:
+    def __init__(self, found: NameParts, salt: str) -> None:
         draws = random.Random(f"names of {salt}")
         reserved = {part for word in KEPT | KEPT_PARTS for part in _PART.findall(word)}
         self._words = _Words(found.parts, reserved, draws)
@@ -264,7 +264,7 @@ class _Numbers(dict[int, int]):
 class _Addresses(dict[Address, str]):
     """A private address for each address, in their order, and a network of the same size for each network."""
 
-    def __init__(self, found: Found, draws: random.Random) -> None:
+    def __init__(self, found: NameParts, draws: random.Random) -> None:
         super().__init__()
         self.start, self.networks = draws.randrange(256), dict[Network, str]()
         for address in sorted(found.addresses, key=lambda address: (address.version, int(address))):
@@ -316,4 +316,3 @@ def _max_parts(text: str) -> int:
     """Return of how many parts a text may be made, so that it stays as short as its syntax wants."""
     limit = next((limit for limit in (_LABEL, _SUBDOMAIN) if len(text) <= limit), 0)
     return limit // (_MIN_WIDTH + 3) if limit else len(text)
-
