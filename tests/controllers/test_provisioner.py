@@ -6,13 +6,19 @@ import attrs
 import objects
 import pytest
 from controllers.harness import Harness
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from manifests import ZONE
 from objects import node, read, storage_class
 
 from kvolsched.api import examples
-from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.api.kinds.csi import CSINode, CSINodeDriver, CSINodeSpec
+from kvolsched.api.kinds.meta import ObjectMeta, evolve_parts
 from kvolsched.controllers import persistent_volume, provisioner
 from kvolsched.controllers.provisioner import Failure, NoTopology, choose_topology
+from kvolsched.controllers.provisioner.topology import DriverTopology, NodeTopologies
+from kvolsched.world.apiserver import key_of
+from kvolsched.world.view import InformerCache, build
 
 EBS, LOCAL = "ebs.example.com", "local.example.com"
 ebs, claim = partial(storage_class, "ebs", EBS), partial(objects.claim, storage_class="ebs")
@@ -35,6 +41,34 @@ def reach(volume):
 def run_with(chosen, cls, options=None, *, selected="node-b", **more):
     """Provision one claim and return the world."""
     return world(options, **more).create(cls, claim(storage_class=cls.metadata.name, selected_node=selected)).run(60)
+
+
+CSI_NODES = st.builds(
+    lambda name, drivers: CSINode(metadata=ObjectMeta(name=name), spec=CSINodeSpec(drivers=tuple(
+        CSINodeDriver(name=driver, topology_keys=keys) for driver, keys in drivers))),
+    st.sampled_from("nml"),
+    st.lists(st.tuples(st.sampled_from(["a", "b"]), st.sampled_from([(), ("zone",), ("zone", "rack")])), max_size=3),
+)  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(CSI_NODES, st.booleans()), max_size=8))
+def test_what_drivers_registered_is_known_at_once(changes):
+    """The view of the nodes' topologies follows CSINodes, and says of drivers what a walk over them says."""
+    view, seen = NodeTopologies(), InformerCache(["Node", "CSINode"])
+    for new, stays in changes:
+        key, after = key_of(new), new if stays else None
+        old = seen.get("CSINode", new.metadata.name)
+        view.apply(key, old, after)
+        seen.apply(key, old, after)
+        assert view == build(NodeTopologies(), dict(seen.kinds["CSINode"]))
+        for driver in ("a", "b"):
+            registered = [found for each in seen.all("CSINode") if (found := each.driver(driver)) is not None]
+            keys = next((each.topology_keys for each in registered if each.topology_keys), ())
+            topology = DriverTopology(driver, seen, ("host",), counts=view)
+            assert topology.any_keys() == (keys if registered else ("host",))
+            assert topology.assumes == (not registered)
+            assert topology.without_topology == (bool(registered) and not keys)
 
 
 @pytest.mark.checklist("48", "49", "95", "97")

@@ -8,7 +8,9 @@ from objects import pod
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.node import Node, NodeStatus
 from kvolsched.api.kinds.pod import Container, Pod, PodSpec, Resources
+from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.volume import PersistentVolume
+from kvolsched.scheduler.columns.pod_counts import PodMatcher
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 from kvolsched.scheduler.framework.judgement import judge
@@ -95,6 +97,31 @@ def _same(moved, contents, pod):
         assert one.matrix() == other.matrix()
         assert one.fingerprint == other.fingerprint
         assert rank(one).total() == rank(other).total()
+
+
+@settings(max_examples=15)
+@given(st.lists(clusters, min_size=2, max_size=2), st.randoms(use_true_random=False))
+def test_what_is_asked_for_late_is_found_all_the_same(states, random):
+    """Pods with a label are counted, and nodes with one found, as by looking at each, however the cluster came to be."""
+    seen, contents = Snapshot(), {}
+    for state in states:
+        for key, old, new in moves(contents, state, random):
+            seen.apply(key, old, new)
+            if random.random() > 0.3:
+                continue
+            pods = [item for item in {**contents, key: new}.values() if item and item.kind == "Pod" and not item.terminal]
+            for label, value in {item for one in pods for item in one.metadata.labels.items()}:
+                matcher = PodMatcher(frozenset({"default", "other", str(random.random())}),
+                                     (LabelSelector(match_labels=Frozen({label: value})),))  # fmt: skip
+                counts = seen.count_matching(matcher)
+                for name, row in seen.nodes.rows():
+                    there = [one for one in pods if one.spec.node_name == name and matcher.matches(one)]
+                    assert len(there) == counts[row]
+            nodes = {name: seen.node(name).metadata.labels for name in seen.nodes.row_of}
+            for label in ("zone", "host", "gen"):
+                values = random.sample(["a", "b", "2", "10"], 2)
+                labelled = [seen.nodes.row_of[name] for name, labels in nodes.items() if labels.get(label) in values]
+                assert sorted(labelled) == seen.nodes.rows_labelled(label, values).tolist()
 
 
 def test_more_nodes_than_the_first_capacity():

@@ -8,7 +8,7 @@ claim, so that a repeated request equals one that may still be running. Mirrors 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -68,16 +68,23 @@ class TopologyRequest:
 
 
 class NodeTopologies:
-    """Counts the topologies of the seen nodes by label keys, so that no claim looks for them. Mutable view."""
+    """Counts the topologies of the seen nodes by label keys, and the nodes of each driver, so that no claim looks for
+    them. Mutable view.
+    """
 
-    follows = frozenset({"Node"})
+    follows = frozenset({"Node", "CSINode"})
 
     def __init__(self) -> None:
         self.labels: dict[LogKey, Mapping[str, str]] = {}
         self.counted: dict[tuple[str, ...], Counter[tuple[str, ...]]] = {}  # by the keys asked for so far
+        self.drivers: dict[str, dict[str, tuple[str, ...]]] = {}  # by driver and node: the keys that it registered
+        self._any_keys: dict[str, tuple[str, ...]] = {}
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Count a node that came, changed or went."""
+        """Count a node that came, changed or went, or what drivers registered on one."""
+        if key[0] == "CSINode":
+            self._register(old, new)
+            return
         self.labels.pop(key, None)
         if new is not None:
             self.labels[key] = new.metadata.labels
@@ -96,8 +103,26 @@ class NodeTopologies:
             counts = self.counted[wanted] = Counter(values for values in found if values is not None)
         return [tuple(zip(wanted, values, strict=True)) for values in sorted(+counts)]
 
+    def _register(self, old: CSINode | None, new: CSINode | None) -> None:
+        self._any_keys.clear()
+        for driver in old.spec.drivers if old is not None else ():
+            nodes = self.drivers.get(driver.name, {})
+            nodes.pop(old.metadata.name if old is not None else "", None)
+            if not nodes:
+                self.drivers.pop(driver.name, None)
+        for driver in new.spec.drivers if new is not None else ():
+            if new is not None:
+                self.drivers.setdefault(driver.name, {}).setdefault(new.metadata.name, driver.topology_keys)
+
+    def any_keys(self, driver: str) -> tuple[str, ...]:
+        """Return the keys of the first node (by name) on which a driver has registered some."""
+        if driver not in self._any_keys:
+            registered = sorted(self.drivers.get(driver, {}).items())
+            self._any_keys[driver] = next((keys for _, keys in registered if keys), NO_KEYS)
+        return self._any_keys[driver]
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, NodeTopologies) and self.labels == other.labels
+        return isinstance(other, NodeTopologies) and (self.labels, self.drivers) == (other.labels, other.drivers)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -138,7 +163,7 @@ class DriverTopology:
     @property
     def assumes(self) -> bool:
         """Whether the keys of every node are only assumed."""
-        return bool(self.assumed) and not any(node.driver(self.driver) for node in self.seen.kinds["CSINode"].values())
+        return bool(self.assumed) and not self._topologies.drivers.get(self.driver)
 
     @property
     def without_topology(self) -> bool:
@@ -147,21 +172,24 @@ class DriverTopology:
         external-provisioner asks such a driver, which lacks the capability VOLUME_ACCESSIBILITY_CONSTRAINTS, for no
         topology. A driver that has the capability and registered no keys looks the same from the API.
         """
-        return not self.assumes and not self.any_keys() and any(
-            csi.driver(self.driver) for csi in self.seen.all("CSINode"))
+        return bool(self._topologies.drivers.get(self.driver)) and not self.any_keys()
 
     def any_keys(self) -> tuple[str, ...]:
         """Return the keys of the first node (by name) on which some are registered; Kubernetes takes any."""
-        if self.assumes:
-            return self.assumed
-        drivers = (found.driver(self.driver) for found in self.seen.all("CSINode"))
-        keys: Iterator[tuple[str, ...]] = (driver.topology_keys for driver in drivers if driver is not None)
-        return next(filter(None, keys), NO_KEYS)
+        return self.assumed if self.assumes else self._topologies.any_keys(self.driver)
 
     def topologies(self, keys: Sequence[str]) -> list[Topology]:
         """Return the distinct topologies of the nodes with all these labels, whether the driver runs there or not."""
-        nodes: dict[LogKey, Any] = dict(self.seen.kinds["Node"].items()) if self.counts is None else {}
-        return (self.counts or build(NodeTopologies(), nodes)).of(keys)
+        return self._topologies.of(keys)
+
+    @property
+    def _topologies(self) -> NodeTopologies:
+        if self.counts is not None:
+            return self.counts
+        objects: dict[LogKey, Any] = {}
+        for kind in sorted(NodeTopologies.follows):
+            objects.update(self.seen.kinds[kind].items())
+        return build(NodeTopologies(), objects)
 
     def segments(self, only: str = "") -> tuple[Topology, ...]:
         """Return the distinct topologies in which the driver runs, of all nodes or `only` one, sorted.
@@ -169,13 +197,17 @@ class DriverTopology:
         A node that lacks a label has none.
         """
         if self.assumes:
-            nodes = [node for node in self.seen.all("Node") if only in ("", node.metadata.name)]
+            nodes = self._seen("Node", only)
             found = {segment_of(node.metadata.labels, self.assumed) for node in nodes}
         else:
-            names = (csi for csi in self.seen.all("CSINode") if only in ("", csi.metadata.name))
+            names = self._seen("CSINode", only)
             pairs = ((csi.driver(self.driver), self.node(csi.metadata.name)) for csi in names)
             found = {segment_of(node.metadata.labels, csi.topology_keys) for csi, node in pairs if csi and node}
         return tuple(sorted(segment for segment in found if segment is not None))
+
+    def _seen(self, kind: str, only: str) -> list[Any]:
+        """Return the objects of a kind, or the one with a name."""
+        return self.seen.all(kind) if not only else [found for found in [self.seen.get(kind, only)] if found]
 
 
 def accessibility(

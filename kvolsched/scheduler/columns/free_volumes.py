@@ -20,6 +20,7 @@ from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.world.log import Key
 
+from ..shortcuts import SHORTCUTS
 from .arrays import Mask, RowIndices
 from .node_table import Column, NodeTable
 
@@ -294,9 +295,18 @@ class FreeVolumes:
 
     def _rows(self, segment: VolumeSegment) -> RowIndices:
         if segment.version != self._nodes.version:
-            segment.rows = np.flatnonzero(self._nodes.volume_affinity_mask(segment.affinity))
+            segment.rows = self._rows_in(segment.affinity)
             segment.version = self._nodes.version
         return segment.rows
+
+    def _rows_in(self, affinity: NodeSelector | None) -> RowIndices:
+        """Return the rows that an affinity admits; those with values of one label, as of local volumes, at once."""
+        terms = affinity.node_selector_terms if affinity is not None and SHORTCUTS.on else ()
+        if len(terms) == 1 and terms[0].is_readable and not terms[0].match_fields:
+            expressions = terms[0].match_expressions
+            if len(expressions) == 1 and expressions[0].operator == "In":
+                return self._nodes.rows_labelled(expressions[0].key, expressions[0].values)
+        return np.flatnonzero(self._nodes.volume_affinity_mask(affinity))
 
     def _forget(self, key: tuple[VolumeMatcher, int]) -> None:
         matches = self._matches.pop(key)

@@ -326,6 +326,10 @@ class NodeTable:
             at, size = at * (values + 1) + np.where(codes < 0, values, codes), size * (values + 1)
         return Groups(at, size)
 
+    def rows_labelled(self, key: str, values: Iterable[str]) -> RowIndices:
+        """Return the rows with one of these values of a label, rising."""
+        return self.groups((key,)).rows_of(map(self.labels(key).code, values))
+
     def mask(self, selector: NodeSelector) -> Mask:
         """Return, by row, whether a node selector matches: terms are ORed, an empty term matches nothing."""
         return self.cached(("mask", selector), lambda: self._match(selector))

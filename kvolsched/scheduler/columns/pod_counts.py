@@ -24,6 +24,8 @@ from .groups import sum_by_group
 from .node_table import Column, NodeInfo, NodeTable
 
 PodsPerRow = NDArray[np.int32]
+PodsByValue = dict[str, dict[tuple[str, str], tuple[Pod, int]]]
+"""Pods with their rows by namespace and name, by the value of one label."""
 MAX_KEPT_SUMS = 4  # of a count, by different groups
 MAX_CACHED_MATCHERS = 1024  # columns; the least recently used is dropped
 
@@ -215,6 +217,7 @@ class PodCounts:
         # A count whose first selector requires key=value is only updated for pods with that label.
         self._by_label: dict[tuple[str, str], dict[tuple[PodMatcher, ...], PodCount]] = {}
         self._other: dict[tuple[PodMatcher, ...], PodCount] = {}
+        self._carriers: dict[str, PodsByValue] = {}  # by the label keys that counts have asked for
         self._anti_affinity: dict[AffinityTerm, TermCarriers] = {}
         self._preferred: dict[PreferredTerm, TermCarriers] = {}
 
@@ -246,6 +249,8 @@ class PodCounts:
     def place(self, pod: Pod, row: int, sign: int) -> None:
         """Count a pod that is added to a row (sign 1) or removed from it (-1)."""
         version = self._nodes.version
+        for label, by_value in self._carriers.items():
+            _put_pod(by_value, label, pod, row if sign > 0 else None)
         if self._matching:
             if self._by_label:
                 for item in pod.metadata.labels.items():
@@ -295,11 +300,26 @@ class PodCounts:
         while len(self._matching) >= MAX_CACHED_MATCHERS:
             self._forget(next(iter(self._matching)))
         count = PodCount(matchers, self._nodes.column(np.int32, 0))
-        for info in node_infos:
-            if info.row >= 0:
-                count.column.array[info.row] = sum(count.includes(pod) for pod in info.pods.values())
+        label = _required_label(matchers) if SHORTCUTS.on else None
+        if label is not None:
+            for pod, row in self._pods_with(label[0], node_infos).get(label[1], _NO_PODS).values():
+                count.column.array[row] += count.includes(pod)
+        else:
+            for info in node_infos:
+                if info.row >= 0:
+                    count.column.array[info.row] = sum(count.includes(pod) for pod in info.pods.values())
         self._index_of(matchers)[matchers] = count
         return count
+
+    def _pods_with(self, label: str, node_infos: Iterable[NodeInfo]) -> PodsByValue:
+        """Return the pods on nodes that have a label, by its value; of a key that is asked for first all are read."""
+        found = self._carriers.get(label)
+        if found is None:
+            found = self._carriers[label] = {}
+            for info in node_infos:
+                for pod in info.pods.values() if info.row >= 0 else ():
+                    _put_pod(found, label, pod, info.row)
+        return found
 
     def _forget(self, matchers: tuple[PodMatcher, ...]) -> None:
         count = self._matching.pop(matchers)
@@ -323,6 +343,22 @@ class PodCounts:
             del counts[term]
 
 
+def _put_pod(by_value: PodsByValue, label: str, pod: Pod, row: int | None) -> None:
+    """Note the row of a pod, or that it is on none, if it has a label."""
+    value = pod.metadata.labels.get(label)
+    if value is None:
+        return
+    name = pod.metadata.namespace, pod.metadata.name
+    if row is not None:
+        by_value.setdefault(value, {})[name] = pod, row
+        return
+    pods = by_value[value]
+    del pods[name]
+    if not pods:
+        del by_value[value]
+
+
+_NO_PODS: dict[tuple[str, str], tuple[Pod, int]] = {}
 _NO_COUNTS: dict[tuple[PodMatcher, ...], PodCount] = {}
 
 

@@ -18,6 +18,7 @@ from kvolsched.api.kinds.quantity import value
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.world.log import Key
 
+from ..shortcuts import SHORTCUTS
 from .arrays import RowIndices
 from .node_table import Column, NodeTable
 
@@ -140,6 +141,9 @@ class StorageCapacities:
         topology = capacity.node_topology
         if topology is None:
             return np.empty(0, np.intp)
+        if len(topology.match_labels) == 1 and not topology.match_expressions and SHORTCUTS.on:
+            ((key, value),) = topology.match_labels.items()
+            return self._nodes.rows_labelled(key, (value,))
         return np.flatnonzero(self._nodes.label_selector_mask(topology))
 
     def _drop_stale_columns(self) -> None:
