@@ -70,7 +70,7 @@ def pytest_make_collect_report(collector):
 # searches, random clusters and recorded cases take long. The lines that they run are run by other tests as well.
 UNTRACED = frozenset({
     "test_architecture.py", "test_certificates.py", "test_checklist.py", "test_columns.py", "test_controller_races.py", "test_discoveries.py",
-    "test_experiments_page.py", "test_fill.py", "test_metamorphic.py", "test_mutated.py", "test_notebooks.py",
+    "test_experiments_page.py", "test_fault_runs.py", "test_fill.py", "test_metamorphic.py", "test_mutated.py", "test_notebooks.py",
     "test_pages.py", "test_preemption.py", "test_preferences.py", "test_queue_moves.py", "test_readme.py",
     "test_real_components.py", "test_recorded.py", "test_scenarios.py", "test_snapshot.py", "test_stranded.py",
     "test_traces.py", "test_volume_families.py", "test_volume_plugins.py", "test_wheel.py",

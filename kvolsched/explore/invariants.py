@@ -123,6 +123,11 @@ def pods_forgotten(cluster: HasWorld) -> str:
     Args:
         cluster: a Cluster, or what `explore(at_rest=pods_forgotten)` asks.
     """
+    return next((f"pod {name} waits for an event, and {node} would fit" for name, node in forgotten(cluster)), "")
+
+
+def forgotten(cluster: HasWorld) -> Iterator[tuple[str, str]]:
+    """Yield the name of each pod that is forgotten, `namespace/name`, and a node that would fit."""
     sim: Simulation = cluster.world
     for process in sim.processes.values():
         passes = [actor for actor in process.component.actors if isinstance(actor, SchedulingPass)]
@@ -137,8 +142,7 @@ def pods_forgotten(cluster: HasWorld) -> str:
         for name in waiting:
             pod = sim.log.objects[pod_key_of_entry(name)]
             if pod.metadata.deletion_timestamp is None and (found := judge(pod, seen, passes[0].profile)).any_feasible:
-                return f"pod {name} waits for an event, and {found.feasible[0]} would fit"
-    return ""
+                yield name, found.feasible[0]
 
 
 def everybody_runs(sim: Simulation) -> Callable[[Objects], bool]:
