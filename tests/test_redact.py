@@ -1,5 +1,6 @@
 """A redacted dump has no old names, an equal structure, and equal verdicts of the scheduler."""
 
+import ast
 import gzip
 import json
 import re
@@ -26,6 +27,7 @@ from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.profiles import upstream_profile
 
+HOUSE = Path(__file__).parent.parent / "kvolsched"
 RECORDED = Path(__file__).parent / "conformance"
 DUMPS = sorted((RECORDED / "dumps").glob("*.yaml.gz"))
 POD = {
@@ -125,6 +127,30 @@ def test_what_every_cluster_has_keeps_its_name():
         {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "kubernetes"}, "provisioner": "kubernetes.io/no-provisioner"},
     ]  # fmt: skip
     assert tuple(kept) == redacted(*kept)
+
+
+def test_every_key_that_a_rule_names_stays():
+    """Label keys, annotations, finalizers, plugins and drivers that stand in the package's rules, wherever they stand."""
+    qualified = re.compile(r"([a-z0-9-]+\.)*(kubernetes\.io|k8s\.io|aws\.com|gke\.io|azure\.com|openstack\.org|vmware\.com|portworx\.com)(/\w[\w.-]*\w)?")
+    groups = {"storage.k8s.io", "scheduling.k8s.io", "events.k8s.io", "snapshot.storage.k8s.io", "storageclasses.storage.k8s.io"}
+    named = set()
+    for file in HOUSE.rglob("*.py"):
+        if file.relative_to(HOUSE).parts[0] not in ("redact", "views", "bench"):
+            constants = (node.value for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Constant))
+            named |= {text for text in constants if isinstance(text, str) and qualified.fullmatch(text)}
+    keys = {key for key in named if not re.fullmatch(r".*/v\d+", key)} - groups
+    names = Redaction([], "").names
+    assert [] == sorted(key for key in keys if names.name(key) != key)
+    assert {"csi.storage.k8s.io/size", "topology.ebs.csi.aws.com/zone", "kubernetes.io/hostname"} <= keys
+
+
+def test_the_size_of_an_inline_volume_stays():
+    """What a driver is told of an inline volume's size is a quantity; its other attributes are names."""
+    volume = {"name": "v", "csi": {"driver": "acme.example.com", "volumeAttributes": {"csi.storage.k8s.io/size": "2Gi", "acme": "2Gi"}}}
+    [pod] = redacted({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"volumes": [volume]}})
+    attributes = pod["spec"]["volumes"][0]["csi"]["volumeAttributes"]
+    assert "2Gi" == attributes.pop("csi.storage.k8s.io/size")
+    assert not {"acme", "2Gi"} & {*attributes, *attributes.values()}
 
 
 def test_objects_of_unknown_kinds_keep_only_who_they_are():

@@ -46,7 +46,7 @@ SORTS = {
     "topologyKeys": LABEL_KEYS, "values": LABEL_VALUES, "value": LABEL_VALUES, "image": IMAGES, "imageID": IMAGES,
     "names": IMAGES,
 }  # fmt: skip
-LABEL_MAPS = frozenset({"labels", "matchLabels", "nodeSelector", "selector"})
+LABEL_MAPS = frozenset({"labels", "matchLabels", "nodeSelector", "selector", "volumeAttributes"})
 PORTS = frozenset({"ContainerPort", "ServicePort"})  # types whose field `name` names a port
 VERSIONS = frozenset({"kubeletVersion", "kubeProxyVersion"})
 _VERSION = re.compile(r"(v1\.[0-9]{1,2}\.[0-9]{1,2})(.*)")
