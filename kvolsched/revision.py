@@ -7,6 +7,7 @@ for a revision's name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
@@ -47,6 +48,7 @@ from .rule_settings import (
     ZONAL_PHASES,
     RuleSettings,
     SettableRules,
+    with_settings_named,
 )
 from .scheduler import profiles
 from .scheduler.columns.snapshot import Snapshot
@@ -443,14 +445,24 @@ REVISIONS: dict[str, Callable[[], Revision]] = {
 """Every revision by name. Rooms above this one add theirs when the package is imported (see `alternatives`)."""
 
 
+_WITH_SETTINGS = re.compile(r"(?P<plain>\w+)(?: \((?P<settings>[^()]+)\))?(?: \+ (?P<rollback>(?:blind )?rollback))?")
+
+
 def revision_named(revision: str | Revision) -> Revision:
-    """Return a revision by name, or the given one.
+    """Return a revision by name, or the given one; a name may have settings, as printed names have them.
 
     Raises:
         UnknownName: there is none of this name; the message lists the names. It is a KeyError.
+        ValueError: there is no such setting.
+
+    >>> revision_named("design (alpha; phase 1)") == design().matured("alpha").in_phase(1)
+    True
     """
     if isinstance(revision, Revision):
         return revision
+    named = _WITH_SETTINGS.fullmatch(str(revision))
+    if named is not None and named["plain"] in REVISIONS:
+        return with_settings_named(REVISIONS[named["plain"]](), named["settings"] or "", named["rollback"] or "")
     if revision not in REVISIONS:
         near = of_release(str(revision))
         hint = f"; did you mean {near}?" if near else did_you_mean(str(revision), REVISIONS.keys())

@@ -7,7 +7,7 @@ plain rules, so that their order does not matter and each can be taken back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import attrs
 
@@ -26,6 +26,7 @@ from .scheduler.plugins.volume_binding.releases import provisioned_anywhere, wit
 from .scheduler.plugins.volume_binding.search import SEARCHES
 from .scheduler.plugins.volume_rollback import VolumeRollback
 
+Settable = TypeVar("Settable", bound="SettableRules")
 MANAGER = "kube-controller-manager"
 API_SERVER = "kube-apiserver"
 SCHEDULING_GATE, PROVISIONING_GATE = VOLUME_GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
@@ -182,6 +183,32 @@ class RuleSettings:
             return options
         never: dict[str, Any] = {"serves_delayed": "never"} if self.is_on(MANAGER, SCHEDULING_GATE) else {}
         return attrs.evolve(options, uses_selected_node=False, uses_allowed_topologies=False, **never)
+
+
+def with_settings_named(rules: Settable, words: str, rollback: str = "") -> Settable:
+    """Return rules with the settings that a name of rules says, such as `beta; kubelet: VolumeScheduling=false`.
+
+    Raises:
+        ValueError: the words are no settings, or have a value that there is not.
+    """
+    for word in filter(None, words.split("; ")):
+        about, colon, values = word.partition(": ")
+        pairs = dict(each.split("=", 1) for each in values.split(", ") if "=" in each)
+        if word.startswith("phase ") and word.removeprefix("phase ").isdecimal():
+            rules = rules.in_phase(int(word.removeprefix("phase ")))
+        elif about == "volume index":
+            rules = rules.with_volume_index(values)
+        elif word == "spreading: pseudo code":
+            rules = rules.with_pseudo_code()
+        elif about == "weights":
+            weights: Mapping[str, Any] = {name: int(each) if each.isdecimal() else each for name, each in pairs.items()}
+            rules = rules.with_weights(weights)
+        elif colon:
+            gates: Mapping[str, Any] = {gate: {"true": True, "false": False}.get(on, on) for gate, on in pairs.items()}
+            rules = rules.with_gates({about: gates})
+        else:
+            rules = rules.matured(word)
+    return rules.with_rollback(blind=rollback == "blind rollback") if rollback else rules
 
 
 def check_gates(gates: Mapping[str, Mapping[str, bool]], known: Mapping[str, tuple[str, ...]]) -> None:

@@ -6,7 +6,8 @@ from documents.clusters import cluster
 from manifests import node
 
 import kvolsched
-from kvolsched import design, draft, upstream
+from kvolsched import Cluster, design, draft, upstream
+from kvolsched.revision import revision_named
 from kvolsched.scheduler.framework.custom_plugin import custom_plugin
 
 SCHEDULER, MANAGER = "kube-scheduler", "kube-controller-manager"
@@ -96,3 +97,15 @@ def test_rules_are_values():
     rules = {make().with_gates({SCHEDULER: {"VolumeScheduling": on}}) for make in (design, draft) for on in (True, False)}
     assert 4 == len(rules)
     assert design().with_gates({SCHEDULER: {"VolumeScheduling": False}}) in rules
+
+
+@pytest.mark.parametrize("rules", [
+    design().matured("beta"), design().in_phase(2), design().with_pseudo_code(), design().with_rollback(),
+    design().with_rollback(blind=True).in_phase(1), upstream().with_weights({"NodeResourcesFit": 5}),
+    design().with_gates({"kube-scheduler": {"VolumeScheduling": False}, "kubelet/node-a": {"VolumeScheduling": False}}),
+    design().matured("ga").with_volume_index("class and node"),
+], ids=lambda rules: rules.name)
+def test_the_name_that_is_printed_is_a_name(rules):
+    """Rules with settings are found by the name that outputs show; a setting that there is not is refused."""
+    assert rules == revision_named(rules.name)
+    assert Cluster(rules.name).revision == rules
