@@ -111,7 +111,7 @@ class Diff(DrawnAnswer):
             table.append((about if about != before else "", change.path, change.old or "–", change.new or "–"))
             before = about
         folded = [hanging_indent([self.folded], 2)] if self.folded else []
-        return "\n".join([*top, *_columns(table), *folded, *notes])
+        return "\n".join([*top, *columns(table), *folded, *notes])
 
 
 def importance(path: str, about: str = "") -> int:
@@ -144,6 +144,12 @@ def diff(cluster: ClusterCore, other: object) -> Diff:
         name = other if isinstance(other, str) else getattr(other, "name", "design")
         raise TypeError(f"diff compares with a cluster, not with {other!r}; for other rules: "
                         f'old = c.under("{name}"); old.run(); c.diff(old)')  # fmt: skip
+    return Diff(_names(cluster, other), different_fields(cluster, other), tuple(_passes(cluster, other)),
+                tuple(_notes(cluster, other)), first_difference(cluster, other))  # fmt: skip
+
+
+def different_fields(cluster: ClusterCore, other: ClusterCore) -> tuple[Row, ...]:
+    """Return the fields in which the objects of two clusters differ, without Events; the most important first."""
     ours, theirs = cluster.world.log.objects, other.world.log.objects
     found: dict[Key, list[FieldChange]] = {}
     for key in sorted({*ours, *theirs}):
@@ -156,9 +162,7 @@ def diff(cluster: ClusterCore, other: object) -> Diff:
         elif changes := changed_fields(before, after):
             found[key] = _sorted(changes, ref(key))
     order = sorted(found, key=lambda key: (is_bookkeeping((ref(key), found[key][0])), _kind(key), key))
-    rows = tuple((ref(key), change) for key in order for change in found[key])
-    return Diff(_names(cluster, other), rows, tuple(_passes(cluster, other)), tuple(_notes(cluster, other)),
-                first_difference(cluster, other))  # fmt: skip
+    return tuple((ref(key), change) for key in order for change in found[key])
 
 
 def _sorted(changes: Sequence[FieldChange], about: str) -> list[FieldChange]:
@@ -212,7 +216,7 @@ def _last_part(path: str) -> str:
     return inner[1] if inner else path.rpartition(".")[2]
 
 
-def _columns(table: Sequence[tuple[str, ...]]) -> Iterator[str]:
+def columns(table: Sequence[tuple[str, ...]]) -> Iterator[str]:
     """Yield rows as text columns, two spaces apart; what is too long for its column is wrapped."""
     widths = [min(max(len(row[column]) for row in table), most) for column, most in enumerate(_WIDTHS)]
     room = _LINE - sum(widths) - 6

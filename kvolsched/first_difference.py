@@ -49,8 +49,27 @@ def first_difference(cluster: ClusterCore, other: ClusterCore) -> str:
         return f"The cluster with rules {other.revision.name} has made no step: call {again} on it, then compare."
     if cluster.revision == other.revision:
         return ""
-    found = _first_verdict(cluster, other) or _first_write(cluster, other)
-    return f"First difference: {found}" if found else ""
+    found, call = parting(cluster, other)
+    return f"First difference: {found} See c.{call}." if found else ""
+
+
+def parting(cluster: ClusterCore, other: ClusterCore, called: tuple[str, str] | None = None) -> tuple[str, str]:
+    """Return in a sentence where two runs part first, and the call that shows more; empty if they do not.
+
+    Args:
+        cluster: one run.
+        other: the other run.
+        called: what the sentence calls the rules of both; by default their names.
+
+    >>> from kvolsched import Cluster, make
+    >>> plain = Cluster.from_manifests([make.node("n1"), make.pod("app")])
+    >>> other = plain.with_plugin(lambda pod, node, seen: "closed", name="closed")
+    >>> _ = plain.run(), other.run()
+    >>> parting(plain, other)[0]
+    'pass 1 of pod/app: under upstream n1 fits, under upstream + closed closed rejects it: closed.'
+    """
+    names = called or (cluster.revision.name, other.revision.name)
+    return _first_verdict(cluster, other, names) or _first_write(cluster, other, names) or ("", "")
 
 
 def _turns(cluster: ClusterCore) -> Iterator[Turn]:
@@ -61,8 +80,8 @@ def _turns(cluster: ClusterCore) -> Iterator[Turn]:
 # -- verdicts ---------------------------------------------------------------------------------------------------------
 
 
-def _first_verdict(cluster: ClusterCore, other: ClusterCore) -> str:
-    """Return in words the first pass that both made and that found something else, "" if there is none."""
+def _first_verdict(cluster: ClusterCore, other: ClusterCore, called: tuple[str, str]) -> tuple[str, str] | None:
+    """Return in words the first pass that both made and that found something else, and what to call for it."""
     clusters = (cluster, other)
     rows, turns = [passes_by_pod(each) for each in clusters], [_pass_turns(each) for each in clusters]
     seen: dict[str, int] = {}
@@ -81,9 +100,9 @@ def _first_verdict(cluster: ClusterCore, other: ClusterCore) -> str:
         judged += 1
         both = [_judge(each, places[name][number], row) for each, places, row in
                 zip(clusters, turns, (mine, theirs), strict=True)]  # fmt: skip
-        if words := _verdict_words(clusters, name, number, (both[0], both[1])):
-            return words
-    return ""
+        if found := _verdict_words(clusters, name, number, (both[0], both[1]), called):
+            return found
+    return None
 
 
 def _pass_turns(cluster: ClusterCore) -> Mapping[str, Sequence[Turn]]:
@@ -102,12 +121,15 @@ def _is_alike(mine: PassRow, theirs: PassRow) -> bool:
 def _judge(cluster: ClusterCore, turn: Turn, row: PassRow) -> _Judged:
     """Judge a pass again at its place."""
     namespace, _, name = turn.cause.partition("/")
-    found = read_last_pass(cluster, Key("Pod", namespace, name), turn, _rejections)
+    found = read_last_pass(cluster, Key("Pod", namespace, name), turn, rejections)
     return _Judged(row.node, found or {})
 
 
-def _rejections(passed: Pass) -> Rejections:
+def rejections(passed: Pass) -> Rejections:
+    """Return for each node that does not fit in a pass the plugin that rejects it first, and its reasons."""
     judged = passed.judgement
+    if judged.rejected_by is not None:
+        return dict.fromkeys(judged.nodes, (judged.rejected_by.plugin, judged.rejected_by.message))
     found = {}
     for node in judged.nodes:
         if node not in judged.feasible:
@@ -118,11 +140,12 @@ def _rejections(passed: Pass) -> Rejections:
     return found
 
 
-def _verdict_words(clusters: tuple[ClusterCore, ClusterCore], name: str, number: int, both: tuple[_Judged, _Judged]
-                   ) -> str:
-    """Return how two passes differ, with what one does not read of the pod; "" if the same nodes fit and are chosen."""
+def _verdict_words(
+    clusters: tuple[ClusterCore, ClusterCore], name: str, number: int, both: tuple[_Judged, _Judged],
+    rules: tuple[str, str],
+) -> tuple[str, str] | None:  # fmt: skip
+    """Return how two passes differ, with what one does not read of the pod; None if both found and chose the same."""
     key = Key("Pod", *name.split("/", 1))
-    rules = [cluster.revision.name for cluster in clusters]
     head = f"pass {number + 1} of {ref(key)}: "
     for side in (1, 0):
         fits, rejects = both[1 - side], both[side]
@@ -134,11 +157,11 @@ def _verdict_words(clusters: tuple[ClusterCore, ClusterCore], name: str, number:
             call = "skew" if by_spread else "fits"
             said = (f"{head}under {rules[1 - side]} {nodes[0]}{more} fits, under {rules[side]} {plugin} rejects it: "
                     f"{reasons}.")  # fmt: skip
-            return " ".join(part for part in (said, _unread(clusters, key), f'See c.{call}("{key.name}").') if part)
+            return " ".join(part for part in (said, _unread(clusters, key)) if part), f'{call}("{key.name}")'
     if both[0].chosen == both[1].chosen:
-        return ""
+        return None
     chosen = (f"{rule} chooses {each.chosen or 'none'}" for rule, each in zip(rules, both, strict=True))
-    return f'{head}the same nodes fit, {", ".join(chosen)}. See c.fits("{key.name}").'
+    return f"{head}the same nodes fit, {', '.join(chosen)}.", f'fits("{key.name}")'
 
 
 def _unread(clusters: tuple[ClusterCore, ClusterCore], key: Key) -> str:
@@ -159,19 +182,19 @@ def _unread(clusters: tuple[ClusterCore, ClusterCore], key: Key) -> str:
 # -- writes -----------------------------------------------------------------------------------------------------------
 
 
-def _first_write(cluster: ClusterCore, other: ClusterCore) -> str:
-    """Return in words the first writes in which two runs differ, each with its step; "" if there are none."""
+def _first_write(cluster: ClusterCore, other: ClusterCore, called: tuple[str, str]) -> tuple[str, str] | None:
+    """Return in words the first writes in which two runs differ, each with its step, and what to call for them."""
     ours, theirs = _writes(cluster), _writes(other)
     while True:
         mine, its = next(ours, None), next(theirs, None)
         if mine is None and its is None:
-            return ""
+            return None
         if mine is None or its is None or mine[0] != its[0]:
-            sides = ((cluster, mine), (other, its))
-            told = [f"under {each.revision.name} " + (f"{found[1].words.rstrip('.')} (step {found[1].step})" if found
-                    else "nothing follows") for each, found in sides]  # fmt: skip
+            sides = zip(called, (mine, its), strict=True)
+            told = [f"under {rules} " + (f"{found[1].words.rstrip('.')} (step {found[1].step})" if found
+                    else "nothing follows") for rules, found in sides]  # fmt: skip
             asked = ref(next(found[0][0] for found in (mine, its) if found is not None))
-            return f'{", ".join(told)}. See c.story("{asked}").'
+            return f"{', '.join(told)}.", f'story("{asked}")'
 
 
 def _writes(cluster: ClusterCore) -> Iterator[tuple[tuple[Key, tuple[tuple[str, str], ...]], Turn]]:
