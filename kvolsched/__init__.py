@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .check import ClusterCheck, check
     from .cluster import Cluster
     from .decode import Decoded, decode
+    from .differ import RuleDifference, differ, known_differences
     from .exercise import exercise
     from .exercise import names as exercises
     from .ipython_magic import load_ipython_extension, unload_ipython_extension
@@ -39,6 +40,7 @@ __all__ = [
     "Decoded",
     "ManifestError",
     "Revision",
+    "RuleDifference",
     "Run",
     "Scenario",
     "Step",
@@ -48,12 +50,14 @@ __all__ = [
     "check",
     "decode",
     "design",
+    "differ",
     "draft",
     "example",
     "exercise",
     "exercises",
     "experiments",
     "grade",
+    "known_differences",
     "load_ipython_extension",
     "play",
     "queueing",
@@ -71,6 +75,7 @@ _PLACES = {  # module -> the public names that it has; a name with = stands ther
     "check": "ClusterCheck check",
     "cluster": "Cluster",
     "decode": "Decoded decode",
+    "differ": "RuleDifference differ known_differences",
     "exercise": "exercise exercises=names",
     "ipython_magic": "load_ipython_extension unload_ipython_extension",
     "predict": "grade",

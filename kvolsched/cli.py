@@ -282,6 +282,31 @@ def check_(manifests: Sources, dump: Sources, without: tuple[str, ...], revision
     sys.exit(found.exit_code)
 
 
+@main.command("differ")
+@click.argument("a", metavar="RULES_A")
+@click.argument("b", metavar="RULES_B")
+@click.option("--examples", type=click.IntRange(1), default=200, show_default=True, help="Clusters to draw at most.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides what is drawn, and ties.")
+@click.option("--of", "aspects", default="", help="What must differ, separated by commas: answers,nodes,ends,words,...")
+@click.option("--about", default="", help="What clusters are about, separated by commas: volumes,spread,gates,...")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+def differ_(a: str, b: str, examples: int, seed: int, aspects: str, about: str, as_json: bool) -> None:  # noqa: FBT001 - a flag
+    """Search for the smallest cluster on which two sets of rules disagree; exits 1 if there is one, as diff does.
+
+    Rules are revisions by the names that are printed: upstream, design, draft, "design (beta)".
+    """
+    from .differ import differ
+    from .differ.outcome import USUAL
+
+    chosen, matters = ([word.strip() for word in each.split(",") if word.strip()] for each in (aspects, about))
+    try:
+        found = differ(a, b, seed, examples, progress=sys.stderr.isatty(), of=chosen or USUAL, about=matters)
+    except (ValueError, KeyError, ModuleNotFoundError) as error:
+        raise click.ClickException(str(error.args[0])) from None
+    click.echo(json.dumps(found.as_data()) if as_json else repr(found))
+    sys.exit(1 if found else 0)
+
+
 @main.command("bench")
 @click.argument("workloads", nargs=-1)
 @click.option("--nodes", type=click.IntRange(2), default=5_000, show_default=True, help="How many nodes there are.")

@@ -45,6 +45,11 @@ def _diff(answer: Any) -> Figure:
     return Figure(lambda width, _selection: tables.draw_diff(rows, width), repr(answer))
 
 
+def _rule_difference(answer: Any) -> Figure:
+    rows = turns.disagreeing_rows(answer)
+    return Figure(lambda width, _selection: tables.draw_diff(rows, width), repr(answer))
+
+
 def _exploration(answer: Any) -> Figure:
     rows = turns.search_rows(answer)
     return Figure(lambda width, _selection: searches.draw_search(rows, width), repr(answer))
@@ -88,6 +93,7 @@ ANSWERS: dict[str, Callable[[Any], Figure]] = {
     "Story": _story,
     "Passes": _passes,
     "Diff": _diff,
+    "RuleDifference": _rule_difference,
     "Exploration": _exploration,
     "Sample": _sample,
     "Why": _why,

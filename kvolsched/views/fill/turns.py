@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 from ...differences import EXISTS, PASSES, Diff
 from ...explain import Passes, Story
@@ -42,6 +43,13 @@ def different_fields(answer: Diff) -> r.DifferentClusters:
     notes = (answer.folded, *answer.notes) if answer.folded else answer.notes
     return r.DifferentClusters(answer.names, len(answer.rows) + len(answer.passes), tuple(rows), notes,
                                answer.because)  # fmt: skip
+
+
+def disagreeing_rows(answer: Any) -> r.DifferentClusters:
+    """Return in what two sets of rules disagree about a cluster (`kvolsched.differ`), and where its manifests are."""
+    rows = tuple(r.DifferentField(row.about, row.what, row.a, row.b) for row in answer.verdicts if row.differs)
+    said = f"The cluster: {', '.join(answer.objects)}. .manifests is its YAML, .lab() steps both."
+    return r.DifferentClusters(answer.names, len(rows), rows, (said,), answer.sentence)
 
 
 def search_rows(answer: Exploration) -> r.SearchRows:
