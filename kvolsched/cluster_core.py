@@ -522,7 +522,7 @@ class ClusterCore:
         the start: nothing has happened yet
         """
         number, place = self.world.step_number, self.world.place
-        turns = (turn for turn in self.world.turns if turn.step == number and turn.end <= place)
+        turns = (turn for turn in self.world.history.turns_of(number) if turn.end <= place)
         return Step(number, self.world.now, tuple(turns))
 
     def _step_after(self, place: int) -> Step:

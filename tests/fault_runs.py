@@ -56,7 +56,7 @@ def objects(rng):
     made = []
     for number in range(rng.randint(1, 4)):
         name = f"n{number}"
-        made.append(node(name, rng.choice(ZONES), cpu=rng.choice(("300m", "1", "4")), pods=rng.choice(("2", "9")),
+        made.append(node(name, zone_of(number), cpu=rng.choice(("300m", "1", "4")), pods=rng.choice(("2", "9")),
                          taints=[t for t in ("team",) if rng.random() < 0.15], ready="True"))
         if rng.random() < 0.4:
             made.append(csi_node(name, rng.choice((1, 2, 9))))
@@ -70,6 +70,11 @@ def objects(rng):
         made.append({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "budget"},
                      "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}})
     return made
+
+
+def zone_of(number):
+    """Return the zone of a node: it is the same if a user makes the node again, as pods and volumes on it are."""
+    return ZONES[number % 2]
 
 
 def wanted(rng, count, prefix=""):
@@ -182,14 +187,14 @@ def of_nodes(c, rng):
     nodes = [name.partition("/")[2] for name in names(c, "node")]
     if not nodes:
         return run_on(c, rng)
-    name = rng.choice(nodes)
+    name, number = rng.choice(nodes), rng.randrange(6)
     return rng.choice((
         partial(c.stop_nodes, name), c.start_nodes, partial(c.cordon, name), partial(c.uncordon, name),
         partial(c.taint, name, f"broken=yes:{rng.choice(('NoSchedule', 'NoExecute'))}", overwrite=True),
         partial(c.untaint, name, "broken"), partial(c.untaint, name, "team"),
         partial(c.label, f"node/{name}", rng.choice(("disk=ssd", "disk=hdd", "disk-")), overwrite=True),
         partial(c.drain, name, ignore_daemonsets=True, force=True, delete_emptydir_data=True),
-        partial(c.apply, node(f"n{rng.randrange(6)}", rng.choice(ZONES), cpu=rng.choice(("300m", "4")), ready="True")),
+        partial(c.apply, node(f"n{number}", zone_of(number), cpu="300m" if number == 5 else "4", ready="True")),
         partial(c.apply, csi_node(name, rng.choice((0, 1, 9)))),
     ))
 

@@ -52,7 +52,8 @@ _LISTS = {
 _LIMITS = (
     "Verdicts of the scheduler, their reasons and what would help are the same for the redacted dump, up to names. "
     "Which of several equally good nodes is chosen may differ: ties go by a hash of names. Shapes stay too: how many "
-    "objects there are, their sizes and times, and of how many parts a name is made."
+    "objects there are, their sizes, times and ports, of how many parts a name is made, which comes first by alphabet. "
+    "A name that is itself one of the words below stays."
 )
 _INDENT = "    "
 

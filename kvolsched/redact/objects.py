@@ -46,7 +46,7 @@ SORTS = {
     "topologyKeys": LABEL_KEYS, "values": LABEL_VALUES, "value": LABEL_VALUES, "image": IMAGES, "imageID": IMAGES,
     "names": IMAGES,
 }  # fmt: skip
-LABEL_MAPS = frozenset({"labels", "matchLabels", "nodeSelector", "selector"})
+LABEL_MAPS = frozenset({"labels", "matchLabels", "nodeSelector", "selector", "volumeAttributes"})
 PORTS = frozenset({"ContainerPort", "ServicePort"})  # types whose field `name` names a port
 VERSIONS = frozenset({"kubeletVersion", "kubeProxyVersion"})
 _VERSION = re.compile(r"(v1\.[0-9]{1,2}\.[0-9]{1,2})(.*)")
@@ -121,7 +121,9 @@ class Objects:
             replace = self._of_type(inner)
         if not is_list:
             return replace
-        return lambda value: [replace(item) for item in value] if isinstance(value, list) else []
+        return lambda items: (
+            [None if item is None else replace(item) for item in items] if isinstance(items, list) else []
+        )
 
     def _of_type(self, type_name: str) -> Replace:
         """Return what replaces a value of a type: one that is not of this type is no one's business."""

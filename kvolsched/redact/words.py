@@ -33,7 +33,7 @@ LABELS = _words("""
     pod-security.kubernetes.io/audit pod-security.kubernetes.io/audit-version pod-security.kubernetes.io/warn
     pod-security.kubernetes.io/warn-version topology.ebs.csi.aws.com/zone topology.gke.io/zone
     topology.disk.csi.azure.com/zone topology.cinder.csi.openstack.org/zone topology.csi.vmware.com/zone
-    topology.csi.vmware.com/region addonmanager.kubernetes.io/mode
+    topology.csi.vmware.com/region addonmanager.kubernetes.io/mode csi.storage.k8s.io/size
 """)
 ANNOTATIONS = _words("""
     pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller pv.kubernetes.io/provisioned-by
@@ -210,7 +210,7 @@ COUNTING_KEYS = _words("""
     deployment.kubernetes.io/revision-history deployment.kubernetes.io/desired-replicas
     deployment.kubernetes.io/max-replicas deprecated.daemonset.template.generation pod-template-generation
     controller.kubernetes.io/pod-deletion-cost volume.alpha.kubernetes.io/pre-resize-capacity
-    node.alpha.kubernetes.io/ttl kubectl.kubernetes.io/restartedAt
+    node.alpha.kubernetes.io/ttl kubectl.kubernetes.io/restartedAt csi.storage.k8s.io/size
 """)
 KEPT_PARTS = frozenset({"latest", "sha256"})  # parts of images' names
 KEPT = LABELS | ANNOTATIONS | TAINTS | FINALIZERS | DRIVERS | RESOURCES | NAMES | {"kubernetes.io", "k8s.io", "aws:"}

@@ -6,7 +6,7 @@ known step, that future is restored, otherwise a new branch begins and the old f
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from operator import attrgetter
 from types import TracebackType
@@ -19,7 +19,7 @@ from .apiserver import CommittedWrite, RefusedWrite
 from .changes import ChangeColumns, Key
 from .log import Log
 
-_END = attrgetter("end")
+_END, _STEP = attrgetter("end"), attrgetter("step")  # turns are sorted by both
 
 
 @attrs.frozen
@@ -105,6 +105,16 @@ class History:
         if not 0 <= step < len(self.ends):
             raise IndexError(f"step {step} is not between 0 and {len(self.ends) - 1}")
         return self.ends[step]
+
+    def turns_of(self, step: int) -> list[Turn]:
+        """Return the turns of a step, also those after the present position."""
+        first = bisect_left(self.turns, step, key=_STEP)
+        return self.turns[first : bisect_right(self.turns, step, first, key=_STEP)]
+
+    def turn_at(self, place: int) -> Turn | None:
+        """Return the turn in which the change at a position was made, or None if it was made in no turn."""
+        number = bisect_right(self.turns, place, key=_END)
+        return self.turns[number] if number < len(self.turns) and self.turns[number].start <= place else None
 
     def truncate(self) -> Future:
         """Remove what follows the present position and return it."""

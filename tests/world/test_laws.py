@@ -56,6 +56,18 @@ def test_views_built_and_moved_are_equal(life, place):
     assert moved == picture(sim)
 
 
+@given(lives, st.integers(0, 30), lives)
+def test_turns_are_found_by_step_and_by_position(life, back, other_life):
+    """The turns of a step, and the turn of a change, are those that looking at every turn finds, also on a branch."""
+    sim = live(world(), life)
+    sim.back(min(back, sim.step_number))
+    live(sim, other_life)
+    for number in range(sim.known_steps + 2):
+        assert [turn for turn in sim.turns if turn.step == number] == sim.history.turns_of(number)
+    for place in range(sim.log.base, sim.log.end + 1):
+        assert next((turn for turn in sim.turns if turn.start <= place < turn.end), None) == sim.history.turn_at(place)
+
+
 @given(lives, st.lists(st.integers(0, 400), max_size=6))
 def test_a_far_move_ends_where_a_near_one_does(life, places):
     """A move by the net change of each key leaves the objects, notes, views and digest of one change by change."""

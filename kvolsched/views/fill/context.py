@@ -103,7 +103,7 @@ class FrameContext:
     def turns(self) -> list[Any]:
         """Return the turns of the present step."""
         place = self.world.place
-        return [turn for turn in self.world.turns if turn.step == self.step and turn.end <= place]
+        return [turn for turn in self.world.history.turns_of(self.step) if turn.end <= place]
 
     @cached_property
     def passed(self) -> Pass | None:

@@ -25,7 +25,7 @@ from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.apiserver import RefusedWrite, key_for, ref
 from ...world.component import Process
 from ...world.history import Turn
-from ...world.log import Change, Key, Note
+from ...world.log import Change, Key, LogKey, Note
 from .. import frame as f
 from .context import FrameContext, label_of
 
@@ -96,7 +96,7 @@ def known_next(cluster: ClusterCore) -> f.NextActor | None:
     world, step = cluster.world, cluster.world.step_number + 1
     if step > world.known_steps:
         return None
-    turn = next((turn for turn in world.turns if turn.step == step and not turn.quiet), None)
+    turn = next((turn for turn in world.history.turns_of(step) if not turn.quiet), None)
     if turn is None:
         return None
     if turn.actor and turn.component != USER:
@@ -144,17 +144,17 @@ def _story_row(step: int, time: float, actor: str, op: str, words: str) -> f.Obj
 
 def events(context: FrameContext) -> tuple[f.EventRow, ...]:
     """Return every Event with the step that last wrote it."""
-    steps: dict[Key, int] = {}
-    for turn in context.world.turns:
-        if turn.events and turn.end <= context.world.place:
-            for change in changes_of(context.cluster, turn):
-                if isinstance(change.key, Key) and change.key.kind == "Event":
-                    steps[change.key] = turn.step
+    log, history = context.world.log, context.world.history
+    written: dict[LogKey, list[int]] = {}
+    for place, change in log.changes_between("Event", log.base, context.world.place):
+        written.setdefault(change.key, []).append(place)
     rows = []
     for key, event in context.of("Event"):
         subject = event.involved_object
+        turns = map(history.turn_at, reversed(written.get(key, [])))
         rows.append(f.EventRow(
-            step=steps.get(key, 0), type=event.type, reason=event.reason, message=event.message,
+            step=next((turn.step for turn in turns if turn is not None and turn.events), 0),
+            type=event.type, reason=event.reason, message=event.message,
             ref=ref(Key(subject.kind, subject.namespace, subject.name)), count=event.count or 1,
             time=seconds(event.first_timestamp, context.cluster), last=seconds(event.last_timestamp, context.cluster),
         ))  # fmt: skip
