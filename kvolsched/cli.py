@@ -239,10 +239,11 @@ def redact(files: Sources, output: str, map_file: str, salt: str, force: bool) -
 @click.option("--pod", default="", help="NAMESPACE/NAME, or a unique NAME; by default all pods without a node.")
 @click.option("--revision", type=click.Choice(list(REVISIONS)), default="upstream", help="Rules that judge.")
 @click.option("--fix", "fixed", is_flag=True, help="Also find the nearest fixes.")
+@click.option("--most", type=click.IntRange(1), default=20, show_default=True, help="How many causes are printed.")
 @click.option("--live", is_flag=True, help="Ask a real cluster by `kubectl get`, which changes nothing there.")
 @click.option("--context", default=None, help="With --live: the context of the kubeconfig.")
 @click.option("-n", "--namespace", "namespaces", multiple=True, help="With --live: read only these.")
-def why(dump: Sources, pod: str, revision: str, fixed: bool,  # noqa: FBT001 - a flag
+def why(dump: Sources, pod: str, revision: str, fixed: bool, most: int,  # noqa: FBT001 - a flag
         live: bool, context: str | None, namespaces: tuple[str, ...]) -> None:  # noqa: FBT001 - a flag
     """Say why a pod is pending: of a DUMP (what `kubectl get -o yaml` wrote; - is stdin) or of a live cluster."""
     from .why import pending
@@ -256,7 +257,10 @@ def why(dump: Sources, pod: str, revision: str, fixed: bool,  # noqa: FBT001 - a
             if fixed:
                 say(f"\n{cluster.fix(pod)!r}")
             return
-        say("\n\n".join(repr(cluster.fix(name)) for name in pending(cluster)) if fixed else repr(cluster.why()))
+        if fixed:
+            say("\n\n".join(repr(cluster.fix(name)) for name in pending(cluster)))
+        else:
+            say(repr(cluster.why(most=most)))
     except KeyError as error:
         raise Refused(str(error.args[0])) from None
 

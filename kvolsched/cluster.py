@@ -176,9 +176,9 @@ class Cluster(ClusterRules):
     def why(self, pod: str) -> Why: ...
 
     @overload
-    def why(self) -> Whys: ...
+    def why(self, *, most: int = 20) -> Whys: ...
 
-    def why(self, pod: str = "") -> Why | Whys:
+    def why(self, pod: str = "", *, most: int = 20) -> Why | Whys:
         """Say why a pod, or every pending pod, has no node: which demands together exclude every node.
 
         In a notebook the answer about a pod is a card: kube-scheduler's sentence over the nodes that each clause
@@ -188,9 +188,11 @@ class Cluster(ClusterRules):
         Args:
             pod: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`, or a workload, as `deploy/web`: then its
                 first pod without a node; by default every pod without a node.
+            most: how many causes are shown, that of most pods first.
 
         Raises:
             UnknownName: there is no such pod; the message lists those without a node. It is a KeyError.
+            ValueError: `most` is below 1.
 
         >>> from kvolsched.make import node, pod
         >>> c = Cluster.from_manifests([node("a", cpu="2"), pod("big", cpu="4")])
@@ -202,7 +204,7 @@ class Cluster(ClusterRules):
         """
         from .fix.nearest import why_all_with_edits, why_with_edit
 
-        return why_with_edit(self, pod) if pod else why_all_with_edits(self)
+        return why_with_edit(self, pod) if pod else why_all_with_edits(self, most)
 
     def fix(self, pod: str) -> Fixes:
         """Find the nearest edits that make a pending pod schedulable, each tried on a fork.

@@ -6,6 +6,7 @@ are acts of the user, in the log like every other act.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self, TypeVar
@@ -28,6 +29,7 @@ from .driver_dials import refuse_misspelled_drivers, without_effect
 from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step, hanging_indent
 from .revision import NOT_DRIVERS, Revision, denied_by, revision_named
 from .rule_settings import IN_TREE, MANAGER
+from .scheduler.columns.kept_snapshot import KeptSnapshot
 from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .workloads import with_generated_names
 from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_of, moment, ref, uid_of
@@ -43,6 +45,7 @@ USER = "user"
 AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")
 # Not offered by Tab.
 INTERNAL = {"drivers", "first_rules", "keep_rules", "loaded_manifests", "remarks", "rule_sets", "world"}
+INTERNAL |= {"kept_snapshot"}
 
 
 class ClusterCore:
@@ -72,6 +75,7 @@ class ClusterCore:
         self.drivers: tuple[str, ...] = ()  # of the classes that were loaded or applied
         self.world: Simulation = self.first_rules.simulation(seed=seed, components=self.components)
         self.loaded_manifests: manifest.Manifests | None = None
+        self.kept_snapshot = KeptSnapshot()  # shared by forks
         self.remarks: tuple[str, ...] = ()  # on its rules and its start, printed with it
 
     @classmethod
@@ -637,8 +641,8 @@ class ClusterCore:
         >>> [node.metadata.name for node in scenario("zonal-example").objects("nodes")]
         ['node-a', 'node-a-small', 'node-b', 'node-c']
         """
-        name = find_kind(kind).name
-        return [obj for key, obj in sorted(self.world.log.objects.items()) if key.kind == name]
+        name, objects = find_kind(kind).name, self.world.log.objects
+        return [objects[key] for key in sorted(key for key in objects if key[0] == name)]
 
     def manifests(self, *references: str, form: str = "yaml") -> str:
         """Return these objects, by default all but Events, as one manifest of several documents.
@@ -685,7 +689,8 @@ class ClusterCore:
         return self.world.digest()
 
     def __repr__(self) -> str:
-        count = {kind: len(self.objects(kind.name)) for kind in KINDS if kind.name != "Event"}
+        counted = Counter(key.kind for key in self.world.log.objects)
+        count = {kind: counted[kind.name] for kind in KINDS if kind.name != "Event"}
         plural = {kind: "es" if kind.name.endswith("s") else "s" for kind in count}
         counts = ", ".join(f"{n} {kind.name}{plural[kind] if n != 1 else ''}" for kind, n in count.items() if n)
         where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"

@@ -14,22 +14,24 @@ from kvolsched.notebook_output import DrawnAnswer, PrintedAnswer
 
 from . import volumes
 from .api.kinds.meta import evolve_parts, thaw
+from .api.kinds.pod import Pod
 from .api.text import manifest
 from .api.unknown_name import UnknownName
 from .cluster_core import ClusterCore
 from .controllers import kubelet
 from .custom_controller import MEMORY
 from .results import as_sentence, hanging_indent
+from .scheduler.columns.snapshot import Snapshot
 from .scheduler.framework.judgement import Judgement, judge
 from .scheduler.framework.profile import Profile
 from .scheduler.framework.ranking import Ranking, rank
 from .scheduler.loop.scheduling_cycle import PASS, SCHEDULER, PassNote
-from .world.apiserver import key_for, moment, ref
+from .seen_by_scheduler import snapshot_of_scheduler
+from .world.apiserver import key_for, key_of, moment, ref
 from .world.history import Turn
 from .world.log import Change, Key, Note
 from .world.outage import OUTAGES
 from .world.rules import RunningRules
-from .world.simulation import Simulation
 
 Read = TypeVar("Read")
 
@@ -379,13 +381,23 @@ def judge_last_pass(cluster: ClusterCore, pod: Key, *, now: bool = False) -> Pas
     Now a pod is judged as if it had no node: its own place does not count. Returns None if there is no such pod.
     """
     turn = None if now else last_pass(cluster, pod)
-    world = cluster.world.fork()
+    log = cluster.world.log
     note: PassNote | None = None
     if turn is not None:
-        note = world.log.notes.get(Note(SCHEDULER, "pass", turn.cause))
-        world.log.seek(turn.start)
-    world.log.truncate()
-    return _judge_here(cluster.revision.profile, world, pod, note, placed=turn is not None)
+        note = log.notes.get(Note(SCHEDULER, "pass", turn.cause))
+        log = log.copy()
+        log.seek(turn.start)
+    asked = log.objects.get(pod)
+    if asked is None:
+        return None
+    seen = snapshot_of_scheduler(cluster, log, moment(log))
+    own = seen.pod(pod)  # perhaps an assumed one
+    if turn is None and own is not None and own.spec.node_name:
+        seen = seen.copied()
+        seen.apply(pod, own, None)
+    if turn is None:
+        asked = evolve_parts(asked, spec={"node_name": ""})
+    return _judged(cluster.revision.profile, asked, seen, note)
 
 
 def read_last_pass(cluster: ClusterCore, pod: Key, turn: Turn, read: Callable[[Pass], Read]) -> Read | None:
@@ -399,32 +411,25 @@ def read_last_pass(cluster: ClusterCore, pod: Key, turn: Turn, read: Callable[[P
     cache: Any = world.processes[SCHEDULER].views["cache"]
     moment_before = cache.snapshot.moment
     with world.visit(turn.start):
-        passed = _judge_here(cluster.revision.profile, world, pod, note, placed=True)
-        found = read(passed) if passed is not None else None
+        process = world.processes[SCHEDULER]
+        world.deliver(process)
+        asked = process.seen.at(pod)
+        cache.snapshot.moment = moment(world.log)
+        found = None
+        if asked is not None:
+            found = read(_judged(cluster.revision.profile, asked, cache.snapshot, note))
     cache.snapshot.moment = moment_before
     cache.snapshot.visits.forget()
     return found
 
 
-def _judge_here(profile: Profile, world: Simulation, pod: Key, note: PassNote | None, *, placed: bool) -> Pass | None:
-    """Judge a pod at the present position; unless `placed`, as if it had no node."""
-    process = world.processes[SCHEDULER]
-    world.deliver(process)
-    asked = process.seen.at(pod)
-    if asked is None:
-        return None
-    snapshot: Any = process.views["cache"].snapshot  # type: ignore[attr-defined]
-    if not placed:
-        own = snapshot.pod(pod)
-        if own is not None and own.spec.node_name:
-            snapshot.apply(pod, own, None)
-        asked = evolve_parts(asked, spec={"node_name": ""})
-    snapshot.moment = moment(world.log)
-    judgement = judge(asked, snapshot, profile)
+def _judged(profile: Profile, pod: Pod, seen: Snapshot, note: PassNote | None) -> Pass:
+    """Judge a pod on what is seen."""
+    judgement = judge(pod, seen, profile)
     unranked = len(judgement.rows) < 2 or judgement.fitting_nominated_node  # nothing to compare
     ranking = None if unranked else rank(judgement)
     changed = note is not None and note.fingerprint != judgement.fingerprint.hex()
-    return Pass(pod, note.number if note else 0, judgement, ranking, note.node if note else "", changed)
+    return Pass(key_of(pod), note.number if note else 0, judgement, ranking, note.node if note else "", changed)
 
 
 class NodeScore(NamedTuple):

@@ -33,7 +33,7 @@ OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "drivers", "rule_settings", "revision"}
 CORE = ENGINE | OWN | {"component_names", "actor_names", "conditions", "results", "user_commands", "driver_dials"}
 CORE |= {"node_faults", "cluster_core"}
-CORE |= {"cluster_acts", "cluster_faults", "pools", "unread_fields", "upgrades", "other_rules", "cluster_rules"}
+CORE |= {"cluster_acts", "cluster_faults", "pools", "unread_fields", "upgrades", "other_rules", "cluster_rules", "seen_by_scheduler"}
 FACE = CORE | {"explain", "first_difference", "differences", "series", "what_if", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "predict", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "notebook_output": set(),
@@ -70,7 +70,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "unread_fields": ENGINE,
     "upgrades": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
     "other_rules": ENGINE | {"revision_registry", "unread_fields", "cluster_core"},
-    "cluster_rules": CORE - {"cluster_rules"},
+    "cluster_rules": CORE - {"cluster_rules", "seen_by_scheduler"},
+    "seen_by_scheduler": ENGINE | {"cluster_core"},
     "explain": CORE,
     "first_difference": CORE | {"explain"},
     "differences": CORE | {"explain", "first_difference"},

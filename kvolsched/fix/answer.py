@@ -11,9 +11,10 @@ from kvolsched.notebook_output import DrawnAnswer
 from kvolsched.results import ApplyRefused, hanging_indent
 from kvolsched.scheduler.framework.verdict import Code
 from kvolsched.why.answer import node_names_text
-from kvolsched.why.asking import objects_seen_by_scheduler, why
+from kvolsched.why.asking import why
 from kvolsched.why.demands import Demand
 
+from ..seen_by_scheduler import objects_seen_by_scheduler
 from . import pods
 from .edit import Edit, ObjectChange, carry_out, manifest_diff, merge_changes, without_unneeded
 from .outcome import AskedCluster, TriedFix
@@ -198,7 +199,7 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
     state = why(cluster, pod)
     if state.state not in ("unschedulable", "gated"):
         return Fixes(name, rules, f"nothing to fix: {state.headline}")
-    trial = TrialCluster(objects_seen_by_scheduler(cluster), key, cluster.revision.profile)
+    trial = TrialCluster(objects_seen_by_scheduler(cluster), key, cluster.revision.profile, cluster.kept_snapshot)
     asked = AskedCluster(cluster, key, state)
     ungating = tuple(pods.remove_gates(trial)) if asked.gates else ()
     unmet: tuple[Demand, ...] = ()

@@ -14,9 +14,10 @@ import attrs
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.why import Why, Whys, why, why_all
-from kvolsched.why.asking import objects_seen_by_scheduler
 from kvolsched.world.log import Key
 
+from ..scheduler.columns.kept_snapshot import KeptSnapshot
+from ..seen_by_scheduler import objects_seen_by_scheduler
 from . import pods
 from .search import search
 from .trial_cluster import TrialCluster
@@ -28,20 +29,21 @@ def why_with_edit(cluster: ClusterCore, pod: str) -> Why:
     return attrs.evolve(answer, nearest_edit=_finder(cluster))
 
 
-def why_all_with_edits(cluster: ClusterCore) -> Whys:
+def why_all_with_edits(cluster: ClusterCore, most: int) -> Whys:
     """Say why each pod without a node is pending; the picture names the nearest edit of each cause, too."""
-    return attrs.evolve(why_all(cluster), nearest_edit=_finder(cluster))
+    return attrs.evolve(why_all(cluster, most), nearest_edit=_finder(cluster))
 
 
-def nearest_edit(objects: Mapping[Key, Any], profile: Profile, pod: str) -> str:
+def nearest_edit(objects: Mapping[Key, Any], profile: Profile, kept: KeptSnapshot | None, pod: str) -> str:
     """Return the cheapest edits after which a pending pod fits, in words; "" if the catalogue has none.
 
     Args:
         objects: the objects as the scheduler sees them.
         profile: the scheduler's plugins.
+        kept: the snapshot that is kept of a cluster; None: it is built.
         pod: `namespace/name`.
     """
-    trial = TrialCluster(objects, Key("Pod", *pod.split("/")), profile)
+    trial = TrialCluster(objects, Key("Pod", *pod.split("/")), profile, kept)
     ungating = tuple(pods.remove_gates(trial))
     with trial.with_changes([change for edit in ungating for change in edit.changes]):
         found = () if trial.judge().any_feasible else search(trial).found[:1]
@@ -50,4 +52,4 @@ def nearest_edit(objects: Mapping[Key, Any], profile: Profile, pod: str) -> str:
 
 
 def _finder(cluster: ClusterCore) -> Any:
-    return partial(nearest_edit, objects_seen_by_scheduler(cluster), cluster.revision.profile)
+    return partial(nearest_edit, objects_seen_by_scheduler(cluster), cluster.revision.profile, cluster.kept_snapshot)

@@ -11,7 +11,8 @@ import attrs
 from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.columns.kept_snapshot import KeptSnapshot
+from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import Judgement, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.why.demands import Demand, demands, group_nodes_by_demands, node_with_most_left
@@ -25,11 +26,12 @@ MAX_NEAR_NODES = 3  # nodes on which edits of nodes are tried
 class TrialCluster:
     """A pending pod, all objects and their snapshot. Mutable: `with_changes` changes it for the length of a block."""
 
-    def __init__(self, objects: Mapping[Key, Any], pod: Key, profile: Profile) -> None:
+    def __init__(self, objects: Mapping[Key, Any], pod: Key, profile: Profile,
+                 kept: KeptSnapshot | None = None) -> None:
         self.objects = {key: obj for key, obj in objects.items() if not isinstance(obj, Frozen)}
         self.key = pod
         self.profile = profile
-        self.seen: Snapshot = snapshot(self.objects.values())
+        self.seen: Snapshot = (kept or KeptSnapshot()).of(objects).copied()
 
     @property
     def pod(self) -> Pod:

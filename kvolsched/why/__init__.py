@@ -1,6 +1,7 @@
 """Why is this pod pending? Names the requirements that exclude every node, and who holds the short resources.
 
 Imports only. `asking` answers, `answer` and `causes` hold the values of the answer about one pod and about many,
+`alike` says which pods are judged once, `answers` judges the others of them when they are asked for,
 `demands` finds the requirements and their minimal unsatisfiable core, `clauses` takes a pod's spec apart, `table` ties
 the sentence's clauses to nodes and demands, `sides` compares in few words, `claim_problems` tells why a claim has no
 volume, `sentences` explains kube-scheduler's words.

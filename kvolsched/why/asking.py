@@ -16,11 +16,10 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.unknown_name import UnknownName
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import Judgement, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.loop import scheduling_queue as queue
-from kvolsched.scheduler.loop.assume_cache import ASSUMED, key_of_note
 from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter
 from kvolsched.scheduler.loop.scheduling_queue import QUEUE
 from kvolsched.scheduler.requests import PODS
@@ -36,10 +35,14 @@ from kvolsched.world.apiserver import ref
 from kvolsched.world.log import Key, Note
 
 from ..api.kinds.meta import evolve_parts
+from ..api.progress import ProgressBar
+from ..seen_by_scheduler import snapshot_of_scheduler
 from ..unread_fields import unread_fields, unread_words
 from . import claim_problems, sentences
+from .alike import what_decides
 from .answer import DemandRow, FailureRow, Holding, Why
-from .causes import Whys
+from .answers import Alike, Answers
+from .causes import MOST_CAUSES, Whys
 from .table import clauses_of_sentence, node_groups, nodes_by_zone
 
 MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is shown by one node
@@ -106,37 +109,71 @@ def is_managed_by(cluster: ClusterCore, obj: Any, workload: Key) -> bool:
     return False
 
 
-def why_all(cluster: ClusterCore) -> Whys:
-    """Say why each pod without a node is pending, and which pods wait for one cause."""
-    seen = snapshot(objects_seen_by_scheduler(cluster).values())
+def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
+    """Say why each pod without a node is pending, and which pods wait for one cause.
+
+    Pods that are judged alike are judged once; a bar is shown if it takes long.
+
+    Args:
+        cluster: the cluster; its present state is judged.
+        most: how many causes are printed and drawn.
+
+    Raises:
+        ValueError: `most` is below 1.
+    """
+    if most < 1:
+        raise ValueError(f"most is {most}: how many causes to show, from 1 on")
+    seen = snapshot_of_scheduler(cluster)
     profile, missing = cluster.revision.profile, effects_of_missing_kinds(cluster)
-    known: dict[Any, Why] = {}
-    answers = []
-    for name in pending(cluster):
-        key = Key("Pod", *name.split("/"))
-        pod: Pod = cluster.world.log.objects[key]
-        # Replicas are judged once; pods with claims or a note of the scheduler each for themselves.
-        alone = any(pod.claim_names()) or pod.status.nominated_node_name or pod.metadata.deletion_timestamp
-        alike = None if alone else (key.namespace, pod.metadata.labels, pod.spec, _condition_message(pod))
-        if alike is None or alike not in known:
-            answer = _answer(cluster, key, missing, partial(judge_without_node, pod, seen, profile))
-            if alike is None or answer.state not in ("unschedulable", "gated", "fits"):
-                answers.append(answer)
-                continue
-            known[alike] = answer
-        answers.append(attrs.evolve(known[alike], pod=name))
-    return Whys(tuple(answers), nodes_by_zone(seen))
+    rules = cluster.revision.name
+    known: dict[Any, Alike] = {}
+    rows: list[tuple[str, Alike, Callable[[], Why] | None]] = []
+    names = pending(cluster)
+    with ProgressBar(len(names), unit=" pods", desc="judging") as bar:
+        for name in names:
+            key = Key("Pod", *name.split("/"))
+            pod: Pod = cluster.world.log.objects[key]
+            judgement = cache(partial(judge_without_node, pod, seen, profile))
+            other_state = _other_state(cluster, key, pod, missing, judgement)
+            if other_state is not None:
+                rows.append((name, Alike(other_state), None))
+            else:
+                judged = partial(_judged_answer, pod, name, rules, missing, judgement)
+                decides = what_decides(pod, _condition_message(pod), seen, profile)
+                alike = known.get(decides)
+                own = tuple(pod.claim_names())
+                if alike is None:
+                    alike = Alike(judged(), own)
+                    known |= {} if decides is None else {decides: alike}
+                rows.append((name, alike, judged if own else None))
+            bar.update()
+    return Whys(Answers(rows), nodes_by_zone(seen), most=most)
 
 
 def _answer(cluster: ClusterCore, key: Key, missing: tuple[str, ...], judge_pod: Callable[[], Judgement]) -> Why:
     asked: Pod = cluster.world.log.objects[key]
     judge_pod = cache(judge_pod)
-    other_state = _answer_if_not_pending(cluster, key, asked, judge_pod)
+    other_state = _other_state(cluster, key, asked, missing, judge_pod)
     if other_state is not None:
-        return attrs.evolve(other_state, missing=missing if other_state.state in ("gated", "waiting") else ())
+        return other_state
+    return _judged_answer(asked, f"{key.namespace}/{key.name}", cluster.revision.name, missing, judge_pod)
+
+
+def _other_state(cluster: ClusterCore, key: Key, pod: Pod, missing: tuple[str, ...],
+                 judge_pod: Callable[[], Judgement]) -> Why | None:
+    """Return the answer for a pod that is not pending, with what a dump lacks; None for a pending one."""
+    answer = _answer_if_not_pending(cluster, key, pod, judge_pod)
+    if answer is None:
+        return None
+    return attrs.evolve(answer, missing=missing if answer.state in ("gated", "waiting") else ())
+
+
+def _judged_answer(asked: Pod, name: str, revision: str, missing: tuple[str, ...],
+                   judge_pod: Callable[[], Judgement]) -> Why:
+    """Return the answer for a pod that is judged."""
     judgement = judge_pod()
     message = _condition_message(asked)
-    answer = explain_judgement(judgement, f"{key.namespace}/{key.name}", cluster.revision.name, message)
+    answer = explain_judgement(judgement, name, revision, message)
     answer = attrs.evolve(answer, missing=missing)
     if asked.spec.scheduling_gates:
         gates = ", ".join(gate.name for gate in asked.spec.scheduling_gates)
@@ -222,20 +259,9 @@ def is_pending(pod: Pod) -> bool:
     return not pod.spec.node_name and not pod.terminal
 
 
-def objects_seen_by_scheduler(cluster: ClusterCore) -> dict[Key, Any]:
-    """Return the objects as an up-to-date scheduler sees them: the API's, overlaid with the assumed ones."""
-    log = cluster.world.log
-    objects = dict(log.objects)
-    for note, value in log.notes.items():
-        if note.component == SCHEDULER and note.sort == ASSUMED and value is not None:
-            objects[key_of_note(note.name)] = value
-    return objects
-
-
 def judge_now(cluster: ClusterCore, key: Key) -> Judgement:
     """Judge a pod on the present nodes, by the cluster's revision."""
-    seen = snapshot(objects_seen_by_scheduler(cluster).values())
-    return judge_without_node(cluster.world.log.objects[key], seen, cluster.revision.profile)
+    return judge_without_node(cluster.world.log.objects[key], snapshot_of_scheduler(cluster), cluster.revision.profile)
 
 
 def judge_without_node(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:

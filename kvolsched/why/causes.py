@@ -11,10 +11,11 @@ from kvolsched.notebook_output import DrawnAnswer
 from kvolsched.results import hanging_indent
 
 from .answer import DemandRow, Why
+from .answers import Answers, answers_of
 from .sides import joined_sides
 
 MAX_NAMED = 3  # pods of a cause that are named
-MAX_CAUSES = 12  # causes that are printed; the last ones of more share a line
+MOST_CAUSES = 20  # causes that are printed; the last ones of more share a line
 _CLAIM = re.compile(r"\bclaim [^\s:]+:? ?")
 _GATES = re.compile(r"scheduling gates \[([^]]*)\]")
 _ZONE = re.compile(r"topology\.kubernetes\.io/zone|failure-domain\.beta\.kubernetes\.io/zone")
@@ -36,14 +37,19 @@ class Cause:
         sides: both sides of the comparisons on which nodes fail, amounts as ranges.
     """
 
-    answers: tuple[Why, ...]
+    answers: Answers = attrs.field(converter=answers_of)
     title: str
     sides: str = ""
 
     @property
     def pods(self) -> tuple[str, ...]:
         """The pods, as `namespace/name`."""
-        return tuple(answer.pod for answer in self.answers)
+        return self.answers.pods
+
+    @property
+    def alike(self) -> bool:
+        """Whether all of these pods are judged alike, so that one was judged for all."""
+        return len(self) > 1 and len(set(map(id, self.answers.alike))) == 1
 
     @property
     def example(self) -> Why:
@@ -61,6 +67,8 @@ class Cause:
     def __repr__(self) -> str:
         named = ", ".join(self.pods[:MAX_NAMED])
         more = f" and {len(self) - MAX_NAMED:,} more" if len(self) > MAX_NAMED else ""
+        if more and self.alike:
+            named = f"{len(self):,} pods alike: {named}"
         words = f"{self.title}{f' ({self.sides})' if self.sides else ''}"
         return f"{' + '.join(self.plugins) or 'not tried'}: {words} – {named}{more}"
 
@@ -73,11 +81,13 @@ class Whys(DrawnAnswer):
         answers: why each pod waits, by name.
         zones: each zone with its nodes; "" for nodes without one.
         nearest_edit: finds the nearest edit after which a pod fits, in words, for the picture.
+        most: how many causes are printed and drawn; the last ones of more share a line.
     """
 
-    answers: tuple[Why, ...]
+    answers: Answers = attrs.field(converter=answers_of)
     zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
     nearest_edit: Callable[[str], str] | None = attrs.field(default=None, eq=False)
+    most: int = MOST_CAUSES
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -91,11 +101,12 @@ class Whys(DrawnAnswer):
     @property
     def causes(self) -> tuple[Cause, ...]:
         """The causes, that of most pods first."""
-        together: dict[tuple[str, ...], list[Why]] = {}
-        for answer in self.answers:
-            together.setdefault(_key(answer), []).append(answer)
-        ordered = sorted(together.values(), key=lambda answers: (-len(answers), answers[0].pod))
-        return tuple(Cause(tuple(answers), _title(answers), _sides(answers)) for answers in ordered)
+        together: dict[tuple[str, ...], list[int]] = {}
+        for place, alike in enumerate(self.answers.alike):
+            together.setdefault(_key(alike.example), []).append(place)
+        ordered = sorted(together.values(), key=lambda places: (-len(places), places))
+        each = map(self.answers.some, ordered)
+        return tuple(Cause(answers, _title(answers), _sides(_examples(answers))) for answers in each)
 
     @property
     def title(self) -> str:
@@ -115,10 +126,11 @@ class Whys(DrawnAnswer):
         causes = self.causes
         wide = len(f"{max(map(len, causes), default=0):,}")
         lines = [self.title]
-        lines += [f"  {len(c):>{wide},}  {hanging_indent([repr(c)], wide + 4)}" for c in causes[:MAX_CAUSES]]
-        rest = causes[MAX_CAUSES:]
+        lines += [f"  {len(c):>{wide},}  {hanging_indent([repr(c)], wide + 4)}" for c in causes[: self.most]]
+        rest = causes[self.most :]
         if rest:
-            lines.append(f"  {sum(map(len, rest)):>{wide},}  of {len(rest)} more causes (`.causes`)")
+            words = f"of {len(rest)} more causes (`.causes`, or a larger `most`)"
+            lines.append(f"  {sum(map(len, rest)):>{wide},}  {words}")
         return "\n".join(lines)
 
 
@@ -143,8 +155,13 @@ def _kind(demand: DemandRow) -> str:
     return demand.kind or demand.title
 
 
-def _title(answers: Sequence[Why]) -> str:
-    first = answers[0]
+def _examples(answers: Answers) -> list[Why]:
+    """Return one answer for all pods that are judged alike."""
+    return list({id(alike): alike.example for alike in answers.alike}.values())
+
+
+def _title(answers: Answers) -> str:
+    first = answers.alike[0].example
     if first.state == "gated":
         return f"Held by a scheduling gate: {_gates(first)}"
     if not first.demands:
@@ -156,16 +173,19 @@ def _title(answers: Sequence[Why]) -> str:
     return "; ".join([*words[:1], *(word[:1].lower() + word[1:] for word in words[1:]), *more])
 
 
-def _shared_words(answers: Sequence[Why], place: int) -> str:
+def _shared_words(answers: Answers, place: int) -> str:
     """Return what all answers lack: with names if these are equal, else without."""
-    demand = answers[0].demands[place]
+    examples, alike = _examples(answers), answers.alike
+    demand = examples[0].demands[place]
     if demand.sort == "before filtering":
         words = demand.details[0] if demand.details else demand.words
-        alike = {answer.demands[0].details[:1] for answer in answers}
-        said = words if len(alike) == 1 else _CLAIM.sub("the claim: ", words).replace(": does", " does")
+        different = {example.demands[0].details[:1] for example in examples}
+        named = len(different) > 1 or (len(answers) > 1 and alike[0].is_named_in(words))
+        said = words if not named else _CLAIM.sub("the claim: ", words).replace(": does", " does")
         return said[:1].upper() + said[1:]
-    alike_titles = {other.title for answer in answers for other in answer.demands if other.kind == demand.kind}
-    return demand.title if len(alike_titles) == 1 else demand.kind or demand.title
+    titles = {other.title for example in examples for other in example.demands if other.kind == demand.kind}
+    named = len(titles) > 1 or (len(answers) > 1 and alike[0].is_named_in(demand.title))
+    return (demand.kind or demand.title) if named else demand.title
 
 
 def _names_two_zones(demands: Sequence[DemandRow]) -> bool:

@@ -6,8 +6,8 @@ to the simulation; an explorer combines these parts in every order. Views follow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -53,13 +53,23 @@ class Runtime:
         self._run_over(Log())
 
     def _run_over(self, log: Log) -> None:
-        """Run the components over a log, with new processes."""
+        """Run the components over a log, with new processes; these are built when they are asked for."""
         self.log = log
-        self.processes = {component.name: Process(self._definition(component), log) for component in self.components}
-        self._register_all()
         self.incremental_digest: IncrementalDigest | None = None
+        log.listener = log.jump_listener = None
+        self.__dict__.pop("processes", None)
+
+    @cached_property
+    def processes(self) -> dict[str, Process]:
+        """The components that run, by name, with what each has seen; a fork that nobody moves never builds them."""
+        log = self.log
+        found = {component.name: Process(self._definition(component), log) for component in self.components}
+        for process in found.values():
+            process.rebuild()
+        self._register_all(found)
         log.listener = self._on_log_change
         log.jump_listener = self._on_jump
+        return found
 
     @property
     def now(self) -> float:
@@ -98,10 +108,11 @@ class Runtime:
 
     def add_components(self, components: Iterable[Component]) -> None:
         """Add components, which have seen nothing yet."""
+        processes = self.processes
         for component in components:
             self.components += (component,)
-            self.processes[component.name] = Process(self._definition(component), self.log)
-        self._register_all()
+            processes[component.name] = Process(self._definition(component), self.log)
+        self._register_all(processes)
         self.rebuild()
 
     def replace_components(self, components: Iterable[Component]) -> None:
@@ -109,13 +120,12 @@ class Runtime:
         by_name = {component.name: component for component in components}
         self.components = tuple(by_name.get(component.name, component) for component in self.components)
         self._run_over(self.log)
-        self.rebuild()
 
-    def _register_all(self) -> None:
+    def _register_all(self, processes: Mapping[str, Process]) -> None:
         """Find out anew which processes follow which kinds and notes."""
         self.watchers: dict[str, list[Process]] = {}
         self.condition_watchers: dict[str, list[Process]] = {}
-        for process in self.processes.values():
+        for process in processes.values():
             self._register(process)
 
     def _register(self, process: Process) -> None:
@@ -144,7 +154,7 @@ class Runtime:
                 process.rebuild()
                 changed.add(process.name)
         if changed:
-            self._register_all()
+            self._register_all(self.processes)
         return changed
 
     def server_for(self, component: str, write: Write) -> tuple[str, ApiServer]:
@@ -243,6 +253,8 @@ class Runtime:
 
     def rebuild(self) -> None:
         """Build every view from the log (after an error, or to check that moved views equal built ones)."""
+        if "processes" not in self.__dict__:
+            return  # they will be built from the log
         self.redefine()
         for process in self.processes.values():
             process.rebuild()

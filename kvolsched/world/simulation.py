@@ -474,12 +474,11 @@ class Simulation(Runtime):
         self.history.switch(branch)
 
     def fork(self) -> Simulation:
-        """Return an independent simulation at this position with a copy of the past."""
+        """Return an independent simulation at this position with a copy of the past; it shares every frozen value."""
         other = Simulation(self.components, self.server, self.seed)
         other.rule_sets = self.rule_sets
         other._run_over(self.log.copy())
         other.history = self.history.copy(other.log)
-        other.rebuild()
         return other
 
     def restore(self, checkpoint: Checkpoint, present: Checkpoint | None = None) -> None:

@@ -105,23 +105,90 @@ def claim_and_volume(i, namespace, zone):
     return claim, volume
 
 
-def big_dump(nodes=5_000, pods=10_000):
-    """Return a cluster of this many nodes and pods, one of them pending, as plain data."""
+def storage():
+    """Return classes and pools beside gp3: one zone only, bound at once, and pools that are nearly full in every zone."""
+    by_zone = [{"matchLabelExpressions": [{"key": "topology.kubernetes.io/zone", "values": ["eu-c"]}]}]
+    for number, (name, more) in enumerate((("zonal", {"allowedTopologies": by_zone}), ("at-once", {"volumeBindingMode": "Immediate"}), ("pools", {"provisioner": "pools.example.com"}))):
+        yield {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": metadata(number, name, "sc"), "provisioner": "ebs.csi.aws.com",
+               "reclaimPolicy": "Delete", "volumeBindingMode": "WaitForFirstConsumer", **more}  # fmt: skip
+    yield {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": metadata(0, "pools.example.com", "driver"), "spec": {"storageCapacity": True}}
+    for number, zone in enumerate(ZONES):
+        yield {"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "metadata": metadata(number, f"pool-{zone}", "pool", "kube-system"), "capacity": "5Gi",
+               "nodeTopology": {"matchLabels": {"topology.kubernetes.io/zone": f"eu-{zone}"}}, "storageClassName": "pools"}  # fmt: skip
+
+
+def waiting_claim(number, name, namespace, class_name):
+    """Return a claim that has no volume."""
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}, "storageClassName": class_name, "volumeMode": "Filesystem"}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata(number, name, "pvc", namespace, finalizers=["kubernetes.io/pvc-protection"]),
+            "spec": spec, "status": {"phase": "Pending"}}  # fmt: skip
+
+
+def waiting(number, kind, pods, nodes):
+    """Yield a pending pod, and what it asks for that is there: `kind` says which of the CAUSES keeps it from every node."""
+    name, zone = f"waits-{number:05}", "topology.kubernetes.io/zone"
+    owned = kind in ("one zone", "at once", "full pools", "far volume", "lost claim")
+    made = pod(pods + number, 0, name if owned else "")
+    spec, app = made["spec"], f"waits-{kind.replace(' ', '-')}"
+    made["metadata"] |= {"name": f"{app}-{number:05}", "generateName": f"{app}-", "namespace": "team-0", "labels": {"app": app}}
+    made["metadata"]["ownerReferences"][0] |= {"name": app, "uid": app}
+    spec["containers"][0]["image"] = f"registry.example.com/team/{app}:v1"
+    spec["volumes"][0]["name"] = spec["containers"][0]["volumeMounts"][0]["name"] = f"kube-api-access-{number:05}"
+    others = {"labelSelector": {"matchLabels": {"app": "app-0"}}, "namespaces": ["team-0"], "topologyKey": zone}
+    match kind:
+        case "cpu":
+            spec["containers"][0]["resources"]["requests"]["cpu"] = "8"
+        case "label":
+            spec["nodeSelector"] = {"disktype": "ssd"}
+        case "taint":
+            spec["nodeSelector"] = {"kubernetes.io/hostname": "node-00000"}
+        case "rack":
+            spec["topologySpreadConstraints"] = [{"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": app}}}]
+        case "apart":
+            spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [others]}}
+        case "one zone":
+            spec["nodeSelector"] = {zone: "eu-a"}
+            yield waiting_claim(number, name, "team-0", "zonal")
+        case "at once":
+            yield waiting_claim(number, name, "team-0", "at-once")
+        case "full pools":
+            yield waiting_claim(number, name, "team-0", "pools")
+        case "far volume":
+            spec["nodeSelector"] = {zone: "eu-a"}
+            claim, volume = claim_and_volume(number, "team-0", "eu-b")
+            claim["metadata"]["name"] = volume["spec"]["claimRef"]["name"] = name
+            claim["metadata"]["uid"] = volume["spec"]["claimRef"]["uid"] = f"far-{number}"
+            claim["spec"]["volumeName"] = volume["metadata"]["name"] = f"far-{number}"
+            yield from (claim, volume)
+    yield made
+
+
+CAUSES = ("cpu", "label", "taint", "rack", "apart", "one zone", "at once", "full pools", "far volume", "lost claim")
+
+
+def big_dump(nodes=5_000, pods=10_000, claims=None, pending=0):
+    """Return a cluster as plain data: so many nodes, running pods and bound claims (half as many), one pod that fits, and
+    pods that fit nowhere, for each of the CAUSES in turn.
+    """
+    claims = pods // 2 if claims is None else claims
     items = [{"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": metadata(0, "gp3", "sc"), "provisioner": "ebs.csi.aws.com",
               "reclaimPolicy": "Delete", "volumeBindingMode": "WaitForFirstConsumer"}]  # fmt: skip
     items += [{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata(i, f"team-{i}", "ns")} for i in range(20)]
     for i in range(nodes):
         items += node(i), csi_node(i)
     for i in range(pods):
-        claim = f"data-{i:05}" if i % 2 else ""
+        claim = f"data-{i:05}" if i % 2 and i < 2 * claims else ""
         items.append(pod(i, nodes, claim))
         if claim:
             at = i % nodes + (i % nodes % TAINTED == 0)
             items += claim_and_volume(i, f"team-{i % 20}", f"eu-{ZONES[at % len(ZONES)]}")
     items.append(pod(pods, 0, ""))
+    items += storage() if pending else ()
+    for number in range(pending):
+        items += waiting(number, CAUSES[number % len(CAUSES)], pods + 1, nodes)
     return items
 
 
-def big_text(nodes=5_000, pods=10_000):
+def big_text(nodes=5_000, pods=10_000, claims=None, pending=0):
     """Return the dump as kubectl writes it: one List, indented by four."""
-    return json.dumps({"apiVersion": "v1", "items": big_dump(nodes, pods), "kind": "List", "metadata": {"resourceVersion": ""}}, indent=4)
+    return json.dumps({"apiVersion": "v1", "items": big_dump(nodes, pods, claims, pending), "kind": "List", "metadata": {"resourceVersion": ""}}, indent=4)

@@ -503,3 +503,13 @@ def test_moves_have_effects():
     sim = live(world(), [step, user("relabel", "p0"), crash("greeter"), step])
 
     assert [turn.component for turn in sim.turns if not turn.quiet][-3:-1] == ["user", "greeter"]
+
+
+def test_a_fork_builds_views_when_it_moves():
+    """A fork that is only read has built no view; its first move builds them from its log."""
+    sim = live(world(), [go])
+    fork = sim.fork()
+    assert "processes" not in vars(fork)
+    assert sim.log.objects == fork.log.objects
+    fork.step()
+    assert "processes" in vars(fork)

@@ -31,7 +31,7 @@ _BYTE_ORDER_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16
 class Limits:
     """The largest sizes that are read; larger ones are refused."""
 
-    size: int = 512 * 10**6  # bytes of one source
+    size: int = 10**9  # bytes of one source
     documents: int = 200_000  # in one source
     nesting: int = 100  # mappings and lists inside each other
     expansion: int = 10  # size after expanding YAML aliases, as a multiple of the text
@@ -193,4 +193,4 @@ _LOOKED_AT = 1000  # characters in which a text of another encoding, or no text,
 
 
 def _too_long(name: str) -> Fault:
-    return Fault(source=name, rule="limit", message=f"is longer than {LIMITS.size // 10**6} MB")
+    return Fault(source=name, rule="limit", message=f"is longer than {LIMITS.size // 10**6:,} MB")

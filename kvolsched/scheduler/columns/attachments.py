@@ -22,7 +22,8 @@ from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 
-from .node_table import Column, NodeInfo, NodeTable
+from .column import Column
+from .node_table import NodeInfo, NodeTable
 
 # The in-tree plugins whose volumes count for their CSI drivers; those of other in-tree plugins are not counted.
 MIGRATED_DRIVERS = {
@@ -289,6 +290,16 @@ class Attachments:
         copy._columns, copy._limit_columns = {}, dict(self._limit_columns)
         return copy
 
+    def whole_copy(self, nodes: NodeTable, node_infos: Mapping[str, NodeInfo], lookup: VolumeLookup) -> Attachments:
+        """Return a copy for a wholly copied node table: limits and VolumeAttachments may change there, too."""
+        copy = self.copied(nodes, node_infos, lookup)
+        vars(copy).update(
+            _limits={driver: dict(limits) for driver, limits in self._limits.items()},
+            _volume_attachments={node: dict(uses) for node, uses in self._volume_attachments.items()},
+            _limit_columns={},
+        )
+        return copy
+
     def facts(self) -> dict[str, object]:
         """Return limits and VolumeAttachments, for comparing two snapshots."""
         return {"limits": self._limits, "named": self._volume_attachments}
@@ -296,13 +307,17 @@ class Attachments:
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _start_counting(self) -> None:
-        self._counting = True
+        for index in (self._users, self._found, self._volume_name, self._by_volume, self._holders, self._in_pods,
+                      self._per_node):  # fmt: skip
+            index.clear()  # of an attempt that was interrupted
         for name, room in self._node_infos.items():
             for pod in room.pods.values():
-                self.place(name, pod, 1)
+                for use in volume_uses(pod):
+                    self._use(name, use, 1)
         for name, attachments in self._volume_attachments.items():
             for use in attachments.values():
                 self._use(name, use, 1)
+        self._counting = True
 
     def _use(self, node: str, use: VolumeUse, sign: int) -> None:
         """Count one use more on a node (sign 1), or one less (-1)."""

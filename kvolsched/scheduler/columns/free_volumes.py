@@ -22,7 +22,8 @@ from kvolsched.world.log import Key
 
 from ..shortcuts import SHORTCUTS
 from .arrays import Mask, RowIndices
-from .node_table import Column, NodeTable
+from .column import Column
+from .node_table import NodeTable
 
 MAX_CACHED_SHAPES = 512  # columns of (shape, size); the least recently used is dropped
 VolumesPerRow = NDArray[np.int32]
@@ -155,8 +156,9 @@ class FreeVolumes:
         """Return, by row, the size in bytes of the smallest volume that suits; infinity if none does."""
         matches = self._matches_of(matcher, size)
         if matches.smallest is None:
-            matches.smallest = self._nodes.column(np.float64, np.inf)
-            self._compute_smallest(matches, matches.smallest)
+            column = self._nodes.column(np.float64, np.inf)
+            self._compute_smallest(matches, column)
+            matches.smallest = column
         return matches.smallest.array
 
     def claimed_for(self, claim: Key) -> list[PersistentVolume]:
@@ -203,6 +205,17 @@ class FreeVolumes:
             self._count(name, old, -1)
         if new is not None:
             self._count(name, new, 1)
+
+    def copied(self, nodes: NodeTable, objects: Mapping[str, PersistentVolume]) -> FreeVolumes:
+        """Return an independent copy for a copied node table; its columns are built on first use."""
+        copy = FreeVolumes(nodes, objects)
+        copy._claimed = {claim: set(names) for claim, names in self._claimed.items()}
+        for name, class_index in self._classes.items():
+            index = copy._classes[name] = ClassIndex()
+            for affinity, segment in class_index.segments.items():
+                made = index.segment(affinity)
+                made.free, made.rows, made.version = list(segment.free), segment.rows, segment.version
+        return copy
 
     def facts(self) -> dict[str, Any]:
         """Return the unclaimed volumes and the claims that volumes name, for comparing two snapshots."""

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import Node
 
-from .node_table import Column, NodeTable
+from .column import Column
+from .node_table import NodeTable
 
 
 class _Listed(NamedTuple):
@@ -102,6 +103,13 @@ class Images:
             row = self._nodes.row_of[name]
             for image, column in self._columns.items():
                 column.array[row] = image in after
+
+    def copied(self, nodes: NodeTable) -> Images:
+        """Return an independent copy for a copied node table; its columns are built on first use."""
+        copy = Images(nodes)
+        copy._on = {image: dict(listed) for image, listed in self._on.items()}
+        copy._sizes, copy.version = dict(self._sizes), self.version
+        return copy
 
     def facts(self) -> Mapping[str, Mapping[str, object]]:
         """Return the images and their nodes, for comparing two snapshots."""

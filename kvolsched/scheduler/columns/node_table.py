@@ -25,6 +25,7 @@ from .. import requests
 from ..requests import CPU, LARGEST, MEMORY, PODS
 from ..shortcuts import SHORTCUTS
 from .arrays import Codes, Mask, RowIndices
+from .column import Column, LabelColumn
 from .groups import Groups
 from .kept_column import KeptColumn, RowWise
 from .ranked_pods import RankedPods
@@ -34,67 +35,6 @@ T = TypeVar("T")
 
 # Above this 100 * free is not exact in a float64, and scores are computed with integer division.
 MAX_EXACT = 2**53 // 100
-
-
-class Column:
-    """One value per row; `array` has the rows in use and grows with the table. Mutable."""
-
-    __slots__ = ("_store", "array", "fill")
-
-    def __init__(self, dtype: Any, fill: Any, capacity: int, size: int) -> None:
-        self.fill = fill
-        self._store = np.full(capacity, fill, dtype)
-        self.array: NDArray[Any] = self._store[:size]
-
-    def resize(self, capacity: int, size: int) -> None:
-        """Show `size` rows; reallocate if the capacity has grown."""
-        if capacity > len(self._store):
-            store = np.full(capacity, self.fill, self._store.dtype)
-            store[: len(self._store)] = self._store
-            self._store = store
-        self.array = self._store[:size]
-
-    def copied(self) -> Column:
-        """Return an independent copy."""
-        return Column.of(self.array.copy(), self.fill)
-
-    @classmethod
-    def of(cls, values: NDArray[Any], fill: Any) -> Column:
-        """Return a column that uses this array without copying it."""
-        column = cls(values.dtype, fill, 0, 0)
-        column._store = column.array = values
-        return column
-
-
-class LabelColumn:
-    """The values of one label key, as codes: -1 where a node lacks the key. Mutable."""
-
-    __slots__ = ("_code_of", "codes", "key", "values")
-
-    def __init__(self, key: str, codes: Column) -> None:
-        self.key = key
-        self.codes = codes
-        self.values: list[str] = []
-        self._code_of: dict[str, int] = {}
-
-    def code(self, value: str) -> int:
-        """Return the code of a value, or -2 if no node has had it."""
-        return self._code_of.get(value, -2)
-
-    def write(self, row: int, value: str | None) -> None:
-        """Set a row's value."""
-        if value is None:
-            self.codes.array[row] = -1
-            return
-        code = self._code_of.get(value)
-        if code is None:
-            code = self._code_of[value] = len(self.values)
-            self.values.append(value)
-        self.codes.array[row] = code
-
-    def table(self, holds: Callable[[str | None], bool]) -> Mask:
-        """Evaluate a predicate once per value; return the results by code, the last one for a missing label."""
-        return np.array([*map(holds, self.values), holds(None)], bool)
 
 
 class NodeInfo:
@@ -204,6 +144,24 @@ class NodeTable:
         )
         return table
 
+    def whole_copy(self, node_infos: Mapping[str, NodeInfo]) -> NodeTable:
+        """Return an independent table of the same nodes, in which nodes may change, come and go, too."""
+        table = self.copied(node_infos)
+        single = {name: getattr(table, name) for name in ("_none", "live", "unschedulable", "taints")}
+        single = {name: column.copied() for name, column in single.items()}
+        labels = {key: column.copied() for key, column in self._labels.items()}
+        total = {resource: column.copied() for resource, column in self._total.items()}
+        vars(table).update(
+            names=list(self.names), row_of=dict(self.row_of), _holes=list(self._holes),
+            taint_sets=list(self.taint_sets), _taint_code=dict(self._taint_code), _labels=labels, _total=total,
+            **single,
+        )
+        free: dict[str, Column] = vars(table)["_free"]
+        for column in (*(each.codes for each in labels.values()), *total.values(), *free.values(), *single.values(),
+                       table.scored_cpu, table.scored_memory):  # fmt: skip
+            table.adopt(column)
+        return table
+
     # --- rows -------------------------------------------------------------------------------------------------------
 
     def column(self, dtype: Any, fill: Any) -> Column:
@@ -307,11 +265,12 @@ class NodeTable:
         """Return the column of a label key; it is built on first use."""
         found = self._labels.get(key)
         if found is None:
-            found = self._labels[key] = LabelColumn(key, self.column(np.int32, -1))
+            found = LabelColumn(key, self.column(np.int32, -1))
             for name, row in self.row_of.items():
                 node = self._node_infos[name].node
                 assert node is not None
                 found.write(row, node.metadata.labels.get(key))
+            self._labels[key] = found  # not before it is whole: an interrupt must leave no half of it
         return found
 
     def groups(self, keys: tuple[str, ...]) -> Groups:

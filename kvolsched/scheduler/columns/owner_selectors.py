@@ -78,6 +78,13 @@ class OwnerSelectors:
         """Whether there are any services or controllers."""
         return bool(self._services or self._owners)
 
+    def copied(self) -> OwnerSelectors:
+        """Return an independent copy."""
+        copy = OwnerSelectors()
+        copy._services = {namespace: dict(selectors) for namespace, selectors in self._services.items()}
+        copy._owners, copy._cache = dict(self._owners), dict(self._cache)
+        return copy
+
     def facts(self) -> dict[str, Any]:
         """Return the selectors by name, for comparing two snapshots."""
         return {"services": self._services, "owners": self._owners}

@@ -20,7 +20,8 @@ from kvolsched.world.log import Key
 
 from ..shortcuts import SHORTCUTS
 from .arrays import RowIndices
-from .node_table import Column, NodeTable
+from .column import Column
+from .node_table import NodeTable
 
 NO_CAPACITY = -1  # the column's value if no capacity is available to the node
 REBUILD_LIMIT = 64  # a column of up to so many objects is rebuilt on each change
@@ -74,8 +75,9 @@ class StorageCapacities:
         self._drop_stale_columns()
         column = self._columns.get(storage_class)
         if column is None:
-            column = self._columns[storage_class] = self._nodes.column(np.int64, NO_CAPACITY)
+            column = self._nodes.column(np.int64, NO_CAPACITY)
             self._compute(storage_class, column)
+            self._columns[storage_class] = column
         return column.array
 
     # --- following --------------------------------------------------------------------------------------------------
@@ -96,6 +98,13 @@ class StorageCapacities:
             if column is not None:
                 changed = [version for version in versions if version.storage_class_name == storage_class]
                 self._update(storage_class, column, changed)
+
+    def copied(self, nodes: NodeTable) -> StorageCapacities:
+        """Return an independent copy for a copied node table; its columns are built on first use."""
+        copy = StorageCapacities(nodes)
+        for name in ("_of_class", "_by_label", "_others"):
+            setattr(copy, name, {key: dict(objects) for key, objects in getattr(self, name).items()})
+        return copy
 
     def facts(self) -> Mapping[str, Mapping[Key, CSIStorageCapacity]]:
         """Return the objects by class, for comparing two snapshots."""

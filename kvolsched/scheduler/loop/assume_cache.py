@@ -69,6 +69,11 @@ def assumed_pod_is_current(seen: Any, _assumed: Any) -> bool:
     return seen is None or not seen.spec.node_name
 
 
+def is_current(key: Key, seen: Any, assumed: Any, volume_rule: AssumeRule) -> bool:
+    """Say whether an assumed object is current, given the seen one."""
+    return assumed_pod_is_current(seen, assumed) if key.kind == "Pod" else volume_rule.is_current(seen, assumed)
+
+
 class AssumeCache:
     """Seen and assumed objects; forwards the changes of current objects to the snapshot. Mutable view.
 
@@ -90,8 +95,7 @@ class AssumeCache:
         if assumed is None:
             return self.seen.get(key)
         seen = self.seen.get(key)
-        is_current = assumed_pod_is_current if key.kind == "Pod" else self.volume_rule.is_current
-        return assumed if is_current(seen, assumed) else seen
+        return assumed if is_current(key, seen, assumed, self.volume_rule) else seen
 
     def is_assumed(self, key: Key) -> bool:
         """Say whether the current object of a key is an assumed one."""
@@ -152,9 +156,7 @@ def drop_outdated(ctx: TurnContext, cache: AssumeCache, key: Key, rule: AssumeRu
     assumed = cache.assumed.get(key)
     if assumed is None:
         return
-    seen = ctx.seen.at(key)
-    is_current = assumed_pod_is_current if key.kind == "Pod" else rule.is_current
-    if not is_current(seen, assumed):
+    if not is_current(key, ctx.seen.at(key), assumed, rule):
         forget(ctx, key)
 
 

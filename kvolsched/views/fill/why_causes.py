@@ -11,7 +11,6 @@ from ..frame import PluginHead
 from .verdicts import LETTERS, plugin_heads
 from .why import SMALL_CLUSTER
 
-MAX_CAUSES = 12
 MAX_SQUARES = 12  # nodes that have a square each; of more, each zone has a bar
 MAX_ZONES = 4  # zones that are told apart
 MAX_NAMES = 12  # pods in a label
@@ -28,7 +27,7 @@ def page_of(answers: Whys) -> w.CausePage:
     ordered = sorted(plugins, key=lambda name: (name not in LETTERS, name))
     heads = dict(zip(ordered, plugin_heads(ordered, ordered), strict=True))
     count = sum(len(nodes) for _, nodes in answers.zones)
-    shown, rest = causes[:MAX_CAUSES], causes[MAX_CAUSES:]
+    shown, rest = causes[: answers.most], causes[answers.most :]
     edits = answers.nearest_edit if count <= SMALL_CLUSTER else None
     lines = tuple(
         _line(cause, answers, heads, count,
