@@ -75,7 +75,6 @@ class ClusterCore:
         self.drivers: tuple[str, ...] = ()  # of the classes that were loaded or applied
         self.world: Simulation = self.first_rules.simulation(seed=seed, components=self.components)
         self.loaded_manifests: manifest.Manifests | None = None
-        self.kept_snapshot = KeptSnapshot()  # shared by forks
         self.remarks: tuple[str, ...] = ()  # on its rules and its start, printed with it
 
     @classmethod
@@ -177,6 +176,17 @@ class ClusterCore:
         self._add_provisioners(classes)
         refuse_misspelled_drivers(self._dialed_drivers(), log.objects)
         self.world.reset_history()
+
+    @property
+    def kept_snapshot(self) -> KeptSnapshot:
+        """The snapshot that the scheduler and all questions share, here and in every fork.
+
+        >>> core = ClusterCore()
+        >>> core.kept_snapshot is core.fork().kept_snapshot
+        True
+        """
+        shared = (each.shared for each in self.world.components if each.name == SCHEDULER)
+        return next((each for each in shared if isinstance(each, KeptSnapshot)), KeptSnapshot())
 
     def _dialed_drivers(self) -> Mapping[str, Mapping[str, Any]]:
         """Return the drivers that have dials, with them."""

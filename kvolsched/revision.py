@@ -51,6 +51,7 @@ from .rule_settings import (
     with_settings_named,
 )
 from .scheduler import profiles
+from .scheduler.columns.kept_snapshot import KeptSnapshot
 from .scheduler.columns.snapshot import Snapshot
 from .scheduler.framework.profile import Profile
 from .scheduler.loop.assume_cache import KINDS, AssumeCache
@@ -302,15 +303,17 @@ class Revision(SettableRules):
         rolling = (RollbackMarker(),) if self.settings.rollback else ()
         actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)
 
+        kept = KeptSnapshot()
+
         def views(_seen: InformerCache) -> Mapping[str, View]:
             return {
-                "cache": AssumeCache(Snapshot(), self.flow.volume_rule),
+                "cache": AssumeCache(Snapshot(), self.flow.volume_rule, kept),
                 "queue": SchedulingQueue(),
                 "users": Index("Pod", pod_claims),
                 "naming": Index("PersistentVolumeClaim", named_volume),
             }
 
-        return Component(SCHEDULER, (*KINDS, *self.profile.watches), actors, views)
+        return Component(SCHEDULER, (*KINDS, *self.profile.watches), actors, views, shared=kept)
 
     def autoscaler(self, dials: Mapping[str, Any]) -> Component:
         """Return the cluster autoscaler with its node groups and flags; it judges with the scheduler's plugins.

@@ -4,7 +4,7 @@ Imports only. `asking` answers, `answer` and `causes` hold the values of the ans
 `alike` says which pods are judged once, `answers` judges the others of them when they are asked for,
 `demands` finds the requirements and their minimal unsatisfiable core, `clauses` takes a pod's spec apart, `table` ties
 the sentence's clauses to nodes and demands, `sides` compares in few words, `claim_problems` tells why a claim has no
-volume, `sentences` explains kube-scheduler's words.
+volume, `last_events` what was last recorded of it, `sentences` explains kube-scheduler's words.
 """
 
 from __future__ import annotations

@@ -43,6 +43,7 @@ from .alike import what_decides
 from .answer import DemandRow, FailureRow, Holding, Why
 from .answers import Alike, Answers
 from .causes import MOST_CAUSES, Whys
+from .last_events import LastEvents
 from .table import clauses_of_sentence, node_groups, nodes_by_zone
 
 MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is shown by one node
@@ -125,7 +126,7 @@ def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
         raise ValueError(f"most is {most}: how many causes to show, from 1 on")
     seen = snapshot_of_scheduler(cluster)
     profile, missing = cluster.revision.profile, effects_of_missing_kinds(cluster)
-    rules = cluster.revision.name
+    rules, events = cluster.revision.name, LastEvents(cluster.world.log.objects)
     known: dict[Any, Alike] = {}
     rows: list[tuple[str, Alike, Callable[[], Why] | None]] = []
     names = pending(cluster)
@@ -138,7 +139,7 @@ def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
             if other_state is not None:
                 rows.append((name, Alike(other_state), None))
             else:
-                judged = partial(_judged_answer, pod, name, rules, missing, judgement)
+                judged = partial(_judged_answer, pod, name, rules, missing, judgement, events)
                 decides = what_decides(pod, _condition_message(pod), seen, profile)
                 alike = known.get(decides)
                 own = tuple(pod.claim_names())
@@ -156,7 +157,8 @@ def _answer(cluster: ClusterCore, key: Key, missing: tuple[str, ...], judge_pod:
     other_state = _other_state(cluster, key, asked, missing, judge_pod)
     if other_state is not None:
         return other_state
-    return _judged_answer(asked, f"{key.namespace}/{key.name}", cluster.revision.name, missing, judge_pod)
+    return _judged_answer(asked, f"{key.namespace}/{key.name}", cluster.revision.name, missing, judge_pod,
+                          LastEvents(cluster.world.log.objects))  # fmt: skip
 
 
 def _other_state(cluster: ClusterCore, key: Key, pod: Pod, missing: tuple[str, ...],
@@ -169,7 +171,7 @@ def _other_state(cluster: ClusterCore, key: Key, pod: Pod, missing: tuple[str, .
 
 
 def _judged_answer(asked: Pod, name: str, revision: str, missing: tuple[str, ...],
-                   judge_pod: Callable[[], Judgement]) -> Why:
+                   judge_pod: Callable[[], Judgement], events: LastEvents) -> Why:
     """Return the answer for a pod that is judged."""
     judgement = judge_pod()
     message = _condition_message(asked)
@@ -184,7 +186,7 @@ def _judged_answer(asked: Pod, name: str, revision: str, missing: tuple[str, ...
     if answer.state == "fits":
         return _fitting_answer(answer, judgement, message)
     compared = sentences.compare_with_condition(message, answer.sentence)
-    return attrs.evolve(answer, notes=(*answer.notes, *_warnings_of_claims(cluster, asked), *compared))
+    return attrs.evolve(answer, notes=(*answer.notes, *events.warnings_of_claims(asked, judgement.seen), *compared))
 
 
 def _condition_message(pod: Pod) -> str:
@@ -334,6 +336,7 @@ def _claim(cluster: ClusterCore, pod: Pod, name: str) -> Any:
 
 def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
     """Yield, for each unbound claim of a pod, which component acts next, and the claim's last event."""
+    events = LastEvents(cluster.world.log.objects)
     for name in dict.fromkeys(pod.claim_names()):
         claim = _claim(cluster, pod, name)
         if claim is None:
@@ -354,32 +357,9 @@ def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
             next_act = "the volume controller binds it to the chosen volume next"
         else:
             next_act = "no node is selected for it, since the pod got its node without the scheduler, which selects it"
-        event, warning = last_event(cluster, claim), last_event(cluster, claim, "Warning")
+        event, warning = events.of(claim), events.of(claim, "Warning")
         told = f"; last event: {event}" if event else ""
         yield f"claim {name} is {phase}: {next_act}{told}" + (f"; last warning: {warning}" if warning != event else "")
-
-
-def _warnings_of_claims(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
-    """Yield the last warning about each unbound claim of a pod: what its provisioner could not do."""
-    for name in dict.fromkeys(pod.claim_names()):
-        claim = _claim(cluster, pod, name)
-        if claim is not None and not volumes.is_bound(claim) and (warning := last_event(cluster, claim, "Warning")):
-            yield f"claim {name} is {claim.status.phase or 'Pending'}; last warning: {warning}"
-
-
-def last_event(cluster: ClusterCore, obj: Any, type_: str = "") -> str:
-    """Return reason and message of an object's last event, or of the last of this type; "" if there is none."""
-    about = (obj.kind, obj.metadata.namespace or "", obj.metadata.name)
-    events = [
-        event
-        for event in cluster.objects("events")
-        if (event.involved_object.kind, event.involved_object.namespace or "", event.involved_object.name) == about
-        and type_ in ("", event.type)
-    ]
-    if not events:
-        return ""
-    last = max(events, key=lambda event: (event.last_timestamp or event.metadata.creation_timestamp or ""))
-    return f"{last.reason}: {last.message}"
 
 
 def _fitting_answer(answer: Why, judgement: Judgement, condition_message: str) -> Why:

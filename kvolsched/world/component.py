@@ -53,6 +53,7 @@ class Component:
     `activation` makes the condition under which it watches (see `activation.py`); None: always.
     `needs_poll` says whether something outside the API has changed that a periodic wake-up of it would find; without
     such a thing a run does not wait for periodic wake-ups.
+    `shared` is what processes of it share in all forks, so that it is made once; no decision depends on it.
     `reads_clock` says whether its decisions depend on the time itself, not only on waits: the time is in digests then.
     """
 
@@ -64,6 +65,7 @@ class Component:
     activation: Callable[[], ActivationCondition] | None = None
     needs_poll: Callable[[TurnContext], bool] | None = None
     reads_clock: bool = False
+    shared: Any = attrs.field(default=None, eq=False, repr=False)
 
 
 class Delivery(NamedTuple):
@@ -167,7 +169,10 @@ class Process:
         `between` has the net changes of a kind between two positions, once found; most cursors stand at the same ones.
         """
         own = {name[1]: columns for name, columns in differences.items() if len(name) > 1 and name[0] == self.name}
-        if "cursor" in own:
+        if "cursor" in own and not any(map(self.log.notes.get, self.cursors.values())):
+            self._forget_seen()
+            own.clear()
+        elif "cursor" in own:
             for note, old, new in own.pop("cursor").rows:
                 for key, before, after in self._seen_between(note[2], old or 0, new or 0, between):
                     self.apply_seen(note[2], key, before, after)
@@ -184,6 +189,15 @@ class Process:
         if self.watching:
             for kind in self.component.watches:
                 self.update_pending(kind, self.log.notes.get(self.cursors[kind], 0))
+
+    def _forget_seen(self) -> None:
+        """Build every view from the notes alone, back where nothing was seen: quicker than to take it all back."""
+        self.reset()
+        self.seen_changes += 1
+        for note, value in self.log.notes.items():
+            if note[0] == self.name:
+                for apply in self.listeners.get(note[1], ()):
+                    apply(note, None, value)
 
     def _seen_between(self, kind: str, start: int, stop: int,
                       between: dict[tuple[str, int, int], list[tuple[Any, Any, Any]]]) -> list[tuple[Any, Any, Any]]:
@@ -254,16 +268,8 @@ class Process:
             return [Delivery(place, key, new, old) for place, key, old, new in reversed(forward)]
         first: dict[Any, Any] = {}
         last: dict[Any, tuple[int, Any]] = {}
-        if start == 0:  # a list, not a watch: the present objects with the changes since `stop` taken back
-            for key, obj in self.log.objects.items():
-                if key[0] == kind:
-                    last[key] = (obj.metadata.resource_version, obj)
-            if stop < self.log.place:
-                for change in reversed([change for _, change in self.log.changes_between(kind, stop, self.log.place)]):
-                    old = change.old
-                    last[change.key] = (old.metadata.resource_version if old is not None else 0, old)
-            found = [Delivery(place, key, None, obj) for key, (place, obj) in last.items() if obj is not None]
-            return sorted(found, key=_delivery_order)
+        if start == 0:  # a list, not a watch
+            return [Delivery(obj.metadata.resource_version, key, None, obj) for key, obj in self.log.listed(kind, stop)]
         only = self.log.only_change(kind, start)
         if only is not None and only[0] < stop:
             return [_tuple(Delivery, only)]

@@ -47,6 +47,7 @@ class Log:
         self.listener: Listener | None = None
         self.jump_listener: JumpListener | None = None
         self._place = 0
+        self._lists: dict[tuple[str, int], list[tuple[Key, Any]]] = {}  # by kind and the position of its last change
 
     @property
     def base(self) -> int:
@@ -171,6 +172,7 @@ class Log:
         count = self._place - self.base
         if count == len(self.changes.codes):
             return None
+        self._lists = {at: found for at, found in self._lists.items() if at[1] < self._place}
         return self.changes.cut(count)
 
     def extend(self, changes: Iterable[Change]) -> None:
@@ -205,6 +207,22 @@ class Log:
         place = places[bisect_left(places, start)]
         return place if place < self._place else None
 
+    def listed(self, kind: str, place: int) -> Sequence[tuple[Key, Any]]:
+        """Return (key, object) of a kind as a list at a position up to the present has them, the oldest version first.
+
+        All components that start list the same: it is found once.
+        """
+        places = self.changes.by_kind.get(kind, ())
+        counted = bisect_left(places, place)
+        at = kind, places[counted - 1] if counted else self.base
+        if at not in self._lists:
+            found = {key: obj for key, obj in self.objects.items() if key[0] == kind}
+            for _, change in reversed(list(self.changes_between(kind, place, self.place))):
+                found[change.key] = change.old  # type: ignore[index]
+            rows = ((key, obj) for key, obj in found.items() if obj is not None)
+            self._lists[at] = sorted(rows, key=lambda row: (row[1].metadata.resource_version, row[0]))
+        return self._lists[at]
+
     def of_kind(self, kind: str) -> list[Any]:
         """Return the API objects of a kind, looked up through the index of changes by kind."""
         if self.base:  # changes before `base` are not in the index
@@ -223,6 +241,7 @@ class Log:
     def restore(self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: Sequence[Change],
                 place: int) -> None:
         """Replace the contents, with `tail` as the only past kept; the listener is not called."""
+        self._lists.clear()
         self.objects.clear()
         self.objects.update(objects)
         self.notes.clear()

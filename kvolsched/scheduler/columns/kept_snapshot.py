@@ -31,16 +31,19 @@ class KeptSnapshot:
         before, found = self._kept
         changes = [(key, before.get(key), new) for key, new in objects.items() if before.get(key) is not new]
         changes += [(key, old, None) for key, old in before.items() if key not in objects]
+        changes = [change for change in changes if change[0].kind in Snapshot.follows]
         if changes:
             if len(changes) > len(objects) // 4:
                 found = snapshot(objects.values())
             else:
                 found = found.copied()
                 for key, old, new in changes:
-                    if key.kind in Snapshot.follows:
-                        found.apply(key, old, new)
+                    found.apply(key, old, new)
             self._kept = objects, found
         view = copy(found)
         view.moment = moment
         view.visits.begin_pass()
         return view
+
+    def __reduce__(self) -> tuple[type[KeptSnapshot], tuple[()]]:
+        return KeptSnapshot, ()  # it can be built again: it travels to no other process

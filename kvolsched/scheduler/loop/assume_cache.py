@@ -16,9 +16,11 @@ from ...world.component import TurnContext
 from ...world.log import Key, LogKey, Note
 
 if TYPE_CHECKING:
+    from ..columns.kept_snapshot import KeptSnapshot
     from ..columns.snapshot import Snapshot
 
 ASSUMED = "assumed"
+MANY = 1_000  # changes from which on a snapshot is copied rather than moved
 KINDS = ("Namespace", "Node", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "CSINode", "Pod")
 
 
@@ -77,17 +79,45 @@ def is_current(key: Key, seen: Any, assumed: Any, volume_rule: AssumeRule) -> bo
 class AssumeCache:
     """Seen and assumed objects; forwards the changes of current objects to the snapshot. Mutable view.
 
+    The snapshot follows when it is read: what is seen and taken back before costs it nothing.
+
     Args:
         snapshot: the view of current objects.
         volume_rule: whether the seen or the assumed version of a volume or claim is current.
+        kept: a snapshot that is copied where most objects have changed.
     """
 
-    def __init__(self, snapshot: Snapshot, volume_rule: AssumeRule) -> None:
+    def __init__(self, snapshot: Snapshot, volume_rule: AssumeRule, kept: KeptSnapshot | None = None) -> None:
         self.follows = snapshot.follows | {*KINDS, ASSUMED}
-        self.snapshot = snapshot
+        self._snapshot = snapshot
+        self._kept = kept
+        self._to_follow: dict[Key, tuple[Any, Any]] = {}  # the net changes of which the snapshot does not know yet
         self.volume_rule = volume_rule
         self.seen: dict[Key, Any] = {}
         self.assumed: dict[Key, Any] = {}
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The view of current objects."""
+        if self._to_follow:
+            changes = self._to_follow
+            if self._kept is not None and len(changes) > MANY and 2 * len(changes) > len(self.seen):
+                self._snapshot = self._kept.of({**self.seen, **{key: self.get(key) for key in self.assumed}}).copied()
+            else:
+                for key, (before, after) in changes.items():
+                    self._snapshot.apply(key, before, after)
+            self._to_follow = {}
+        return self._snapshot
+
+    def _change(self, key: Key, before: Any, after: Any) -> None:
+        """Let the snapshot follow a change of a current object when it is read."""
+        earlier = self._to_follow.get(key)
+        if earlier is None:
+            self._to_follow[key] = before, after
+        elif earlier[0] is after:
+            del self._to_follow[key]
+        else:
+            self._to_follow[key] = earlier[0], after
 
     def get(self, key: Key) -> Any:
         """Return the current object of a key, or None."""
@@ -113,7 +143,7 @@ class AssumeCache:
                     store.pop(object_key, None)
                 else:
                     store[object_key] = new
-                self.snapshot.apply(object_key, old, new)
+                self._change(object_key, old, new)
                 return
         before = self.get(object_key)
         if new is None:
@@ -122,7 +152,7 @@ class AssumeCache:
             store[object_key] = new
         after = self.get(object_key)
         if before is not after:
-            self.snapshot.apply(object_key, before, after)
+            self._change(object_key, before, after)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AssumeCache) and (self.seen, self.assumed) == (other.seen, other.assumed)
