@@ -214,7 +214,7 @@ class Log:
         """
         places = self.changes.by_kind.get(kind, ())
         counted = bisect_left(places, place)
-        at = kind, places[counted - 1] if counted else self.base
+        at = kind, places[counted - 1] if counted else -1
         if at not in self._lists:
             found = {key: obj for key, obj in self.objects.items() if key[0] == kind}
             for _, change in reversed(list(self.changes_between(kind, place, self.place))):
