@@ -42,6 +42,7 @@ from .world.rules import EVERYBODY, RULES, RuleSet, running_rules, stopped
 from .world.simulation import Simulation
 
 USER = "user"
+MOST_CAUSES = 1_000  # causes of one actor that are tried to tell who may act next
 AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")
 # Not offered by Tab.
 INTERNAL = {"drivers", "first_rules", "keep_rules", "loaded_manifests", "remarks", "rule_sets", "world"}
@@ -592,7 +593,8 @@ class ClusterCore:
         >>> [turn.actor for turn in scenario("zonal-example").next]
         ['scheduling pass', 'persistentvolume claims']
         """
-        return PossibleTurns(tuple(self.world.preview()), self.world.now)
+        found = self.world.preview(each=MOST_CAUSES)
+        return PossibleTurns(tuple(found), self.world.now, found.untried)
 
     # -- objects ----------------------------------------------------------------------------------------------
 

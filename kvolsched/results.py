@@ -119,10 +119,14 @@ class CommandResult(PrintedAnswer):
 
 @attrs.frozen(repr=False)
 class PossibleTurns(PrintedAnswer):
-    """The turns that may come next, one for each actor; that of a plain step comes first."""
+    """The turns that may come next; that of a plain step comes first.
+
+    `untried` counts causes that were not tried, as their actor has so many.
+    """
 
     turns: tuple[Turn, ...]
     now: float
+    untried: int = 0
 
     def __len__(self) -> int:
         return len(self.turns)
@@ -136,7 +140,8 @@ class PossibleTurns(PrintedAnswer):
         width = max(len(turn.actor) for turn in self.turns)
         rows = [(turn, f"in {turn.time - self.now:g} s: " if turn.time > self.now else "") for turn in self.turns]
         lines = ((turn.actor, delay + as_sentence(turn.words or turn.cause)) for turn, delay in rows)
-        return "\n".join(f"{actor:<{width}}  {hanging_indent([line], width + 2)}" for actor, line in lines)
+        told = [f"{actor:<{width}}  {hanging_indent([line], width + 2)}" for actor, line in lines]
+        return "\n".join([*told, *([f"and {self.untried:,} causes that were not tried"] if self.untried else [])])
 
 
 def hanging_indent(lines: Iterable[str], indent: int, width: int = LINE_WIDTH) -> str:

@@ -34,13 +34,16 @@ def component() -> Component:
 
 
 class OrphanCondition:
-    """Met if an object's owner is gone, or an owner being deleted waits for its dependents. Mutable view."""
+    """Met if an object's owner is gone, or an owner being deleted waits for its dependents. Mutable view.
+
+    References are counted from the first removal on: until then no owner is gone.
+    """
 
     follows = frozenset(WATCHED) | {GONE}
 
     def __init__(self) -> None:
-        self.references: dict[Key, dict[str, int]] = {}  # owner -> uid -> number of references
-        self.alive: dict[Key, str] = {}
+        self.objects: dict[Key, Any] = {}
+        self.references: dict[Key, dict[str, int]] | None = None  # owner -> uid -> number of references
         self.removed: set[str] = set()  # "/".join(key) of each object that was removed
         self.missing: set[tuple[Key, str]] = set()  # owners that are gone and have dependents
         self.waiting: set[Key] = set()  # owners being deleted that wait for dependents
@@ -49,25 +52,30 @@ class OrphanCondition:
         """Follow one object, or the count of objects removed at a key."""
         if type(key) is Note:
             (self.removed.add if new else self.removed.discard)(key[2])
-            if self.references:
+            if self.references is not None:
                 self._update_missing(Key(*key[2].split("/")))
+            elif self.removed:
+                self.references = {}
+                for stored, obj in self.objects.items():
+                    self._count_references(stored, obj, 1)
             return
         assert isinstance(key, Key)
         if new is None:
-            self.alive.pop(key, None)
+            self.objects.pop(key, None)
+        else:
+            self.objects[key] = new
+        if self.references is not None:
             self._update_missing(key)
-        elif old is None:
-            self.alive[key] = new.metadata.uid
-            self._update_missing(key)
-        if old is None or new is None or old.metadata.owner_references != new.metadata.owner_references:
-            self._count_references(key, old, -1)
-            self._count_references(key, new, 1)
+            if old is None or new is None or old.metadata.owner_references != new.metadata.owner_references:
+                self._count_references(key, old, -1)
+                self._count_references(key, new, 1)
         if new is not None and new.metadata.deletion_timestamp is not None and _waits_for_dependents(new):
             self.waiting.add(key)
         elif self.waiting:
             self.waiting.discard(key)
 
     def _count_references(self, key: Key, obj: Any, step: int) -> None:
+        assert self.references is not None
         for owner in obj.metadata.owner_references if obj is not None else ():
             owner_key = _key(owner, key.namespace)
             counts = self.references.setdefault(owner_key, {})
@@ -79,10 +87,10 @@ class OrphanCondition:
                 del self.references[owner_key]
 
     def _update_missing(self, key: Key) -> None:
-        if key not in self.references:
-            return
-        for uid, count in self.references[key].items():
-            gone = count > 0 and "/".join(key) in self.removed and self.alive.get(key) != uid
+        owner = self.objects.get(key)
+        alive = owner.metadata.uid if owner is not None else None
+        for uid, count in (self.references or {}).get(key, {}).items():
+            gone = count > 0 and "/".join(key) in self.removed and alive != uid
             (self.missing.add if gone else self.missing.discard)((key, uid))
 
     @property

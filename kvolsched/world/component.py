@@ -21,7 +21,7 @@ from .activation import ActivationCondition
 from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write, moment
 from .changes import Group, NetChanges
 from .digest import IGNORED_KINDS, MODULUS, object_fingerprint
-from .log import Key, Log, LogKey, Note
+from .log import ByKind, Key, Log, LogKey, Note
 from .view import InformerCache, View
 from .work_queue import WakeUp, WorkItem, WorkQueue
 
@@ -125,11 +125,15 @@ class Process:
             for kind_or_sort in sorted(view.follows):
                 self.listeners.setdefault(kind_or_sort, []).append(view.apply)
 
-    def rebuild(self) -> None:
-        """Build every view from the log: the definition that every move must meet."""
+    def rebuild(self, stored: ByKind | None = None) -> None:
+        """Build every view from the log: the definition that every move must meet.
+
+        Args:
+            stored: the objects of the log by kind, if somebody has sorted them already.
+        """
         self.reset()
         self.pending = {}
-        self._rebuild_condition()
+        self._rebuild_condition(self.log.by_kind() if stored is None else stored)
         for kind in self.component.watches:
             cursor = self.log.notes.get(self.cursors[kind], 0)
             for _, key, _, new in self.net_changes(kind, 0, cursor):
@@ -233,13 +237,13 @@ class Process:
             for kind in self.component.watches:
                 self.update_pending(kind, self.log.notes.get(self.cursors[kind], 0))
 
-    def _rebuild_condition(self) -> None:
+    def _rebuild_condition(self, stored: ByKind) -> None:
         """Build the activation condition from what is stored."""
         if self.component.activation is None:
             return
         self.activation = self.component.activation()
-        for key, obj in self.log.objects.items():
-            if key[0] in self.activation.follows:
+        for kind in stored.keys() & self.activation.follows:
+            for key, obj in stored[kind]:
                 self.activation.apply(key, None, obj)
         for note, value in self.log.notes.items():
             if note[0] == WORLD and note[1] in self.activation.follows:

@@ -18,6 +18,7 @@ __all__ = ["Change", "Key", "Listener", "Log", "LogKey", "Note"]
 
 FAR = 2_000  # changes from which on a seek goes by the differences of two places
 NOTHING: Maps = ({}, {})
+ByKind = Mapping[str, Sequence[tuple[Key, Any]]]
 KEEP_EVERY = 1 << 18  # changes after which the map is kept once more, so that no place is far from a known map
 
 
@@ -207,6 +208,13 @@ class Log:
         place = places[bisect_left(places, start)]
         return place if place < self._place else None
 
+    def by_kind(self) -> ByKind:
+        """Return (key, object) of every object, by kind."""
+        kinds: dict[str, list[tuple[Key, Any]]] = {}
+        for key, obj in self.objects.items():
+            kinds.setdefault(key[0], []).append((key, obj))
+        return kinds
+
     def listed(self, kind: str, place: int) -> Sequence[tuple[Key, Any]]:
         """Return (key, object) of a kind as a list at a position up to the present has them, the oldest version first.
 
@@ -218,7 +226,7 @@ class Log:
         if at not in self._lists:
             found = {key: obj for key, obj in self.objects.items() if key[0] == kind}
             for _, change in reversed(list(self.changes_between(kind, place, self.place))):
-                found[change.key] = change.old  # type: ignore[index]
+                found[change.key] = change.old
             rows = ((key, obj) for key, obj in found.items() if obj is not None)
             self._lists[at] = sorted(rows, key=lambda row: (row[1].metadata.resource_version, row[0]))
         return self._lists[at]

@@ -64,8 +64,9 @@ class Runtime:
         """The components that run, by name, with what each has seen; a fork that nobody moves never builds them."""
         log = self.log
         found = {component.name: Process(self._definition(component), log) for component in self.components}
+        stored = log.by_kind()
         for process in found.values():
-            process.rebuild()
+            process.rebuild(stored)
         self._register_all(found)
         log.listener = self._on_log_change
         log.jump_listener = self._on_jump
@@ -256,8 +257,9 @@ class Runtime:
         if "processes" not in self.__dict__:
             return  # they will be built from the log
         self.redefine()
+        stored = self.log.by_kind()
         for process in self.processes.values():
-            process.rebuild()
+            process.rebuild(stored)
         if self.incremental_digest is not None:
             self.incremental_digest = IncrementalDigest(self.log, self.processes)
 

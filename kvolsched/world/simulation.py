@@ -36,6 +36,12 @@ class NextTurn:
     since: int
 
 
+class Preview(list[Turn]):
+    """The turns that could be made next; `untried` is how many causes were left out, as their actor has so many."""
+
+    untried = 0
+
+
 class _RollBack(Exception):
     """Raised to undo the present step."""
 
@@ -138,15 +144,16 @@ class Simulation(Runtime):
             trial.drop()
         return found
 
-    def preview(self, most: int | None = None) -> list[Turn]:
+    def preview(self, most: int | None = None, each: int | None = None) -> Preview:
         """Return the turn of a plain step, then the turns that other actors could make now, by lanes; all are undone.
 
         Quiet turns are left out. The first turn may lie in the future (its `time`), since a plain step waits.
 
         Args:
             most: how many turns are enough; the rest is not tried.
+            each: how many causes of an actor are tried.
         """
-        found: list[Turn] = []
+        found = Preview()
         with StepTransaction(self.history, self._undo) as trial:
             first = self._next_visible_turn(trial)
             trial.drop()
@@ -155,15 +162,18 @@ class Simulation(Runtime):
                 for process in self.processes.values():
                     self.deliver(process)
                     self.fire_due_wake_ups(process)
-                found += islice(self._trials((first.actor, first.cause)), None if most is None else max(0, most - 1))
+                trials = self._trials((first.actor, first.cause), each, found)
+                found.extend(islice(trials, None if most is None else max(0, most - 1)))
                 trial.drop()
         return found
 
-    def _trials(self, known: tuple[str, str]) -> Iterator[Turn]:
-        """Yield the visible turn of every other ready cause by lanes; each is undone."""
+    def _trials(self, known: tuple[str, str], each: int | None, preview: Preview) -> Iterator[Turn]:
+        """Yield the visible turn of every other ready cause by lanes, of an actor's first ones; each is undone."""
         for process in self.processes.values():
             for actor in () if self.is_delayed(process) else process.component.actors:
-                for _, cause in actor.ready_causes(TurnContext(self, process, actor), every=True):
+                causes = actor.ready_causes(TurnContext(self, process, actor), every=True)
+                preview.untried += max(0, len(causes) - len(causes[:each]))
+                for _, cause in causes[:each]:
                     if (actor.name, cause) == known:
                         continue
                     start = self.log.place

@@ -91,7 +91,7 @@ def _next(context: FrameContext, gear: str, most: int | None) -> tuple[f.NextAct
         return ()
     rows = []
     known = fill_history.known_next(context.cluster)
-    for place, trial in enumerate(context.world.preview(most)):
+    for place, trial in enumerate(context.world.preview(most, most)):
         words = as_sentence(trial.words or f"look at {trial.cause}")
         wait = trial.time - context.world.now
         rows.append(
