@@ -200,10 +200,10 @@ class ClusterCore:
         They are added under every set of rules.
         """
         self.drivers = tuple(sorted({*self.drivers, *names}))
+        known = self.world.names
         for label, rules in self.rule_sets.items():
             made = self.world.rule_sets[label].components
-            made |= {each.name: each for each in self._provisioners(rules) if each.name not in self.world.processes}
-        known = self.world.processes
+            made |= {each.name: each for each in self._provisioners(rules) if each.name not in known}
         if added := [each for each in self._provisioners(self.first_rules) if each.name not in known]:
             self.world.add_components(added)
 
@@ -239,7 +239,7 @@ class ClusterCore:
         >>> c.rules_of("scheduler").name, c.rules_of("kube-apiserver").name
         ('design', 'upstream')
         """
-        known = component in self.world.processes or component in (API_SERVER, MANAGER) or "/" in component
+        known = component in self.world.names or component in (API_SERVER, MANAGER) or "/" in component
         component = component if known else self._component(component)
         running = running_rules(self.world.log.notes, component)
         return self.first_rules if running is None else self.rule_sets[running.leading]
@@ -264,7 +264,7 @@ class ClusterCore:
             self.world.rule_sets[label] = RuleSet(made, rules.server(denied_by(self.components)))
         made = self.world.rule_sets[label].components
         made |= {each.name: each for each in self._provisioners(rules) if each.name not in made}
-        if new := sorted(name for name in made if name not in self.world.processes):
+        if new := sorted(name for name in made if name not in self.world.names):
             self.world.add_components([stopped(name) for name in new])
 
     def controllers(self) -> list[str]:
@@ -279,7 +279,7 @@ class ClusterCore:
         drivers = (name for name in self.all_drivers() if not name.startswith(IN_TREE))
         others = {USER, SCHEDULER, kubelet.NAME, autoscaler.NAME, *drivers}
         made = {name for rules in self.world.rule_sets.values() for name in rules.components}
-        return [name for name in self.world.processes if name in made and name not in others]
+        return [name for name in self.world.names if name in made and name not in others]
 
     def all_drivers(self) -> set[str]:
         """Return the names of the components that are drivers.
@@ -288,7 +288,7 @@ class ClusterCore:
         >>> kvolsched.scenario("zonal-example").all_drivers()
         {'kubernetes.io/gce-pd'}
         """
-        instances = {name for name in self.world.processes if INSTANCE in name}
+        instances = {name for name in self.world.names if INSTANCE in name}
         return {*self.drivers, *instances, *(set(self.components) - NOT_DRIVERS)}
 
     def rules_in_words(self) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import attrs
 
 from kvolsched.cluster_core import ClusterCore
-from kvolsched.notebook_output import DrawnAnswer
+from kvolsched.notebook_output import DrawnAnswer, PrintedAnswer
 from kvolsched.results import ApplyRefused, hanging_indent
 from kvolsched.scheduler.framework.verdict import Code
 from kvolsched.why.answer import node_names_text
@@ -79,8 +80,11 @@ class Fix(DrawnAnswer):
 
     @property
     def costs_others(self) -> tuple[str, ...]:
-        """What the fix costs other pods, found by trying it: who waits then, who is gone. None costs nobody."""
-        tried = self.try_it() if self.asked is not None else None
+        """What the fix costs other pods, found by trying it: who waits then, who is gone. None costs nobody.
+
+        In a large cluster nothing is known of it before `try_it` is called.
+        """
+        tried = self.try_it() if self.asked is not None and not self.asked.is_large else None
         return (tried.headline,) if tried is not None and not tried.helps else ()
 
     @property
@@ -155,13 +159,21 @@ class Fix(DrawnAnswer):
 
 @attrs.frozen(repr=False)
 class Fixes(DrawnAnswer):
-    """The nearest fixes of a pod, cheapest first; without any, the requirements that no edit lifts."""
+    """The nearest fixes of a pod, cheapest first; without any, the requirements that no edit lifts.
+
+    Those of a large cluster are `judged_only`: a picture, which shows how runs end, would take minutes.
+    """
 
     pod: str
     revision: str
     headline: str
     fixes: tuple[Fix, ...] = ()
     unmet: tuple[str, ...] = ()
+    judged_only: bool = False
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
+        shows = PrintedAnswer if self.judged_only else DrawnAnswer
+        return shows._repr_mimebundle_(self, include, exclude)
 
     def __len__(self) -> int:
         return len(self.fixes)
@@ -210,6 +222,14 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
         else:
             searched = search(trial)
             found, unmet = searched.found, searched.unmet
+    if asked.is_large:
+        gated = [attrs.evolve(fix, edits=(*ungating, *fix.edits)) for fix in found]
+        fixes = [fix for fix in (_judged(asked, each) for each in gated) if fix is not None]
+        numbered = tuple(attrs.evolve(fix, number=number) for number, fix in enumerate(fixes))
+        if not numbered:
+            return Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
+        head = "judged by the plugins, cheapest first; in a large cluster `.try_it()` takes long, which runs one:"
+        return Fixes(name, rules, head, numbered, judged_only=True)
     needed = distinct(_without_unneeded_edits(asked, attrs.evolve(fix, edits=(*ungating, *fix.edits))) for fix in found)
     results = [_prove(asked, fix) for fix in needed]
     held = sorted((result for result in results if isinstance(result, Fix)), key=lambda fix: not _places(asked, fix))
@@ -259,6 +279,24 @@ def _without_unneeded_edits(asked: AskedCluster, found: FoundFix) -> FoundFix:
         return lost is not None and not lost - most
 
     return attrs.evolve(found, edits=without_unneeded(found.edits, suffice))
+
+
+def _judged(asked: AskedCluster, found: FoundFix) -> Fix | None:
+    """Return a fix with the nodes that then fit, by the plugins' verdicts alone; None if it is refused or none fits."""
+    changes = merge_changes(found.edits)
+    try:
+        fit = asked.fork_with(changes).fits
+    except (ApplyRefused, KeyError):
+        return None
+    waits = any(change.key.kind in LOOP_KINDS for change in changes)  # volumes are bound, or made, by the loop
+    nodes = fit or (found.nodes if waits else ())
+    if not nodes:
+        return None
+    every = len(nodes) == sum(key.kind == "Node" for key in asked.objects) > 1
+    when = "then" if fit else "once its volumes are there"
+    proof = f"{when} it fits {'every node' if every else node_names_text(nodes)}"
+    name = f"{asked.pod.namespace}/{asked.pod.name}"
+    return Fix(name, found.edits, found.cost[1], nodes, proof, asked=asked)
 
 
 def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:

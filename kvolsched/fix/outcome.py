@@ -24,6 +24,7 @@ from kvolsched.world.log import Key
 from .edit import ObjectChange, carry_out
 
 MAX_STEPS, MAX_SECONDS = 3_000, 120.0  # of a run; one step more for each object
+LARGE = 20_000  # objects of a cluster from which on fixes are judged, and run only when somebody asks for it
 MAX_NAMES = 6  # pods that are named in one sentence
 
 
@@ -194,6 +195,16 @@ class AskedCluster:
         self._forks: dict[tuple[ObjectChange, ...], ForkWithFix] = {}
         self._tried: dict[tuple[ObjectChange, ...], TriedFix] = {}
         self._losses: dict[tuple[ObjectChange, ...], Counter[str] | None] = {}
+
+    @property
+    def objects(self) -> Mapping[Key, Any]:
+        """The objects as they were."""
+        return self._kept.world.log.objects
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there are so many objects that a run takes long."""
+        return len(self.objects) >= LARGE
 
     def fork_with(self, changes: tuple[ObjectChange, ...]) -> ForkWithFix:
         """Return the fork of the cluster as it was in which the changes are made; it is made and judged once.

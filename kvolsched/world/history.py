@@ -61,6 +61,12 @@ class Future:
 NO_FUTURE = Future()
 
 
+class Preview(list[Turn]):
+    """The turns that could be made next; `untried` is how many causes were left out, as their actor has so many."""
+
+    untried = 0
+
+
 @attrs.frozen
 class Branch:
     """A branch that is not the present one: its future leaves the branch `parent` at position `start`."""

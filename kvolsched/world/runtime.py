@@ -73,6 +73,11 @@ class Runtime:
         return found
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the components, for which no view need be built."""
+        return tuple(component.name for component in self.components)
+
+    @property
     def now(self) -> float:
         """Simulated time in seconds."""
         return float(self.log.notes.get(CLOCK, 0.0))

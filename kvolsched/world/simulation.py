@@ -17,7 +17,7 @@ import attrs
 from .apiserver import ApiServer, CommittedWrite, RefusedWrite, Write
 from .checkpoint import Checkpoint
 from .component import Actor, Component, Process, TurnContext
-from .history import Branch, History, StepTransaction, Turn
+from .history import Branch, History, Preview, StepTransaction, Turn
 from .log import Log, Note
 from .outage import OUTAGES, begin_outage, first_return
 from .rules import RunningRules, rules_note
@@ -36,12 +36,6 @@ class NextTurn:
     since: int
 
 
-class Preview(list[Turn]):
-    """The turns that could be made next; `untried` is how many causes were left out, as their actor has so many."""
-
-    untried = 0
-
-
 class _RollBack(Exception):
     """Raised to undo the present step."""
 
@@ -58,8 +52,6 @@ class Simulation(Runtime):
     def __init__(self, components: Iterable[Component], server: ApiServer | None = None, seed: int = 0) -> None:
         super().__init__(components, server, seed)
         self.history = History(self.log)
-
-    # -- history ----------------------------------------------------------------------------------------------
 
     @property
     def turns(self) -> list[Turn]:
@@ -162,8 +154,8 @@ class Simulation(Runtime):
                 for process in self.processes.values():
                     self.deliver(process)
                     self.fire_due_wake_ups(process)
-                trials = self._trials((first.actor, first.cause), each, found)
-                found.extend(islice(trials, None if most is None else max(0, most - 1)))
+                others = self._trials((first.actor, first.cause), each, found)
+                found += islice(others, None if most is None else max(0, most - 1))
                 trial.drop()
         return found
 
@@ -172,7 +164,7 @@ class Simulation(Runtime):
         for process in self.processes.values():
             for actor in () if self.is_delayed(process) else process.component.actors:
                 causes = actor.ready_causes(TurnContext(self, process, actor), every=True)
-                preview.untried += max(0, len(causes) - len(causes[:each]))
+                preview.untried += len(causes) - len(causes[:each])
                 for _, cause in causes[:each]:
                     if (actor.name, cause) == known:
                         continue
