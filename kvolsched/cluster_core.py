@@ -20,7 +20,7 @@ from .actor_names import actor_with_cause, actors_called, component_called
 from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from .api.progress import ProgressBar
 from .api.text import dump_checks, manifest
-from .api.text.python_gc import infrequent_gc
+from .api.text.python_gc import infrequent_gc, paused_gc
 from .component_names import dials_by_component
 from .conditions import condition, missing_object
 from .controllers import kubelet
@@ -98,8 +98,9 @@ class ClusterCore:
         Cluster spread, rules upstream: 3 Nodes, 4 Pods; step 0 of 0, t=0 s
         """
         cluster = cls(revision, seed=seed, components=components, name=name)
-        read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
-        cluster.load(read.objects)
+        with paused_gc():
+            read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
+            cluster.load(read.objects)
         cluster.loaded_manifests = read
         cluster.remarks = tuple(read.left_out())
         return cluster

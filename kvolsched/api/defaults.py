@@ -71,8 +71,9 @@ def _claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
 
 
 def _pod(pod: Pod) -> Pod:
-    spec = _whole_pod_spec(pod.spec)
-    status = _pending(pod.status)
+    # A pod that has a node shares its spec with no other, and one with a phase needs none: nothing is remembered.
+    spec = (_whole_pod_spec if pod.spec.node_name else _whole_pod_spec_once)(pod.spec)
+    status = pod.status if pod.status.phase else _pending(pod.status)
     if spec.scheduling_gates and status.condition(GATED_CONDITION.type) is None:
         status = status.with_condition(GATED_CONDITION)
     return pod if spec is pod.spec and status is pod.status else evolve(pod, spec=spec, status=status)
@@ -83,7 +84,6 @@ def _pending(status: PodStatus) -> PodStatus:
     return _filled(status, phase="Pending")
 
 
-@remembered
 def _whole_pod_spec(given: PodSpec) -> PodSpec:
     """Return the spec of a pod, not of a template, with its defaults."""
     spec = _pod_spec(given)
@@ -93,6 +93,9 @@ def _whole_pod_spec(given: PodSpec) -> PodSpec:
     spec = _filled(spec, preemption_policy="PreemptLowerPriority")
     spec = evolve(spec, tolerations=(*spec.tolerations, *_lost_node_tolerations(spec.tolerations)))
     return given if spec == given else spec
+
+
+_whole_pod_spec_once = remembered(_whole_pod_spec)
 
 
 def _lost_node_tolerations(tolerations: tuple[Toleration, ...]) -> list[Toleration]:

@@ -151,9 +151,6 @@ class Simulation(Runtime):
             trial.drop()
             if first is not None:
                 found.append(first)
-                for process in self.processes.values():
-                    self.deliver(process)
-                    self.fire_due_wake_ups(process)
                 others = self._trials((first.actor, first.cause), each, found)
                 found += islice(others, None if most is None else max(0, most - 1))
                 trial.drop()
@@ -162,6 +159,8 @@ class Simulation(Runtime):
     def _trials(self, known: tuple[str, str], each: int | None, preview: Preview) -> Iterator[Turn]:
         """Yield the visible turn of every other ready cause by lanes, of an actor's first ones; each is undone."""
         for process in self.processes.values():
+            self.deliver(process)  # not to those that are not asked, as enough is known
+            self.fire_due_wake_ups(process)
             for actor in () if self.is_delayed(process) else process.component.actors:
                 causes = actor.ready_causes(TurnContext(self, process, actor), every=True)
                 preview.untried += len(causes) - len(causes[:each])

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from api.big_dump import big_dump, big_text
+from api.big_dump import CAUSES, big_dump, big_text
 from losses import lost
 from tqdm.auto import tqdm
 
@@ -309,3 +309,19 @@ def test_every_kind_of_a_dump_is_listed(kind):
             column = listing.columns.index("NAME") if "NAME" in listing.columns else None
             assert len(names) == len(listing.rows)
             assert column is None or names == {row[column].removesuffix(" (default)") for row in listing.rows}
+
+
+def test_the_pods_that_wait_are_sound():
+    """Pods that fit nowhere, of every cause, read without a warning, each with what it asks for."""
+    found = read(big_text(50, 200, pending=2 * len(CAUSES)), lenient=True)
+    assert ((), ()) == (found.warnings, found.others)
+    assert 2 * len(CAUSES) + 1 == sum(obj.kind == "Pod" and not obj.spec.node_name for obj in found.objects)
+
+
+def test_what_a_caller_gives_stays_as_it_is():
+    """Plain data of a list is not changed by reading it, nor is what `keep` returns."""
+    items = big_dump(3, 4)
+    given = {"apiVersion": "v1", "kind": "List", "items": items}
+    before = json.dumps(given)
+    assert len(items) == len(read(given, keep=True).written) == len(read(before, keep=True).written)
+    assert before == json.dumps(given)

@@ -19,6 +19,8 @@ from .convert import decode, schema
 from .dump_checks import DUMP_COMMAND
 from .fault import Problem, format_path, format_value, suggest_nearest
 
+_NAMES = ("name", "Name", "generateName", "namespace")
+
 
 @attrs.frozen
 class Document:
@@ -32,6 +34,20 @@ class Document:
     inside: tuple[str | int, ...] = ()  # path in the document: ("items", 3) of a List
     kind: tuple[str, str] = ("", "")  # apiVersion and kind that a PodList gives to its items
     length: float = 0  # share of the characters of a JSON text, for the progress bar
+
+    def named(self) -> Document:
+        """Return this document with no more of its data than what its object is called by."""
+        data, metadata = self.data, self.data.get("metadata")
+        kept = {word: data[word] for word in ("apiVersion", "kind") if word in data}
+        if isinstance(metadata, dict):
+            kept["metadata"] = {word: metadata[word] for word in _NAMES if word in metadata}
+        return attrs.evolve(self, data=kept)
+
+
+def count_objects(document: Document) -> int:
+    """Return how many objects a document has at its top: its items, if it is a list, else one."""
+    items = document.data.get("items") if isinstance(document.data, dict) else None
+    return max(1, len(items)) if isinstance(items, list | tuple) else 1
 
 
 def split_objects(document: Document) -> Iterator[tuple[Document, Problem | None]]:
@@ -53,6 +69,8 @@ def split_objects(document: Document) -> Iterator[tuple[Document, Problem | None
             yield from split_objects(
                 Document(item, document.source, document.number, document.text, document.json, inside, item_kind)
             )
+            if document.json and isinstance(items, list):
+                items[index] = None  # read from a text for this alone: the room is needed for what is made of it
     elif document.kind[1] and not (data.get("kind") and data.get("apiVersion")):
         yield attrs.evolve(document, data={**data, "apiVersion": api_version, "kind": kind}), None
     else:

@@ -18,6 +18,7 @@ from .convert import decode, from_plain, object_reference, to_plain, unmodelled_
 from .document import (
     TEMPLATE,
     Document,
+    count_objects,
     decode_object,
     duplicate_problem,
     object_identity,
@@ -100,13 +101,13 @@ def read(source: Any, *, lenient: bool = False, name: str = "", keep: bool = Fal
         ManifestError: with every fault; nothing is loaded.
     """
     faults: list[Fault] = []
-    found = _Found(lenient=lenient)
+    found = _Found(lenient=lenient, keep=keep)
     with paused_gc(), ProgressBar(0, unit="B", unit_scale=True, desc="reading") as bar:
         for document in _documents(source, name, faults, bar, lenient=lenient):
-            items = list(split_objects(document))
-            for item, problem in items:
+            count = count_objects(document)
+            for item, problem in split_objects(document):
                 if document.length:
-                    bar.update(document.length / len(items))
+                    bar.update(document.length / count)
                 found.add(item, problem)
         warning_rules = _LENIENT_WARNING_RULES if lenient else _WARNING_RULES
         if not found.objects and not found.others:
@@ -131,8 +132,8 @@ def read(source: Any, *, lenient: bool = False, name: str = "", keep: bool = Fal
 class _Found:
     """What was found so far, by the number of its document; mutable while sources are read."""
 
-    def __init__(self, *, lenient: bool) -> None:
-        self.lenient = lenient
+    def __init__(self, *, lenient: bool, keep: bool) -> None:
+        self.lenient, self.keep = lenient, keep
         self.problems: list[tuple[Document, Problem]] = []
         self.objects: dict[int, Any] = {}
         self.others: dict[int, Frozen] = {}
@@ -152,6 +153,8 @@ class _Found:
         if obj is None:
             return
         identity = object_identity(item.data)
+        if not self.keep and not problems:
+            item = item.named()  # the plain data of a large dump takes as much room as its objects
         if identity is not None:
             number, first = self.seen.get(identity, (0, item))
             if first is not item:

@@ -10,6 +10,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+MANY = 1_000_000  # new values that are collected at the end of a pause
+
 
 @contextmanager
 def infrequent_gc() -> Iterator[None]:
@@ -24,11 +26,16 @@ def infrequent_gc() -> Iterator[None]:
 
 @contextmanager
 def paused_gc() -> Iterator[None]:
-    """Pause garbage collection, for reading, which creates millions of values at once."""
+    """Pause garbage collection, for reading, which creates millions of values at once.
+
+    Millions are then collected once, so that they are old: else the next three collections would visit all of them.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
+            if gc.get_count()[0] > MANY:
+                gc.collect()
             gc.enable()

@@ -119,9 +119,7 @@ def _refused(path: PathChain, rule: str, message: str, faults: list[Fault]) -> N
 def _files(path: Path, faults: list[Fault]) -> Iterator[tuple[str, str]]:
     try:
         if not path.is_dir():
-            with path.open("rb") as opened:  # a pipe or a device has no size
-                content = opened.read(LIMITS.size + 1)
-            yield from _text(content, str(path), faults)
+            yield from _text(_bytes_of(path), str(path), faults)
             return
         entries = sorted(path.iterdir())
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
@@ -138,6 +136,11 @@ def _files(path: Path, faults: list[Fault]) -> Iterator[tuple[str, str]]:
         within = "; directories in it are not read" if any(entry.is_dir() for entry in entries) else ""
         message = f"has no file that ends in {', '.join(SUFFIXES[:3])}{within}"
         faults.append(Fault(source=str(path), rule="skipped", message=message))
+
+
+def _bytes_of(path: Path) -> bytes:
+    with path.open("rb") as opened:  # a pipe or a device has no size
+        return opened.read(LIMITS.size + 1)
 
 
 def _sort_of_file(path: Path) -> str:
@@ -167,7 +170,8 @@ def _text(content: str | bytes, name: str, faults: list[Fault]) -> Iterator[tupl
         faults.append(_too_long(name))
         return
     try:
-        yield name, _decoded(content) if isinstance(content, bytes) else content
+        content = _decoded(content) if isinstance(content, bytes) else content  # the bytes are not kept beside it
+        yield name, content
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         message = f"is not {error.encoding.upper()} text: {error.reason}"

@@ -348,8 +348,9 @@ class Snapshot:
     def copied(self) -> Snapshot:
         """Return an independent copy; it takes a fiftieth of what building it takes, as frozen objects are shared."""
         copy = Snapshot()
-        for name in _BY_KEY:
-            setattr(copy, name, dict(getattr(self, name)))
+        for name, value in vars(self).items():
+            if isinstance(value, dict):
+                setattr(copy, name, dict(value))
         copy._by_class = {name: dict(of_class) for name, of_class in self._by_class.items()}
         copy._node_infos = {name: info.copied() for name, info in self._node_infos.items()}
         copy._csi_nodes_written, copy.moment = self._csi_nodes_written, self.moment
@@ -397,12 +398,6 @@ class Snapshot:
         return isinstance(other, Snapshot) and self.facts() == other.facts()
 
     __hash__ = None  # type: ignore[assignment]
-
-
-_BY_KEY = (
-    "_pods", "_nominated", "_claims", "_volumes", "_classes", "_namespaces", "_budgets", "_csi_nodes", "_csi_drivers",
-)
-"""The attributes of a snapshot that map keys to frozen values."""
 
 
 def _put(store: dict[Any, Any], key: Any, new: Any) -> None:
