@@ -316,10 +316,11 @@ class PodCounts:
         """Return the pods on nodes that have a label, by its value; of a key that is asked for first all are read."""
         found = self._carriers.get(label)
         if found is None:
-            found = self._carriers[label] = {}
+            found = {}
             for info in node_infos:
                 for pod in info.pods.values() if info.row >= 0 else ():
                     _put_pod(found, label, pod, info.row)
+            self._carriers[label] = found  # not before it is whole: an interrupt must leave no half of it
         return found
 
     def _forget(self, matchers: tuple[PodMatcher, ...]) -> None:
