@@ -33,6 +33,8 @@ def actors_called(world: Simulation, name: str) -> list[str]:
 def actor_with_cause(world: Simulation, name: str | None, cause: str) -> tuple[str, str]:
     """Return the actor that may take up a cause, the one that waits longest, with the cause as it knows it.
 
+    The turn of a plain step counts, though time or turns that do nothing else have to come before it.
+
     Args:
         world: the world at its present place.
         name: what a user calls the actor or component; None: any.
@@ -42,13 +44,16 @@ def actor_with_cause(world: Simulation, name: str | None, cause: str) -> tuple[s
         UnknownName: there is no such actor, or none that may take this up; the message lists what there is.
     """
     waiting: list[NextTurn] = world.next_actors()
-    if name is not None:
-        meant = _meant(world, name)[1]
+    meant = None if name is None else _meant(world, name)[1]
+    if meant is not None:
         waiting = [each for each in waiting if each.actor in meant]
     keys = matching_keys(world.log.objects, cause)
     wanted = {cause, *("/".join(key) for key in keys), *("/".join(key[1:]).lstrip("/") for key in keys)}
     if ready := sorted((each for each in waiting if each.cause in wanted), key=lambda each: each.since):
         return ready[0].actor, ready[0].cause
+    for turn in world.preview(most=1):
+        if turn.cause in wanted and (meant is None or turn.actor in meant):
+            return turn.actor, turn.cause
     causes = list(dict.fromkeys(each.cause for each in waiting))
     listed, hint = ", ".join(causes[:MAX_LISTED]) or "none", did_you_mean(cause, causes)
     raise UnknownName(f"{name or 'nobody'} has nothing to do about {cause!r}; there are: {listed}{hint}")

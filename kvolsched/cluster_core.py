@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self, TypeVar
 
@@ -32,7 +33,7 @@ from .rule_settings import IN_TREE, MANAGER
 from .scheduler.columns.kept_snapshot import KeptSnapshot
 from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .workloads import with_generated_names
-from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_of, moment, ref, uid_of
+from .world.apiserver import EPOCH, LAST, ORIGIN, RefusedWrite, Write, key_of, moment, ref, uid_of
 from .world.component import WORLD, Component
 from .world.history import Turn
 from .world.log import Key
@@ -448,10 +449,15 @@ class ClusterCore:
 
     def _step_of(self, actor: str | None, cause: str | None, *, turns: bool) -> list[Turn]:
         """Make a step of the first actor of these names that has something to do about a cause."""
-        names: Sequence[str | None] = [None] if actor is None else actors_called(self.world, actor)
-        tries = [(name, None) for name in names] if cause is None else [actor_with_cause(self.world, actor, cause)]
-        for name, chosen in tries:
-            if taken := self.world.step(name, chosen, turns=turns):
+        if cause is not None:
+            who, chosen = actor_with_cause(self.world, actor, cause)
+            with suppress(LookupError):
+                if taken := self.world.step(who, chosen, turns=turns):
+                    return taken
+            comes = any((turn.actor, turn.cause) == (who, chosen) for turn in self.world.preview(most=1))
+            return self.world.step(turns=turns) if comes else []  # time, or turns that do nothing else, come before it
+        for name in actors_called(self.world, str(actor)):
+            if taken := self.world.step(name, turns=turns):
                 return taken
         return []
 
@@ -583,8 +589,8 @@ class ClusterCore:
         >>> str(ClusterCore().moment)
         '2026-01-01 00:00:00+00:00'
         """
-        start = EPOCH + self.world.log.notes.get(ORIGIN, 0.0)
-        return datetime.fromtimestamp(start, UTC) + timedelta(seconds=self.now)
+        seconds = self.world.log.notes.get(ORIGIN, 0.0) + self.now
+        return datetime.fromtimestamp(EPOCH, UTC) + timedelta(seconds=min(seconds, LAST))
 
     @property
     def next(self) -> PossibleTurns:

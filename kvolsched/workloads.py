@@ -96,7 +96,7 @@ def seconds_until_available(pod: Pod, min_ready_seconds: int, now: str) -> float
     since = condition.last_transition_time if condition is not None else None
     if not min_ready_seconds or not since:
         return 0.0
-    passed = datetime.fromisoformat(now) - datetime.fromisoformat(since)
+    passed = datetime.fromisoformat(now) - datetime.fromisoformat(since.upper())
     return min_ready_seconds - passed.total_seconds()
 
 

@@ -107,7 +107,7 @@ def _still_disrupted(ctx: TurnContext, cause: str, budget: PodDisruptionBudget, 
         since = budget.status.disrupted_pods.get(pod.metadata.name)
         if since is None or pod.metadata.deletion_timestamp is not None:
             continue
-        passed = (datetime.fromisoformat(ctx.moment) - datetime.fromisoformat(since)).total_seconds()
+        passed = (datetime.fromisoformat(ctx.moment) - datetime.fromisoformat(since.upper())).total_seconds()
         if passed < DELETION_TIMEOUT:
             left[pod.metadata.name] = since
             ctx.wake_after(cause, DELETION_TIMEOUT - passed)

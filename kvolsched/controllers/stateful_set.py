@@ -44,6 +44,7 @@ NAME = "statefulset-controller"
 KIND = "StatefulSet"
 POD_NAME = "statefulset.kubernetes.io/pod-name"
 POD_INDEX = "apps.kubernetes.io/pod-index"
+BURST = 500  # most pods that one sync creates, so that a step ends whatever the spec asks for; Kubernetes has no bound
 
 
 @attrs.frozen(kw_only=True)
@@ -152,11 +153,13 @@ class StatefulSetReplicas:
 
     def scale_up(self) -> bool:
         """Create missing replicas and replace those that have ended; say whether the sync stops here."""
+        created = 0
         for ordinal in self.ordinals:
             pod = self.pods.get(ordinal)
             if pod is None:
                 self._create(ordinal)
-                if self.is_ordered:
+                created += 1
+                if self.is_ordered or created == BURST:
                     return True
             elif pod.terminal:
                 if pod.metadata.deletion_timestamp is None:

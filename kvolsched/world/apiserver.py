@@ -25,6 +25,7 @@ from .log import Key, Log, Note
 CLOCK = Note("world", "clock", "")
 ORIGIN = Note("world", "origin", "")  # seconds from EPOCH to time 0 of the clock: 0, or when a dump was taken
 EPOCH = 1_767_225_600  # 2026-01-01T00:00:00Z, the start of simulated time
+LAST = 253_402_300_799 - EPOCH  # the end of the year 9999: what comes later is written as this
 
 
 class Patch(Protocol):
@@ -140,8 +141,8 @@ def moment(log: Log, after: float = 0.0) -> str:
 
 
 def timestamp(seconds: float) -> str:
-    """Return a time in seconds since EPOCH as manifests write it (RFC 3339, whole seconds, UTC)."""
-    return _timestamp_of_whole(int(seconds))
+    """Return a time in seconds since EPOCH as manifests write it (RFC 3339, whole seconds, UTC, year 9999 at most)."""
+    return _timestamp_of_whole(int(min(seconds, LAST)))
 
 
 @lru_cache(maxsize=1 << 12)

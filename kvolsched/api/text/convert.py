@@ -12,6 +12,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from importlib import resources
 from operator import attrgetter
@@ -211,7 +212,14 @@ def _read_int_or_string(value: Any, path: PathChain, problems: list[Problem]) ->
 
 @lru_cache(maxsize=1 << 14)
 def _is_time(text: str) -> bool:
-    return _TIME.fullmatch(text) is not None
+    """Say whether a text is a moment of the years 1 to 9999, written as RFC 3339 wants it."""
+    if _TIME.fullmatch(text) is None:
+        return False
+    try:
+        datetime.fromisoformat(text.upper()).astimezone(UTC)
+    except (ValueError, OverflowError):  # the 30th of February, or a year before the first
+        return False
+    return True
 
 
 def _read_time(value: Any, path: PathChain, problems: list[Problem]) -> Any:
