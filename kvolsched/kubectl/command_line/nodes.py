@@ -35,8 +35,10 @@ def drain(command: Command) -> None:
         try:
             _drain(command, name)
         except ValueError as error:
-            cordoned = command.cluster[f"node/{name}"].spec.unschedulable
-            command.out += [f"node/{name} already cordoned"] if cordoned else command.cluster.cordon(name).lines
+            if command.cluster[f"node/{name}"].spec.unschedulable:
+                command.out.append(f"node/{name} already cordoned")
+            else:
+                perform(command, lambda name=name: command.cluster.cordon(name))  # type: ignore[misc]
             why = str(error).partition(" due to error: ")[2]
             command.warn(f"error: {error}, continuing command...")
             remaining[name] = why
