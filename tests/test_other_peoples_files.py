@@ -1,12 +1,19 @@
 """Whatever file a person brings is read, skipped with a line, or refused clearly: files as editors, tools and slips make them."""
 
 import datetime as dt
+import errno
+import io
 import os
+import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from mutations import mutated
 
+import kvolsched
 from kvolsched import Cluster, ManifestError
 from kvolsched.cli import main
 
@@ -214,7 +221,7 @@ def test_what_is_no_file_is_skipped_with_a_line(tmp_path):
     [
         ({1: 2}, "kind are missing"), ({"apiVersion": "v1", "kind": "Pod", (1, 2): 3}, "a key is a text, got tuple"),
         ({"a": {"b": [object()]}}, "a.b[0]: wants plain data, got object"), ({"a": {1, 2}}, "got set"), (5, "got int"),
-        (None, "got NoneType"), ({"kind": Cluster}, "got type"),
+        (None, "got NoneType"), ({"kind": Cluster}, "got type"), ({"kind": {"a": 1}}, "apiVersion"),
     ],
 )
 def test_data_that_no_text_could_hold_is_refused(data, words):
@@ -283,3 +290,95 @@ def test_a_command_says_what_it_skipped(tmp_path):
 
     assert (0, 1) == (code, error.count("; skipped"))
     assert "skipped" not in out
+
+
+EVERY_COMMAND = [
+    ["scenarios"], ["run", "zonal-example"], ["explore", "zonal-example", "--max-states", "50"], ["why", "FILE"], ["get", "FILE", "pods"],
+    ["describe", "FILE", "pods"], ["decode", "0/1 nodes are available: 1 Insufficient cpu."], ["check", "FILE", "--cluster", "FILE"],
+]
+
+
+class FullDisk(io.TextIOWrapper):
+    """Standard output on a disk without room, or a pipe whose reader has gone; what is kept is written at the end."""
+
+    def __init__(self, number):
+        super().__init__(io.BytesIO(), encoding="utf-8")
+        self.number, self.kept = number, 0
+
+    def write(self, text):
+        """Keep a text."""
+        self.kept += len(text)
+        return len(text)
+
+    def flush(self):
+        """Fail as the system does."""
+        if self.kept:
+            raise OSError(self.number, os.strerror(self.number))
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EPIPE], ids=["full", "closed"])
+@pytest.mark.parametrize("words", EVERY_COMMAND, ids=lambda words: words[0])
+def test_output_that_cannot_be_written_is_one_line(folder, monkeypatch, capsys, words, number):
+    """On a full disk every command ends with one line and code 1; behind `| head` without a word."""
+    (folder / "all.yaml").write_text(BOTH)
+    monkeypatch.setattr("sys.stdout", FullDisk(number))
+    with pytest.raises(SystemExit) as ended:
+        main(["all.yaml" if word == "FILE" else word for word in words])
+    said = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("1 ")]
+
+    assert 1 == ended.value.code
+    assert ([] if number == errno.EPIPE else ["Error: cannot write the output: No space left on device"]) == said[-1:]
+
+
+@pytest.mark.parametrize("options", [["-o", "more"], ["-o", "none/x"]])
+def test_files_that_cannot_be_written_are_one_line(folder, options):
+    """A directory instead of a file, or none where one should lie, is named."""
+    (folder / "all.yaml").write_text(BOTH)
+    (folder / "more").mkdir()
+    code, _, error = run("redact", "all.yaml", *options)
+
+    assert code in (1, 2)
+    assert options[-1].partition("/")[0] in error.splitlines()[-1]
+
+
+def test_a_terminal_of_few_characters_shows_codes(folder):
+    """A character that the encoding of the output lacks is written as its code, not a traceback."""
+    (folder / "all.yaml").write_text(BOTH + "---\n" + POD.replace("web", "other") % "us")
+    done = subprocess.run([sys.executable, "-m", "kvolsched", "why", "all.yaml", "--pod", "web"], env={**os.environ, "PYTHONIOENCODING": "ascii",
+                          "PYTHONPATH": str(Path(kvolsched.__file__).parent.parent)}, capture_output=True, check=False)
+
+    assert (0, b"") == (done.returncode, done.stderr)
+    assert done.stdout.isascii()
+
+
+# -- gone wrong at random -------------------------------------------------------------------------------------------------
+
+SHIPPED = sorted((Path(kvolsched.__file__).parent / "manifests").glob("*.yaml"))
+
+
+def gone_wrong(seed):
+    """Return bytes of a shipped manifest, or a recorded one, with slips of all sorts: in its data, its text, its bytes."""
+    chance = random.Random(seed)
+    content = bytearray((mutated(seed) if chance.random() < 0.5 else chance.choice(SHIPPED).read_text())[:50_000].encode("utf-8", "replace"))
+    for _ in range(chance.choice((0, 1, 3))):
+        content[chance.randrange(len(content))] = chance.randrange(256)
+    return bytes(content)
+
+
+def test_files_gone_wrong_are_answered_or_refused():
+    """Loading, asking why and a few steps end in an answer or in one ManifestError, whatever became of a file."""
+    ends = {"answered": 0, "refused": 0}
+    for seed in range(200):
+        try:
+            cluster = Cluster.from_manifests(gone_wrong(seed))
+            answers = [cluster.why(), *(cluster.step() for _ in range(4)), cluster.next, cluster.why(), cluster.get("pods")]
+        except ManifestError:
+            ends["refused"] += 1
+        except Exception as error:
+            error.add_note(f"gone_wrong({seed})")
+            raise
+        else:
+            assert all(isinstance(repr(answer), str) for answer in answers)
+            ends["answered"] += 1
+
+    assert min(ends.values()) > 30, ends

@@ -88,7 +88,7 @@ def skipped_problem(data: Any, problems: Sequence[Problem]) -> Problem | None:
     if isinstance(kind, str) and kind.endswith("List"):
         return None
     names = [metadata.get(key) for key in ("name", "Name", "generateName")] if isinstance(metadata, dict) else []
-    if not kind or (not data.get("apiVersion") and kind not in KINDS_BY_NAME):
+    if not kind or (not data.get("apiVersion") and str(kind) not in KINDS_BY_NAME):
         absent = " and ".join(key for key in ("apiVersion", "kind") if not data.get(key))
         is_or_are = "are" if " " in absent else "is"
         return Problem((), "skipped", None, f"is no object of Kubernetes: {absent} {is_or_are} missing")
