@@ -46,8 +46,17 @@ class Record:
 SEVERITY = ["passed", "skipped", "failed"]
 
 
+def pytest_addoption(parser):
+    """Take `--coverage`."""
+    parser.addoption("--coverage", action="store_true", help="print the lines of kvolsched that no test reached")
+
+
 def pytest_configure(config):
-    """Record where asked to, once: in the main process, which hears every report."""
+    """Watch lines if asked to; record where asked to, once: in the main process, which hears every report."""
+    if config.getoption("coverage"):
+        import line_coverage
+
+        config.pluginmanager.register(line_coverage.LineCoverage(config), "line-coverage")
     path = os.environ.get("KVOLSCHED_CHECKLIST")
     if path and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Record(Path(path)), "checklist-record")
@@ -66,52 +75,19 @@ def pytest_make_collect_report(collector):
     return report
 
 
-# What runs without the tracer of coverage, which makes a test three times as slow: files, folders and single tests whose
-# searches, random clusters and recorded cases take long. The lines that they run are run by other tests as well.
-UNTRACED = frozenset({
-    "test_architecture.py", "test_certificates.py", "test_checklist.py", "test_columns.py", "test_controller_races.py", "test_discoveries.py",
-    "test_experiments_page.py", "test_fault_runs.py", "test_fill.py", "test_metamorphic.py", "test_mutated.py", "test_notebooks.py",
-    "test_pages.py", "test_preemption.py", "test_preferences.py", "test_queue_moves.py", "test_readme.py",
-    "test_real_components.py", "test_recorded.py", "test_scenarios.py", "test_snapshot.py", "test_stranded.py",
-    "test_traces.py", "test_volume_families.py", "test_volume_plugins.py", "test_wheel.py",
-    "test_a_leader_change_at_any_moment_is_searched", "test_a_pass_leaves_the_cluster_as_it_found_it",
-    "test_a_picture_fits_its_width", "test_a_redacted_cluster_answers_the_same", "test_applying_twice_is_applying_once", "test_causes_stay_inside_the_picture",
-    "test_columns_say_what_rules_say", "test_demands_say_what_the_plugins_say", "test_each_fix_can_be_applied",
-    "test_each_mutant_fails_with_a_picture", "test_every_fix_makes_the_pod_schedulable",
-    "test_figures_with_an_aim_are_measured", "test_five_thousand_nodes_in_a_second", "test_kube_scheduler_v1_36",
-    "test_memory_changes_nothing_of_a_result", "test_no_pass_says_otherwise",
-    "test_no_recorded_case_is_answered_otherwise", "test_recorded_answers_agree_with_the_witness",
-    "test_reductions_change_no_outcome", "test_sample_counts_ends_by_seed", "test_shortcuts_change_no_answer",
-    "test_texts_stay_in_their_cards_and_over_no_other_text", "test_the_price_of_an_object_does_not_grow",
-    "test_the_scheduler_says_the_same", "test_the_set_is_unsatisfiable_and_minimal",
-    "test_words_stay_inside_the_picture",
-})
-UNTRACED_FOLDERS = frozenset({"browser", "documents", "experiments", "notebooks"})
 # What takes long or waits for others is begun first, so that at the end no core waits for the other.
 FIRST = {name: place for place, name in enumerate((
-    "test_panel.py", "test_controls.py", "test_lab.py", "test_wheel.py", "test_discoveries.py", "test_fix.py", ".ipynb",
-    "test_mutated.py", "test_alternatives.py", "test_fill.py", "test_columns.py", "test_checklist.py"))}
+    "test_panel.py", "test_controls.py", "test_lab.py", "test_wheel.py", "test_lint.py", ".ipynb", "test_fill.py",
+    "test_alternatives.py", "test_mutated.py", "test_columns.py", "test_fix.py", "test_discoveries.py",
+    "test_checklist.py"))}
 
 
 def pytest_collection_modifyitems(items):
-    """Order the files; let the numbers travel with the reports, and who proves them; leave long tests untraced."""
+    """Order the files; let the numbers travel with the reports, and who proves them."""
     items.sort(key=lambda item: FIRST.get(item.path.name, FIRST.get(item.path.suffix, len(FIRST))))
     for item in items:
-        names = {item.path.name, getattr(item, "originalname", "")}
-        if names & UNTRACED or item.path.parent.name in UNTRACED_FOLDERS:
-            item.add_marker("no_cover")
         if marked := checklist.marks(item):
             item.user_properties.append(("checklist", marked))
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Say of how many tests the coverage is."""
-    ran = [report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, ())
-           if report.when == "call"]
-    if terminalreporter.config.pluginmanager.hasplugin("_cov") and ran:
-        traced = sum("no_cover" not in report.keywords for report in ran)
-        terminalreporter.write_line(f"The coverage is that of {traced} of {len(ran)} tests: the others run untraced, "
-                                    "see UNTRACED in tests/conftest.py.")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -125,16 +101,3 @@ def pytest_xdist_make_scheduler(config, log):
             return "browser" if path.parent.name == "browser" else str(path)
 
     return ByFile(config, log)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    """Leave the kernels of stored notebooks untraced: nbval would trace them by itself."""
-    if item.path.suffix != ".ipynb":
-        return (yield)
-    options = item.config.option
-    sources, options.cov_source = getattr(options, "cov_source", None), None
-    try:
-        return (yield)
-    finally:
-        options.cov_source = sources

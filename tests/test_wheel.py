@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -40,17 +41,20 @@ def interpreter(version):
 
 @pytest.fixture(scope="module")
 def pip(tmp_path_factory):
-    """Return a pip of its own, which installs for other environments as well."""
-    folder = tmp_path_factory.mktemp("pip")
-    run(sys.executable, "-m", "venv", folder)
-    return folder / "bin" / "pip"
+    """Return a pip that installs for other environments as well: of this environment if uv did not make it, or its own."""
+    python = sys.executable
+    if find_spec("pip") is None:
+        folder = tmp_path_factory.mktemp("pip")
+        run(python, "-m", "venv", folder)
+        python = folder / "bin" / "python"
+    return python, "-m", "pip"
 
 
 @pytest.fixture(scope="module")
 def wheel(pip, tmp_path_factory):
     """Build the wheel once."""
     folder = tmp_path_factory.mktemp("wheel")
-    run(pip, "wheel", "--quiet", "--no-deps", ROOT, "-w", folder)
+    run(*pip, "wheel", "--quiet", "--no-deps", ROOT, "-w", folder)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -63,7 +67,7 @@ def test_the_wheel_runs_the_readme_in_an_empty_environment(version, pip, wheel, 
         pytest.skip(f"Python {version} with ensurepip is not installed here")
     home = tmp_path / "environment"
     run(python, "-m", "venv", "--without-pip", home)
-    run(pip, "--python", home / "bin" / "python", "install", "--quiet", "--no-compile", "--disable-pip-version-check", wheel)
+    run(*pip, "--python", home / "bin" / "python", "install", "--quiet", "--no-compile", "--disable-pip-version-check", wheel)
     outside = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     printed = run(
         home / "bin" / "python", "-c", EXAMPLES, ROOT / "README.md", home,

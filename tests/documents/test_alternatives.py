@@ -1,7 +1,9 @@
 """What the documents reject: each design runs by its name, fails by itself for the document's reason, and `design` does not."""
 
+from functools import cache
 from itertools import combinations
 
+import attrs
 import pytest
 from documents.clusters import cluster, events, reach, refusal, where
 from manifests import HOST, ZONE, claim, node, pod, spread, storage_class, volume
@@ -18,11 +20,17 @@ ONCE = [pytest.param(each, id=f"{each.alternative} {each.scenario}", marks=pytes
 # -- every one of them -------------------------------------------------------------------------------------------------
 
 
+@cache
+def ending(experiment):
+    """Return how an experiment ends; the design's end is asked for by each that it is compared with."""
+    return experiment.run()
+
+
 @pytest.mark.parametrize("experiment", ONCE)
 def test_each_fails_by_itself_and_the_design_does_not(experiment):
     """On its scenario the rejected design fails, in the natural order or in one that is found; the design in none."""
     assert experiment.run()
-    assert not experiment.run("design")
+    assert not ending(attrs.evolve(experiment, alternative="design", section="", checklist=()))
 
 
 def test_their_names_are_revisions():
