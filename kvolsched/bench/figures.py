@@ -29,7 +29,7 @@ from ..world.reconciler import Reconciler
 from ..world.simulation import Simulation
 from . import worker
 from .dump import PENDING, dump_figures
-from .loop import LoopTimer, growth
+from .loop import LoopTimer, alternately
 from .measuring import HOUSE, ProfileLine, least_cpu_seconds, profile
 from .passes import COUNT, PassTimer
 from .workloads import Workload, local_disks, workload
@@ -113,12 +113,10 @@ class Sizes:
     Args:
         nodes: the nodes of passes and loops.
         few_nodes: those that passes and loops are compared with.
-        growth_nodes: clusters on which few and many pods are compared.
         pods: how many pods arrive.
         many_pods: how many arrive where growth is measured.
         disks: local disks of a node, where many are compared with few.
-        limit: CPU seconds of one run of the loop; a longer one is measured in part.
-        runs: how many runs of each loop.
+        runs: how many runs of what is compared.
         passes: how many passes a run has.
         states: states that the explorer visits.
         applied: objects that are applied.
@@ -128,12 +126,10 @@ class Sizes:
 
     nodes: int = 5_000
     few_nodes: int = 500
-    growth_nodes: tuple[int, ...] = (1_000, 5_000)
     pods: int = 1_000
     many_pods: int = 10_000
     disks: tuple[int, int] = (2, 20)
-    limit: float = 3.0
-    runs: int = 2
+    runs: int = 3
     passes: int = COUNT
     states: int = 20_000
     applied: int = 10_000
@@ -142,7 +138,7 @@ class Sizes:
 
 
 SMALL = Sizes(
-    nodes=24, few_nodes=12, growth_nodes=(12,), pods=6, many_pods=12, disks=(2, 3), runs=1, passes=6, states=200,
+    nodes=24, few_nodes=12, pods=6, many_pods=12, disks=(2, 3), runs=1, passes=6, states=200,
     applied=20, history=10, dump=False,
 )  # fmt: skip
 Measure = Callable[[], Iterator[Measurement]]
@@ -206,25 +202,20 @@ def _local_class(nodes: int, pods: int) -> Iterable[dict[str, Any]]:
 
 
 def _loop(sizes: Sizes, chosen: Workload, rate: float) -> Iterator[Measurement]:
-    """Yield the speed of the loop, and how the cost of a pod grows with the number of pods and of nodes."""
+    """Yield the speed of the loop, and how the cost of a pod grows with nodes and pods, all of whole runs."""
     few, many = sizes.pods, sizes.many_pods
-    timer = LoopTimer(chosen, sizes.nodes, few)
-    cost = timer.cost(few, sizes.runs, sizes.limit)
+    timer, small = (LoopTimer(chosen, size, few) for size in (sizes.nodes, sizes.few_nodes))
+    cost, of_few_nodes = alternately((timer, small), few, sizes.runs)
     name = f"the loop, {chosen.name}, {sizes.nodes:,} nodes, {few:,} pods"
     note = f"{cost.turns:.1f} turns, {cost.writes:.1f} writes a pod"
     figure = Measurement(name, cost.rate, "pods/s", at_least=rate, note=note)
     yield _explained(figure, lambda: timer.run(max(1, few // 4)))
-    small = LoopTimer(chosen, sizes.few_nodes, few).cost(few, sizes.runs, sizes.limit)
-    grown = cost.microseconds / small.microseconds
+    grown = cost.microseconds / of_few_nodes.microseconds
     yield Measurement(f"  a pod's cost against {sizes.few_nodes:,} nodes", grown, "times", at_most=1.3, gate=True)
-    for size in sizes.growth_nodes:
-        grower = LoopTimer(chosen, size, many)
-        costs = list(growth(grower, few, many, sizes.runs, sizes.limit))
-        note = "" if costs[1].share > 0.99 else f"{costs[1].share:.0%} of the turns of {many:,} pods measured"
-        name = f"  a pod's cost, {many:,} against {few:,} pods, {size:,} nodes"
-        ratio = costs[1].microseconds / costs[0].microseconds
-        at_most = None if note else 1.2  # the first turns of a burst are not like the others: not judged
-        yield Measurement(name, ratio, "times", at_most=at_most, gate=not note, note=note)
+    whole = LoopTimer(chosen, sizes.nodes, many).cost(many, 1)  # long enough for one run to be a mean
+    name = f"  a pod's cost, {many:,} against {few:,} pods, {sizes.nodes:,} nodes"
+    grown = whole.microseconds / cost.microseconds
+    yield Measurement(name, grown, "times", at_most=1.2, gate=True)
 
 
 def _turn(sizes: Sizes) -> Iterator[Measurement]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import attrs
 
@@ -141,13 +141,7 @@ def bytes_per_pod(workload: Workload) -> float:
     return traced_bytes(lambda: cluster.run(steps=MOST_STEPS, seconds=FOREVER)) / TRACED
 
 
-def growth(timer: LoopTimer, few: int, many: int, runs: int, limit: float) -> Iterator[LoopCost]:
-    """Yield the costs of a pod where few and where many arrive, measured alternately."""
-    smalls, bigs = [], []
-    for _ in range(runs):
-        smalls.append(timer.cost(few, 1, limit))
-        bigs.append(timer.cost(many, 1, limit))
-        if bigs[-1].share < 1:
-            break
-    yield min(smalls, key=lambda cost: cost.microseconds)
-    yield min(bigs, key=lambda cost: cost.microseconds)
+def alternately(timers: Sequence[LoopTimer], pods: int, runs: int) -> list[LoopCost]:
+    """Return for each of some timers the cost of a pod, whole runs measured in turn, of each the least."""
+    found = [[timer.cost(pods, 1) for timer in timers] for _ in range(runs)]
+    return [min(costs, key=lambda cost: cost.microseconds) for costs in zip(*found, strict=True)]
