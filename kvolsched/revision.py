@@ -55,7 +55,15 @@ from .scheduler.columns.kept_snapshot import KeptSnapshot
 from .scheduler.columns.snapshot import Snapshot
 from .scheduler.framework.profile import Profile
 from .scheduler.loop.assume_cache import KINDS, AssumeCache
-from .scheduler.loop.binding_flow import BindWorker, Strategy, TwoPasses, WaitInPreBind, named_volume, pod_claims
+from .scheduler.loop.binding_flow import (
+    BindWorker,
+    Strategy,
+    TwoPasses,
+    WaitInPreBind,
+    cancel_binding,
+    named_volume,
+    pod_claims,
+)
 from .scheduler.loop.evictor import Evictor
 from .scheduler.loop.rollback_marker import RollbackMarker
 from .scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
@@ -299,7 +307,7 @@ class Revision(SettableRules):
         """
         respects_gates = self.settings.is_on(SCHEDULER, DIRECTIVES_GATE)
         judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, respects_gates)
-        evicting = (Evictor(),) if self.profile.preempts else ()
+        evicting = (Evictor(cancel_binding),) if self.profile.preempts else ()
         rolling = (RollbackMarker(),) if self.settings.rollback else ()
         actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)
 

@@ -169,7 +169,7 @@ def said_nodes(demand, objects):
 
 def run_out(cluster):
     """Run a cluster until nothing is left to do, and return its objects and whether it came to rest."""
-    run = cluster.run(steps=4000, seconds=120.0)
+    run = cluster.run(steps=4000, seconds=600.0)
     return cluster.world.log.objects, run.ended.startswith("nothing is left to do")
 
 

@@ -11,11 +11,14 @@ from stuck_clusters import HOST, POD, ZONE, manifest, stuck_clusters
 
 from kvolsched import Cluster
 from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.kinds.pod import PreferredSchedulingTerm
+from kvolsched.api.kinds.selector import NodeSelectorTerm, Requirement
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.conform import read
 from kvolsched.revision import upstream
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
+from kvolsched.scheduler.plugins.node_affinity import unreadable_preferences
 from kvolsched.why.demands import demands, minimal_unsatisfiable_core
 
 RECORDED = Path(__file__).parent / "conformance"
@@ -208,3 +211,48 @@ def test_a_fix_tells_of_pods_that_the_scheduler_evicts_for_it():
 
     assert ("default/p gets a node, but nobody creates default/low again",) == labelled.costs_others
     assert [] == list(faults_of_fixes(cluster, POD))
+
+
+def preferring(value):
+    """Return a node affinity that prefers nodes with more of something."""
+    part = {"key": "gen", "operator": "Gt", "values": [value]}
+    wish = {"weight": 1, "preference": {"matchExpressions": [part]}}
+    return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [wish]}}
+
+
+UNREAD = (
+    'running PreScore plugin "NodeAffinity": [0].matchExpressions[0].values[0]: Invalid value: "x": '
+    "for 'Gt', 'Lt' operators, the value must be an integer"
+)
+
+
+@pytest.mark.parametrize(("nodes", "value", "state"), [(2, "x", "unschedulable"), (2, "1", "bound"), (1, "x", "bound")])
+def test_a_preference_that_cannot_be_read_ends_each_pass_that_has_to_rank(nodes, value, state):
+    """With two nodes that fit, the pass ends with the message of PreScore; a single node is taken without ranking."""
+    cluster = Cluster.from_manifests([*(node(f"n{number}") for number in range(nodes)),
+                                      pod("p", "web", affinity=preferring(value))])  # fmt: skip
+    cluster.run(seconds=20.0)
+    answer = cluster.why("p")
+
+    assert state == answer.state
+    if state == "unschedulable":
+        condition = cluster["pod/p"].status.condition("PodScheduled")
+        assert ("SchedulerError", UNREAD, UNREAD) == (condition.reason, condition.message, answer.sentence)
+        assert "2 of 2 nodes fit, but they cannot be ranked" in repr(answer)
+        assert ["remove the preferred node affinity that cannot be read"] == [fix.words for fix in cluster.fix("p")]
+        assert [] == list(faults_of_fixes(cluster, POD))
+
+
+def test_words_for_every_value_that_is_no_label():
+    """A value may be wrong in two ways, and several terms together; a term of weight 0 is not read."""
+    parts = tuple(Requirement(key="gen", operator=operator, values=(value,))
+                  for operator, value in (("Gt", "-x"), ("In", "ok"), ("In", "no way")))  # fmt: skip
+    read, skipped = (PreferredSchedulingTerm(weight=weight, preference=NodeSelectorTerm(match_expressions=parts))
+                     for weight in (1, 0))  # fmt: skip
+    faults = [fault.partition(": a valid label must be")[0] for fault in unreadable_preferences([skipped, read])]
+
+    assert [
+        "[1].matchExpressions[0].values[0]: Invalid value: \"-x\": for 'Gt', 'Lt' operators, the value must be an integer",
+        '[1].matchExpressions[0].values[0][gen]: Invalid value: "-x"',
+        '[1].matchExpressions[2].values[0][gen]: Invalid value: "no way"',
+    ] == faults

@@ -120,3 +120,33 @@ def test_a_more_important_pod_takes_the_promise():
     assert made["pod/highest"].spec.node_name == "n"
     assert made["pod/high"].spec.node_name == ""
     assert made["pod/high"].status.nominated_node_name == ""
+
+
+SLOW = [
+    {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "slow"}, "provisioner": "slow.csi",
+     "volumeBindingMode": "WaitForFirstConsumer"},
+    {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "default"},
+     "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "slow", "resources": {"requests": {"storage": "1Gi"}}}},
+]  # fmt: skip
+
+
+def test_the_binding_of_a_victim_that_waits_for_its_volumes_is_cancelled():
+    """It is not deleted: its binding fails, it goes back to the queue, and the node is free for the other pod."""
+    low = pod("low", 1)
+    low["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    made = Cluster.from_manifests([*FOUND, *SLOW, low], revision="upstream",
+                                  components={"slow.csi": {"kind": "zonal", "delay": 50.0}})  # fmt: skip
+    made.run(seconds=5.0)
+    assert made["pod/low"].status.nominated_node_name == "n"
+    made.apply(pod("high", 10))
+    since = len(made.world.turns)
+    made.run(seconds=5.0)
+    events = {(event.involved_object.name, event.reason): event.message for event in made.objects("events")}
+    failed = 'running PreBind plugin "VolumeBinding": binding volumes: context canceled'
+
+    assert "n" == made["pod/high"].spec.node_name
+    assert ("delete", "pod/low") not in [each[1:] for each in writes(made, since)]
+    assert f"Preempted by pod {made['pod/high'].metadata.uid} on node n" == events["low", "Preempted"]
+    assert any(failed == event.message for event in made.objects("events") if event.reason == "FailedScheduling")
+    assert ("", "") == (made["pod/low"].spec.node_name, made["pod/low"].status.nominated_node_name)
+    assert made["pod/low"].status.condition("DisruptionTarget") is None

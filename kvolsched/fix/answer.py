@@ -213,9 +213,9 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
         return Fixes(name, rules, f"nothing to fix: {state.headline}")
     trial = TrialCluster(objects_seen_by_scheduler(cluster), key, cluster.revision.profile, cluster.kept_snapshot)
     asked = AskedCluster(cluster, key, state)
-    ungating = tuple(pods.remove_gates(trial)) if asked.gates else ()
+    before = pods.let_it_be_tried(trial)
     unmet: tuple[Demand, ...] = ()
-    with trial.with_changes([change for edit in ungating for change in edit.changes]):
+    with trial.with_changes([change for edit in before for change in edit.changes]):
         judgement = trial.judge()
         if judgement.any_feasible:
             found: tuple[FoundFix, ...] = (FoundFix((), judgement.feasible),)
@@ -223,14 +223,14 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
             searched = search(trial)
             found, unmet = searched.found, searched.unmet
     if asked.is_large:
-        gated = [attrs.evolve(fix, edits=(*ungating, *fix.edits)) for fix in found]
+        gated = [attrs.evolve(fix, edits=(*before, *fix.edits)) for fix in found]
         fixes = [fix for fix in (_judged(asked, each) for each in gated) if fix is not None]
         numbered = tuple(attrs.evolve(fix, number=number) for number, fix in enumerate(fixes))
         if not numbered:
             return Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
         head = "judged by the plugins, cheapest first; in a large cluster `.try_it()` takes long, which runs one:"
         return Fixes(name, rules, head, numbered, judged_only=True)
-    needed = distinct(_without_unneeded_edits(asked, attrs.evolve(fix, edits=(*ungating, *fix.edits))) for fix in found)
+    needed = distinct(_without_unneeded_edits(asked, attrs.evolve(fix, edits=(*before, *fix.edits))) for fix in found)
     results = [_prove(asked, fix) for fix in needed]
     held = sorted((result for result in results if isinstance(result, Fix)), key=lambda fix: not _places(asked, fix))
     proved = tuple(attrs.evolve(fix, number=number) for number, fix in enumerate(held))

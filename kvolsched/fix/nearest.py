@@ -44,10 +44,10 @@ def nearest_edit(objects: Mapping[Key, Any], profile: Profile, kept: KeptSnapsho
         pod: `namespace/name`.
     """
     trial = TrialCluster(objects, Key("Pod", *pod.split("/")), profile, kept)
-    ungating = tuple(pods.remove_gates(trial))
-    with trial.with_changes([change for edit in ungating for change in edit.changes]):
+    before = pods.let_it_be_tried(trial)
+    with trial.with_changes([change for edit in before for change in edit.changes]):
         found = () if trial.judge().any_feasible else search(trial).found[:1]
-    edits = [*ungating, *(edit for fix in found for edit in fix.edits)]
+    edits = [*before, *(edit for fix in found for edit in fix.edits)]
     return ", and ".join(edit.words for edit in edits)
 
 

@@ -187,6 +187,27 @@ def drop_pod_affinity_term(demand: Demand, trial: TrialCluster, near: Sequence[N
     yield edit_spec(trial, f"remove the required {name} over {demand.about}", DROP_COST, affinity=looser)
 
 
+def let_it_be_tried(trial: TrialCluster) -> tuple[Edit, ...]:
+    """Return the edits without which no pass can succeed, whatever nodes there are."""
+    gates = tuple(remove_gates(trial))
+    with trial.with_changes([change for edit in gates for change in edit.changes]):
+        return (*gates, *drop_unreadable_preferences(trial))
+
+
+def drop_unreadable_preferences(trial: TrialCluster) -> Iterator[Edit]:
+    """Remove the preferred node affinity terms that cannot be read: with them no two nodes can be ranked."""
+    affinity = trial.pod.spec.affinity
+    wishes = affinity.node_affinity if affinity is not None else None
+    if affinity is None or wishes is None:
+        return
+    read = tuple(term for term in wishes.preferred
+                 if all(part.is_label_requirement for part in term.preference.match_expressions))  # fmt: skip
+    if read != wishes.preferred:
+        left = attrs.evolve(wishes, preferred=read)
+        words = "remove the preferred node affinity that cannot be read"
+        yield edit_spec(trial, words, DROP_COST, affinity=attrs.evolve(affinity, node_affinity=left))
+
+
 def remove_gates(trial: TrialCluster) -> Iterator[Edit]:
     """Remove the scheduling gates."""
     pod = trial.pod

@@ -16,7 +16,7 @@ from .plugins.default_preemption import DefaultPreemption
 from .plugins.dynamic_resources import DynamicResources
 from .plugins.image_locality import ImageLocality
 from .plugins.inter_pod_affinity import INTER_POD_AFFINITY_1_11, InterPodAffinity
-from .plugins.node_affinity import NodeAffinity, any_node
+from .plugins.node_affinity import NodeAffinity, any_node, any_preference
 from .plugins.node_name import NodeName
 from .plugins.node_ports import NodePorts
 from .plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation, score_balance
@@ -70,8 +70,8 @@ def design_profile() -> Profile:
             EnabledPlugin(NodeUnschedulable()),
             EnabledPlugin(fit, 1, "general"),
             EnabledPlugin(NodeName(mismatched=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
-            EnabledPlugin(NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restriction=any_node),
-                          1, "general"),
+            EnabledPlugin(NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restriction=any_node,
+                                       preference_faults=any_preference), 1, "general"),
             EnabledPlugin(TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1),
             EnabledPlugin(NodeVolumeLimits(counted=bound_volumes, document_name="MaxPDVolumeCount")),
             EnabledPlugin(CHECK_VOLUME_BINDING, 1),

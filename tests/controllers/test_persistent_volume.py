@@ -1,12 +1,14 @@
 """The PV controller in small worlds: what binds, what waits, what is released, and what a crash leaves to finish."""
 
+from types import SimpleNamespace
+
 import attrs
 import pytest
 from controllers.harness import Harness
 from objects import claim, node, pod, storage_class, volume
 
-from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS
+from kvolsched.api.kinds.meta import Frozen, evolve_parts
+from kvolsched.api.kinds.volume import PROVISIONED_BY, SELECTED_NODE_KEYS
 from kvolsched.cluster import Cluster
 from kvolsched.controllers import persistent_volume
 from kvolsched.controllers.persistent_volume import operations
@@ -152,6 +154,44 @@ def test_retain_keeps_a_released_volume_until_its_claim_ref_is_removed(options):
     world.change("pv/disk", lambda v: evolve_parts(v, spec={"claim_ref": None})).run()
     assert world["pv/disk"].status.phase == "Available"
     assert "pv.kubernetes.io/bound-by-controller" in world["pv/disk"].metadata.annotations
+
+
+@pytest.mark.parametrize(("options", "phase", "events"), [
+    (persistent_volume.UPSTREAM, "Released", []),
+    (persistent_volume.DESIGN, "Failed", [
+        ("VolumeFailedDelete", 'Error getting deleter volume plugin for volume "disk": no volume plugin matched')]),
+])
+def test_a_csi_volume_made_by_hand_is_left_to_its_driver(options, phase, events):
+    """With the policy Delete it stays Released, and nothing is said; 1.11 looked for a plugin and set it Failed."""
+    source = Frozen(csi=Frozen(driver="one.csi", volumeHandle="h"))
+    made = evolve_parts(volume(policy="Delete"), spec={"rest": source})
+    world = binder(options).create(storage_class(waits=False), made).run().create(claim()).run().delete("pvc/data").run()
+
+    assert (phase, events) == (world["pv/disk"].status.phase, world.events("disk"))
+
+
+@pytest.mark.parametrize(("options", "spec", "why"), [
+    (persistent_volume.UPSTREAM, {"volume_attributes_class_name": "gold", "access_modes": ("ReadOnlyMany",)},
+     "volumeAttributesClassName does not match"),
+    (persistent_volume.UPSTREAM, {"storage_class_name": "other"}, "storageClassName does not match"),
+    (persistent_volume.DESIGN, {"storage_class_name": "other"}, "storageClasseName does not match"),
+])
+def test_why_a_named_volume_is_no_match(options, spec, why):
+    """The class of attributes is compared before the access modes; 1.11 misspelt the storage class."""
+    world = binder(options).create(storage_class(), evolve_parts(volume(), spec=spec)).run()
+    world.create(claim(volumeName="disk")).run()
+
+    assert ("VolumeMismatch", f'Cannot bind to requested volume "disk": {why}') in world.events("data")
+
+
+def test_a_volume_whose_migration_cannot_be_written_says_so():
+    """The finalizer of a volume is part of the same write, so its error names both."""
+    made = evolve_parts(volume(), metadata={"annotations": Frozen({PROVISIONED_BY: "kubernetes.io/aws-ebs"})})
+    plan = SimpleNamespace(update=lambda *_, refusal_words: said.append(refusal_words))
+    said: list[str] = []
+    persistent_volume.UPSTREAM.migration.mark_volume(plan, made)
+
+    assert ["persistent Volume Controller can't anneal migration annotations or finalizer: {error}"] == said
 
 
 def test_a_second_claim_of_a_volume_is_refused_in_words():

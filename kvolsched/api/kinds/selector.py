@@ -7,6 +7,7 @@ them. Mirrors apimachinery `labels.Selector`, component-helpers `nodeaffinity` a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 
 import attrs
@@ -52,9 +53,20 @@ class Requirement:
 
         A node selector may hold others (`Gt ["-5"]`: no label value starts with a hyphen); their term matches nothing.
         """
-        if any(map(check_label_value, self.values)):
-            return False
-        return self.operator not in ("Gt", "Lt") or all(parse_integer(value) is not None for value in self.values)
+        return not self.label_faults("")
+
+    def label_faults(self, path: str) -> list[str]:
+        """Return what keeps Kubernetes from reading this as a label requirement, in its words; `path` leads here."""
+        faults = []
+        for place, value in enumerate(self.values):
+            if self.operator in ("Gt", "Lt") and parse_integer(value) is None:
+                words = "for 'Gt', 'Lt' operators, the value must be an integer"
+                faults.append(f"{path}.values[{place}]: Invalid value: {json.dumps(value)}: {words}")
+        for place, value in enumerate(self.values):
+            if wrong := check_label_value(value):
+                where = f"{path}.values[{place}][{self.key}]"
+                faults.append(f"{where}: Invalid value: {json.dumps(value)}: {'; '.join(wrong)}")
+        return faults
 
     def __str__(self) -> str:
         match self.operator:

@@ -24,6 +24,7 @@ from ...world.plan import PlanBuilder, reference_of
 MIGRATED_TO = "pv.kubernetes.io/migrated-to"
 FINALIZER = "kubernetes.io/pv-controller"
 FAILED = "persistent Volume Controller can't anneal migration annotations: {error}"
+FAILED_VOLUME = "persistent Volume Controller can't anneal migration annotations or finalizer: {error}"
 
 
 @attrs.frozen
@@ -64,7 +65,7 @@ class CSIMigration:
             return volume
         new = evolve_parts(volume, metadata={"annotations": annotations, "finalizers": finalizers})
         words = f"PV controller updates the migration annotation and finalizer of {reference_of(volume)}"
-        plan.update(volume, new, words, refusal_words=FAILED)
+        plan.update(volume, new, words, refusal_words=FAILED_VOLUME)
         return new
 
     def _finalizers(self, volume: PersistentVolume, plugin: str) -> tuple[str, ...]:

@@ -330,6 +330,8 @@ class Operations:
             if not plugin.deletes:
                 raise NoPluginError("no deletable volume plugin matched")
             return plugin
+        if not self.options.driven_sources.isdisjoint(volume.spec.rest):
+            return None
         by_source = next((plugin for plugin in self.plugins if plugin.source in volume.spec.rest), None)
         if by_source is None or not by_source.deletes:
             why = "no volume plugin matched" if by_source is None else "no deletable volume plugin matched"
@@ -343,9 +345,11 @@ class Operations:
         raise NoPluginError(self.options.messages.unknown_plugin.format(plugin=name))
 
     def _is_to_delete(self, ctx: TurnContext, volume: PersistentVolume) -> bool:
-        """Say whether the API server still has a volume, released and not being deleted."""
+        """Say whether the API server still has a volume, released and not being deleted, if that counts."""
         stored: PersistentVolume | None = ctx.get_live(key_of(volume))
-        return stored is not None and stored.metadata.deletion_timestamp is None and self._is_released(ctx, stored)
+        if stored is None or (stored.metadata.deletion_timestamp is not None and not self.options.deletes_terminating):
+            return False
+        return self._is_released(ctx, stored)
 
     @staticmethod
     def _is_released(ctx: TurnContext, volume: PersistentVolume) -> bool:

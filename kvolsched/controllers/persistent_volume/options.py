@@ -62,6 +62,8 @@ class PVControllerOptions:
         is_delayed: whether claims of a class wait for a pod, before and after a node is selected.
         backs_off_after: which failed operations are not run again at once.
         finds_plugin_first: the plugin is looked up before an operation starts (v1.36.2), else within it (1.11).
+        driven_sources: sources of volumes that are left to their driver, whoever made them.
+        deletes_terminating: a released volume is deleted by its plugin although somebody deletes it already.
         in_tree_finalizer: finalizer of volumes that in-tree plugins provision with the policy Delete; "": none.
         provisioned_phase: phase of volumes that in-tree plugins provision.
         reread_claim_before_reclaim: ask the API server for a claim before its volume is released. Without it
@@ -89,6 +91,8 @@ class PVControllerOptions:
     is_delayed: Callable[..., bool] = class_delays
     backs_off_after: Callable[[str], bool] = every_failure
     finds_plugin_first: bool = True
+    driven_sources: frozenset[str] = frozenset({"csi"})
+    deletes_terminating: bool = True
     in_tree_finalizer: str = FINALIZER
     provisioned_phase: str = "Bound"
     reread_claim_before_reclaim: bool = True
@@ -113,6 +117,7 @@ DESIGN = PVControllerOptions(
     rules=DESIGN_RULES, messages=messages.V1_11, watches=(CLAIM, VOLUME, "StorageClass"),
     volume_checks=volume_checks.V1_11, claim_status=basic_claim_status, migration=NoMigration(),
     is_delayed=class_delays_until_selected, backs_off_after=failed_reclaim, finds_plugin_first=False,
-    in_tree_finalizer="", provisioned_phase="", reread_claim_before_reclaim=False,
+    driven_sources=frozenset(), deletes_terminating=False, in_tree_finalizer="", provisioned_phase="",
+    reread_claim_before_reclaim=False,
     provisioner_keys=(BETA_STORAGE_PROVISIONER,), in_tree_plugins=frozenset(MIGRATED), assign_default_class=False
 )

@@ -29,6 +29,17 @@ def class_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
     return "storageClassName does not match" if class_of_volume(volume) != class_of_claim(claim) else ""
 
 
+def class_check_1_11(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
+    """Reject a volume of another class, in the spelling of 1.11."""
+    return "storageClasseName does not match" if class_of_volume(volume) != class_of_claim(claim) else ""
+
+
+def attributes_class_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
+    """Reject a volume of another VolumeAttributesClass."""
+    asked, found = (obj.spec.volume_attributes_class_name or "" for obj in (claim, volume))
+    return "volumeAttributesClassName does not match" if asked != found else ""
+
+
 def volume_mode_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
     """Reject a block volume for a file system, and the other way round."""
     return "incompatible volumeMode" if mode(volume) != mode(claim) else ""
@@ -39,5 +50,7 @@ def access_mode_check(volume: PersistentVolume, claim: PersistentVolumeClaim) ->
     return "" if has_access_modes(volume, claim) else "incompatible accessMode"
 
 
-V1_36: tuple[VolumeCheck, ...] = (deletion_check, size_check, class_check, volume_mode_check, access_mode_check)
-V1_11: tuple[VolumeCheck, ...] = (size_check, class_check, access_mode_check)
+V1_36: tuple[VolumeCheck, ...] = (
+    deletion_check, size_check, class_check, attributes_class_check, volume_mode_check, access_mode_check,
+)  # fmt: skip
+V1_11: tuple[VolumeCheck, ...] = (size_check, class_check_1_11, access_mode_check)

@@ -109,7 +109,9 @@ class VolumeSync:
         if has_operations(ctx):
             if self.may_start(ctx, operation):
                 plan.enqueue(OPERATIONS, operation)
-        elif not operation.startswith("recycle") and not provisioner:
+        elif not operation.startswith("recycle") and not provisioner and (
+            self.options.driven_sources.isdisjoint(volume.spec.rest)
+        ):
             why = "no volume plugin matched"
             message = self.options.messages.no_deleter.format(volume=volume.metadata.name, why=why)
             self.options.writes.fail_volume(plan, volume, "VolumeFailedDelete", message)

@@ -196,6 +196,13 @@ class Score(Protocol):
     def normalise(self, raw: NDArray[Any]) -> NDArray[Any]: ...
 
 
+@runtime_checkable
+class PreScore(Protocol):
+    """Read what a pod prefers before several nodes are ranked: return an error that ends the pass, or ""."""
+
+    def prescore(self, pod: Pod) -> str: ...
+
+
 @attrs.frozen
 class QueueingHint:
     """A cluster event that may make a rejected pod schedulable (kube-scheduler's ClusterEventWithHint).

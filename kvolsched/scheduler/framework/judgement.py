@@ -209,7 +209,7 @@ class Judgement:
 
     @cached_property
     def error(self) -> str:
-        """The error that ends the pass, or "": errors count on nodes that no earlier plugin rejects."""
+        """The error that ends the pass, or "": of filters on nodes that none rejects earlier, else of the ranking."""
         messages = Counter[str]()
         for column in self._columns:
             if column.codes is None:
@@ -223,7 +223,17 @@ class Judgement:
         if self.profile.words.counts_errors:
             words = [f"{message} (repeated {count} times)" if count > 1 else message
                      for message, count in sorted(messages.items())]  # fmt: skip
-        return words[0] if len(words) == 1 else f"[{', '.join(words)}]" if words else ""
+        return (words[0] if len(words) == 1 else f"[{', '.join(words)}]") if words else self.ranking_error
+
+    @cached_property
+    def ranking_error(self) -> str:
+        """The error for which several nodes that fit cannot be ranked, or "": what the pod prefers cannot be read."""
+        if len(self.rows) < 2 or self.fitting_nominated_node:
+            return ""
+        for plugin in self.profile.prescoring:
+            if error := plugin.prescore(self.pod):
+                return f'running PreScore plugin "{plugin.name}": {error}'
+        return ""
 
     @cached_property
     def excluded(self) -> int:

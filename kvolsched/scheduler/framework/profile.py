@@ -12,7 +12,7 @@ import attrs
 from ...api.kinds.pod import Pod, PodSpec
 from ..columns.snapshot import Snapshot
 from ..shortcuts import SHORTCUTS
-from .extension_points import ColumnFilter, EnabledPlugin, EventWording, Filter, PostFilter, PreFilter, Score
+from .extension_points import ColumnFilter, EnabledPlugin, EventWording, Filter, PostFilter, PreFilter, PreScore, Score
 from .verdict import PreFiltered, PreFilterReject, PreFilterResult, Skip
 
 PreFilterAnswer = Skip | PreFilterReject | PreFilterResult | None
@@ -101,6 +101,11 @@ class Profile:
     def prefilters(self) -> tuple[EnabledPlugin, ...]:
         """The plugins with a PreFilter."""
         return tuple(enabled for enabled in self.plugins if isinstance(enabled.plugin, PreFilter))
+
+    @cached_property
+    def prescoring(self) -> tuple[Any, ...]:
+        """The plugins that read a pod's preferences before nodes are ranked."""
+        return tuple(enabled.plugin for enabled in self.plugins if isinstance(enabled.plugin, PreScore))
 
     @cached_property
     def scores(self) -> tuple[EnabledPlugin, ...]:

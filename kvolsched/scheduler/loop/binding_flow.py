@@ -336,6 +336,18 @@ def _forget_unwritten(ctx: TurnContext, binding: BindingInProgress) -> None:
             forget(ctx, write.key)
 
 
+def cancel_binding(ctx: TurnContext, name: str) -> bool:
+    """Let the binding cycle of a pod fail that is still in PreBind, and say whether it was (since 1.36)."""
+    binding: BindingInProgress | None = ctx.note(BINDING, name)
+    if binding is None or binding.stage not in ("write", "wait"):
+        return False
+    _forget_unwritten(ctx, binding)
+    message = 'running PreBind plugin "VolumeBinding": binding volumes: context canceled'
+    ctx.remember(BINDING, name, evolve(binding, stage="bind", message=message))
+    ctx.enqueue(name, ctx.process.actors[WORKER])
+    return True
+
+
 def pod_claims(pod: Pod) -> list[Key]:
     """Return the index keys of a pod without a node: the claims that it uses."""
     return [] if pod.spec.node_name else binder.claim_keys_of_pod(pod)
@@ -366,5 +378,5 @@ def _claim_of(obj: Any) -> Key | None:
 
 __all__ = [
     "BINDING", "WORKER", "BindWorker", "Strategy", "TwoPasses", "WaitInPreBind", "assume_and_bind", "assume_cache",
-    "named_volume", "pod_claims",
+    "cancel_binding", "named_volume", "pod_claims",
 ]

@@ -1,12 +1,13 @@
 """The evictor: evicts the victims of preemption asynchronously, one write per turn, as kube-scheduler does since v1.33.
 
-Each victim gets the condition DisruptionTarget and is deleted; pods of lower priority that are nominated to the node
-lose their nomination. The preempting pod waits in the queue and is retried when its victims are gone.
+Each victim gets the condition DisruptionTarget and is deleted, but of one that still waits in PreBind the binding is
+cancelled; pods of lower priority that are nominated to the node lose their nomination. The preempting pod waits in the
+queue and is retried when its victims are gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import attrs
@@ -42,8 +43,14 @@ class Eviction:
 
 @attrs.frozen
 class Evictor:
-    """The actor that evicts victims, one preempting pod after another; `seldom`: shown only where it has acted."""
+    """The actor that evicts victims, one preempting pod after another; `seldom`: shown only where it has acted.
 
+    Args:
+        cancel_binding: cancels the binding cycle of a pod (`namespace/name`) that is still in PreBind, and says whether
+            it was: such a victim is requeued, not deleted.
+    """
+
+    cancel_binding: Callable[[TurnContext, str], bool]
     name: str = EVICTOR
     seldom: ClassVar[bool] = True
     reacts_to: ClassVar[frozenset[str]] = frozenset()
@@ -85,6 +92,10 @@ class Evictor:
 
     def _evict(self, ctx: TurnContext, eviction: Eviction, after: Eviction, victim: Pod) -> Eviction:
         key = eviction.victims[0]
+        if not eviction.marked and self.cancel_binding(ctx, f"{key.namespace}/{key.name}"):
+            ctx.describe(f"Scheduler cancels the binding of {victim.metadata.name} for {eviction.pod}.")
+            self._tell(ctx, eviction, victim)
+            return after
         if not eviction.marked:
             patch = PodStatusPatch(Condition(type=TARGET, status="True", reason=REASON, message=MESSAGE))
             words = f"Scheduler marks {victim.metadata.name} as a victim of preemption"
@@ -93,9 +104,13 @@ class Evictor:
         words = f"Scheduler evicts {victim.metadata.name} from {eviction.node} for {eviction.pod}"
         outcome = ctx.commit(Write("delete", key, uid=victim.metadata.uid, words=words))
         if not isinstance(outcome, RefusedWrite):
-            message = f"Preempted by pod {eviction.uid} on node {eviction.node}"
-            ctx.event(victim, "Normal", "Preempted", message, RECORDER)
+            self._tell(ctx, eviction, victim)
         return after
+
+    @staticmethod
+    def _tell(ctx: TurnContext, eviction: Eviction, victim: Pod) -> None:
+        message = f"Preempted by pod {eviction.uid} on node {eviction.node}"
+        ctx.event(victim, "Normal", "Preempted", message, RECORDER)
 
     @staticmethod
     def _clear_nomination(ctx: TurnContext, key: Key) -> None:

@@ -160,7 +160,8 @@ class SchedulingPass:
         ctx.visits = cache.snapshot.visits.count
         if found is None:
             preemption = post_filter(pod, judgement)
-            sentence = f"{judged}{f'none of {size} nodes fits' if size else 'there are no nodes'}"
+            none = "an error ends it" if judgement.ranking_error else f"none of {size} nodes fits"
+            sentence = f"{judged}{none if size else 'there are no nodes'}"
             ctx.describe(f"{sentence}{_preemption_words(preemption)}.")
             self._handle_no_fit(ctx, name, pod, judgement, preemption)
             return False
@@ -176,7 +177,9 @@ class SchedulingPass:
 
     def choose(self, ctx: TurnContext, name: str, judgement: Judgement, number: int) -> str:
         """Return the node for a pod, "" for none: the best of those that fit."""
-        return select_host(ctx, name, judgement, number) if judgement.any_feasible else ""
+        if judgement.ranking_error or not judgement.any_feasible:
+            return ""
+        return select_host(ctx, name, judgement, number)
 
     def _reserve(self, ctx: TurnContext, name: str, pod: Pod, node: str, found: FoundVolumes) -> None:
         """Call Reserve of the flow and say what it has assumed."""

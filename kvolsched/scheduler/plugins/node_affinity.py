@@ -5,7 +5,7 @@ Mirrors `plugins/nodeaffinity` (v1.36.2).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import attrs
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.pod import Pod, PreferredSchedulingTerm
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm
 from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
@@ -54,6 +54,22 @@ def any_node(_terms: NodeSelector) -> None:
     """Restrict no pass before filtering: 1.11 does not read the names in terms."""
 
 
+def unreadable_preferences(terms: Sequence[PreferredSchedulingTerm]) -> list[str]:
+    """Return what cannot be read as requirements on labels; terms of weight 0 are not read."""
+    return [
+        fault
+        for place, term in enumerate(terms)
+        if term.weight
+        for number, part in enumerate(term.preference.match_expressions)
+        for fault in part.label_faults(f"[{place}].matchExpressions[{number}]")
+    ]
+
+
+def any_preference(_terms: Sequence[PreferredSchedulingTerm]) -> tuple[str, ...]:
+    """Refuse no preference: what a release before PreScore says of such a term is not modelled, it matches no node."""
+    return ()
+
+
 @attrs.frozen
 class NodeAffinity:
     """Rejects nodes that the pod's nodeSelector or required node affinity does not match.
@@ -62,6 +78,7 @@ class NodeAffinity:
     Args:
         unmatched: the reason.
         restriction: the nodes to which required terms restrict the pass before filtering; None: any.
+        preference_faults: what of the preferred terms cannot be read; an error if several nodes are to be ranked.
     """
 
     name: ClassVar[str] = "NodeAffinity"
@@ -80,6 +97,7 @@ class NodeAffinity:
 
     unmatched: Reason = Reason(0, "node(s) didn't match Pod's node affinity/selector")
     restriction: Callable[[NodeSelector], frozenset[str] | None] = nodes_named_by
+    preference_faults: Callable[[Sequence[PreferredSchedulingTerm]], Sequence[str]] = unreadable_preferences
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | PreFilterResult | None:
         """Skip if the pod asks for nothing; restrict the pass if every required term names nodes."""
@@ -114,6 +132,12 @@ class NodeAffinity:
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once."""
         return self.unmatched.where(~node_affinity_mask(pod, columns.nodes))
+
+    def prescore(self, pod: Pod) -> str:
+        """Return what cannot be read of the preferred terms, in Kubernetes' words."""
+        affinity = node_affinity(pod)
+        faults = self.preference_faults(affinity.preferred) if affinity is not None else ()
+        return faults[0] if len(faults) == 1 else f"[{', '.join(dict.fromkeys(faults))}]" if faults else ""
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
         """Score the sum of the weights of the preferred terms that match."""
