@@ -18,7 +18,7 @@ from .kinds.pod import Container, Pod, PodSpec, PodStatus, PodTemplateSpec
 from .kinds.pod_volume import Volume
 from .kinds.quantity import parse
 from .kinds.service import Service
-from .kinds.volume import PersistentVolumeClaim
+from .kinds.volume import PersistentVolume, PersistentVolumeClaim
 from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
 from .remembered import remembered
 
@@ -182,6 +182,13 @@ def _claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
     return claim if rest is claim.spec.rest else evolve_parts(claim, spec={"rest": rest})
 
 
+def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
+    if "hostPath" not in volume.spec.rest:
+        return volume
+    rest = _with_missing_in(volume.spec.rest, "hostPath", _VOLUME_SOURCES["hostPath"])
+    return evolve_parts(volume, spec={"rest": rest})
+
+
 def _data_sources(rest: Frozen) -> Frozen:
     """Copy a claim's dataSource to dataSourceRef or back, and drop what may not be referenced.
 
@@ -259,5 +266,6 @@ def _address(name: str) -> str:
 
 _DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
     Pod: _pod, StatefulSet: _stateful_set, Deployment: _workload, ReplicaSet: _workload, DaemonSet: _workload,
-    PersistentVolumeClaim: _claim, Node: _node, Namespace: _namespace, Service: _service,
+    PersistentVolume: _persistent_volume, PersistentVolumeClaim: _claim, Node: _node, Namespace: _namespace,
+    Service: _service,
 }

@@ -15,6 +15,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Affinity, Pod
 from kvolsched.api.kinds.quantity import parse
 from kvolsched.api.kinds.selector import Toleration
+from kvolsched.api.validation.container_rules import allows_overcommit
 from kvolsched.scheduler import requests
 from kvolsched.why.demands import Demand
 
@@ -110,7 +111,10 @@ def _lower_containers(pod: Pod, resource: str, less: int) -> tuple[Any, ...] | N
     place = amounts.index(max(amounts))
     largest = pod.spec.containers[place]
     left = requests.format_amount(resource, amounts[place] - less)
-    resources = attrs.evolve(largest.resources, requests=largest.resources.requests.merged({resource: left}))
+    requested, limits = largest.resources.requests.merged({resource: left}), largest.resources.limits
+    if not allows_overcommit(resource):
+        limits = limits.merged({resource: left})
+    resources = attrs.evolve(largest.resources, requests=requested, limits=limits)
     changed = attrs.evolve(largest, resources=resources)
     return (*pod.spec.containers[:place], changed, *pod.spec.containers[place + 1 :])
 

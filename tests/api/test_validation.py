@@ -4,8 +4,10 @@
 import pytest
 
 from kvolsched.api.defaults import with_defaults
-from kvolsched.api.kinds.meta import EMPTY
-from kvolsched.api.text.convert import from_plain
+from kvolsched.api.kinds.meta import EMPTY, Frozen, Resources
+from kvolsched.api.text.convert import decode, from_plain
+from kvolsched.api.unmodelled_defaults import with_unmodelled_defaults
+from kvolsched.api.validation.container_rules import validate_resources
 from kvolsched.api.validation.immutable_fields import validate_update
 from kvolsched.api.validation.validate import validate
 
@@ -18,6 +20,16 @@ def test_names(name, fits):
     """Names of most kinds are subdomains of at most 253 characters."""
     found = with_defaults(from_plain({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))
     assert fits == (validate(found) == [])
+
+
+@pytest.mark.parametrize("kind", ["Node", "PersistentVolume", "StorageClass", "Deployment"])
+def test_a_name_that_is_too_long_is_counted_in_characters(kind):
+    """Whatever the kind, a subdomain may have 253 characters; only labels are counted in bytes."""
+    found = with_defaults(from_plain({"apiVersion": VERSIONS.get(kind, "v1"), "kind": kind, "metadata": {"name": "a" * 254}}))
+    assert "must be no more than 253 characters" in [error.detail for error in validate(found) if error.path == "metadata.name"]
+
+
+VERSIONS = {"StorageClass": "storage.k8s.io/v1", "Deployment": "apps/v1"}
 
 
 @pytest.mark.parametrize(("length", "fits"), [(63, True), (64, False)])
@@ -125,3 +137,38 @@ def test_generated_names_and_owners():
     assert [] == faults("Pod", metadata={"name": "", "generateName": "web-"}, spec=container())
     assert [("metadata.generateName", "Invalid")] == faults("Pod", metadata={"generateName": "Web-"}, spec=container())
     assert [("metadata.ownerReferences", "Invalid")] == faults("Pod", metadata={"ownerReferences": [owner]}, spec=container())
+
+
+@pytest.mark.parametrize(("requests", "limits", "expected"), [
+    ({"example.com/gpu": "1"}, {}, [("limits", "Required", "Limit must be set for non overcommitable resources")]),
+    ({"hugepages-2Mi": "2Mi"}, {}, [("limits", "Required", "Limit must be set for non overcommitable resources")]),
+    ({"example.com/gpu": "1"}, {"example.com/gpu": "2"}, [("requests", "Invalid", "must be equal to example.com/gpu limit of 2")]),
+    ({"example.com/gpu": "1"}, {"example.com/gpu": "1"}, []),
+    ({"cpu": "1", "kubernetes.io/thing": "1"}, {"cpu": "2"}, []),
+])
+def test_a_resource_that_is_not_overcommitted_is_asked_for_up_to_its_limit(requests, limits, expected):
+    """A request of an extended resource or of huge pages needs an equal limit; cpu and memory need none."""
+    found = validate_resources("", Resources(requests=Frozen(requests), limits=Frozen(limits)))
+    assert expected == [(error.path.removeprefix("."), error.type, error.detail) for error in found]
+
+
+def test_a_volume_has_one_source():
+    """The second source is forbidden, and a mount does not find the volume any more."""
+    mounts = [{"name": "v", "mountPath": "/x"}]
+    spec = {**container(volumeMounts=mounts), "volumes": [{"name": "v", "emptyDir": {}, "persistentVolumeClaim": {"claimName": "c"}}]}
+    assert [
+        ("spec.volumes[0].persistentVolumeClaim", "Forbidden"), ("spec.containers[0].volumeMounts[0].name", "NotFound"),
+    ] == faults("Pod", spec=spec)  # fmt: skip
+
+
+def test_a_field_whose_type_go_names_is_wanted_by_that_name():
+    """A text where access modes belong: Kubernetes names its own type."""
+    plain = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {"accessModes": "ReadWriteOnce"}}
+    _, problems = decode(plain)
+    assert [("string", "[]v1.PersistentVolumeAccessMode")] == [(problem.got, problem.wants) for problem in problems]
+
+
+def test_the_type_of_a_host_path_is_stored_empty():
+    """An API server fills it in, for a volume as for a pod."""
+    plain = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {"hostPath": {"path": "/x"}}}
+    assert {"path": "/x", "type": ""} == dict(with_unmodelled_defaults(from_plain(plain)).spec.rest["hostPath"])

@@ -7,6 +7,7 @@ import manifests
 import pytest
 from manifests import pod
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.quantity import value
 from kvolsched.cluster import Cluster
 
@@ -255,6 +256,23 @@ def test_what_is_taken_away_is_published_again():
 
     assert len(objects(made, "CSIStorageCapacity")) == 2
     assert {("ebs", "zone-a"): "100Gi", ("ebs", "zone-b"): "0"} == published(made)
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["with its class", "first"])
+def test_what_is_given_to_another_manager_is_left_alone(at_once):
+    """An object that gets another manager's label is not deleted, even if the driver sees at once that its class goes."""
+    made = cluster(pools={"zone-a": "100Gi", "zone-b": "40Gi"})
+    given, _ = objects(made, "CSIStorageCapacity")
+    name = f"csistoragecapacity/{given.metadata.namespace}/{given.metadata.name}"
+    label = {"csi.storage.k8s.io/managed-by": "somebody"}
+    made.edit(name, lambda old: evolve_parts(old, metadata={"labels": old.metadata.labels.merged(label)}))
+    if not at_once:
+        made.run()
+        assert len(objects(made, "CSIStorageCapacity")) == 3
+    made.delete("storageclass/ebs")
+    made.run()
+
+    assert [given.metadata.uid] == [each.metadata.uid for each in objects(made, "CSIStorageCapacity")]
 
 
 def test_a_driver_without_pools_publishes_nothing_and_watches_nothing_for_it():

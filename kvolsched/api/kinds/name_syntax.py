@@ -39,7 +39,7 @@ _VALUE_WORDS = (
 @lru_cache(maxsize=1 << 14)
 def check_subdomain(text: str) -> list[str]:
     """Check that a text is a DNS-1123 subdomain, as most objects' names are."""
-    return _check_length(text, 253) + ([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_WORDS])
+    return _check_length(text, 253, "characters") + ([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_WORDS])
 
 
 @lru_cache(maxsize=1 << 14)
@@ -91,5 +91,5 @@ def check_path_segment(text: str) -> list[str]:
     return [f"may not contain '{character}'" for character in "/%" if character in text]
 
 
-def _check_length(text: str, max_length: int) -> list[str]:
-    return [f"must be no more than {max_length} bytes"] if len(text.encode()) > max_length else []
+def _check_length(text: str, max_length: int, of: str = "bytes") -> list[str]:
+    return [f"must be no more than {max_length} {of}"] if len(text.encode()) > max_length else []

@@ -341,7 +341,8 @@ def _fields_of(type_name: str, cls: Any) -> _Fields:
             inner = _inner_type(hints[attribute])
             is_version = inner is int and field_type == "string"
             model = inner if attrs.has(inner) else None
-            readers[name] = attribute, _read_resource_version if is_version else _reader(field_type, model, enum)
+            read = _read_resource_version if is_version else _reader(field_type, model, enum)
+            readers[name] = attribute, _with_go_name(read, _GO_NAMES[name]) if name in _GO_NAMES else read
         else:
             is_kind_field = cls is not None and name in ("kind", "apiVersion") and hasattr(cls, "kind")
             readers[name] = "-" if is_kind_field else "", _reader(field_type, None, enum)
@@ -350,6 +351,19 @@ def _fields_of(type_name: str, cls: Any) -> _Fields:
     if unknown := names.keys() - readers.keys():
         raise TypeError(f"{cls}: fields.json has no {', '.join(sorted(unknown))} in {type_name}")
     return _Fields(readers, frozenset(collections))
+
+
+# Fields of which Kubernetes names the type as Go does, not as the OpenAPI schema.
+_GO_NAMES = {"accessModes": "[]v1.PersistentVolumeAccessMode"}
+
+
+def _with_go_name(read: Reader, wants: str) -> Reader:
+    def renamed(value: Any, path: PathChain, problems: list[Problem]) -> Any:
+        if isinstance(value, list) or value is None:
+            return read(value, path, problems)
+        return _wrong_type(value, wants, "a list", path, problems)
+
+    return renamed
 
 
 def _reporting_design(read: Reader) -> Reader:

@@ -76,13 +76,28 @@ def _validate_mounts(path: str, container: Container, volumes: Iterable[str]) ->
 
 
 def validate_resources(path: str, resources: Resources) -> FieldErrors:
-    """Validate requests and limits: quantities are not negative, and a request is at most its limit."""
+    """Validate requests and limits: quantities are not negative, and a request is at most its limit.
+
+    A request of an extended resource or of huge pages equals its limit, which must be given.
+    """
     for field, quantities in (("limits", resources.limits), ("requests", resources.requests)):
         for name, text in quantities.items():
             if quantity.parse(text) < 0:
                 yield FieldError(f"{path}.{field}.{name}", "Invalid", text, "must be greater than or equal to 0")
     for name, text in resources.requests.items():
-        limit = resources.limits.get(name)
-        if limit is not None and quantity.parse(text) > quantity.parse(limit):
+        limit, more_allowed = resources.limits.get(name), allows_overcommit(name)
+        if limit is None and not more_allowed:
+            yield FieldError(f"{path}.limits", "Required", detail="Limit must be set for non overcommitable resources")
+        elif limit is None:
+            continue
+        elif not more_allowed and quantity.parse(text) != quantity.parse(limit):
+            yield FieldError(f"{path}.requests", "Invalid", text, f"must be equal to {name} limit of {limit}")
+        elif quantity.parse(text) > quantity.parse(limit):
             detail = f"must be less than or equal to {name} limit of {limit}"
             yield FieldError(f"{path}.requests", "Invalid", text, detail)
+
+
+def allows_overcommit(name: str) -> bool:
+    """Say whether a pod may use more of a resource than it asks for: not of extended resources and huge pages."""
+    native = "/" not in name or "kubernetes.io/" in name
+    return native and not name.startswith("hugepages-")

@@ -16,7 +16,6 @@ from .field_error import FieldError, FieldErrors, invalid_values, validate_label
 # The syntax of names that need not be subdomains.
 _NAME_CHECKS: Mapping[str, Callable[[str], list[str]]] = {
     "Namespace": check_dns_label, "Service": check_dns_label, "PodDisruptionBudget": check_path_segment,
-    "Deployment": lambda text: [detail.replace("bytes", "characters") for detail in check_subdomain(text)],
 }
 MAX_ANNOTATIONS_SIZE = 256 * 1024  # bytes of all keys and values together
 STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..kinds.name_syntax import check_dns_label, check_subdomain
 from ..kinds.pod import PodSpec
-from ..kinds.pod_volume import EphemeralVolumeSource
+from ..kinds.pod_volume import EphemeralVolumeSource, Volume
 from .container_rules import validate_containers
 from .field_error import (
     FieldError,
@@ -21,6 +22,14 @@ from .field_error import (
 from .pod_scheduling_rules import validate_affinity, validate_scheduling_gates, validate_spread_constraints
 from .selector_rules import validate_tolerations
 from .volume_rules import validate_claim_spec
+
+SOURCES = (
+    "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi",
+    "glusterfs", "flocker", "persistentVolumeClaim", "rbd", "cinder", "cephfs", "quobyte", "downwardAPI", "fc",
+    "configMap", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume", "azureDisk", "storageos",
+    "projected", "scaleIO", "csi", "ephemeral", "image",
+)  # fmt: skip
+_CAPITALS = re.compile("([A-Z]+)")
 
 
 def validate_pod_spec(path: str, spec: PodSpec) -> FieldErrors:
@@ -66,6 +75,8 @@ def validate_pod_volumes(path: str, spec: PodSpec) -> FieldErrors:
         item_path = f"{path}[{index}]"
         yield from validate_name(f"{item_path}.name", volume.name, check_dns_label, required=True)
         yield from validate_unique(f"{item_path}.name", volume.name, seen)
+        for source in _sources(volume)[1:]:
+            yield FieldError(f"{item_path}.{source}", "Forbidden", detail="may not specify more than 1 volume type")
         claim = volume.persistent_volume_claim
         if claim is not None and not claim.claim_name:
             yield FieldError(f"{item_path}.persistentVolumeClaim.claimName", "Required")
@@ -73,6 +84,14 @@ def validate_pod_volumes(path: str, spec: PodSpec) -> FieldErrors:
             yield FieldError(f"{item_path}.csi.driver", "Required")
         if volume.ephemeral is not None:
             yield from _validate_ephemeral(f"{item_path}.ephemeral.volumeClaimTemplate", volume.ephemeral)
+
+
+def _sources(volume: Volume) -> list[str]:
+    """Return the sources that a volume has, by their manifest names in the order in which they are checked."""
+    return [
+        name for name in SOURCES
+        if name in volume.rest or getattr(volume, _CAPITALS.sub(r"_\1", name).lower(), None) is not None
+    ]  # fmt: skip
 
 
 def _validate_ephemeral(path: str, source: EphemeralVolumeSource) -> FieldErrors:

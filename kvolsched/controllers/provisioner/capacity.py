@@ -201,12 +201,12 @@ class CapacityPublisher:
         """Find which capacities came and went, which object publishes which, and which objects are needless."""
         known, wanted, stored = self.items(ctx), self.wanted(ctx), self.managed(ctx)
         names = {item.name for item in wanted}
+        items, published = {}, {(key, obj.metadata.uid) for key, obj in stored.items()}
         for item in known.values():
             if item.name not in names:
                 ctx.remember(ITEM, item.name, None)
-                if item.published is not None:
+                if item.published in published:  # one that got another manager's label is not ours to delete
                     ctx.enqueue(_deletion(*item.published))
-        items, published = {}, {(key, obj.metadata.uid) for key, obj in stored.items()}
         for unpublished in wanted:
             item = known.get(unpublished.name, unpublished)
             if unpublished.name not in known:
@@ -339,7 +339,7 @@ class CapacityPublisher:
         key = Key("CSIStorageCapacity", namespace, name)
         obj: CSIStorageCapacity | None = ctx.seen.at(key)
         item = _known(ctx).get(_name_of(obj)) if obj is not None else None
-        if item is not None and item.published == (key, uid):
+        if (item is not None and item.published == (key, uid)) or (obj is not None and not self.manages(obj)):
             return ()
         words = f"{self.label} deletes csistoragecapacity/{name}: no class and topology needs it"
         return (Write("delete", key, uid=uid, words=words),)
