@@ -39,7 +39,7 @@ def evict(pod: Pod, _payload: Any, log: Log) -> Denial | tuple[Write, ...]:
         and (found.metadata.namespace or "default") == key.namespace
     ]  # fmt: skip
     if len(budgets) > 1:
-        return Denial("InternalError", f"Internal error occurred: {TOO_MANY}")
+        return Denial("InternalError", TOO_MANY)
     if not budgets or (not is_ready(pod) and _may_lose_unready(budgets[0])):
         return deletion
     status = budgets[0].status
