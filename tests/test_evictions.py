@@ -73,7 +73,7 @@ def test_a_new_budget_forbids_until_it_is_counted(cluster):
 def test_two_budgets_for_one_pod_are_an_error(cluster):
     """Kubernetes evicts no pod that two budgets protect."""
     cluster.apply(WORKLOAD.split("---")[1].replace("name: web}\nspec", "name: second}\nspec"))
-    with pytest.raises(ApplyRefused, match="^This pod has more than one PodDisruptionBudget"):
+    with pytest.raises(ApplyRefused, match=r"^This pod has more than one PodDisruptionBudget"):
         cluster.evict(names(cluster)[0])
 
 

@@ -230,10 +230,8 @@ class Judgement:
         """The error for which several nodes that fit cannot be ranked, or "": what the pod prefers cannot be read."""
         if len(self.rows) < 2 or self.fitting_nominated_node:
             return ""
-        for plugin in self.profile.prescoring:
-            if error := plugin.prescore(self.pod):
-                return f'running PreScore plugin "{plugin.name}": {error}'
-        return ""
+        errors = ((plugin.name, plugin.prescore(self.pod)) for plugin in self.profile.prescoring)
+        return next((f'running PreScore plugin "{name}": {error}' for name, error in errors if error), "")
 
     @cached_property
     def excluded(self) -> int:
