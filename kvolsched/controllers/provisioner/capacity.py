@@ -201,12 +201,12 @@ class CapacityPublisher:
         """Find which capacities came and went, which object publishes which, and which objects are needless."""
         known, wanted, stored = self.items(ctx), self.wanted(ctx), self.managed(ctx)
         names = {item.name for item in wanted}
-        items, published = {}, {(key, obj.metadata.uid) for key, obj in stored.items()}
         for item in known.values():
             if item.name not in names:
                 ctx.remember(ITEM, item.name, None)
-                if item.published in published:  # one that got another manager's label is not ours to delete
+                if item.published is not None:
                     ctx.enqueue(_deletion(*item.published))
+        items, published = {}, {(key, obj.metadata.uid) for key, obj in stored.items()}
         for unpublished in wanted:
             item = known.get(unpublished.name, unpublished)
             if unpublished.name not in known:
@@ -334,7 +334,10 @@ class CapacityPublisher:
         raise RuntimeError(f"no free name for {item.name}")
 
     def _delete(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
-        """Delete an object that publishes no wanted capacity; if it is gone, the API server refuses."""
+        """Delete an object that publishes no wanted capacity, unless it got another manager's label.
+
+        If it is gone, the API server refuses.
+        """
         namespace, name, uid = cause.removeprefix("-").split("/")
         key = Key("CSIStorageCapacity", namespace, name)
         obj: CSIStorageCapacity | None = ctx.seen.at(key)
