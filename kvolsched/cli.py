@@ -295,7 +295,7 @@ def check_(manifests: Sources, dump: Sources, without: tuple[str, ...], revision
 @click.option("--about", default="", help="What clusters are about, separated by commas: volumes,spread,gates,...")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 def differ_(a: str, b: str, examples: int, seed: int, aspects: str, about: str, as_json: bool) -> None:  # noqa: FBT001 - a flag
-    """Search for the smallest cluster on which two sets of rules disagree; exits 1 if there is one, as diff does.
+    """Search for the smallest cluster on which two sets of rules disagree: exits 1 if there is one, 2 on an error.
 
     Rules are revisions by the names that are printed: upstream, design, draft, "design (beta)".
     """
@@ -306,7 +306,8 @@ def differ_(a: str, b: str, examples: int, seed: int, aspects: str, about: str, 
     try:
         found = differ(a, b, seed, examples, progress=sys.stderr.isatty(), of=chosen or USUAL, about=matters)
     except (ValueError, KeyError, ModuleNotFoundError) as error:
-        raise click.ClickException(str(error.args[0])) from None
+        click.echo(f"Error: {error.args[0]}", err=True)
+        sys.exit(2)
     click.echo(json.dumps(found.as_data()) if as_json else repr(found))
     sys.exit(1 if found else 0)
 

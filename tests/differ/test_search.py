@@ -170,7 +170,7 @@ def test_wrong_arguments_are_refused(arguments, fault, words):
 
 
 def test_the_command_line():
-    """`kvolsched differ` exits 0 if there is no disagreement, 1 with one, as JSON too, 1 with a line for a wrong name."""
+    """`kvolsched differ` exits 0 if there is no disagreement, 1 with one, as JSON too, 2 with a line for a wrong name."""
     run = CliRunner().invoke
     alike = run(cli.main, ["differ", "design", "design", "--examples", "2", "--about", "resources"])
     assert (0, "design (a) and design (b): none in 2 clusters, seed 0\n") == (alike.exit_code, alike.output)
@@ -178,4 +178,6 @@ def test_the_command_line():
     found = run(cli.main, ["differ", "design", off, "--about", "gates", "--of", "passes", "--json"])
     assert (1, ["design", off]) == (found.exit_code, json.loads(found.output)["rules"])
     assert "schedulingGates" in found.output
-    assert "did you mean" in run(cli.main, ["differ", "design", "upstraem"]).output
+    wrong = run(cli.main, ["differ", "design", "upstraem"])
+    assert wrong.exit_code == 2
+    assert "did you mean" in wrong.output
