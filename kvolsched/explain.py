@@ -414,10 +414,12 @@ def read_last_pass(cluster: ClusterCore, pod: Key, turn: Turn, read: Callable[[P
         process = world.processes[SCHEDULER]
         world.deliver(process)
         asked = process.seen.at(pod)
+        cache = process.views["cache"]  # a far move makes another one
         cache.snapshot.moment = moment(world.log)
         found = None
         if asked is not None:
             found = read(_judged(cluster.revision.profile, asked, cache.snapshot, note))
+    cache = world.processes[SCHEDULER].views["cache"]
     cache.snapshot.moment = moment_before
     cache.snapshot.visits.forget()
     return found
