@@ -21,6 +21,7 @@ from kvolsched.scheduler.plugins.default_preemption import rule as preemption_ru
 from kvolsched.scheduler.plugins.default_preemption.dry_run import DryRun
 from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.scheduler.shortcuts import without_shortcuts
+from kvolsched.world.apiserver import key_of
 from scheduler.strategies import _nodes, between, company, moves, some_of, spread
 from scheduler.volume_strategies import disks
 
@@ -121,6 +122,35 @@ def test_the_node_where_least_is_lost(here, there):
             objects.append(running(name, on, priority, cpu, {"app": app or name}, start))
 
     assert ("h", [name for name, *_ in here]) == preempt(objects)
+
+
+def test_the_latest_start_comes_before_the_name():
+    """Of victims of equal priority those that started last leave, also of a node whose name comes later."""
+    early, late = (running(name, name, 1, "2", start=f"2026-01-1{day}T00:00:00Z") for name, day in (("a", 1), ("b", 2)))
+
+    assert ("b", ["b"]) == preempt([small("a"), small("b"), early, late])
+
+
+def test_a_start_that_is_reported_later_counts():
+    """A change of a pod's status alone changes whom it is more important than."""
+    other, old = running("b", "n", 1, start="2026-01-12T00:00:00Z"), running("a", "n", 1, start="2026-01-11T00:00:00Z")
+    new = running("a", "n", 1, start="2026-01-13T00:00:00Z")
+    seen = snapshot([small("n"), other, old])
+
+    def victims():
+        judgement = judge(wanting("1"), seen, upstream_profile())
+        return [one.metadata.name for one in post_filter(judgement.pod, judgement).victims]
+
+    assert ["b"] == victims()
+    seen.apply(key_of(old), old, new)
+    assert ["a"] == victims()
+
+
+def test_a_pod_is_not_in_the_way_of_itself():
+    """A nominated pod fits on its node, where there is room for it once."""
+    nominated = attrs.evolve(wanting(), status=PodStatus(nominated_node_name="n"))
+
+    assert ("n",) == judge(nominated, snapshot([small("n"), nominated]), upstream_profile()).feasible
 
 
 def test_why_it_does_not_help():
