@@ -69,9 +69,9 @@ def chart(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = ""
 
 
 def _frame(cluster: ClusterCore, name: str, pod: str) -> f.Frame:
-    tables = NAMED[name].tables  # these are counted for a pod that exists; a pass is also known of a deleted one
-    focus = ref(cluster.find_key(pod, "pod", ever=not tables)) if pod else ""
-    return frame_of(cluster, focus=focus, chips=False, tables=tables)
+    picture = NAMED[name]  # tables are counted for a pod that exists; a pass is also known of a deleted one
+    focus = ref(cluster.find_key(pod, "pod", ever=not picture.tables)) if pod else ""
+    return frame_of(cluster, focus=focus, chips=0, parts=picture.parts, tables=picture.tables)
 
 
 def ledger(cluster: ClusterCore, name: str, reference: str, at: str | int = "now") -> ChartFigure:
@@ -106,7 +106,8 @@ def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
     """
     about = ref(cluster.find_key(pod, "pod", ever=True))
     name = cluster.find_key(node, "node", ever=True).name
-    found = frame_of(cluster, focus=about, chips=False, selected=f"verdict/{name}/{plugin}").verdicts
+    asked = f"verdict/{name}/{plugin}"
+    found = frame_of(cluster, focus=about, chips=0, parts=("verdicts",), selected=asked).verdicts
     if found.cell is None:
         if not found.rows:
             raise UnknownName(f"nothing is known of {plugin} on {name}: no pass has been made for {about}")

@@ -3,9 +3,12 @@
 import pytest
 
 import kvolsched
+from kvolsched.views.fill import TABLES, frame_of
 from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.lab import Lab
+from kvolsched.views.pictures.picture import NAMED
 from kvolsched.views.show import zone_key
+from kvolsched.world.apiserver import ref
 
 
 @pytest.fixture
@@ -25,6 +28,31 @@ def test_every_figure_has_a_picture_and_words(cluster, name):
     assert repr(figure) == figure.reading
     assert len(figure.reading.splitlines()) > 1
     assert cluster.digest() == before
+
+
+class Watched:
+    """A frame that notes which of its fields are read. Mutable."""
+
+    def __init__(self, frame):
+        self.__dict__.update(frame=frame, read=set())
+
+    def __getattr__(self, name):
+        self.read.add(name)
+        return getattr(self.frame, name)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_picture_reads_no_part_that_it_does_not_ask_for(name):
+    """At every width, for every selection and in words a picture reads the parts of the frame that are filled for it."""
+    picture, c = NAMED[name], kvolsched.scenario("zonal-example")
+    filled = {*picture.parts, *picture.tables, "head", "changes", "no_ledger"}
+    for _place in range(4):
+        watched = Watched(frame_of(c, chips=0, tables=TABLES))
+        for selection in ("", *(ref(key) for key in sorted(c.world.log.objects))):
+            _ = [picture.svg(watched, width, selection) for width in (520, 1240)]
+        _ = picture.words(watched)
+        assert set() == watched.read - filled
+        _ = c.run(steps=6)
 
 
 def test_verdicts_and_scores_take_a_name_or_a_reference(cluster):

@@ -1,8 +1,8 @@
 """Frames from clusters: the one floor where objects and notes of the engine become the plain rows that pictures read.
 
 It decides nothing about looks and nothing about Kubernetes: `objects` reads states off the objects, `verdicts` judges
-again where the pass was made, `history` reads changes and marks off the log. What costs more is in `TABLES` and is
-filled only for the picture that asks for it.
+again where the pass was made, `history` reads changes and marks off the log. A picture asks for the parts that it
+reads: in a large cluster each takes a second. What costs more is in `TABLES`, and no frame has it unasked.
 """
 
 from __future__ import annotations
@@ -22,6 +22,16 @@ from . import objects as fill_objects
 from . import verdicts as fill_verdicts
 from .context import FrameContext, JudgedPass, label_of
 
+PARTS: Mapping[str, Callable[[FrameContext], Any]] = {  # field of the frame -> the function that fills it
+    "nodes": fill_objects.nodes,
+    "pods": fill_objects.pods,
+    "claims": fill_objects.claims,
+    "volumes": fill_objects.volumes,
+    "classes": fill_objects.classes,
+    "verdicts": fill_verdicts.verdicts,
+    "events": fill_history.events,
+    "lanes": fill_history.lanes,
+}
 TABLES: Mapping[str, Callable[[FrameContext], Any]] = {  # field of the frame -> the function that fills it
     "skew": fill_ledgers.skew,
     "capacity": fill_ledgers.capacity,
@@ -33,9 +43,9 @@ LOADED = "The objects are stored; no component has acted on them yet."
 """The sentence of step 0."""
 
 
-def frame_of(
+def frame_of(  # noqa: PLR0913 - named options, each with its default
     cluster: ClusterCore, *, focus: str = "", gear: str = "steps", chips: int | None = None, selected: str = "",
-    tables: Iterable[str] = (), judge: bool = False, judged: JudgedPass | None = None,
+    parts: Iterable[str] = PARTS, tables: Iterable[str] = (), judge: bool = False, judged: JudgedPass | None = None,
 ) -> f.Frame:  # fmt: skip
     """Fill a frame from the present place of a cluster.
 
@@ -44,6 +54,7 @@ def frame_of(
         gear: the unit that the panel steps in.
         chips: how many of those who may act next are tried out (costs a turn each); None for all.
         selected: ref of what is selected; of `verdict/NODE/PLUGIN` the rule's words are filled in.
+        parts: those of `PARTS` to fill, beside the head and the changes of the step.
         tables: those of `TABLES` to fill.
         judge: whether a pod in focus that has had no pass is judged now, on a fork.
         judged: the pass that an earlier frame of this cluster judged; it is judged again only if it is another.
@@ -51,11 +62,8 @@ def frame_of(
     context = FrameContext(cluster, focus, selected, judge=judge, judged=judged)
     changes = fill_history.changes(context)
     frame = f.Frame(
-        head=_head(context, gear, changes), next=_next(context, gear, chips),
-        nodes=fill_objects.nodes(context), pods=fill_objects.pods(context), claims=fill_objects.claims(context),
-        volumes=fill_objects.volumes(context), classes=fill_objects.classes(context),
-        verdicts=fill_verdicts.verdicts(context), changes=changes,
-        events=fill_history.events(context), lanes=fill_history.lanes(context),
+        head=_head(context, gear, changes), next=_next(context, gear, chips), changes=changes,
+        **{name: PARTS[name](context) for name in parts},
     )
     return with_details(frame, context, tables)
 

@@ -31,6 +31,7 @@ class Picture:
         reading: frame -> lines.
         tab: label of its tab in the panel and in a saved page; empty: it has none.
         by_domain: whether `draw` and `reading` also take a topology key.
+        parts: the parts of the frame that it reads, beside the head and the changes of the step (`fill.PARTS`).
         tables: the tables of the frame that are filled only for this picture (`fill.TABLES`).
         widest: px; a figure of it grows no wider.
     """
@@ -40,6 +41,7 @@ class Picture:
     reading: Callable[..., str]
     tab: str = ""
     by_domain: bool = False
+    parts: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     widest: int = 4_000
 
@@ -81,16 +83,18 @@ class Picture:
 
 
 PICTURES = (
-    Picture("map", cluster_map.draw, cluster_map.reading, by_domain=True),
-    Picture("verdicts", matrix.draw, matrix.reading, tab="Verdicts"),
-    Picture("scores", scores.draw, scores.reading),
+    Picture("map", cluster_map.draw, cluster_map.reading, by_domain=True,
+            parts=("nodes", "pods", "claims", "volumes", "classes", "verdicts")),
+    Picture("verdicts", matrix.draw, matrix.reading, tab="Verdicts", parts=("nodes", "verdicts")),
+    Picture("scores", scores.draw, scores.reading, parts=("verdicts",)),
     Picture("skew", skew.draw, skew.reading, tab="Skew", tables=("skew",), widest=LEDGER),
     Picture("capacity", capacity.draw, capacity.reading, tab="Capacity", tables=("capacity",), widest=LEDGER),
-    Picture("domains", domains.draw, domains.reading, tab="Domains", by_domain=True),
-    Picture("events", log.draw_events, log.events_reading, tab="Events"),
+    Picture("domains", domains.draw, domains.reading, tab="Domains", by_domain=True,
+            parts=("nodes", "pods", "volumes", "verdicts")),
+    Picture("events", log.draw_events, log.events_reading, tab="Events", parts=("events",)),
     Picture("story", story.draw, story.reading, tab="Story", tables=("story",)),
     Picture("changes", log.draw_changes, log.changes_reading, widest=FIGURE_WIDTH // 2),
-    Picture("timeline", lanes.draw, lanes.reading),
+    Picture("timeline", lanes.draw, lanes.reading, parts=("lanes",)),
 )
 NAMED = {picture.name: picture for picture in PICTURES}
 TABS = tuple(picture for picture in PICTURES if picture.tab)
