@@ -75,7 +75,7 @@ TIMINGS = {
     ],
     "preemption-bound-volume": [TimingDraws(tie_seed=0), TimingDraws(phase=9.3)],
     "provision-fails-once": [TimingDraws(tie_seed=0), TimingDraws(tie_seed=2)],
-    "rolling-update-anti-affinity": [TimingDraws(tie_seed=0), TimingDraws(seed=3), TimingDraws(seed=29), TimingDraws(seed=54), TimingDraws(seed=112)],
+    "rolling-update-anti-affinity": [TimingDraws(tie_seed=0), TimingDraws(seed=3), TimingDraws(seed=24), TimingDraws(seed=29)],
     "rolling-update-spread": [TimingDraws(tie_seed=0), TimingDraws(conflicts={"deployment-controller": [3, 1]})],
     "shared-claim": [
         TimingDraws(tie_seed=0),
@@ -83,7 +83,7 @@ TIMINGS = {
         TimingDraws(lags={"kube-scheduler PersistentVolumeClaim": 15}),
         TimingDraws(lags={"kube-scheduler PersistentVolume": 45}),
     ],
-    "spread-seven-replicas": [TimingDraws(tie_seed=0), TimingDraws(seed=20), TimingDraws(seed=35)],
+    "spread-seven-replicas": [TimingDraws(tie_seed=0), TimingDraws(seed=1), TimingDraws(seed=49)],
     "spread-together-deployment": [TimingDraws(tie_seed=0), TimingDraws(conflicts={"replicaset-controller": [5]})],
     "static-and-dynamic": [TimingDraws(tie_seed=0), TimingDraws(hurried=True)],
     "static-local-too-few": [TimingDraws(tie_seed=0), TimingDraws(phase=9.3)],

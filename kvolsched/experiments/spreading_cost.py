@@ -95,9 +95,9 @@ def spreading_cost(nodes: int = 12, zones: int = 3, running: int = 24, *,
     What spreading costs, rules upstream: 12 nodes in 3 zones, 24 pods that run
     constraints    pods placed  passes  plugin asked  pods compared
     none           3            3       0             0
-    hard           3            3       6             33
-    soft           3            3       6             33
-    hard and soft  3            3       6             33
+    hard           3            3       6             26
+    soft           3            3       6             26
+    hard and soft  3            3       6             26
     """
     hard, soft = make.spread(make.ZONE, app="foo"), make.spread(make.HOST, soft=True, app="foo")
     sorts = {"none": [], "hard": [hard], "soft": [soft], "hard and soft": [hard, soft]}
