@@ -74,6 +74,7 @@ def read_live_cluster(
     kinds = [KINDS_BY_NAME[name] for name in (*cannot_tell, *OTHER_KINDS)]
     requests = [(kind, scope) for kind in kinds for scope in (scopes if kind.namespaced else ("",))]
     texts: list[str] = []
+    forbidden = 0
     listed = {kind.name for kind in kinds if not kind.namespaced or scopes == (EVERYWHERE,)}
     unread = {"objects of other namespaces": HIDDEN_ELSEWHERE} if scopes != (EVERYWHERE,) else {}
     with ProgressBar(len(requests), unit=" lists", desc="kubectl get") as bar:
@@ -83,11 +84,12 @@ def read_live_cluster(
             if text is not None:
                 texts += [text] if text else []
                 continue
+            forbidden += 1
             listed.discard(kind.name)
             place = f" in {scope.removeprefix('--namespace=')}" if scope.startswith("--namespace=") else ""
             effect = cannot_tell.get(kind.name, "what would only help to understand")
             unread[kind.plural + place] = f"you may not list them, so the answer does not tell {effect}"
-    if len(unread) >= len(requests):
+    if forbidden == len(requests):
         raise KubectlError(f"you may list none of {', '.join(kind.plural for kind in kinds)}: nothing was read")
     return LiveCluster(tuple(texts), frozenset(listed), unread)
 

@@ -163,6 +163,15 @@ def test_who_may_list_nothing_reads_nothing(server):
         Cluster.from_kubectl()
 
 
+def test_who_may_list_one_kind_reads_it(server):
+    """A user who may list nothing but the pods of a namespace gets these, and is told what that hides."""
+    some = Cluster.from_manifests(DUMPS[0]).objects("pods")[0].metadata.namespace
+    server(forbidden=[kind.plural for kind in KINDS if kind.name != "Pod"])
+    c = Cluster.from_kubectl(namespaces=some)
+    assert c.objects("pods")
+    assert any(remark.startswith("unread nodes: you may not list them") for remark in c.remarks)
+
+
 def test_without_kubectl_there_is_one_clear_line(monkeypatch, tmp_path):
     """Without the program the terminal says so in one line, with the command that saves a dump elsewhere."""
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -58,9 +58,11 @@ class HypotheticalSnapshot(Snapshot):
         placed = [(evolve_parts(pod, spec={"node_name": node}), node) for node in pods for pod in pods[node]]
         for pod, node in placed:
             self._move(self._node_info(node), _key(pod), pod, 1)
-        yield
-        for pod, node in placed:
-            self._move(self._node_info(node), _key(pod), pod, -1)
+        try:
+            yield
+        finally:
+            for pod, node in placed:
+                self._move(self._node_info(node), _key(pod), pod, -1)
 
     def _node_info(self, name: str) -> NodeInfo:
         if name not in self._copied:
