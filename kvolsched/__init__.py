@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .api.examples import example
     from .api.text.fault import ManifestError
     from .api.unknown_name import UnknownName
+    from .attempt import attempt
     from .check import ClusterCheck, check
     from .cluster import Cluster
     from .decode import Decoded, decode
@@ -47,6 +48,7 @@ __all__ = [
     "Sweep",
     "UnknownName",
     "alternatives",
+    "attempt",
     "check",
     "decode",
     "design",
@@ -72,6 +74,7 @@ _PLACES = {  # module -> the public names that it has; a name with = stands ther
     "api.examples": "example",
     "api.text.fault": "ManifestError",
     "api.unknown_name": "UnknownName",
+    "attempt": "attempt",
     "check": "ClusterCheck check",
     "cluster": "Cluster",
     "decode": "Decoded decode",

@@ -95,6 +95,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "scenario": FACE | {"revision_registry", "templates", "script_acts"},
     "conform": FACE,
     "alternatives": FACE | {"scenario"},
+    "attempt": {"notebook_output"},
     "experiments": FACE | {"make", "scenario"},
     "exercise": FACE,
     "queueing": FACE,
@@ -107,7 +108,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "cli": FACE | {"decode", "differ", "scenario", "templates", "conform", "bench", "redact", "check", "live"},
     "ipython_magic": FACE,
     "__main__": {"cli"},
-    "__init__": FACE | {"revision_registry", "decode", "differ", "scenario", "alternatives", "experiments", "exercise", "queueing", "ipython_magic", "sweep", "check"},
+    "__init__": FACE | {"revision_registry", "attempt", "decode", "differ", "scenario", "alternatives", "experiments", "exercise", "queueing", "ipython_magic", "sweep", "check"},
 }
 ROWS = sorted(path.stem for path in (HOUSE / "views").glob("*_rows.py"))  # what pictures are drawn from
 # The floors of a room in their order; floors of one group may import each other (not in a circle), those of a set not.

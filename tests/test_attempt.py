@@ -1,0 +1,52 @@
+"""Exercises of lessons that nobody has solved yet."""
+
+import pytest
+
+import kvolsched
+
+
+def test_a_solved_exercise_says_so(capsys):
+    """A block of which no assertion fails is solved, and its names stay."""
+    with kvolsched.attempt("count them"):
+        answer = 3
+        assert answer == 3
+
+    assert capsys.readouterr().out == "solved\n"
+    assert answer == 3
+
+
+@pytest.mark.parametrize(("message", "said"), [((), "count them"), (("two are wrong",), "two are wrong"), (("",), "count them")])
+def test_an_unsolved_exercise_gives_a_hint_and_no_traceback(capsys, message, said):
+    """A failed assertion is no error of the notebook: it prints its message, else the hint."""
+    with kvolsched.attempt("count them"):
+        raise AssertionError(*message)
+
+    assert capsys.readouterr().out == f"not yet: {said}\n"
+
+
+def test_a_gap_that_breaks_a_call_is_not_yet(capsys):
+    """What goes wrong because `...` is still there is not yet solved."""
+    with kvolsched.attempt("count them"):
+        assert len(...) == 3
+
+    assert capsys.readouterr().out == "not yet: ... is still to be filled in. count them\n"
+
+
+def test_an_error_of_the_reader_is_raised(capsys):
+    """A name typed wrongly is no unsolved exercise: its traceback is shown, and nothing says solved."""
+    with pytest.raises(NameError), kvolsched.attempt("count them"):
+        counted  # noqa: B018, F821
+
+    assert capsys.readouterr().out == ""
+
+
+def test_an_interrupt_is_raised():
+    """Who stops a cell stops it."""
+    with pytest.raises(KeyboardInterrupt), kvolsched.attempt("count them"):
+        raise KeyboardInterrupt
+
+
+def test_a_hint_is_asked_for():
+    """An exercise without a hint helps nobody."""
+    with pytest.raises(ValueError, match="it is empty"):
+        kvolsched.attempt(" ")
