@@ -14,13 +14,17 @@ from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from tqdm.auto import tqdm
 
 from .executors import AnyExecutor, Portable, Workers
 from .notebook_output import PrintedAnswer
+
+if TYPE_CHECKING:
+    from .views.drawing.figure import ChartFigure
+    from .views.pictures.table_chart import ChartRows
 
 Point = Mapping[str, Any]
 Row = dict[str, Any]
@@ -39,6 +43,35 @@ class SweepRows(PrintedAnswer, list[Row]):
 
     def __repr__(self) -> str:
         return "\n".join(_table(self))
+
+    def chart(self, x: str, y: str = RESULT, by: str = "", *, title: str = "", log: str = "") -> ChartFigure:
+        """Chart one column over another: lines over numbers, bars over names; an altair chart at `.chart`.
+
+        Columns `low` and `high`, which `means` makes, are drawn as the interval of `y`.
+
+        Args:
+            x: the column along the bottom.
+            y: the column that is drawn; rows with None in it are left out.
+            by: the column of which each value is a line of its own.
+            title: a sentence over the chart: what it shows.
+            log: which axes are logarithmic: "x", "y" or "xy".
+
+        Raises:
+            ValueError: no row has such a column, `y` is no number, a value is not above 0 on a logarithmic axis, two
+                rows stand at one place, or there are too many lines.
+
+        >>> from kvolsched import sweep
+        >>> s = sweep(lambda side, seed: (seed * 7) % side == 0, {"side": [2, 4], "seed": range(100)}, progress=False)
+        >>> s.means("result", "side").chart("side", title="How often?")
+        How often?
+        result by side
+        side  result
+        2     0.5 (0.404 to 0.596)
+        4     0.25 (0.175 to 0.343)
+        """
+        from .views.pictures.table_chart import figure  # noqa: PLC0415 - drawn only when asked for
+
+        return figure(_chart_rows(self, x, y, by, title, log))
 
 
 @attrs.frozen
@@ -139,6 +172,18 @@ class Sweep(PrintedAnswer):
                 groups.setdefault(tuple(row.get(name) for name in by), []).append(row[column])
         named = ((dict(zip(by, group, strict=True)), values) for group, values in groups.items())
         return SweepRows({**group, **_mean(column, values)} for group, values in named)
+
+    def chart(self, x: str, y: str = RESULT, by: str = "", *, title: str = "", log: str = "") -> ChartFigure:
+        """Chart one column over another, as of `SweepRows`; of several rows at one place the mean and its interval.
+
+        Raises:
+            ValueError: no row has such a column, a value cannot be drawn, or there are too many lines.
+        """
+        places = [(row.get(x), row.get(by)) for row in self.rows if row.get(y) is not None]
+        axes = [name for name in (x, by) if name]
+        averaged = len(set(places)) < len(places)
+        rows = self.means(y, *axes) if averaged else SweepRows(self.rows)
+        return rows.chart(x, y, by, title=title, log=log)
 
     def resume(self, executor: AnyExecutor | None = None, *, progress: bool = True) -> Sweep:
         """Return the sweep with the points that are left called, and those that failed called again.
@@ -320,6 +365,37 @@ def _rows(point: Point, value: Any) -> Iterator[Row]:
         if again := [name for name in row if name in point and row[name] != point[name]]:
             raise ValueError(f"column {again[0]!r} is an argument; give it another name")
         yield {str(name): each for name, each in row.items()}
+
+
+def _chart_rows(table: Sequence[Row], x: str, y: str, by: str, title: str, log: str) -> ChartRows:
+    """Check the columns of a chart, and return its rows."""
+    from .views.pictures.table_chart import MOST_LINES, ChartLine, ChartPoint, ChartRows  # noqa: PLC0415 - as above
+
+    known = list(dict.fromkeys(name for row in table for name in row))
+    if unknown := [name for name in (x, y, *([by] if by else [])) if name not in known]:
+        raise ValueError(f"no column {', '.join(map(repr, unknown))}; there are {', '.join(known) or 'none'}")
+    if log not in ("", "x", "y", "xy"):
+        raise ValueError(f'log={log!r}: which axes are logarithmic is "x", "y" or "xy"')
+    drawn = [row for row in table if row.get(y) is not None]
+    numeric = all(isinstance(row[x], int | float) and not isinstance(row[x], bool) for row in drawn)
+    for row in drawn:
+        if not isinstance(row[y], int | float):
+            raise ValueError(f"{y} is {row[y]!r} at {_point_text(row)}: only numbers are drawn")  # noqa: TRY004 - of a table
+        if below := [name for axis, name in (("x", x), ("y", y)) if axis in log and numeric and not row[name] > 0]:
+            raise ValueError(f"{below[0]} is {row[below[0]]!r}: a logarithmic axis shows numbers above 0")
+    lines: dict[str, dict[Any, ChartPoint]] = {}
+    for row in drawn:
+        line = lines.setdefault(str(row.get(by)) if by else "", {})
+        if row[x] in line:
+            raise ValueError(f"two rows at {_point_text({name: row.get(name) for name in (x, by) if name})}: name the "
+                             "column that differs with by, or draw .means(...)")
+        interval = {name: float(row[name]) for name in ("low", "high") if "low" in row and "high" in row}
+        line[row[x]] = ChartPoint(float(row[x]) if numeric else str(row[x]), float(row[y]), **interval)
+    if not drawn or len(lines) > MOST_LINES:
+        raise ValueError(f"{len(lines)} lines: a chart shows 1 to {MOST_LINES}; choose another column for by")
+    ordered = ([line[place] for place in (sorted(line) if numeric else line)] for line in lines.values())
+    drawn_lines = tuple(ChartLine(name, tuple(points)) for name, points in zip(lines, ordered, strict=True))
+    return ChartRows(title, x, y, by, drawn_lines, log if numeric else "")
 
 
 def _kept_line(point: Point, answer: Answered) -> str:

@@ -101,7 +101,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "queueing": FACE,
     "bench": FACE | {"make", "scenario"},
     "redact": API | {"decode"},
-    "sweep": {"notebook_output", "executors"},
+    "sweep": {"notebook_output", "executors", "views"},
     "check": FACE,
     "pytest_plugin": {"check"},
     "differ": FACE | {"make"},

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -183,3 +184,27 @@ def test_the_table_is_a_data_frame_where_pandas_is(monkeypatch):
     found = sweep(drawn, GRID, progress=False)
 
     assert found.rows == found.table
+
+
+CHART = sweep(lambda side, kind, seed: (seed * 7) % side == len(kind), {"side": [2, 4], "kind": ["a", "bb"], "seed": range(20)},
+              progress=False)
+
+
+def test_a_chart_of_several_rows_at_one_place_shows_their_mean():
+    """What is averaged over is not named; the chart then shows the mean with its interval."""
+    assert CHART.means("result", "side", "kind").chart("side", by="kind").reading == CHART.chart("side", by="kind").reading
+    assert "(0.299 to 0.701)" in CHART.chart("side", by="kind").reading
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: CHART.chart("sides"), "no column 'sides'; there are side, kind, seed, result"),
+    (lambda: CHART.means("result", "side", "kind").chart("side"), "two rows at side=2"),
+    (lambda: CHART.chart("seed", "kind", by="side"), "'a'"),
+    (lambda: CHART.chart("seed", by="side", log="x"), "above 0"),
+    (lambda: CHART.chart("side", log="z"), "log='z'"),
+    (lambda: CHART.chart("side", by="seed"), "20 lines: a chart shows 1 to 8"),
+])
+def test_what_cannot_be_drawn_is_told(call, words):
+    """A chart names the column, the row and the rule that it breaks."""
+    with pytest.raises(ValueError, match=re.escape(words)):
+        call()

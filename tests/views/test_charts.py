@@ -10,15 +10,16 @@ import pytest
 from attrs import evolve
 
 import kvolsched
+from kvolsched.sweep import SweepRows
 from kvolsched.views import frame as f
 from kvolsched.views.drawing.figure import SCRIPT
-from kvolsched.views.pictures import charts
-from kvolsched.views.pictures.charts import OutcomeRow
 from kvolsched.views.pictures.picture import NAMED, PICTURES, TABS
 
 from . import frames
 
 GI = 1 << 30
+RUNNING = SweepRows({"zones": zones, "mode": mode, "running": zones if mode == "late" else 1}
+                    for zones in (2, 3, 4) for mode in ("early", "late"))
 
 
 def parsed(svg):
@@ -51,11 +52,11 @@ def drawn():
         "domains": chart("domains", zonal), "many": chart("domains", frames.many(200)), "skew": chart("skew", zonal),
         "capacity": chart("capacity", zonal),
         "series": kvolsched.scenario("zonal-example").series(),
-        "outcomes": charts.outcomes([("both run", 3, True), ("one is stuck", 1, False)]),
+        "lines": RUNNING.chart("zones", "running", by="mode"), "bars": RUNNING.chart("mode", "running", by="zones"),
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["domains", "many", "skew", "capacity", "series", "outcomes"])
+@pytest.mark.parametrize("name", ["domains", "many", "skew", "capacity", "series", "lines", "bars"])
 def test_a_charts_bundle_draws_offline(drawn, name):
     """The chart is shown as every figure is; its spec has no null, so that JupyterLite draws it too."""
     bundle, spec = drawn[name]._repr_mimebundle_(), drawn[name].spec()
@@ -78,7 +79,7 @@ def test_a_reader_may_restyle_the_chart(drawn):
 
 def test_save_a_chart(drawn, tmp_path):
     """A chart is saved as spec, SVG, PNG or reading by the name's ending."""
-    figure = drawn["outcomes"]
+    figure = drawn["lines"]
     assert figure.spec() == json.loads(figure.save(tmp_path / "a.json").read_text())
     parsed(figure.save(tmp_path / "a.svg").read_text("utf-8"))
     assert b"\x89PNG" == figure.save(tmp_path / "a.png").read_bytes()[:4]
@@ -206,21 +207,6 @@ def test_unchecked_capacity_says_so():
     words = "Driver pd.csi does not publish capacity: not checked"
     ledger = f.CapacityLedger("pvc/data-web-0", "zonal-class", 100 * GI, words)
     assert words == chart("capacity", evolve(frames.zonal(8), capacity=(ledger,))).reading.splitlines()[-1]
-
-
-def test_outcomes_word_for_word():
-    """Each exploration's outcomes stand with their share of its own total."""
-    rows = [
-        OutcomeRow("both pods run", 61, True, "design"), OutcomeRow("web-1 is stuck", 33, False, "design"),
-        OutcomeRow("both pods run", 120, True, "upstream"),
-    ]  # fmt: skip
-    expected = """\
-How two replicas end
-design    ✓  both pods run   61 of 94
-design    ✕  web-1 is stuck  33 of 94
-upstream  ✓  both pods run   120 of 120"""
-    assert expected == charts.outcomes(rows, "How two replicas end").reading
-    assert "No run has ended yet." == charts.outcomes([]).reading.splitlines()[-1]
 
 
 def test_every_picture_of_the_table_draws_and_reads_an_empty_frame():
