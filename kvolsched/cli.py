@@ -135,6 +135,39 @@ def list_scenarios() -> None:
     say(repr(scenario_names()))
 
 
+@main.command("lessons")
+@click.argument("folder", default="kvolsched-lessons", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Write over lessons that you changed.")
+def lessons_(folder: Path, force: bool) -> None:  # noqa: FBT001 - a flag
+    """Copy the lessons into FOLDER; what you changed there stays."""
+    _copy_lessons(folder, force=force)
+
+
+@main.command("lab", context_settings={"ignore_unknown_options": True})
+@click.argument("folder", default="kvolsched-lessons", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def lab_(folder: Path, arguments: tuple[str, ...]) -> None:
+    """Copy the lessons into FOLDER and open them in JupyterLab, which gets ARGUMENTS such as --no-browser."""
+    from .lessons import open_lab
+
+    if str(folder).startswith("-"):
+        folder, arguments = Path("kvolsched-lessons"), (str(folder), *arguments)
+    _copy_lessons(folder, force=False)
+    try:
+        sys.exit(open_lab(folder, arguments))
+    except ModuleNotFoundError as error:
+        raise Refused(str(error)) from None
+
+
+def _copy_lessons(folder: Path, *, force: bool) -> None:
+    from .lessons import copy_lessons
+
+    try:
+        say(repr(copy_lessons(folder, force=force)))
+    except OSError as error:
+        raise Refused(f"{folder}: {error.strerror or error}") from None
+
+
 @main.command()
 @click.argument("name")
 @click.option("--revision", type=click.Choice(list(REVISIONS)), default=None, help="Rules to run it under.")

@@ -1,9 +1,10 @@
-"""The wheel, installed in an empty environment, runs the README's examples: on this Python, and on 3.13 if it is installed."""
+"""The wheel, installed in an empty environment, runs the README's examples and every lesson: on this Python, and on 3.13 if it is there."""
 
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,26 @@ assert sys.argv[2] in kvolsched.__file__, kvolsched.__file__
 for block in re.findall(r"```python\\n(.*?)```", open(sys.argv[1], encoding="utf-8").read(), re.DOTALL):
     exec(compile(block, "README.md", "exec"), {})
 """
+
+# Every cell of every lesson in a shell of IPython, as a kernel would; pictures are not drawn, their readings are.
+LESSONS = """
+import os, sys
+from pathlib import Path
+from IPython.core.interactiveshell import InteractiveShell
+import json, kvolsched
+assert sys.argv[1] in kvolsched.__file__, kvolsched.__file__
+shell = InteractiveShell.instance()
+shell.display_formatter.active_types = ["text/plain"]
+for path in sorted(Path("course/notebooks").resolve().glob("*.ipynb")):
+    os.chdir(path.parent)
+    shell.reset(new_session=True)
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            done = shell.run_cell("".join(cell["source"]))
+            assert done.success or "raises-exception" in cell["metadata"].get("tags", ()), (path.name, cell["id"])
+    print(path.stem, "ran", file=sys.stderr)
+"""
+MOST_BYTES = 10_000_000  # of a wheel with all lessons
 
 
 def run(*command, **options):
@@ -59,18 +80,47 @@ def wheel(pip, tmp_path_factory):
     return built
 
 
-@pytest.mark.parametrize("version", ["3.11", "3.13"])
-def test_the_wheel_runs_the_readme_in_an_empty_environment(version, pip, wheel, tmp_path):
-    """The wheel alone, without notebooks and widgets, runs every Python block of the README."""
+def environment(version, pip, wheel, home, *more):
+    """Make an environment that has the wheel, what it depends on and these packages; return its Python."""
     python = interpreter(version)
     if python is None:
         pytest.skip(f"Python {version} with ensurepip is not installed here")
-    home = tmp_path / "environment"
     run(python, "-m", "venv", "--without-pip", home)
-    run(*pip, "--python", home / "bin" / "python", "install", "--quiet", "--no-compile", "--disable-pip-version-check", wheel)
-    outside = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    printed = run(
-        home / "bin" / "python", "-c", EXAMPLES, ROOT / "README.md", home,
-        cwd=tmp_path, env={**outside, "TQDM_DISABLE": "1"},
-    )  # fmt: skip
+    run(*pip, "--python", home / "bin" / "python", "install", "--quiet", "--no-compile", "--disable-pip-version-check", wheel, *more)
+    return home / "bin" / "python"
+
+
+def outside():
+    """Return the environment variables of somebody who has only the wheel."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    return kept | {"TQDM_DISABLE": "1"}
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.13"])
+def test_the_wheel_runs_the_readme_in_an_empty_environment(version, pip, wheel, tmp_path):
+    """The wheel alone, without notebooks and widgets, runs every Python block of the README."""
+    home = tmp_path / "environment"
+    python = environment(version, pip, wheel, home)
+    printed = run(python, "-c", EXAMPLES, ROOT / "README.md", home, cwd=tmp_path, env=outside())
     assert "True False" in printed
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.13"])
+def test_every_lesson_runs_from_the_wheel_in_an_empty_folder(version, pip, wheel, tmp_path):
+    """The wheel brings the lessons: copied to an empty folder, each of their cells runs without a checkout."""
+    home = tmp_path / "environment"
+    python = environment(version, pip, wheel, home, "ipywidgets", "anywidget", "altair", "cloudpickle")
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    run(home / "bin" / "kvolsched", "lessons", "course", cwd=folder, env=outside())
+    run(python, "-c", LESSONS, home, cwd=folder, env=outside() | {"IPYTHONDIR": str(tmp_path)})
+
+    assert sorted(path.name for path in (folder / "course" / "notebooks").glob("*.ipynb")) == [
+        path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+
+
+def test_the_wheel_is_small_and_typed(wheel):
+    """With all lessons it stays under 10 MB, and type checkers read its annotations."""
+    assert wheel.stat().st_size < MOST_BYTES
+    with zipfile.ZipFile(wheel) as content:
+        assert "kvolsched/py.typed" in content.namelist()
