@@ -195,8 +195,10 @@ def faults_of_fixes(cluster, name):
         fix.apply(fork)
         after, rests = run_out(fork)
         placed = nodes_of_pods(after)
-        if name not in placed and f"{name} still waits" not in told:
-            yield f"{words}: the pod waits, and the fix does not say so"
+        if name not in placed and f"{name} still waits" not in told and f"{name} is evicted from " not in told:
+            yield f"{words}: the pod waits or is gone, and the fix does not say so"
+        if name in placed and f"{name} is evicted from " in told:
+            yield f"{words}: the pod keeps its node, and the fix says that it does not"
         if name in placed:
             pod = next(obj for key, obj in after.items() if key.kind == "Pod" and f"{key.namespace}/{key.name}" == name)
             claims = {key.name: obj for key, obj in after.items() if key.kind == "PersistentVolumeClaim"

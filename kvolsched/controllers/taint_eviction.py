@@ -29,6 +29,7 @@ from ..world.view import Index, InformerCache, View
 
 NAME = "taint-eviction-controller"
 ROUTINE = "taint eviction"
+EVICT = "evict"  # sort of the notes that say when a pod is deleted
 ROUNDING = 1e-6  # seconds
 BACKOFF = Backoff.every(0.01, retries=4)
 """A pod is marked and deleted in at most five tries in a row (deletePodHandler)."""
@@ -83,7 +84,7 @@ def _pods_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
                 yield f"{pod.namespace}/{pod.name}"
         return
     cause = f"{key.namespace}/{key.name}"
-    waits = ctx.note("evict", cause) is not None
+    waits = ctx.note(EVICT, cause) is not None
     if waits or (new is not None and _no_execute(ctx.seen.get("Node", new.spec.node_name))):
         yield cause
 
@@ -103,7 +104,7 @@ class TaintEviction:
             return ()
         taints = _no_execute(ctx.seen.get("Node", pod.spec.node_name))
         seconds = self._tolerated_seconds(pod, taints) if taints else None
-        scheduled: ScheduledEviction | None = ctx.note("evict", cause)
+        scheduled: ScheduledEviction | None = ctx.note(EVICT, cause)
         if seconds is None:
             if scheduled is not None:
                 plan.event(pod, "Normal", "TaintManagerEviction", f"Cancelling deletion of Pod {cause}")
@@ -113,7 +114,7 @@ class TaintEviction:
         since = scheduled.since if scheduled is not None else ctx.now
         if since + seconds > ctx.now + ROUNDING:
             if scheduled is None or since + seconds < scheduled.at:
-                ctx.remember("evict", cause, ScheduledEviction(since + seconds, since))
+                ctx.remember(EVICT, cause, ScheduledEviction(since + seconds, since))
                 ctx.wake_after(cause, since + seconds - ctx.now)
                 plan.describe(f"taint eviction controller will delete {reference_of(pod)} in {seconds:g} s")
             return ()
@@ -123,7 +124,7 @@ class TaintEviction:
 
     @staticmethod
     def _forget(ctx: TurnContext, cause: str) -> None:
-        ctx.remember("evict", cause, None)
+        ctx.remember(EVICT, cause, None)
         ctx.cancel_wake_up(cause)
 
     def _tolerated_seconds(self, pod: Pod, taints: Sequence[Taint]) -> float | None:

@@ -260,7 +260,7 @@ def _left_alone(asked: AskedCluster) -> str:
 
 
 def _places(asked: AskedCluster, fix: Fix) -> bool:
-    """Say whether the pod has a node at the end of a run with a fix."""
+    """Say whether the pod has a node at the end of a run with a fix, and keeps it."""
     return asked.losses(fix.changes) is not None
 
 
@@ -316,8 +316,10 @@ def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
         proof = f"then it fits {'every node' if fits_all else node_names_text(fit)}"
         return attrs.evolve(proved, nodes=fit, proof=proof)
     forked.run()
-    if not forked.node:
+    if not forked.node and forked.eviction is None:
         return f"{proved.words}: after {forked.steps} steps the pod has no node"
+    if forked.eviction is not None:
+        return f"{proved.words}: then the pod is {forked.eviction.words}"
     if lost := proved.try_it().lost_claims:
         return f"{proved.words}: then claim {', '.join(lost)} loses its volume"
     proof = f"after {forked.steps_until_scheduled} steps the pod is on {forked.node}"

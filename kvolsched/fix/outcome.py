@@ -22,8 +22,10 @@ from kvolsched.why.asking import is_pending, judge_now, why
 from kvolsched.world.log import Key
 
 from .edit import ObjectChange, carry_out
+from .eviction import LostNode, Placement
 
-MAX_STEPS, MAX_SECONDS = 3_000, 120.0  # of a run; one step more for each object
+# Of a run; one step more for each object. A pod that tolerates a taint for a time does so for 300 s, as a rule.
+MAX_STEPS, MAX_SECONDS = 3_000, 600.0
 LARGE = 20_000  # objects of a cluster from which on fixes are judged, and run only when somebody asks for it
 MAX_NAMES = 6  # pods that are named in one sentence
 
@@ -58,7 +60,8 @@ class TriedFix(DrawnAnswer):
         pod: the pod that the fix is for, `namespace/name`.
         words: the fix in words.
         cluster: the fork, after the run; the cluster at hand has not changed.
-        node: the pod's node in the fork, or "" if it still waits.
+        node: the pod's node in the fork, or "" if it still waits or is gone.
+        eviction: how the pod loses the node that it got; None if it keeps it.
         phase: the pod's phase in the fork.
         ended: why the run ended; `steps` is its length.
         waits_now: other pods that wait in the fork, and would not without the fix.
@@ -89,17 +92,21 @@ class TriedFix(DrawnAnswer):
     without_fix: Mapping[str, str] = attrs.field(factory=dict, eq=False)
     with_fix: Mapping[str, str] = attrs.field(factory=dict, eq=False)
     new_nodes: tuple[str, ...] = ()
+    eviction: LostNode | None = None
 
     @property
     def helps(self) -> bool:
-        """Whether the pod got a node and no other pod waits or is gone for it, nor any claim lost."""
-        return bool(self.node) and not self.waits_now and not self.gone and not self.lost_claims
+        """Whether the pod got a node for good and no other pod waits or is gone for it, nor any claim lost."""
+        placed = bool(self.node) and self.eviction is None
+        return placed and not self.waits_now and not self.gone and not self.lost_claims
 
     @property
     def headline(self) -> str:
         """The outcome in one sentence."""
         if self.refused:
             return f"the API server refuses it: {self.refused}"
+        if self.eviction is not None:
+            return f"{self.pod} is {self.eviction.words}"
         if not self.node:
             return f"{self.pod} still waits"
         if self.lack_moves_to:
@@ -120,7 +127,9 @@ class TriedFix(DrawnAnswer):
         after = f"after {self.steps} step{'s' if self.steps != 1 else ''}"
         state = f"{'runs' if self.phase == 'Running' else 'is'} on {self.node}" if self.node else "waits"
         lines = [f"{after} {self.pod} {state}"]
-        if not self.node:
+        if self.is_gone:
+            lines[0] = f"{after} {self.pod} is gone, and nobody creates it again"
+        elif not self.node:
             lines[0] += f": {why(self.cluster, self.pod).line.removeprefix(f'{self.pod}: ')}"
         lines += [f"{pod.name} waits now: {pod.lack}" for pod in self.waits_now]
         lines += [f"{pod.name} gets a node as well: {pod.after}" for pod in self.placed]
@@ -130,6 +139,11 @@ class TriedFix(DrawnAnswer):
         if len(lines) == 1:
             lines.append("every other pod is where it would be without the fix")
         return (*lines, *([f"stopped before the cluster was idle: {self.ended}"] if not self.is_idle else []))
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the pod no longer exists in the fork."""
+        return not self.refused and self.pod not in {f"{key.namespace}/{key.name}" for key in _pods(self.cluster)}
 
     @property
     def is_idle(self) -> bool:
@@ -151,6 +165,7 @@ class ForkWithFix:
         steps_until_scheduled: after how many steps the pod had a node, or nothing was left to do.
         steps: how many steps it has run.
         ended: why the run ended.
+        eviction: how the pod loses the node that it got; None if it keeps it.
         fits: the nodes that fitted before it ran.
     """
 
@@ -160,13 +175,17 @@ class ForkWithFix:
     steps_until_scheduled: int = 0
     steps: int = 0
     ended: str = ""
+    eviction: LostNode | None = None
 
     def run(self) -> None:
         """Run until nothing is left to do, if it has not run yet."""
         if not self.ended:
             self.steps_until_scheduled = len(self._run(f"pod/{self.pod.namespace}/{self.pod.name} scheduled"))
+            world = self.cluster.world
+            placed = Placement(world.log.objects[self.pod], world.now, len(world.turns)) if self.node else None
             rest = self._run(None)
             self.steps, self.ended = self.steps_until_scheduled + len(rest), rest.ended
+            self.eviction = placed.eviction(self.cluster, self.pod) if placed is not None else None
 
     def _run(self, until: str | None) -> Run:
         most = MAX_STEPS + len(self.cluster.world.log.objects)
@@ -177,6 +196,11 @@ class ForkWithFix:
         """The node that the pod has now, or ""."""
         pod = self.cluster.world.log.objects.get(self.pod)
         return _node(pod) if pod is not None else ""
+
+    @property
+    def keeps_node(self) -> bool:
+        """Whether the pod has a node now, and keeps it."""
+        return bool(self.node) and self.eviction is None
 
 
 class AskedCluster:
@@ -242,7 +266,8 @@ class AskedCluster:
         return control
 
     def losses(self, changes: tuple[ObjectChange, ...], *, keep: bool = False) -> Counter[str] | None:
-        """Return how many pods of whom lose their node once changes are made, or None if the pod gets no node.
+        """Return how many pods of whom lose their node once changes are made, or None if the pod gets no node
+        that it keeps.
 
         Pods of one controller stand for each other, whatever their names; claims count if they lose their volume.
 
@@ -263,7 +288,7 @@ class AskedCluster:
         before, after = self._kept.world.log.objects, forked.cluster.world.log.objects
         lost = _placed(before, self.pod) - _placed(after, self.pod)
         lost.update({f"claim {name}": 1 for name in _lost_claims(after) if name not in _lost_claims(before)})
-        return lost if forked.node else None
+        return lost if forked.keeps_node else None
 
     def try_changes(self, changes: tuple[ObjectChange, ...], words: str) -> TriedFix:
         """Make changes in a fork, run it until idle, and compare its pods with those of a run without them."""
@@ -301,6 +326,7 @@ class AskedCluster:
             without_fix=_placements(before),
             with_fix=_placements(after),
             new_nodes=tuple(change.key.name for change in changes if change.key.kind == "Node" and change.old is None),
+            eviction=forked.eviction,
         )  # fmt: skip
 
     def _lacks_alike(self, other: Why) -> bool:

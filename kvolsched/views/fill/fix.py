@@ -124,6 +124,9 @@ def _outcome(tried: TriedFix) -> r.FixOutcome:
     short = [_shown(name, tried.pod) for name in tried.lack_moves_to]
     waits = [_shown(pod.name, tried.pod) for pod in tried.waits_now]
     gone = [_shown(name, tried.pod) for name in tried.gone]
+    if tried.eviction is not None:
+        short_words = f"it is evicted after {tried.eviction.seconds:g} s"
+        return r.FixOutcome("✕", "storage", short_words, f"{_shown(tried.pod)} is {tried.eviction.words}.", text)
     if not tried.node:
         return r.FixOutcome("✕", "storage", "it still waits", "It still waits in the fork:", text)
     if short:
