@@ -10,6 +10,8 @@ WORKERS ?= 3
 # In their order: sorted by the number of tests, files of few but long tests would come last, on one core.
 SPREAD = --dist loadfile --no-loadscope-reorder
 COV ?= --coverage
+# Some forty processes read the package and the tests: whatever the environment says, one compiles for all.
+export PYTHONDONTWRITEBYTECODE :=
 
 # JupyterLab refuses root unless told; without a screen it only prints its address.
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)

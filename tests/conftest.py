@@ -4,6 +4,7 @@ The record is written to the file that KVOLSCHED_CHECKLIST names (the Makefile d
 tests by hand does not pass for a run of all.
 """
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -88,6 +89,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if marked := checklist.marks(item):
             item.user_properties.append(("checklist", marked))
+
+
+def pytest_collection_finish():
+    """Let the garbage collector leave out what the tests themselves are made of: it would look at it thousands of times."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
