@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
 
 import attrs
 
 from ..cluster import Cluster
-from .measuring import ProfileLine, profile, traced_bytes
+from .measuring import traced_bytes
 from .workloads import Workload
 
 MOST_STEPS = 100_000_000
@@ -70,7 +72,7 @@ class LoopCost:
 
 
 class LoopTimer:
-    """A workload's cluster, on which pods arrive: every run has a fork of the same beginning.
+    """A workload's cluster, on which pods arrive: every run begins with the same objects.
 
     Args:
         workload: whose pods and cluster.
@@ -87,10 +89,15 @@ class LoopTimer:
     def begin(self, pods: int) -> Cluster:
         """Return a cluster whose components have listed everything, and to which the pods have come."""
         cluster = Cluster("upstream", components=self.workload.components)
-        cluster.load(self.workload.cluster(self.nodes, self.most))
+        cluster.load(self._objects)
         cluster.run(steps=MOST_STEPS, seconds=FOREVER)
         cluster.load(self.workload.pods(self.nodes, pods))
         return cluster
+
+    @cached_property
+    def _objects(self) -> list[Any]:
+        """The nodes and what stands beside them: values, which runs may share."""
+        return self.workload.cluster(self.nodes, self.most)
 
     def run(self, pods: int, limit: float = FOREVER) -> LoopRun:
         """Run the loop until nothing is left to do, or the CPU seconds are over."""
@@ -129,10 +136,10 @@ class LoopTimer:
         writes = best.writes / max(1, best.turns) * turns
         return LoopCost(best.seconds_per_turn * turns * 1e6, turns, writes, share)
 
-    def profile(self, pods: int) -> tuple[ProfileLine, ...]:
-        """Return the functions that take most of a run."""
+    def running(self, pods: int) -> Callable[[], object]:
+        """Return a function that does one run, to which the pods have come before: what a profile is made of."""
         cluster = self.begin(pods)
-        return profile(lambda: cluster.run(steps=MOST_STEPS, seconds=FOREVER))
+        return lambda: cluster.run(steps=MOST_STEPS, seconds=FOREVER)
 
 
 def bytes_per_pod(workload: Workload) -> float:

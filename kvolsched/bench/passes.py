@@ -18,6 +18,7 @@ from .. import volumes
 from ..api.kinds.meta import evolve_parts
 from ..api.kinds.pod import Pod
 from ..cluster import Cluster
+from ..scheduler.columns.kept_column import RowWise
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.judgement import judge
 from ..scheduler.framework.profile import Profile
@@ -33,6 +34,9 @@ RUNS = 5
 BUDGET = 0.3  # CPU seconds of one run; where a pass is slow, a run has fewer pods, and there are fewer runs
 TIE = 7919  # a prime: pods take different nodes of those that rank highest
 MEASURED = ("prefilter", "column", "rule", "postfilter", "score", "normalise")
+MEASURED_BY_ROW = ("column_by_row", "score_by_row")
+# They count only in the class that has them; without them nothing would be kept, and another pass be measured.
+DECLARED = ("template_fields", "prefilter_fields")
 
 
 class PassTimer:
@@ -111,13 +115,9 @@ class PassTimer:
         self.seen.apply(key, old, new)
         self._undo.append((key, old, new))
 
-    def least(self, runs: int = RUNS, profile: Profile | None = None) -> float:
+    def least(self, runs: int = RUNS) -> float:
         """Return the seconds of a pass: the mean over the pods of each pod's least over some runs."""
-        gc.collect()
-        found = [self.seconds(profile)]
-        while len(found) < runs and sum(map(sum, found)) < runs * BUDGET:
-            found.append(self.seconds(profile))
-        return _mean_of_least(found)
+        return alternately((self,), runs)[0]
 
     def share(self, without: frozenset[str], runs: int = 15) -> float:
         """Return the cost of a pass divided by that of one without these plugins, measured alternately."""
@@ -136,7 +136,8 @@ class PassTimer:
         plugins = tuple(attrs.evolve(each, plugin=clock.plugin) for each, clock in both)
         profile = attrs.evolve(self.profile, plugins=plugins)
         found: list[list[list[float]]] = [[] for _ in timed]  # by plugin, run and pass
-        for _ in range(runs):
+        taken = 0.0
+        while len(found[0]) < runs and taken < runs * BUDGET:
             for times in found:
                 times.append([])
 
@@ -144,9 +145,21 @@ class PassTimer:
                 for each, times in zip(timed, found, strict=True):
                     times[-1].append(each.taken(overhead))
 
-            self.seconds(profile, after)
+            taken += sum(self.seconds(profile, after))
         means = {enabled.name: _mean_of_least(times) for (enabled, _), times in zip(both, found, strict=True)}
         return dict(sorted(means.items(), key=lambda item: -item[1]))
+
+
+def alternately(timers: Sequence[PassTimer], runs: int = RUNS) -> list[float]:
+    """Return for each of some timers the seconds of a pass, as `least`, the runs measured in turn."""
+    gc.collect()
+    found: list[list[list[float]]] = [[] for _ in timers]
+    taken = 0.0
+    while len(found[0]) < runs and taken < runs * BUDGET * len(timers):
+        for timer, times in zip(timers, found, strict=True):
+            times.append(timer.seconds())
+            taken += sum(times[-1])
+    return [_mean_of_least(times) for times in found]
 
 
 def _mean_of_least(runs: Sequence[Sequence[float]]) -> float:
@@ -166,10 +179,13 @@ class _PluginClock:
 
     def __init__(self, plugin: Any) -> None:
         self._nanoseconds = self._calls = 0
-        methods = {name: self._timed(getattr(plugin, name)) for name in MEASURED if hasattr(plugin, name)}
-        kind = type(type(plugin).__name__, (type(plugin),), methods)
-        self.plugin: Any = object.__new__(kind)
-        names = [field.name for field in attrs.fields(type(plugin))] if attrs.has(type(plugin)) else list(vars(plugin))
+        own = type(plugin)
+        methods = {name: staticmethod(self._timed(getattr(plugin, name))) for name in MEASURED if hasattr(plugin, name)}
+        methods |= {name: staticmethod(self._timed_by_row(getattr(plugin, name))) for name in MEASURED_BY_ROW
+                    if hasattr(plugin, name)}  # fmt: skip
+        declared = {name: vars(own)[name] for name in DECLARED if name in vars(own)}
+        self.plugin: Any = object.__new__(type(own.__name__, (own,), {**methods, **declared}))
+        names = [field.name for field in attrs.fields(own)] if attrs.has(own) else list(vars(plugin))
         for name in names:
             object.__setattr__(self.plugin, name, getattr(plugin, name))
 
@@ -182,7 +198,7 @@ class _PluginClock:
     def _timed(self, method: Callable[..., Any]) -> Callable[..., Any]:
         clock = time.thread_time_ns
 
-        def timed(_: object, *args: Any) -> Any:
+        def timed(*args: Any) -> Any:
             start = clock()
             try:
                 return method(*args)
@@ -191,3 +207,15 @@ class _PluginClock:
                 self._calls += 1
 
         return timed
+
+    def _timed_by_row(self, method: Callable[..., RowWise | None]) -> Callable[..., RowWise | None]:
+        """Return the method with a clock around it, and around what it returns."""
+        timed = self._timed(method)
+
+        def by_row(pod: Pod, nodes: Any) -> RowWise | None:
+            found: RowWise | None = timed(pod, nodes)
+            if found is None:
+                return None
+            return RowWise(None if found.one is None else self._timed(found.one), self._timed(found.some))
+
+        return by_row

@@ -131,11 +131,13 @@ class Bench:
     def _tasks(self, rows: list[Row], figures: list[Measurement],
                say: Callable[[str], None]) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield the name and the function of each measurement, in order."""
+        passes: dict[tuple[str, int], float] = {}
 
         def measure(chosen: Workload) -> None:
             if not rows:
                 say(f"{self.nodes:,} nodes, {self.pods:,} pods at once; {machine()}\n{HEAD}\n{UNITS}")
             rows.append(self.row(chosen))
+            passes.update({(chosen.name, size): each / 1e6 for size, each in rows[-1].pass_microseconds.items()})
             say("\n".join(rows[-1].lines()))
 
         def compare(measured: Callable[[], Iterator[Measurement]]) -> None:
@@ -148,7 +150,7 @@ class Bench:
         for each in self.workloads:
             yield each.name, lambda each=each: measure(each)  # type: ignore[misc]
         if self.aims:
-            for name, function in measures(self.sizes, self.against):
+            for name, function in measures(self.sizes, self.against, passes):
                 yield name, lambda function=function: compare(function)  # type: ignore[misc]
 
 

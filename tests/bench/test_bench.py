@@ -3,9 +3,11 @@
 The same command with its own sizes is `make bench`.
 """
 
+import gc
 import json
 from copy import deepcopy
 
+import attrs
 import pytest
 from click.testing import CliRunner
 
@@ -14,8 +16,8 @@ from kvolsched import Cluster, UnknownName
 from kvolsched.bench import SMALL, WORKLOADS, Bench, Measurement, worker, workload
 from kvolsched.bench.figures import measures, run_worker
 from kvolsched.bench.loop import LoopCost, LoopTimer
-from kvolsched.bench.measuring import exponent, least_cpu_seconds, profile
-from kvolsched.bench.passes import PassTimer
+from kvolsched.bench.measuring import exponent, least_cpu_seconds, profile, settling_heap
+from kvolsched.bench.passes import PassTimer, _PluginClock
 from kvolsched.bench.report import Measurements
 from kvolsched.cli import main
 
@@ -44,6 +46,18 @@ def test_a_pass_leaves_the_cluster_as_it_found_it(name):
     assert timer.least(runs=1) > 0
     assert timer.seen.facts() == before
     assert set(timer.by_plugin(runs=1)) == {enabled.name for enabled in timer.profile.plugins}
+
+
+def test_a_clock_around_plugins_changes_no_pass():
+    """What is kept of plugins from pass to pass is kept with clocks around them, so the same pass is measured."""
+    timer = PassTimer(workload("local"), NODES, PODS)
+    clocked = attrs.evolve(timer.profile, plugins=tuple(
+        attrs.evolve(each, plugin=_PluginClock(each.plugin).plugin) for each in timer.profile.plugins))
+    plain, timed = (profile.active_plugins(timer.pods[0].spec, timer.seen) for profile in (timer.profile, clocked))
+    assert any(entry.kept for entry in plain.filters)
+    assert [entry[:2] + entry[3:] for entry in plain.filters] == [entry[:2] + entry[3:] for entry in timed.filters]
+    assert [(each.name, each.kept) for each in plain.scores] == [(each.name, each.kept) for each in timed.scores]
+    assert plain.kept_prefilters == timed.kept_prefilters
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
@@ -145,6 +159,13 @@ def test_figures_with_an_aim_are_measured(name, monkeypatch):
     assert all(figure.value > 0 or "memory" in figure.name or "history" in figure.name for figure in figures)
 
 
+def test_a_pass_stands_beside_its_aim_as_in_the_table():
+    """What the table of workloads has measured is the figure; one page has no two figures for one thing."""
+    figures = list(dict(measures(SMALL, known={("basic", SMALL.nodes): 0.001}))["the pass"]())
+    assert figures[0].value == 1_000
+    assert figures[1].unit == "times"
+
+
 def test_a_figure_says_whether_it_falls_short():
     """More is better or less is better; without an aim nothing falls short."""
     assert Measurement("rate", 5, "pods/s", at_least=6).falls_short
@@ -183,6 +204,18 @@ def test_measuring():
     assert least_cpu_seconds(lambda: None, runs=2) < 1
     timer = PassTimer(workload("basic"), NODES, PODS)
     assert any(".py:" in line.where for line in profile(timer.seconds))
+
+
+@pytest.mark.parametrize(("before", "undone"), [(0, ["unfreeze"]), (7, [])])
+def test_a_settled_heap_is_looked_at_again(before, undone, monkeypatch):
+    """The collector leaves out what is there while questions are timed, and afterwards what it left out before."""
+    said = []
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: before)
+    for name in ("collect", "freeze", "unfreeze"):
+        monkeypatch.setattr(gc, name, lambda name=name: said.append(name))
+    with settling_heap() as settle:
+        settle()
+    assert said == ["collect", "freeze", *undone]
 
 
 def test_a_worker_has_a_process_of_its_own():
