@@ -37,7 +37,9 @@ def test_scenario(name):
 
 
 SETTINGS = {  # scenario -> values of its parameters for which its script is played too
-    "zones": [{"zones": 4, "replicas": 10, "skew": 2}, {"zones": 1, "nodes": 1}, {"replicas": 0}],
+    "zones": [{"zones": 4, "replicas": 10, "skew": 2}, {"zones": 1, "nodes": 1}, {"replicas": 0}, {"counts": "its own"}],
+    "soft-spread": [{"spread": "DoNotSchedule"}],
+    "zone-and-host": [{"second": 2}, {"hosts": "ScheduleAnyway"}],
     "immediate-trap": [{"zones": 7}, {"mode": "WaitForFirstConsumer"}],
     "dead-zone": [{"alive": 5, "held": 1}, {"taints": "Honor"}],
     "gated-jobs": [{"jobs": 12, "quota": 12, "zone": "zone-a"}, {"quota": 0}],
