@@ -76,7 +76,7 @@ def _columns(alike: Sequence[AlikeRows], width: float) -> _Columns:
     label = min(max(names, 70.0), (0.17 if broad else 0.24) * width) + _MARGIN
     most = max(row.counted for row in rows)
     apart = 34.0 * any(row.not_counted for row in rows)
-    ranks = max(150.0, *(t.width(_ranked(row.best), 12.5, bold=True) + _MARGIN for row in rows if row.best))
+    ranks = max([150.0, *(t.width(_ranked(row.best), 12.5, bold=True) + _MARGIN for row in rows if row.best)])
     squares = min(most + 1, MAX_UNITS) * 30.0 + 8 + apart
     room = max(150.0, min(squares, 0.26 * width if broad else width - label - ranks))
     rank = label + room + _MARGIN
