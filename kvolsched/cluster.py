@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .views.panel.what_if import WhatIf
     from .views.panel.workbench import GateWorkbench
     from .views.pictures.writes import Writes
-    from .views.show import SeriesFigure, Text
+    from .views.show import SeriesFigure, SkewFigure, Text
     from .visits import Visits
     from .why import Why, Whys
 
@@ -631,11 +631,12 @@ class Cluster(ClusterRules):
 
         return chart(self, "domains", topology_key=topology_key)
 
-    def skew(self, reference: str, at: Literal["now", "pass"] | int = "now") -> ChartFigure:
+    def skew(self, reference: str, at: Literal["now", "pass"] | int = "now") -> SkewFigure:
         """Show how each spread constraint of a pod counts every domain, and where all filters let it land.
 
         Nothing of it moves the cluster. A pod on a node is judged without its own place; of a Deployment, a ReplicaSet
-        or a StatefulSet it is the next replica, as the present template would make it.
+        or a StatefulSet it is the next replica, as the present template would make it. The numbers of the first
+        constraint are values: `.counts`, `.actual_skew`, `.fits` (what it allows), `.open` (where the pod may land).
 
         Args:
             reference: a pod, `web-0` or `pod/web-0`, or a workload, `deploy/web` or `sts/db`.
@@ -647,6 +648,8 @@ class Cluster(ClusterRules):
 
         >>> import kvolsched
         >>> c = kvolsched.scenario("dead-zone")
+        >>> c.skew("next").fits, c.skew("next").open
+        (['zone-lost'], [])
         >>> title, answer, limit, zone_1, *others = c.skew("next").reading.splitlines()
         >>> print(answer.partition(";")[0])
         ✕ Nobody may take it. zone-lost sets the minimum (0) and is shut by TaintToleration
@@ -655,9 +658,9 @@ class Cluster(ClusterRules):
         >>> print(zone_1.partition("counted")[2])
          3  ActualSkew 3  3 + 1 − 0 = 4 > 1 ✕  cannot land: PodTopologySpread, 3 too many over zone-lost
         """
-        from .views.show import ledger
+        from .views.show import skew
 
-        return ledger(self, "skew", reference, at)
+        return skew(self, reference, at)
 
     def capacity(self, reference: str = "", at: Literal["now", "pass"] | int = "now") -> ChartFigure:
         """Show what drivers publish for the claims and inline volumes of a pod, and what they would answer.

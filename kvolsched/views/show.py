@@ -97,6 +97,14 @@ def ledger(cluster: ClusterCore, name: str, reference: str, at: str | int = "now
     return NAMED[name].chart(f.Frame(**rows))
 
 
+def skew(cluster: ClusterCore, reference: str, at: str | int = "now") -> SkewFigure:
+    """Draw the ledger of skew with its numbers; see `ledger`."""
+    ledgers = LEDGERS["skew"](cluster, reference, at)
+    words = "" if ledgers else without_ledger(cluster, "skew", reference, at)
+    drawn = NAMED["skew"].chart(f.Frame(skew=ledgers, no_ledger=words))
+    return SkewFigure(drawn.draw, drawn.reading, width=drawn.width, make_chart=drawn.make_chart, ledgers=ledgers)
+
+
 def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
     """Return one plugin's verdict on one node for a pod, with both sides of the comparison.
 
@@ -226,6 +234,47 @@ class SeriesFigure(ChartFigure):
     """A chart of counts over time; `rows` holds its values."""
 
     rows: SeriesRows = field(kw_only=True, repr=False)
+
+
+@frozen(repr=False)
+class SkewFigure(ChartFigure):
+    """The ledger of a pod's spread constraints; its numbers are values, too.
+
+    `counts`, `actual_skew` and `fits` are of the first constraint, `ledgers` has all of them; domains that the
+    constraint leaves out are in none.
+    """
+
+    ledgers: tuple[f.SkewLedger, ...] = field(kw_only=True, repr=False)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many matching pods each domain holds.
+
+        >>> import kvolsched
+        >>> kvolsched.scenario("dead-zone").skew("next").counts
+        {'zone-1': 3, 'zone-2': 3, 'zone-lost': 0}
+        """
+        return {row.domain: row.counted for row in self._domains}
+
+    @property
+    def actual_skew(self) -> dict[str, int]:
+        """The count of each domain minus the smallest count: the ActualSkew of S3."""
+        least = min(self.counts.values(), default=0)
+        return {domain: count - least for domain, count in self.counts.items()}
+
+    @property
+    def fits(self) -> list[str]:
+        """The domains that the constraint allows, whether or not other filters let the pod land there."""
+        return [row.domain for row in self._domains if row.fits]
+
+    @property
+    def open(self) -> list[str]:
+        """The domains with a node that every filter allows: where the pod may land."""
+        return [row.domain for row in self._domains if row.landing is not None and row.landing.fitting]
+
+    @property
+    def _domains(self) -> list[f.SkewRow]:
+        return [row for ledger in self.ledgers[:1] for row in ledger.rows if not row.left_out]
 
 
 def _as_far(cluster: ClusterRules, other: ClusterRules) -> ClusterRules:

@@ -369,6 +369,31 @@ def test_the_face_charts_both_ledgers():
         cluster.skew("nobody")
 
 
+def test_the_numbers_of_a_skew_ledger_are_values():
+    """Counts and ActualSkew leave out what is no domain; a closed zone fits the constraint and is not open."""
+    lost = kvolsched.scenario("dead-zone").skew("next")
+    honored = kvolsched.scenario("dead-zone", taints="Honor").skew("next")
+    free = kvolsched.Cluster.from_manifests(zones([3, 2, 1], spread())).skew("web")
+
+    assert ([3, 3, 0], ["zone-lost"], []) == ([*lost.actual_skew.values()], lost.fits, lost.open)
+    assert ({"zone-1": 3, "zone-2": 3}, {"zone-1": 0, "zone-2": 0}) == (honored.counts, honored.actual_skew)
+    assert ["zone-1", "zone-2"] == honored.fits == honored.open
+    assert ([3, 2, 1], [2, 1, 0]) == ([*free.counts.values()], [*free.actual_skew.values()])
+    assert free.fits == free.open == [[*free.counts][2]]
+    nothing = kvolsched.scenario("zonal-example").skew("my-pod")
+    assert ({}, {}, [], []) == (nothing.counts, nothing.actual_skew, nothing.fits, nothing.open)
+
+
+def test_a_soft_constraint_is_drawn_when_no_node_is_scored():
+    """A hard constraint that leaves one node leaves nothing to score: the soft one beside it shows its counts alone."""
+    cluster = kvolsched.scenario("zone-and-host", hosts="ScheduleAnyway")
+    cluster.run()
+
+    drawn = cluster.skew("deploy/web")
+    assert "No node is scored: only one fits" in drawn.reading
+    assert "node-2-1" in drawn.draw(960, "")
+
+
 def test_the_panel_counts_only_while_a_ledger_is_open():
     """The tabs Skew and Capacity draw the pod that was judged last; no other tab makes the engine count."""
     cluster = kvolsched.Cluster.from_manifests(zones([1, 1, 0], spread()))
