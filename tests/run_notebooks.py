@@ -1,7 +1,8 @@
 """Run notebooks and store what they show, so that running them again changes no byte.
 
 `python tests/run_notebooks.py FILE_OR_FOLDER...`: each notebook is executed where it lies; out of what is
-stored go the times, the widgets' state and their random names, and the patch version of Python.
+stored go the times, the widgets' state and their random names, and the patch version of Python. An answer that is stored
+folded gets an output without data before it, because JupyterLab shows the first line of a folded cell's first output.
 """
 
 import json
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+from nbformat import v4
 
 os.environ["TQDM_DISABLE"] = "1"  # a progress bar shows seconds: nothing to store
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -35,6 +37,8 @@ def strip(notebook):
             output.get("data", {}).pop(WIDGET, None)
         if "outputs" in cell:
             cell.outputs = joined(cell.outputs)
+            if cell.outputs and cell.metadata.get("jupyter", {}).get("outputs_hidden"):
+                cell.outputs.insert(0, v4.new_output("display_data"))
 
 
 def joined(outputs):
