@@ -18,7 +18,7 @@ ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 SCREEN := $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname))
 QUIET := $(if $(SCREEN),,--no-browser)
 
-.PHONY: help lab test test-long bench performance checklist notebooks lint browser clean
+.PHONY: help lab test test-long bench performance checklist notebooks site lint browser clean
 
 help:
 	@echo 'make lab        JupyterLab on the first notebook (PORT=8899, ARGS=--no-browser)'
@@ -28,6 +28,7 @@ help:
 	@echo 'make performance  the same, stored in docs/performance.md'
 	@echo 'make checklist  which of the documents'"'"' 305 items the tests prove'
 	@echo 'make notebooks  run the notebooks and store what they show'
+	@echo 'make site       the book: lessons, pages and reference as HTML in build/site'
 
 $(VENV)/.lab: pyproject.toml .ci/environment
 	@.ci/environment python $(VENV) lab
@@ -76,6 +77,12 @@ $(RECORD): $(shell find kvolsched tests $(NOTEBOOKS) -type f -not -path '*/__pyc
 
 notebooks: $(VENV)/.test
 	$(PY) tests/run_notebooks.py $(NOTEBOOKS)
+
+# A warning is an error: a dead link or a missing reference fails. Each lesson's panel is saved as a page of its own first.
+site: $(VENV)/.test
+	$(PY) docs/run_pages.py build/site/run
+	$(PY) -m sphinx -q -W --keep-going -b html -c docs . build/site
+	@echo 'open build/site/index.html'
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache $(RECORD) tests/artefacts

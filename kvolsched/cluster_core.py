@@ -222,7 +222,7 @@ class ClusterCore:
 
     @property
     def revision(self) -> Revision:
-        """The rules that the scheduler runs now (after an upgrade, other components may run others: `rules_of`).
+        """The rules that the scheduler runs now; after an upgrade other components may run others, see `rules_of`.
 
         >>> ClusterCore("design").revision.name
         'design'
@@ -584,7 +584,7 @@ class ClusterCore:
 
     @property
     def moment(self) -> datetime:
-        """Simulated time as a date: the clock begins on 1 January 2026, or at the newest time in loaded objects.
+        """Simulated time as a date; the clock begins on 1 January 2026, or at the newest time in loaded objects.
 
         >>> str(ClusterCore().moment)
         '2026-01-01 00:00:00+00:00'

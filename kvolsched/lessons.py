@@ -21,7 +21,8 @@ PARTS = ("notebooks", "docs")
 START = "notebooks/00-start-here.ipynb"
 DEFAULT_FOLDER = "kvolsched-lessons"
 _SHIPPED = Path(__file__).parent / "course"  # of a wheel; a checkout has the parts beside the package
-LEFT_OUT = (".ipynb_checkpoints", "__pycache__")
+LEFT_OUT = (".ipynb_checkpoints", "__pycache__", "static")
+_OF_THE_BOOK = ("index.md", "reference.md", "glossary.md")  # they are read as pages of the built book only
 
 
 class NoLessons(FileNotFoundError):
@@ -89,8 +90,12 @@ def _files() -> Iterator[tuple[str, Path]]:
         raise NoLessons(f"the lessons are not installed: there is no {root / START}")
     for part in PARTS:
         for source in sorted((root / part).rglob("*")):
-            if source.is_file() and not any(name in source.parts for name in LEFT_OUT):
+            if source.is_file() and not _is_left_out(source):
                 yield str(source.relative_to(root).as_posix()), source
+
+
+def _is_left_out(source: Path) -> bool:
+    return source.suffix == ".py" or source.name in _OF_THE_BOOK or any(name in source.parts for name in LEFT_OUT)
 
 
 def open_lab(folder: str | Path, arguments: Sequence[str] = ()) -> int:
