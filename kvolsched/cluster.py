@@ -14,6 +14,7 @@ from .notebook_output import draw_with
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .create_volume_requests import CreateVolumeRequests
     from .differences import Diff
     from .explain import Fits, Passes, Story
     from .explore import Exploration, Sample
@@ -376,6 +377,29 @@ class Cluster(ClusterRules):
         from .pools import pools
 
         return pools(self, driver)
+
+    def create_volume_requests(self, claim: str = "") -> CreateVolumeRequests:
+        """List what drivers were asked to make: the selected node, requisite and preferred topologies, and the answer.
+
+        An attempt goes by what its provisioner was told: by the documents the selected node, in S1 none, today node and
+        allowedTopologies. In-tree plugins and provisioners that are no CSI drivers are handed no topologies.
+
+        Args:
+            claim: a claim, which may be deleted; by default all.
+
+        Raises:
+            UnknownName: the cluster never had such a claim. It is a KeyError.
+
+        >>> from kvolsched.make import claim, node, pod, storage_class
+        >>> c = Cluster.from_manifests([node("n1", "a"), node("n2", "b"), storage_class(), claim(), pod("app", "data")])
+        >>> _ = c.run()
+        >>> c.create_volume_requests("data")
+        STEP   TIME   CLAIM   NODE   REQUISITE   PREFERRED   ANSWER
+        5      0 s    data    n2     a, b        b, a        a volume in b
+        """
+        from .create_volume_requests import create_volume_requests
+
+        return create_volume_requests(self, claim)
 
     def mounts(self, pod: str = "") -> MountTable:
         """List what kubelets tell CSI drivers when they mount inline volumes: the entries of publish_context (S2).

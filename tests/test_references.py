@@ -58,6 +58,7 @@ WORKLOAD = {
 OTHERS = {  # method -> a call with a misspelled name, and what the sentence says
     "api_servers": (lambda c: c.api_servers("desing"), "no revision is called 'desing'; .*; did you mean design"),
     "crash": (lambda c: c.crash("PV controler"), r"no component is called .*; did you mean PV controller\?"),
+    "create_volume_requests": (lambda c: c.create_volume_requests("dta"), "no pvc/dta"),
     "delay": (lambda c: c.delay("kublet", 1), r"no component is called 'kublet'; .*; did you mean kubelet\?"),
     "domains": (lambda c: c.domains("zone1"), "no node has the label zone1; there are: .*did you mean topology.kubernetes.io/zone"),
     "explore": (lambda c: c.explore(lag="orderd"), r"'orderd' is no lag; there are: ordered, .*; did you mean ordered\?"),

@@ -10,9 +10,10 @@ from .capacity import INSTANCE, component_name
 from .controller import component
 from .in_tree_topology import allowed_segments, choose_topology
 from .options import DESIGN, UPSTREAM, Failure, ProvisionerOptions, read_failures
+from .provisioning import Attempt
 from .topology import NoTopology
 
 __all__ = [
-    "DESIGN", "INSTANCE", "UPSTREAM", "Failure", "NoTopology", "ProvisionerOptions", "allowed_segments",
+    "DESIGN", "INSTANCE", "UPSTREAM", "Attempt", "Failure", "NoTopology", "ProvisionerOptions", "allowed_segments",
     "choose_topology", "component", "component_name", "read_failures"
 ]

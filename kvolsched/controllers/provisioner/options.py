@@ -48,6 +48,8 @@ class ProvisionerOptions:
         serves: provisioner names in classes and annotations that it acts for (beside its own name).
         topology_keys: node labels that tell where a volume can be reached, while no CSINode names the driver's.
         strict_topology: it is asked for the selected node's topology and nothing else.
+        tries_preferred: with a selected node, too, it tries every preferred topology in order until a pool has room;
+            else the first alone. CSI leaves that to drivers.
         immediate_topology: it is asked for a topology even if neither class nor pod wants one.
         pools: its storage (see `storage_pools.read_pools`); none: unlimited, and no capacity is published.
         publishing: how the capacity is published, if there are pools.
@@ -80,6 +82,7 @@ class ProvisionerOptions:
     serves: tuple[str, ...] = ()
     topology_keys: tuple[str, ...] = (ZONE_LABEL,)
     strict_topology: bool = False
+    tries_preferred: bool = False
     immediate_topology: bool = True
     pools: tuple[Pool, ...] = ()
     publishing: PublishingOptions = PublishingOptions()

@@ -114,9 +114,9 @@ class VolumeProvisioning:
             started = evolve(started, failures=attempt.failures)
         on_node = f" on node {node}" if node else ""
         ctx.describe(f"{driver.label} starts to provision a volume for {reference_of(claim)}{on_node}")
+        ctx.remember("attempt", cause, started)
         if driver.options.delay <= 0:
             return self._finish(ctx, cause, started)
-        ctx.remember("attempt", cause, started)
         ctx.wake_after(cause, driver.options.delay)
         return ()
 
@@ -166,12 +166,13 @@ class VolumeProvisioning:
         assumed = topology.keys_in_use(allowed, nodes, keys)
         if node is not None and not options.list_for_node:
             allowed = ()
+        # A driver that takes the first topology takes the node's if there is no list: no other need be looked for.
+        first_alone = node is not None and not allowed and not options.tries_preferred
         request = TopologyRequest(
             claim=name,
             allowed=allowed,
             node=node.metadata.name if node is not None else "",
-            # This driver takes the first topology: without a list that is the node's, and no other need be looked for.
-            strict=options.strict_topology or (node is not None and not allowed),
+            strict=options.strict_topology or first_alone,
             immediate=options.immediate_topology,
         )
         registered = DriverTopology(driver.name, ctx.seen, assumed, node, ctx.views[TOPOLOGIES])
@@ -180,8 +181,10 @@ class VolumeProvisioning:
         requirement, remembered = topology.accessibility(request, registered, remembered)
         if requirement is None:
             return (), remembered
+        if first_alone and options.list_for_node and not options.strict_topology:
+            remembered = evolve(remembered, abridged=True)
         first = requirement.preferred[0]
-        if options.pools and node is None:  # the driver may take any; it tries them in the order of preference
+        if options.pools and (node is None or options.tries_preferred):  # it tries them in the order of preference
             room, size = partial(driver.storage.has_room, ctx.sim.log, storage_class.parameters), requested(claim)
             first = next((segment for segment in requirement.preferred if room(segment, size)), first)
         return ({key: (value,) for key, value in first},), remembered

@@ -40,12 +40,17 @@ class TopologyRequirement:
 
 @attrs.frozen
 class FirstAttempt:
-    """A note: what the first attempt for a claim read. Empty: not read yet."""
+    """A note: what the first attempt for a claim read. Empty: not read yet.
+
+    `abridged`: the driver was handed every topology of the cluster, of which only the selected node's is kept, since it
+    takes the first.
+    """
 
     keys: tuple[str, ...] = ()
     labels: Frozen = EMPTY
     requisite: tuple[Topology, ...] = ()
     preferred: tuple[Topology, ...] = ()
+    abridged: bool = False
 
 
 @attrs.frozen
