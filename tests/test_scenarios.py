@@ -43,6 +43,7 @@ SETTINGS = {  # scenario -> values of its parameters for which its script is pla
     "immediate-trap": [{"zones": 7}, {"mode": "WaitForFirstConsumer"}],
     "dead-zone": [{"alive": 5, "held": 1}, {"taints": "Honor"}],
     "gated-jobs": [{"jobs": 12, "quota": 12, "zone": "zone-a"}, {"quota": 0}],
+    "held-jobs": [{"jobs": 1, "disks": "none"}],
     "retained-volumes": [{"disks": 1}, {"disks": 4}],
     "redis-pmem": [{"tracking": "off"}, {"interval": 60}, {"nodes": 1, "replicas": 2}],
     "two-volumes-one-pool": [{"nodes": 1}, {"free": "100Gi"}],
