@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .differ import RuleDifference, differ, known_differences
     from .exercise import exercise
     from .exercise import names as exercises
+    from .incidents import Incident, incident, incidents
     from .ipython_magic import load_ipython_extension, unload_ipython_extension
     from .predict import grade
     from .results import ApplyRefused, Run, Step
@@ -39,6 +40,7 @@ __all__ = [
     "Cluster",
     "ClusterCheck",
     "Decoded",
+    "Incident",
     "ManifestError",
     "Revision",
     "RuleDifference",
@@ -59,6 +61,8 @@ __all__ = [
     "exercises",
     "experiments",
     "grade",
+    "incident",
+    "incidents",
     "known_differences",
     "load_ipython_extension",
     "play",
@@ -80,6 +84,7 @@ _PLACES = {  # module -> the public names that it has; a name with = stands ther
     "decode": "Decoded decode",
     "differ": "RuleDifference differ known_differences",
     "exercise": "exercise exercises=names",
+    "incidents": "Incident incident incidents",
     "ipython_magic": "load_ipython_extension unload_ipython_extension",
     "predict": "grade",
     "results": "ApplyRefused Run Step",

@@ -23,15 +23,15 @@ from .api.kinds.kind import is_kind_name
 from .api.text.fault import ManifestError
 from .api.text.manifest import Manifests
 from .api.text.sources import LIMITS, NamedText
+from .cli_learning import decode_, incidents_, lab_, lessons_
+from .cli_output import Refused, say
 from .cluster import Cluster
 from .kubectl import ResourceNotFound
-from .notebook_output import printable
 from .results import ApplyRefused
 from .revision import REVISIONS
 from .scenario import ScenarioError, load, scenario, scenario_names
 from .templates import ParameterError
 
-MAX_PASTED = 100_000  # characters that are read of a pasted text; decode() refuses more than it takes
 MAX_WIDTH = 100  # of printed tables
 LAGS = ["none", "ordered", "per kind"]
 Sources = Sequence[Path | NamedText]
@@ -44,18 +44,6 @@ def parse_time(text: str) -> datetime:
     except ValueError:
         raise click.BadParameter(f"{text!r} is not a time; write for example 2026-01-31T12:00:00Z") from None
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-
-
-def say(text: str, *, err: bool = False) -> None:
-    """Print a text, whose characters a terminal neither obeys nor hides."""
-    click.echo(printable(text), err=err)
-
-
-class Refused(click.ClickException):
-    """An error in one printable sentence."""
-
-    def __init__(self, words: str) -> None:
-        super().__init__(printable(words))
 
 
 class Commands(click.Group):
@@ -133,39 +121,6 @@ def main() -> None:
 def list_scenarios() -> None:
     """List the shipped scenarios with their questions and parameters."""
     say(repr(scenario_names()))
-
-
-@main.command("lessons")
-@click.argument("folder", default="kvolsched-lessons", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--force", is_flag=True, help="Write over lessons that you changed.")
-def lessons_(folder: Path, force: bool) -> None:  # noqa: FBT001 - a flag
-    """Copy the lessons into FOLDER; what you changed there stays."""
-    _copy_lessons(folder, force=force)
-
-
-@main.command("lab", context_settings={"ignore_unknown_options": True})
-@click.argument("folder", default="kvolsched-lessons", type=click.Path(file_okay=False, path_type=Path))
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def lab_(folder: Path, arguments: tuple[str, ...]) -> None:
-    """Copy the lessons into FOLDER and open them in JupyterLab, which gets ARGUMENTS such as --no-browser."""
-    from .lessons import open_lab
-
-    if str(folder).startswith("-"):
-        folder, arguments = Path("kvolsched-lessons"), (str(folder), *arguments)
-    _copy_lessons(folder, force=False)
-    try:
-        sys.exit(open_lab(folder, arguments))
-    except ModuleNotFoundError as error:
-        raise Refused(str(error)) from None
-
-
-def _copy_lessons(folder: Path, *, force: bool) -> None:
-    from .lessons import copy_lessons
-
-    try:
-        say(repr(copy_lessons(folder, force=force)))
-    except OSError as error:
-        raise Refused(f"{folder}: {error.strerror or error}") from None
 
 
 @main.command()
@@ -372,20 +327,6 @@ def bench_(workloads: tuple[str, ...], fit: str, **options: Any) -> None:
     sys.exit(code)
 
 
-@main.command("decode")
-@click.argument("sentence", nargs=-1)
-def decode_(sentence: tuple[str, ...]) -> None:
-    """Explain a pasted SENTENCE of a scheduler, controller, kubelet or API server; without one, standard input."""
-    from .decode import decode
-
-    try:
-        found = decode(" ".join(sentence) if sentence else sys.stdin.read(MAX_PASTED))
-    except ValueError as error:
-        raise Refused(str(error)) from None
-    say(repr(found))
-    sys.exit(1 if found.unknown else 0)
-
-
 @main.command("get")
 @click.argument("words", nargs=-1, required=True, metavar="DUMP... KIND [NAME]...")
 @click.option("-n", "--namespace", default="default", help="Of this namespace.")
@@ -492,3 +433,7 @@ def _parse_settings(name: str, settings: tuple[str, ...]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     main()
+
+
+for learned in (decode_, incidents_, lab_, lessons_):
+    main.add_command(learned)

@@ -274,11 +274,19 @@ def read(source: str | Path, name: str = "") -> Scenario:
     documents = manifest.read_plain(text, name or str(source)[:40])
     if len(documents) != 1 or not isinstance(documents[0], dict):
         raise ScenarioError(f"{name or 'scenario'}: wants one mapping with {', '.join(FIELDS)}")
-    data = documents[0]
+    return read_data(documents[0], name)
+
+
+def read_data(data: Mapping[str, Any], name: str) -> Scenario:
+    """Return the scenario that these data describe.
+
+    Raises:
+        ScenarioError: there is an unknown field, or a parameter that cannot be.
+    """
+    data = {"name": name, **data}
     unknown = sorted(set(data) - set(FIELDS))
     if unknown:
         raise ScenarioError(f"{name or 'scenario'}: unknown {', '.join(unknown)}; a scenario has {', '.join(FIELDS)}")
-    data.setdefault("name", name)
     try:
         parameters = declared(data.pop("parameters", {}))
     except ParameterError as why:

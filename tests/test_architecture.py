@@ -97,6 +97,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "conform": FACE,
     "alternatives": FACE | {"scenario"},
     "attempt": {"notebook_output"},
+    "incidents": FACE | {"decode", "scenario"},
     "lessons": {"notebook_output"},
     "experiments": FACE | {"make", "scenario"},
     "exercise": FACE,
@@ -107,10 +108,12 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "check": FACE,
     "pytest_plugin": {"check"},
     "differ": FACE | {"make"},
-    "cli": FACE | {"decode", "differ", "scenario", "templates", "conform", "bench", "redact", "check", "live", "lessons"},
+    "cli_output": {"notebook_output"},
+    "cli_learning": {"cli_output", "decode", "incidents", "lessons"},
+    "cli": FACE | {"cli_learning", "cli_output", "differ", "scenario", "templates", "conform", "bench", "redact", "check", "live"},
     "ipython_magic": FACE,
     "__main__": {"cli"},
-    "__init__": FACE | {"revision_registry", "attempt", "decode", "differ", "scenario", "alternatives", "experiments", "exercise", "queueing", "ipython_magic", "sweep", "check"},
+    "__init__": FACE | {"revision_registry", "attempt", "incidents", "decode", "differ", "scenario", "alternatives", "experiments", "exercise", "queueing", "ipython_magic", "sweep", "check"},
 }
 ROWS = sorted(path.stem for path in (HOUSE / "views").glob("*_rows.py"))  # what pictures are drawn from
 # The floors of a room in their order; floors of one group may import each other (not in a circle), those of a set not.

@@ -24,6 +24,7 @@ class DecodedClause:
         next_line: the kubectl line that shows more; what the sentence does not name stands as `<pod>`.
         part: `nodes`, `preemption`, or `` for words about the whole pod, a claim or an event.
         known: whether the clause is in the table.
+        incidents: names of incidents that show it, the nearest first: `kvolsched.incident(name)` plays one.
     """
 
     clause: str
@@ -35,6 +36,7 @@ class DecodedClause:
     next_line: str
     part: str = ""
     known: bool = True
+    incidents: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
@@ -82,4 +84,6 @@ class Decoded(DrawnAnswer):
 def _labelled(row: DecodedClause) -> list[tuple[str, str]]:
     """Return the lines of a row with their labels; those without words are left out."""
     found = [("from", row.plugin), ("rule", row.rule), ("usually", row.cause)]
+    if row.incidents and row.part != "preemption":
+        found.append(("play", ", ".join(f'kvolsched.incident("{name}")' for name in row.incidents)))
     return [(label, words) for label, words in found if words]

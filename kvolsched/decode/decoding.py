@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
 
 import attrs
 
@@ -175,8 +178,16 @@ def _row(meaning: Meaning, clause: str, place: Place, *, known: bool = True) -> 
         rule = f"Also without every pod of lower priority: {rule[:1].lower()}{rule[1:]}"
     line = fill_placeholders(meaning.next_line, place.names)
     return DecodedClause(
-        _shown(clause), place.count, place.size, meaning.plugin, rule, meaning.cause, line, place.part, known
-    )
+        _shown(clause), place.count, place.size, meaning.plugin, rule, meaning.cause, line, place.part, known,
+        _incidents().get(meaning.rule, ()),
+    )  # fmt: skip
+
+
+@cache
+def _incidents() -> Mapping[str, tuple[str, ...]]:
+    """Return the incidents that show a rule at work; a test compares the file with them."""
+    text = resources.files("kvolsched.decode").joinpath("incidents.json").read_text("utf-8")
+    return {rule: tuple(names) for rule, names in json.loads(text).items()}
 
 
 def _shown(text: str) -> str:

@@ -98,7 +98,7 @@ def grade() -> Grade:
     True
     """
     rows = []
-    for ask in ASKS:
+    for ask in dict.fromkeys((*ASKS, *(record.ask for record in _records.values()))):
         found = [record for record in _records.values() if record.ask == ask]
         if found:
             answered = [record.tries for record in found if record.tries]
@@ -118,7 +118,7 @@ class Prediction(PrintedAnswer):
     Args:
         cluster: the cluster that `reveal` steps.
         title: the question.
-        ask: what is asked, one of `ASKS`.
+        ask: what is asked, one of `ASKS`, or the name of another sort of question.
         about: in a line what is known of its subject.
         candidates: the possible answers.
         find: finds what happens, on a fork of the present place; it is called when it is needed first.
@@ -215,6 +215,9 @@ class Prediction(PrintedAnswer):
             if 1 <= name <= len(self.candidates):
                 return self.candidates[name - 1]
             raise ValueError(f"there are {len(self.candidates)} candidates; {name} is none of their numbers")
+        exact = [each for each in self.candidates if each.name == name]
+        if exact:
+            return exact[0]
         wanted = {"none": NONE, "new": NEW, "pending": kinds.PENDING, "gone": kinds.GONE}.get(name.lower(), name)
         for candidate in self.candidates:
             if wanted in candidate.stands_for:

@@ -10,7 +10,10 @@ from .verdicts import FAMILIES, LETTERS
 SCORES = {  # score plugin -> family; filter plugins have theirs
     "NodeResourcesBalancedAllocation": "resources", "NodeResourcesFit": "resources", "ImageLocality": "node",
 }  # fmt: skip
-HAPPENED = {"node": "chosen", "plugin": "first", "volume": "taken", "end": "ends so", "order": "goes next"}
+HAPPENED = {
+    "node": "chosen", "plugin": "first", "volume": "taken", "end": "ends so", "order": "goes next",
+    "incident": "so it is",
+}  # fmt: skip
 ASK = "Nothing is judged before an answer."
 AGAIN = "Try another, or let it happen."
 SEE = "Let it happen, and see why."

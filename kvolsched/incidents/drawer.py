@@ -1,0 +1,134 @@
+"""The drawer: all incidents, found by name, free text, kind or an event's sentence; and what cannot be shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+
+import attrs
+
+from kvolsched.api.text import manifest
+from kvolsched.api.unknown_name import UnknownName, did_you_mean
+from kvolsched.decode import decode
+from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.results import hanging_indent
+
+from .one_incident import Incident, incident_of
+
+FOLDER, NOT_SHOWN = "files", "not_shown.yaml"
+_WORD = re.compile(r"\w[\w.-]*")
+
+
+@attrs.frozen
+class NotShown:
+    """What people meet and this model cannot show.
+
+    Args:
+        title: what happens.
+        reason: why it cannot be shown here.
+        sources: where people met it.
+    """
+
+    title: str
+    reason: str
+    sources: tuple[str, ...]
+
+
+class Incidents(PrintedAnswer, tuple[Incident, ...]):
+    """Incidents in the order of how well they match; printed, a line each. `[name]` opens one."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: int | str | slice) -> Incident:  # type: ignore[override] # a name opens one, too
+        return incident(name) if isinstance(name, str) else super().__getitem__(name)  # type: ignore[return-value]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(each.name for each in self)
+
+    def __repr__(self) -> str:
+        if not self:
+            return 'no incident matches; kvolsched.incidents() lists all, kvolsched.decode("...") explains a sentence'
+        width = max(len(each.name) for each in self) + 2
+        return "\n".join(f"{each.name:<{width}}{hanging_indent([each.title], width)}" for each in self)
+
+
+def _names() -> list[str]:
+    folder = resources.files("kvolsched.incidents").joinpath(FOLDER)
+    return sorted(file.name.removesuffix(".yaml") for file in folder.iterdir()
+                  if file.name.endswith(".yaml") and file.name != NOT_SHOWN)
+
+
+@cache
+def incident(name: str) -> Incident:
+    """Return an incident by its name.
+
+    Raises:
+        UnknownName: there is none of this name; the message lists those that are near. It is a KeyError.
+
+    >>> incident("dead-zone").right
+    'nowhere'
+    """
+    names = _names()
+    if name not in names:
+        hint = did_you_mean(name, names) or f"; there are: {', '.join(names)}"
+        raise UnknownName(f"no incident is called {name!r}{hint}")
+    (data,) = manifest.read_plain(_text(f"{name}.yaml"), name)
+    return incident_of(data, name)
+
+
+def _text(file: str) -> str:
+    return resources.files("kvolsched.incidents").joinpath(FOLDER, file).read_text("utf-8")
+
+
+def incidents(words: str = "") -> Incidents:
+    """Return the incidents that match: free text, a kind, or a sentence pasted from kubectl; all without words.
+
+    >>> "dead-zone" in incidents("2 node(s) didn't match pod topology spread constraints").names
+    True
+    >>> "dead-zone" in incidents("zone lost taint").names
+    True
+    """
+    every = [incident(name) for name in _names()]
+    if not words.strip():
+        return Incidents(every)
+    rules = _rules(words)
+    scored = [(_score(each, words, rules), each) for each in every]
+    return Incidents(each for score, each in sorted(scored, key=lambda pair: (-pair[0], pair[1].name)) if score)
+
+
+@cache
+def _rules(sentence: str) -> frozenset[str]:
+    """Return the rules that a sentence speaks of, if it is one of Kubernetes' sentences."""
+    try:
+        return frozenset(row.rule for row in decode(sentence) if row.known)
+    except ValueError:
+        return frozenset()
+
+
+def _score(found: Incident, words: str, rules: frozenset[str]) -> float:
+    """Return how well an incident matches; 0 if it does not."""
+    if words.strip() == found.name:
+        return 100.0
+    if rules:
+        own = frozenset[str]().union(*map(_rules, found.sentences))
+        return 10 * len(rules & own) / len(rules | own) if own else 0.0
+    heavy = " ".join((found.name, found.title, *found.kinds)).lower()
+    cures = (cure.words for cure in found.cures)
+    light = " ".join((found.question, found.cause, *found.sentences, *found.sources, *cures)).lower()
+    asked = [word.lower() for word in _WORD.findall(words)]
+    hits = [3 if word in heavy else 1 if word in light else 0 for word in asked]
+    return float(sum(hits)) if asked and all(hits) else 0.0
+
+
+def not_shown() -> tuple[NotShown, ...]:
+    """Return what people meet and this model cannot show, with the reason."""
+    return tuple(_not_shown())
+
+
+def _not_shown() -> Iterator[NotShown]:
+    for data in manifest.read_plain(_text(NOT_SHOWN), NOT_SHOWN):
+        yield NotShown(data["title"], data["reason"], tuple(data["sources"]))

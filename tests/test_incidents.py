@@ -1,0 +1,123 @@
+"""Incidents: each shows its symptom, its sentences and its right answer, and each of its cures is run."""
+
+import re
+
+import pytest
+import store_incidents
+from click.testing import CliRunner
+
+import kvolsched
+from kvolsched.cli import main
+from kvolsched.decode import decode
+from kvolsched.incidents import drawer, incident, incidents
+from kvolsched.incidents.one_incident import incident_of
+from kvolsched.scenario import SCRIPT_WORDS, ScenarioError
+
+NAMES = incidents().names
+SOURCE = re.compile(r"[\w.-]+(/[\w.-]+)?#\d+|https://\S+|KEP-\d+")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_incident_shows_what_it_says(name):
+    """What kubectl prints has the words of the symptom, and every sentence is written by some component in this run."""
+    found = incident(name)
+    cluster = found.play()
+    events = {event.message for event in cluster.objects("events")}
+    conditions = {each.message for pod in cluster.objects("pods") for each in pod.status.conditions}
+
+    assert [words for _, output, words in found.symptom.shown if words not in output] == []
+    assert set(found.sentences) - events - conditions == set()
+    assert [row.clause for sentence in found.sentences for row in decode(sentence) if not row.known] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_cure_of_an_incident_helps(name):
+    """Each cure was run, and what it promises holds; without it, it does not."""
+    found = incident(name)
+    cured = found.cure()
+
+    assert [(each.words, each.failed) for each in cured if not each] == []
+    assert [cure.words for cure in found.cures if not any("expect" in line for line in cure.script)] == []
+    for cure in found.cures:
+        promised = [line["expect"] for line in cure.script if "expect" in line]
+        assert not holds(found, promised), f"{cure.words}: it holds without the cure"
+
+
+def holds(found, promised):
+    """Whether all of these expectations hold at the symptom already."""
+    try:
+        for each in promised:
+            SCRIPT_WORDS["expect"](found.play(), each)
+    except (AssertionError, KeyError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_incident_asks_and_tells(name):
+    """The question has two wrong answers or more, each with what speaks against it; the right one is right."""
+    found = incident(name)
+    asked = found.predict()
+    asked.answer(found.right)
+
+    assert asked.is_right
+    assert 3 <= len(found.answers) <= 5
+    assert found.cause in " ".join(asked.reveal().outcome.sentence.split())
+    assert [source for source in found.sources if not SOURCE.fullmatch(source)] == []
+    assert all(link.startswith("https://") for link in found.links)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_incident_is_found_by_its_words_and_sentences(name):
+    """Its title, and any sentence of its events, leads to it."""
+    found = incident(name)
+
+    assert name in incidents(found.title).names[:3]
+    assert [sentence for sentence in found.sentences if name not in incidents(sentence).names] == []
+    assert [kind for kind in found.kinds if name not in incidents(kind).names] == []
+
+
+def test_decode_names_the_incidents_of_a_sentence():
+    """A decoded sentence says what to play; the file that decode reads is that of the incidents."""
+    assert store_incidents.text() == store_incidents.TARGET.read_text("utf-8")
+    assert 'kvolsched.incident("waiting-claim-is-no-fault")' in repr(
+        kvolsched.decode("waiting for first consumer to be created before binding"))
+
+
+def test_what_cannot_be_shown_says_why():
+    """The drawer lists what it does not have, each with a reason and where people met it."""
+    rest = drawer.not_shown()
+
+    assert [each.title for each in rest if not (each.reason and each.sources)] == []
+
+
+def test_a_name_typed_wrongly_and_words_that_match_nothing():
+    """A wrong name offers the near ones; words without a match say what else there is."""
+    with pytest.raises(KeyError, match="did you mean dead-zone"):
+        incident("dead-zones")
+    assert "kvolsched.incidents() lists all" in repr(incidents("xyzzy"))
+    assert incidents()["dead-zone"] is incident("dead-zone")
+
+
+def test_a_file_names_all_its_faults():
+    """A file that lacks fields, has a right answer that is none, or a cure without script, is refused with all of it."""
+    with pytest.raises(ScenarioError) as refused:
+        incident_of({"title": "x", "answers": {"a": "1"}, "right": "b", "cures": [{"words": "w"}], "scenario": "dead-zone",
+                     "objects": []}, "mine")
+    assert str(refused.value).splitlines() == [
+        "mine: no symptom, question, cause, sources; an incident has title, symptom, question, answers, right, cause, cures, sources",
+        "mine: right: 'b' is none of the answers: a",
+        "mine: cures: each has words and a script that expects something",
+        "mine: objects: the scenario dead-zone has its own; give parameters under `with`",
+    ]
+
+
+def test_the_command_finds_and_plays():
+    """`kvolsched incidents WORDS` lists, `--play` shows the best; nothing found is exit code 1."""
+    listed = CliRunner().invoke(main, ["incidents", "zone", "lost"])
+    played = CliRunner().invoke(main, ["incidents", "dead-zone", "--play"])
+
+    assert (listed.exit_code, "dead-zone" in listed.output) == (0, True)
+    assert "$ kubectl describe pod next" in played.output
+    assert "✓ it helps" in played.output
+    assert CliRunner().invoke(main, ["incidents", "xyzzy"]).exit_code == 1
