@@ -7,7 +7,7 @@ are acts of the user, in the log like every other act.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self, TypeVar
@@ -22,6 +22,7 @@ from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from .api.progress import ProgressBar
 from .api.text import dump_checks, manifest
 from .api.text.python_gc import infrequent_gc, paused_gc
+from .api.unknown_name import UnknownName
 from .component_names import dials_by_component
 from .conditions import condition, missing_object
 from .controllers import kubelet
@@ -685,17 +686,21 @@ class ClusterCore:
     def written(self, *references: str) -> str:
         """Return the manifests of these objects, by default of all, as they were loaded: without defaults.
 
+        Args:
+            references: objects, such as `pod/web-0` or `web-0`, or kinds, such as `nodes`.
+
         Raises:
             UnknownName: no such object was loaded. It is a KeyError.
 
         >>> from kvolsched import Cluster
-        >>> from kvolsched.make import pod
-        >>> "schedulerName" in Cluster.from_manifests([pod("web")]).written("web")
-        False
+        >>> from kvolsched.make import node, pod
+        >>> c = Cluster.from_manifests([pod("web"), node("n1"), node("n2")])
+        >>> "schedulerName" in c.written("web"), c.written("nodes").count("kind: Node")
+        (False, 2)
         """
         objects = self.loaded_manifests.objects if self.loaded_manifests is not None else ()
         loaded = {key_of(obj): obj for obj in objects}
-        wanted = {find_key(loaded, reference) for reference in references}
+        wanted = {key for reference in references for key in _keys_named(loaded, reference)}
         return manifest.write([obj for obj in objects if not wanted or key_of(obj) in wanted])
 
     def digest(self) -> str:
@@ -715,6 +720,18 @@ class ClusterCore:
         where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
         head = f"Cluster {self.name or '(unnamed)'}, rules {self.rules_in_words()}: {counts or 'no objects'}; {where}"
         return printable("\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in self.remarks)]))
+
+
+def _keys_named(objects: Collection[Key], reference: str) -> Collection[Key]:
+    """Return the key of the object that a reference names, or all keys of the kind that it names."""
+    try:
+        return (find_key(objects, reference),)
+    except UnknownName:
+        with suppress(UnknownName):
+            kind = find_kind(reference).name
+            if found := [key for key in objects if key.kind == kind]:
+                return found
+        raise
 
 
 def _creates_node(turn: Turn) -> bool:

@@ -114,6 +114,9 @@ def test_written_gives_back_what_was_loaded(cluster):
     text = cluster.written()
     assert "uid" not in text
     assert cluster.written("pvc/my-pvc").count("kind:") == 1
+    assert cluster.written("nodes", "pvc/my-pvc").count("kind: Node") == len(cluster.objects("nodes"))
+    with pytest.raises(KeyError, match="no object is called 'deploy'"):
+        cluster.written("deploy")
     again = kvolsched.Cluster.from_manifests(text, revision="design")
     again.run()
     cluster.run()
