@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Point = Mapping[str, Any]
 Row = dict[str, Any]
 Grid = Mapping[str, Iterable[Any]] | Iterable[Point]
+Expected = Callable[..., float]
 
 RESULT = "result"  # the column of a function that returns one value
 MAX_PRINTED_ROWS, MAX_PRINTED_FAILURES = 12, 4
@@ -44,7 +45,10 @@ class SweepRows(PrintedAnswer, list[Row]):
     def __repr__(self) -> str:
         return "\n".join(_table(self))
 
-    def chart(self, x: str, y: str = RESULT, by: str = "", *, title: str = "", log: str = "") -> ChartFigure:
+    def chart(
+        self, x: str, y: str = RESULT, by: str = "", *, title: str = "", log: str = "",
+        expected: Expected | None = None,
+    ) -> ChartFigure:  # fmt: skip
         """Chart one column over another: lines over numbers, bars over names; an altair chart at `.chart`.
 
         Columns `low` and `high`, which `means` makes, are drawn as the interval of `y`.
@@ -55,6 +59,7 @@ class SweepRows(PrintedAnswer, list[Row]):
             by: the column of which each value is a line of its own.
             title: a sentence over the chart: what it shows.
             log: which axes are logarithmic: "x", "y" or "xy".
+            expected: what a formula says of x, or of x and `by`: a thin line, or a mark on a bar.
 
         Raises:
             ValueError: no row has such a column, `y` is no number, a value is not above 0 on a logarithmic axis, two
@@ -71,7 +76,7 @@ class SweepRows(PrintedAnswer, list[Row]):
         """
         from .views.pictures.table_chart import figure  # noqa: PLC0415 - drawn only when asked for
 
-        return figure(_chart_rows(self, x, y, by, title, log))
+        return figure(_chart_rows(self, x, y, by, title, log, expected))
 
 
 @attrs.frozen
@@ -173,7 +178,10 @@ class Sweep(PrintedAnswer):
         named = ((dict(zip(by, group, strict=True)), values) for group, values in groups.items())
         return SweepRows({**group, **_mean(column, values)} for group, values in named)
 
-    def chart(self, x: str, y: str = RESULT, by: str = "", *, title: str = "", log: str = "") -> ChartFigure:
+    def chart(
+        self, x: str, y: str = RESULT, by: str = "", *, title: str = "", log: str = "",
+        expected: Expected | None = None,
+    ) -> ChartFigure:  # fmt: skip
         """Chart one column over another, as of `SweepRows`; of several rows at one place the mean and its interval.
 
         Raises:
@@ -183,7 +191,7 @@ class Sweep(PrintedAnswer):
         axes = [name for name in (x, by) if name]
         averaged = len(set(places)) < len(places)
         rows = self.means(y, *axes) if averaged else SweepRows(self.rows)
-        return rows.chart(x, y, by, title=title, log=log)
+        return rows.chart(x, y, by, title=title, log=log, expected=expected)
 
     def resume(self, executor: AnyExecutor | None = None, *, progress: bool = True) -> Sweep:
         """Return the sweep with the points that are left called, and those that failed called again.
@@ -367,7 +375,9 @@ def _rows(point: Point, value: Any) -> Iterator[Row]:
         yield {str(name): each for name, each in row.items()}
 
 
-def _chart_rows(table: Sequence[Row], x: str, y: str, by: str, title: str, log: str) -> ChartRows:
+def _chart_rows(
+    table: Sequence[Row], x: str, y: str, by: str, title: str, log: str, expected: Expected | None,
+) -> ChartRows:  # fmt: skip
     """Check the columns of a chart, and return its rows."""
     from .views.pictures.table_chart import MOST_LINES, ChartLine, ChartPoint, ChartRows  # noqa: PLC0415 - as above
 
@@ -390,6 +400,8 @@ def _chart_rows(table: Sequence[Row], x: str, y: str, by: str, title: str, log: 
             raise ValueError(f"two rows at {_point_text({name: row.get(name) for name in (x, by) if name})}: name the "
                              "column that differs with by, or draw .means(...)")
         interval = {name: float(row[name]) for name in ("low", "high") if "low" in row and "high" in row}
+        if expected is not None:
+            interval["expected"] = float(expected(*(row[name] for name in (x, by) if name)))
         line[row[x]] = ChartPoint(float(row[x]) if numeric else str(row[x]), float(row[y]), **interval)
     if not drawn or len(lines) > MOST_LINES:
         raise ValueError(f"{len(lines)} lines: a chart shows 1 to {MOST_LINES}; choose another column for by")

@@ -190,6 +190,16 @@ CHART = sweep(lambda side, kind, seed: (seed * 7) % side == len(kind), {"side": 
               progress=False)
 
 
+def test_a_chart_shows_what_a_formula_says_beside_what_was_found():
+    """`expected` is asked for each point, with the line it is on; the reading has both, and so have bars."""
+    half = sweep(lambda side, seed: seed % side == 0, {"side": [2, 4], "seed": range(20)}, progress=False)
+    chart = half.chart("side", expected=lambda side: 1 / side)
+    assert "0.25 (0.112 to 0.469), expected 0.25" in chart.reading
+    both = CHART.chart("side", by="kind", expected=lambda side, kind: side + (kind == "bb"))
+    assert "expected 5" in both.reading
+    assert "expected 4" in CHART.chart("kind", by="side", expected=lambda kind, side: side * len(kind)).reading
+
+
 def test_a_chart_of_several_rows_at_one_place_shows_their_mean():
     """What is averaged over is not named; the chart then shows the mean with its interval."""
     assert CHART.means("result", "side", "kind").chart("side", by="kind").reading == CHART.chart("side", by="kind").reading

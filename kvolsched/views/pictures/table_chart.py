@@ -29,12 +29,13 @@ _WIDTH, _PLOT, _APART, _BAR = 760, 210.0, 14.0, 20.0
 
 @frozen
 class ChartPoint:
-    """One value, over a number or a name, with its interval if it is a mean."""
+    """One value, over a number or a name: with its interval if it is a mean, and with what a formula says."""
 
     x: float | str
     y: float
     low: float | None = None
     high: float | None = None
+    expected: float | None = None
 
 
 @frozen
@@ -93,6 +94,11 @@ def reading(rows: ChartRows) -> str:
 
 
 def _value(point: ChartPoint) -> str:
+    expected = "" if point.expected is None else f", expected {t.short(point.expected)}"
+    return f"{_found(point)}{expected}"
+
+
+def _found(point: ChartPoint) -> str:
     if point.low is None or point.high is None:
         return t.short(point.y)
     return f"{t.short(point.y)} ({t.short(point.low)} to {t.short(point.high)})"
@@ -139,7 +145,8 @@ def _lines(sheet: Sheet, rows: ChartRows, top: float) -> float:
     c, width = palette(), sheet.width
     points = [point for line in rows.lines for point in line.points]
     across = [float(point.x) for point in points]
-    down = [value for point in points for value in (point.y, point.low, point.high) if value is not None]
+    drawn = (value for point in points for value in (point.y, point.low, point.high, point.expected))
+    down = [value for value in drawn if value is not None]
     most = max([*down, 0.0]) or 1.0
     least_down = _log_floor(down) if "y" in rows.log else min([*down, 0.0])
     ends = [line for line in rows.lines if line.name]
@@ -151,6 +158,9 @@ def _lines(sheet: Sheet, rows: ChartRows, top: float) -> float:
     start = min([*across, 0.0]) if "x" not in rows.log and min(across) < 0.35 * max(across) else min(across)
     along = _Scale(left + 6, right - 8, start, max(across), "x" in rows.log)
     sheet.word(0, top + 8, rows.y, c["ink"], size=12, bold=True, room=right)
+    if any(point.expected is not None for point in points):
+        sheet.rule(right - 84, top + 8, right - 60, top + 8, c["ink"])
+        sheet.word(right, top + 8, "expected", c["soft"], size=11, align="right")
     for level in levels:
         sheet.rule(left, rising.at(level), right, rising.at(level), c["line" if level == levels[0] else "track"])
         sheet.word(left - 6, rising.at(level), t.short(level), c["soft"], size=10.5, align="right")
@@ -163,6 +173,9 @@ def _lines(sheet: Sheet, rows: ChartRows, top: float) -> float:
                 sheet.rule(x, rising.at(max(point.low, least_down)), x, rising.at(point.high), c[ink], thick=1.2)
             sheet.word(x, rising.at(point.y), glyph, c[ink], size=10, align="center")
             sheet.rect(x - 7, rising.at(point.y) - 7, 14, 14, "transparent", tip=_tip(rows, line, point))
+        told = [(along.at(float(p.x)), rising.at(p.expected)) for p in line.points if p.expected is not None]
+        if len(told) > 1:
+            sheet.line(told, c["ink"], thick=1.0)
         shown = [(along.at(float(point.x)), rising.at(point.y)) for point in line.points]
         if len(shown) > 1:
             sheet.line(shown, c[ink], thick=2.2, dash=dash)
@@ -214,7 +227,7 @@ def _bars(sheet: Sheet, rows: ChartRows, top: float) -> float:
     label = min(max(t.width(words, 12, bold=True) for words in labels) + 34, 0.45 * width)
     values = [_value(point) for line in rows.lines for point in line.points]
     room = width - label - max(t.width(words, 11, bold=True) for words in values) - 16
-    most = max((point.high or point.y for line in rows.lines for point in line.points), default=0.0) or 1.0
+    most = max((max(p.high or p.y, p.expected or 0.0) for line in rows.lines for p in line.points), default=0.0) or 1.0
     sheet.word(0, top + 6, f"{rows.y} by {rows.x}", c["soft"], size=11, room=width)
     y = top + 20
     for name in names:
@@ -234,6 +247,9 @@ def _bars(sheet: Sheet, rows: ChartRows, top: float) -> float:
             if point.low is not None and point.high is not None:
                 middle = y + _BAR / 2
                 sheet.rule(label + room * point.low / most, middle, label + room * point.high / most, middle, c["ink"])
+            if point.expected is not None:
+                mark = label + room * point.expected / most
+                sheet.rule(mark, y - 2, mark, y + _BAR + 2, c["ink"], thick=2)
             sheet.word(label + room + 8, y + _BAR / 2, _value(point), c["ink"], bold=True)
             y += _BAR + 6
         y += 6 if len(rows.lines) > 1 else 0
