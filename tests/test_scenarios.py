@@ -37,6 +37,10 @@ def test_scenario(name):
 
 
 SETTINGS = {  # scenario -> values of its parameters for which its script is played too
+    "two-disks-each": [{"mode": "WaitForFirstConsumer"}, {"zones": 2}, {"zones": 4}],
+    "half-full-nodes": [{"kind": "zonal"}, {"mode": "WaitForFirstConsumer"}],
+    "apart-on-one-node": [{"mode": "WaitForFirstConsumer"}],
+    "ssd-and-hdd": [{"mode": "WaitForFirstConsumer"}],
     "zones": [{"zones": 4, "replicas": 10, "skew": 2}, {"zones": 1, "nodes": 1}, {"replicas": 0}, {"counts": "its own"}],
     "soft-spread": [{"spread": "DoNotSchedule"}],
     "zone-and-host": [{"second": 2}, {"hosts": "ScheduleAnyway"}],
