@@ -601,7 +601,8 @@ class ClusterCore:
         >>> [turn.actor for turn in scenario("zonal-example").next]
         ['scheduling pass', 'persistentvolume claims']
         """
-        found = self.world.preview(each=MOST_CAUSES)
+        with infrequent_gc():
+            found = self.world.preview(each=MOST_CAUSES)
         return PossibleTurns(tuple(found), self.world.now, found.untried)
 
     # -- objects ----------------------------------------------------------------------------------------------

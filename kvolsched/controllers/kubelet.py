@@ -39,7 +39,7 @@ from ..workloads import PodConditionPatch, is_ready
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.digest import DIGEST_WAIT
-from ..world.log import Key
+from ..world.log import Delivery, Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import OPERATION_BACKOFF, Backoff, Reconciler
 from ..world.stopped_nodes import is_stopped
@@ -150,6 +150,12 @@ def _on_node(pod: Pod) -> Iterator[str]:
         yield pod.spec.node_name
 
 
+def _starts_or_stops(pod: Pod | None) -> bool:
+    return pod is not None and bool(pod.spec.node_name) and (
+        pod.status.phase in ("", "Pending") or pod.metadata.deletion_timestamp is not None
+    )
+
+
 def _claims_waited_for(pod: Pod) -> Iterator[str]:
     if pod.spec.node_name and pod.status.phase in ("", "Pending"):
         for name in pod.claim_names():
@@ -166,7 +172,8 @@ def component(
     """Return the kubelets of all nodes; `storages` are the pools from which drivers make inline volumes, by driver."""
     options = options or KubeletOptions()
     kubelet = Kubelet(options, InlineVolumes(options.services, storages))
-    routine = Reconciler(NAME, kubelet.pods_of, kubelet.sync, report_refused, report_done, SYNC_PERIOD)
+    routine = Reconciler(NAME, kubelet.pods_of, kubelet.sync, report_refused, report_done, SYNC_PERIOD,
+                         concerning=kubelet.concerning)
     watches = ("Pod", "PersistentVolumeClaim", "PersistentVolume", "Node", "CSIDriver")
     registering = Reconciler(f"{NAME} registration", kubelet.nodes_of, kubelet.register, report_refused, report_done,
                              OPERATION_BACKOFF, reacts_to=frozenset({"Node"}))
@@ -183,15 +190,19 @@ class Kubelet:
     options: KubeletOptions
     inline: InlineVolumes = InlineVolumes()
 
+    def concerning(self, ctx: TurnContext, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
+        """Pick the pods that start or stop, and volumes if pods wait for some: of the rest `pods_of` has no causes."""
+        if self.inline.storages:
+            return deliveries
+        waits = bool(ctx.views["waiting"].objects)
+        return [each for each in deliveries if (_starts_or_stops(each.new) if each.key.kind == "Pod" else waits)]
+
     def pods_of(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the pods that a change concerns: a bound pod, or those that wait for a claim or volume."""
         match key.kind:
             case "Pod":
-                starts_or_stops = new is not None and bool(new.spec.node_name) and (
-                    new.status.phase in ("", "Pending") or new.metadata.deletion_timestamp is not None
-                )
                 has_ended = (new is None or new.terminal) and has_inline_volumes(new or old)
-                if starts_or_stops or (has_ended and self.inline.storages):
+                if _starts_or_stops(new) or (has_ended and self.inline.storages):
                     yield f"{key.namespace}/{key.name}"
             case "Node" if old is None and self.inline.storages:
                 for pod in self.inline.pods(ctx.sim.log):  # one that went while the kubelet was down

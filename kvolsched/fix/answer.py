@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from kvolsched.api.text.python_gc import infrequent_gc
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.notebook_output import DrawnAnswer, PrintedAnswer
 from kvolsched.results import ApplyRefused, hanging_indent
@@ -196,6 +197,7 @@ class Fixes(DrawnAnswer):
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 
+@infrequent_gc()
 def fix(cluster: ClusterCore, pod: str) -> Fixes:
     """Return the nearest fixes of a pending pod, each proved on a fork; the cluster does not change.
 

@@ -53,7 +53,7 @@ class Requests:
 
 def pod_requests(spec: PodSpec) -> Requests:
     """Return the resource requests of a pod with this spec."""
-    return _sum_requests(spec.containers, spec.init_containers, spec.overhead, spec.rest.get("resources", EMPTY))
+    return _summed(spec, spec.containers, spec.init_containers)
 
 
 def held_requests(pod: Pod) -> Requests:
@@ -62,7 +62,7 @@ def held_requests(pod: Pod) -> Requests:
         return pod_requests(pod.spec)
     spec = pod.spec
     containers, inits = _resized(pod, spec.containers), _resized(pod, spec.init_containers)
-    return _sum_requests(containers, inits, spec.overhead, spec.rest.get("resources", EMPTY))
+    return _summed(spec, containers, inits)
 
 
 def is_resized(old: Pod, new: Pod) -> bool:
@@ -79,6 +79,8 @@ def _resized(pod: Pod, containers: tuple[Container, ...]) -> tuple[Container, ..
 
     In-place resize as `resource.PodRequests` with status resources (v1.36.2); of init containers only sidecars resize.
     """
+    if not containers:
+        return containers
     rest = pod.status.rest
     listed = (*rest.get("containerStatuses", ()), *rest.get("initContainerStatuses", ()))
     statuses = {status.get("name"): status for status in listed if "resources" in status}
@@ -130,8 +132,15 @@ def format_amount(resource: str, amount: int) -> str:
     return str(amount)
 
 
+def _summed(spec: PodSpec, containers: Iterable[Container], inits: Iterable[Container]) -> Requests:
+    """Return the sum for containers of a pod; of them only what is summed is compared with that of other pods."""
+    run_together = tuple([container.resources.requests for container in containers])
+    run_first = tuple([(container.resources.requests, container.restart_policy == "Always") for container in inits])
+    return _sum_requests(run_together, run_first, spec.overhead, spec.rest.get("resources", EMPTY))
+
+
 @lru_cache(maxsize=1 << 14)
-def _sum_requests(containers: tuple[Container, ...], inits: tuple[Container, ...], overhead: Frozen,
+def _sum_requests(containers: tuple[Frozen, ...], inits: tuple[tuple[Frozen, bool], ...], overhead: Frozen,
                   pod_resources: Frozen) -> Requests:
     real = _total(containers, inits, {})
     scored = _total(containers, inits, {CPU: SCORED_CPU, MEMORY: SCORED_MEMORY})
@@ -149,17 +158,20 @@ def _sum_requests(containers: tuple[Container, ...], inits: tuple[Container, ...
     return Requests({resource: amount for resource, amount in amounts.items() if amount}, *counted)
 
 
-def _total(containers: Iterable[Container], inits: Iterable[Container],
+def _total(containers: Iterable[Frozen], inits: Iterable[tuple[Frozen, bool]],
            defaults: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    """Return max(containers + sidecars, each init container + the sidecars before it), resource by resource."""
+    """Return max(containers + sidecars, each init container + the sidecars before it), resource by resource.
+
+    Containers are given by their requests, init containers also by whether they are sidecars.
+    """
     running: dict[str, Fraction] = {}
-    for container in containers:
-        _add(running, _requests(container, defaults))
+    for requests in containers:
+        _add(running, _parsed(requests, defaults))
     sidecars: dict[str, Fraction] = {}
     starting: dict[str, Fraction] = {}
-    for container in inits:
-        requested = _requests(container, defaults)
-        if container.restart_policy == "Always":
+    for requests, is_sidecar in inits:
+        requested = _parsed(requests, defaults)
+        if is_sidecar:
             _add(running, requested)
             _add(sidecars, requested)
             requested = sidecars
@@ -172,8 +184,8 @@ def _total(containers: Iterable[Container], inits: Iterable[Container],
     return running
 
 
-def _requests(container: Container, defaults: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    return {**defaults, **{resource: parse(text) for resource, text in container.resources.requests.items()}}
+def _parsed(requests: Frozen, defaults: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    return {**defaults, **{resource: parse(text) for resource, text in requests.items()}}
 
 
 def _add(total: dict[str, Fraction], more: Mapping[str, Fraction]) -> None:

@@ -13,6 +13,7 @@ import attrs
 
 from kvolsched import volumes
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.text.python_gc import infrequent_gc
 from kvolsched.api.unknown_name import UnknownName
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.scheduler import requests
@@ -55,6 +56,7 @@ MAX_OWNERS = 4  # a pod of a Deployment has two
 MAX_CLAUSES = 4  # different comparisons of one group that are shown separately
 
 
+@infrequent_gc()
 def why(cluster: ClusterCore, pod: str) -> Why:
     """Say why a pod is pending, or which other state it is in: gated, waiting for a volume, on its node, ended.
 
@@ -110,6 +112,7 @@ def is_managed_by(cluster: ClusterCore, obj: Any, workload: Key) -> bool:
     return False
 
 
+@infrequent_gc()
 def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
     """Say why each pod without a node is pending, and which pods wait for one cause.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import attrs
 
@@ -21,8 +21,8 @@ from .activation import ActivationCondition
 from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write, moment
 from .changes import Group, NetChanges
 from .digest import IGNORED_KINDS, MODULUS, object_fingerprint
-from .log import ByKind, Key, Log, LogKey, Note
-from .view import InformerCache, View
+from .log import CURSOR, ByKind, Delivery, Key, Log, LogKey, Note, in_order
+from .view import InformerCache, View, apply_list
 from .work_queue import WakeUp, WorkItem, WorkQueue
 
 _tuple = tuple.__new__  # makes a named tuple in half the time of calling its class
@@ -32,7 +32,8 @@ class Actor(Protocol):
     """A routine of a component.
 
     `on_change` is called with every net change of a delivery (of `reacts_to` kinds, if the actor has that attribute and
-    it is not None), `on_wake_up` with every wake-up; both only write notes.
+    it is not None), `on_wake_up` with every wake-up; both only write notes. An actor may have a method
+    `concerning(ctx, deliveries)` that picks from a long delivery the changes of which `on_change` would write notes.
     `ready_causes` lists (order, cause) that the actor may take up now, the first alone unless `every`; they depend on
     the notes of the component and of the world, and on what the component has seen.
     `act` does one turn of a cause with at most one write, and returns whether the cause goes on in another turn.
@@ -68,15 +69,6 @@ class Component:
     shared: Any = attrs.field(default=None, eq=False, repr=False)
 
 
-class Delivery(NamedTuple):
-    """Net change of one key that a delivery brings, and the position of the last change in it."""
-
-    place: int
-    key: Key
-    old: Any
-    new: Any
-
-
 class Process:
     """A running component. Mutable; only changes of the log move it.
 
@@ -97,7 +89,7 @@ class Process:
     def define(self, component: Component) -> None:
         """Run a definition of the component, with empty views."""
         self.component = component
-        self.cursors = {kind: Note(component.name, "cursor", kind) for kind in component.watches}
+        self.cursors = {kind: Note(component.name, CURSOR, kind) for kind in component.watches}
         self.pending: dict[str, int] = {}
         self.reads_clock = component.reads_clock
         self.activation = component.activation() if component.activation is not None else None
@@ -119,11 +111,13 @@ class Process:
         self.wake_ups = WorkQueue("wake", order=lambda wake: (wake.at, wake.order))
         self.views: dict[str, View] = dict(self.component.views(self.seen))
         self.listeners: dict[str, list[Callable[[LogKey, Any, Any], None]]] = {}
+        self.followers: dict[str, list[View]] = {}
         queues = (*self.work_queues.values(), *self.plans.values(), self.wake_ups)
         views: tuple[View, ...] = (self.seen, *queues, *self.views.values())
         for view in views:
             for kind_or_sort in sorted(view.follows):
                 self.listeners.setdefault(kind_or_sort, []).append(view.apply)
+                self.followers.setdefault(kind_or_sort, []).append(view)
 
     def rebuild(self, stored: ByKind | None = None) -> None:
         """Build every view from the log: the definition that every move must meet.
@@ -136,8 +130,8 @@ class Process:
         self._rebuild_condition(self.log.by_kind() if stored is None else stored)
         for kind in self.component.watches:
             cursor = self.log.notes.get(self.cursors[kind], 0)
-            for _, key, _, new in self.net_changes(kind, 0, cursor):
-                self.apply_seen(kind, key, None, new)
+            if cursor:
+                self._take_list(kind, cursor)
             if self.watching:
                 self.update_pending(kind, cursor)
         for note in sorted(note for note in self.log.notes if note.component == self.name):
@@ -147,7 +141,7 @@ class Process:
     def on_note_change(self, note: Note, old: Any, new: Any) -> None:
         """Update the views after a change of one of this component's notes; a moved cursor delivers changes."""
         self.knows_oldest_task = False
-        if note[1] == "cursor":
+        if note[1] == CURSOR:
             if note[2] in self.cursors:  # an earlier definition of the component may have watched more
                 self._move_cursor(note[2], old or 0, new or 0)
             return
@@ -173,11 +167,11 @@ class Process:
         `between` has the net changes of a kind between two positions, once found; most cursors stand at the same ones.
         """
         own = {name[1]: columns for name, columns in differences.items() if len(name) > 1 and name[0] == self.name}
-        if "cursor" in own and not any(map(self.log.notes.get, self.cursors.values())):
+        if CURSOR in own and not any(map(self.log.notes.get, self.cursors.values())):
             self._forget_seen()
             own.clear()
-        elif "cursor" in own:
-            for note, old, new in own.pop("cursor").rows:
+        elif CURSOR in own:
+            for note, old, new in own.pop(CURSOR).rows:
                 for key, before, after in self._seen_between(note[2], old or 0, new or 0, between):
                     self.apply_seen(note[2], key, before, after)
         if self.activation is not None:
@@ -273,7 +267,7 @@ class Process:
         first: dict[Any, Any] = {}
         last: dict[Any, tuple[int, Any]] = {}
         if start == 0:  # a list, not a watch
-            return [Delivery(obj.metadata.resource_version, key, None, obj) for key, obj in self.log.listed(kind, stop)]
+            return self.log.listed(kind, stop).deliveries
         only = self.log.only_change(kind, start)
         if only is not None and only[0] < stop:
             return [_tuple(Delivery, only)]
@@ -281,7 +275,7 @@ class Process:
             first.setdefault(change.key, change.old)
             last[change.key] = (place, change.new)
         found = [Delivery(place, key, first[key], new) for key, (place, new) in last.items() if first[key] is not new]
-        return sorted(found, key=_delivery_order) if len(found) > 1 else found
+        return in_order(found) if len(found) > 1 else found
 
     def apply_seen(self, kind: str, key: Key, old: Any, new: Any) -> None:
         """Replace one seen object by another in every view that follows its kind."""
@@ -296,19 +290,32 @@ class Process:
         self.seen_sum = (self.seen_sum + object_fingerprint(key, new) - object_fingerprint(key, old)) % MODULUS
 
     def _move_cursor(self, kind: str, start: int, stop: int) -> None:
-        self.delivered = self.net_changes(kind, start, stop)
-        tracked = self.tracking and kind not in IGNORED_KINDS
-        for _, key, old, new in self.delivered:
-            if tracked:
-                self._track(key, old, new)
-            for apply in self.listeners[kind]:
-                apply(key, old, new)
+        if not start and stop:
+            self.delivered = self._take_list(kind, stop)
+        else:
+            self.delivered = self.net_changes(kind, start, stop)
+            tracked = self.tracking and kind not in IGNORED_KINDS
+            for _, key, old, new in self.delivered:
+                if tracked:
+                    self._track(key, old, new)
+                for apply in self.listeners[kind]:
+                    apply(key, old, new)
         if self.activation is not None:
             self.start_or_stop_watching()
         if stop == self.log.place:  # nothing is left to be delivered
             self.pending.pop(kind, None)
         elif self.watching:
             self.update_pending(kind, stop)
+
+    def _take_list(self, kind: str, stop: int) -> list[Delivery]:
+        """Let every view take all objects of a kind of which nothing was seen, and return them as deliveries."""
+        objects, deliveries = self.log.listed(kind, stop)
+        if self.tracking and kind not in IGNORED_KINDS:
+            for key, obj in objects.items():
+                self._track(key, None, obj)
+        for view in self.followers.get(kind, ()):
+            apply_list(view, kind, objects)
+        return deliveries
 
     def update_pending(self, kind: str, cursor: int) -> None:
         """Find the oldest change of a kind from a cursor on, and note it as pending."""
@@ -471,7 +478,3 @@ def seeded_draw(seed: int, purpose: str, key: str, attempt: int, bound: int) -> 
     """Return hash(seed, purpose, key, attempt) mod `bound`."""
     text = f"{seed}|{purpose}|{key}|{attempt}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) % bound
-
-
-def _delivery_order(delivery: Delivery) -> tuple[int, Key]:
-    return delivery.place, delivery.key

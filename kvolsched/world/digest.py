@@ -19,15 +19,14 @@ import attrs
 
 from kvolsched.api.kinds.meta import ObjectMeta
 
-from .log import Key, Log, LogKey, Note
+from .log import CURSOR, Key, Log, LogKey, Note
 from .view import InformerCache
 
 BUCKET_SORT = "bucket"  # of retries: it is as if full, as long as fewer fail in a row than it holds
-IGNORED_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar", "asked", BUCKET_SORT})
+IGNORED_SORTS = frozenset({CURSOR, "clock", "origin", "gone", "similar", "asked", BUCKET_SORT})
 IGNORED_KINDS = frozenset({"Event"})
 MODULUS = 1 << 128
 CLOCK_SORT = "clock"
-CURSOR_SORT = "cursor"
 GONE_SORT = "gone"
 RULES_SORT = "rules"
 
@@ -190,7 +189,7 @@ class IncrementalDigest:
             if type(key) is Key:
                 if key[0] not in IGNORED_KINDS:
                     self._update_object(key)
-            elif key[1] == CURSOR_SORT:
+            elif key[1] == CURSOR:
                 self._parts.pop(key[0], None)
             elif key[1] == CLOCK_SORT:
                 self._parts.clear()

@@ -7,7 +7,7 @@ instead until it has seen its write (`wait_until_seen`; Kubernetes' controller e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -58,6 +58,16 @@ class MutationCache:
         for index in self.indexes.values():
             if kind in index.follows:
                 index.apply(object_key, before, after)
+
+    def apply_list(self, kind: str, objects: Mapping[Key, Any]) -> None:
+        """Take all objects of a kind of which none is watched yet."""
+        if self.written:  # an own write may be newer than what is listed
+            for key, obj in objects.items():
+                self.apply(key, None, obj)
+            return
+        self.watched.update(objects)
+        for index in self.indexes.values():
+            index.apply_list(kind, objects)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MutationCache) and (self.watched, self.written, self.indexes) == (

@@ -17,7 +17,7 @@ from ..api.kinds.meta import evolve
 from .apiserver import CommittedWrite, RefusedWrite, Write
 from .component import TurnContext
 from .digest import BUCKET_SORT, DIGEST_IGNORES, DIGEST_WAIT
-from .log import Key
+from .log import Delivery, Key
 
 
 @attrs.frozen
@@ -107,6 +107,7 @@ class Reconciler:
         backoff: how long a cause waits after a refused write.
         seldom: its lane is shown only where it has acted.
         reacts_to: the kinds for which `causes_of` may have causes; None for all.
+        concerning: (ctx, deliveries) -> those of a long delivery for which `causes_of` may have causes; None for all.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Reconciler:
     backoff: Backoff = Backoff()
     seldom: bool = False
     reacts_to: frozenset[str] | None = None
+    concerning: Callable[[TurnContext, Sequence[Delivery]], Sequence[Delivery]] | None = None
 
     def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Enqueue the causes that a change concerns."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property
-from operator import itemgetter
 from typing import Any
 
 from ..api.kinds.meta import evolve
@@ -16,15 +15,14 @@ from ..api.unknown_name import UnknownName, did_you_mean
 from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
 from .changes import Group
 from .checkpoint import Checkpoint, restore_checkpoint, take_checkpoint
-from .component import ANSWER, WORLD, Actor, Component, Delivery, Process, TurnContext, seeded_draw
+from .component import ANSWER, WORLD, Actor, Component, Process, TurnContext, seeded_draw
 from .digest import IncrementalDigest
 from .events import record_event
-from .log import Key, Log, LogKey, Note
+from .log import CURSOR, FAR, Delivery, Key, Log, LogKey, Note, in_order
 from .outage import API_SERVER, OUTAGES, end_outages, is_out, unreachable
 from .rules import RULES, NeverMet, RuleSet, RunningRules, rules_note, running_rules, stopped
 
 PARTS = 1_000_000  # a share is a part of this
-_PLACE_AND_KEY = itemgetter(0, 1)
 UNREAD_SORTS = frozenset({"similar", "gone"})  # sorts of the world's notes that no actor reads
 
 
@@ -209,7 +207,7 @@ class Runtime:
                     process.mark_pending(kind, place, undone=undone)
         else:
             owner, sort = self.processes.get(key[0]), key[1]
-            if owner is not None and sort != "cursor":
+            if owner is not None and sort != CURSOR:
                 owner.knows_oldest_task = False
                 for apply in owner.listeners.get(sort, ()):
                     apply(key, old, new)
@@ -255,7 +253,7 @@ class Runtime:
         if len(name) == 1 or name[0] == WORLD:
             return name[-1] in self.condition_watchers or name[-1] == RULES
         owner = self.processes.get(name[0])
-        return owner is not None and (name[1] == "cursor" or name[1] in owner.listeners)
+        return owner is not None and (name[1] == CURSOR or name[1] in owner.listeners)
 
     def rebuild(self) -> None:
         """Build every view from the log (after an error, or to check that moved views equal built ones)."""
@@ -331,28 +329,34 @@ class Runtime:
         """
         if not process.pending or (OUTAGES in self.log.notes and self._sees_nothing(process)):
             return False
-        delivered = self._move_cursors(process, process.pending if kinds is None else kinds)
-        if not delivered:
+        moved = self._move_cursors(process, process.pending if kinds is None else kinds)
+        if not moved:
             return False
+        merged: dict[tuple[str, ...], Sequence[Delivery]] = {}  # those of several kinds, in their order
         for actor, ctx in self.contexts(process):
             on_change, reacts_to = actor.on_change, getattr(actor, "reacts_to", None)
+            names = tuple(moved if reacts_to is None else [kind for kind in moved if kind in reacts_to])
+            if len(names) > 1 and names not in merged:
+                merged[names] = in_order([delivery for kind in names for delivery in moved[kind]])
+            delivered = merged[names] if len(names) > 1 else moved[names[0]] if names else ()
+            if len(delivered) > FAR and (concerning := getattr(actor, "concerning", None)) is not None:
+                delivered = concerning(ctx, delivered)
             for _, key, old, new in delivered:
-                if reacts_to is None or key[0] in reacts_to:
-                    on_change(ctx, key, old, new)
+                on_change(ctx, key, old, new)
         return True
 
     def _sees_nothing(self, process: Process) -> bool:
         return is_out(self.log.notes, API_SERVER) or self.is_delayed(process)
 
-    def _move_cursors(self, process: Process, kinds: Collection[str]) -> Sequence[Delivery]:
-        """Move the cursors of these kinds that have pending changes, and return the net changes in their order."""
-        log, delivered = self.log, []
+    def _move_cursors(self, process: Process, kinds: Collection[str]) -> dict[str, Sequence[Delivery]]:
+        """Move the cursors of these kinds that have pending changes, and return the net changes of each, if any."""
+        log = self.log
+        delivered: dict[str, Sequence[Delivery]] = {}
         for kind in process.cursors if len(kinds) > 1 else tuple(kinds):
             if kind in kinds and kind in process.pending:
                 log.write(process.cursors[kind], log.place)
-                delivered += process.delivered
-        if len(delivered) > 1:
-            delivered.sort(key=_PLACE_AND_KEY)
+                if process.delivered:
+                    delivered[kind] = process.delivered
         return delivered
 
     def fire_due_wake_ups(self, process: Process) -> bool:

@@ -25,6 +25,20 @@ class View(Protocol):
     def apply(self, key: LogKey, old: Any, new: Any) -> None: ...
 
 
+def apply_list(view: View, kind: str, objects: Mapping[Key, Any]) -> None:
+    """Let a view take all objects of a kind of which it has none yet (an informer's Replace).
+
+    A view may have a method `apply_list` that does so at once, and must equal one that takes them one by one. The
+    mapping is shared by all components that list the same, and never changes.
+    """
+    at_once = getattr(view, "apply_list", None)
+    if at_once is not None:
+        at_once(kind, objects)
+    else:
+        for key, obj in objects.items():
+            view.apply(key, None, obj)
+
+
 class InformerCache:
     """API objects that a component has seen, by kind (client-go's informer caches). Mutable, moved by deliveries."""
 
@@ -39,6 +53,10 @@ class InformerCache:
             objects.pop(key, None)  # type: ignore[arg-type]
         else:
             objects[key] = new  # type: ignore[index]
+
+    def apply_list(self, kind: str, objects: Mapping[Key, Any]) -> None:
+        """Take all objects of a kind of which none is seen yet."""
+        self.kinds[kind].update(objects)
 
     def get(self, kind: str, name: str, namespace: str = "") -> Any:
         """Return the object of this kind and name as last seen, or None."""
@@ -60,32 +78,58 @@ class InformerCache:
 
 
 class Index:
-    """Index of one kind by computed values: `Index("Pod", lambda pod: [pod.spec.node_name])`. Mutable view."""
+    """Index of one kind by computed values: `Index("Pod", lambda pod: [pod.spec.node_name])`. Mutable view.
+
+    A list of objects is sorted in when the index is first read: many are never.
+    """
 
     def __init__(self, kind: str, by: Callable[[Any], Iterable[Hashable]]) -> None:
         self.follows = frozenset([kind])
         self.by = by
-        self.objects: dict[Hashable, dict[Key, Any]] = {}
+        self._objects: dict[Hashable, dict[Key, Any]] = {}
+        self._listed: Mapping[Key, Any] | None = None  # objects that are not sorted in yet
+
+    @property
+    def objects(self) -> Mapping[Hashable, Mapping[Key, Any]]:
+        """The objects by value."""
+        return self._sorted_in()
+
+    def _sorted_in(self) -> dict[Hashable, dict[Key, Any]]:
+        """Return the objects by value, after the listed ones are sorted in."""
+        listed, self._listed = self._listed, None
+        if listed is not None:
+            by, found = self.by, self._objects
+            for key, obj in listed.items():
+                for value in by(obj):
+                    found.setdefault(value, {})[key] = obj
+        return self._objects
+
+    def apply_list(self, kind: str, objects: Mapping[Key, Any]) -> None:
+        """Take all objects of a kind of which none is here yet."""
+        if kind in self.follows:
+            self._sorted_in()
+            self._listed = objects
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Move an object from its old values to its new ones."""
+        found = self._objects if self._listed is None else self._sorted_in()
         for value in self.by(old) if old is not None else ():
-            objects = self.objects.get(value)
+            objects = found.get(value)
             if objects is not None:
                 objects.pop(key, None)  # type: ignore[arg-type]
                 if not objects:
-                    del self.objects[value]
+                    del found[value]
         for value in self.by(new) if new is not None else ():
-            self.objects.setdefault(value, {})[key] = new  # type: ignore[index]
+            found.setdefault(value, {})[key] = new  # type: ignore[index]
 
     def get(self, value: Hashable) -> list[Any]:
         """Return the objects with a value, sorted by key."""
-        objects = self.objects.get(value)
+        objects = (self._objects if self._listed is None else self._sorted_in()).get(value)
         return [objects[key] for key in sorted(objects)] if objects else []
 
     def keys(self, value: Hashable) -> list[Key]:
         """Return the keys of the objects with a value, sorted."""
-        return sorted(self.objects.get(value, ()))
+        return sorted((self._objects if self._listed is None else self._sorted_in()).get(value, ()))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Index) and self.objects == other.objects

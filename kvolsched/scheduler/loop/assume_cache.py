@@ -6,6 +6,7 @@ which, so that the snapshot counts every object once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -153,6 +154,15 @@ class AssumeCache:
         after = self.get(object_key)
         if before is not after:
             self._change(object_key, before, after)
+
+    def apply_list(self, _kind: str, objects: Mapping[Key, Any]) -> None:
+        """Take all objects of a kind of which none is seen yet."""
+        if self.assumed or not self._to_follow.keys().isdisjoint(objects):
+            for key, obj in objects.items():
+                self.apply(key, None, obj)
+            return
+        self.seen.update(objects)
+        self._to_follow.update((key, (None, obj)) for key, obj in objects.items())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AssumeCache) and (self.seen, self.assumed) == (other.seen, other.assumed)

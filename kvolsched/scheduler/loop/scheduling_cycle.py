@@ -16,7 +16,7 @@ from ...api.kinds.pod import Pod
 from ...world.apiserver import Write, key_of
 from ...world.component import TurnContext
 from ...world.digest import DIGEST_IGNORES
-from ...world.log import Key
+from ...world.log import Delivery, Key
 from ..framework.extension_points import PostFilter, PostFilterResult
 from ..framework.judgement import Judgement, judge
 from ..framework.profile import Profile
@@ -125,6 +125,13 @@ class SchedulingPass:
         if entry is not None and entry.part in TIMEOUTS:
             active = evolve(entry, part=ACTIVE, order=ctx.place, until=None, error=False)
             move_entry(ctx, name, TIMEOUTS[entry.part], active)
+
+    def concerning(self, ctx: TurnContext, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
+        """Pick the pods that want a node, if nothing is queued or assumed: then `on_change` has no other work."""
+        if queue_of(ctx).entries or ctx.views["cache"].assumed:
+            return deliveries
+        return [each for each in deliveries
+                if each.key.kind == "Pod" and each.new is not None and not each.new.spec.node_name]
 
     def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Update assumed objects and the queue after a change of an object."""

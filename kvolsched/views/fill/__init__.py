@@ -12,6 +12,7 @@ from typing import Any
 
 from attrs import evolve
 
+from ...api.text.python_gc import infrequent_gc
 from ...cluster_core import ClusterCore
 from ...results import as_sentence
 from ...world.apiserver import ref
@@ -43,6 +44,7 @@ LOADED = "The objects are stored; no component has acted on them yet."
 """The sentence of step 0."""
 
 
+@infrequent_gc()
 def frame_of(  # noqa: PLR0913 - named options, each with its default
     cluster: ClusterCore, *, focus: str = "", gear: str = "steps", chips: int | None = None, selected: str = "",
     parts: Iterable[str] = PARTS, tables: Iterable[str] = (), judge: bool = False, judged: JudgedPass | None = None,

@@ -205,7 +205,7 @@ def _cursors(context: FrameContext, process: Process) -> tuple[f.Cursor, ...]:
         if first is None:
             rows.append(f.Cursor(kind, context.step, 0))
             continue
-        pending = sum(1 for _ in context.world.log.changes_between(kind, first, context.world.place))
+        pending = len(context.world.log.changes.in_kind(kind, first, context.world.place))
         position = bisect_left(context.world.history.ends, first + 1) - 1
         rows.append(f.Cursor(kind, min(context.step, max(0, position)), pending))
     return tuple(rows)
