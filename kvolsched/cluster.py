@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .kubectl import CommandOutput, Description, Listing, Listings
     from .may import PatchAnswers
     from .mounts import MountTable
+    from .node_terms import MatchedNodes
     from .pools import PoolTable
     from .requests import ApiRequests
     from .results import Step
@@ -366,6 +367,30 @@ class Cluster(ClusterRules):
         from .kubectl import kubectl
 
         return kubectl(self, command, stdin)
+
+    def where(self, *terms: str) -> MatchedNodes:
+        """List the nodes that match one of these terms, each a line as kubectl's selectors; drawn, why and why not.
+
+        Expressions of a term are ANDed, terms ORed, as in required node affinity and in the node affinity of a volume.
+
+        Args:
+            terms: `zone in (a, b), rack=r1`, `!gpu`, `gpu`, `rack!=r1`, `rack notin (r1)`, `slots>9`, `slots<9`. Of a
+                key that only one label of nodes ends in, the prefix may be left out.
+
+        Raises:
+            ValueError: a term cannot be read; the message has the forms.
+            UnknownName: a short key stands for several labels. It is a KeyError.
+
+        >>> from kvolsched.make import node
+        >>> c = Cluster.from_manifests([node("n1", zone="a"), node("n2", zone="b"), node("n3")])
+        >>> c.where("zone!=a")
+                        n1   n2   n3
+        zone NotIn [a]  · a  ✓ b  ✓ –
+        2 of 3 nodes match: n2, n3 (zone is topology.kubernetes.io/zone)
+        """
+        from .node_terms import where
+
+        return where(self, *terms)
 
     def pools(self, driver: str = "") -> PoolTable:
         """List the pools of drivers as they truly are: size, free bytes, largest volume, and the volumes there.

@@ -34,7 +34,7 @@ ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "drive
 CORE = ENGINE | OWN | {"component_names", "actor_names", "conditions", "results", "user_commands", "driver_dials"}
 CORE |= {"node_faults", "cluster_core"}
 CORE |= {"cluster_acts", "cluster_faults", "pools", "unread_fields", "upgrades", "other_rules", "cluster_rules", "seen_by_scheduler"}
-FACE = CORE | {"explain", "first_difference", "differences", "series", "what_if", "visits", "requests", "create_volume_requests", "mounts", "kubectl", "explore", "why", "fix", "may", "predict", "views", "cluster"}
+FACE = CORE | {"explain", "first_difference", "differences", "series", "what_if", "visits", "requests", "create_volume_requests", "mounts", "node_terms", "kubectl", "explore", "why", "fix", "may", "predict", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "notebook_output": set(),
     "api": {"notebook_output"},
@@ -78,6 +78,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "requests": CORE,
     "create_volume_requests": CORE,
     "mounts": CORE,
+    "node_terms": CORE,
     "visits": CORE,
     "executors": set(),
     "kubectl": CORE,

@@ -15,7 +15,7 @@ from .fill.fix import trial_of as trial_rows
 from .fill.may import rows_of as patch_rows
 from .fill.why import card_of as why_card
 from .fill.why_causes import page_of as causes_page
-from .pictures import decode, fix, may, searches, why, why_causes
+from .pictures import decode, fix, may, node_terms, searches, why, why_causes
 from .pictures import turns as tables
 
 
@@ -65,6 +65,13 @@ def _why(answer: Any) -> Figure:
     return Figure(lambda width, selection: why.draw(card, width, selection), why.reading(card))
 
 
+def _matched_nodes(answer: Any) -> Figure:
+    rows = [node_terms.TermRow(line.words, line.values or ("",) * len(line.matches), line.matches,
+                               decides=not line.values) for line in answer.lines]
+    notes = [f"{answer.sentence}.", *(f"{short} is {key}" for short, key in answer.keys)]
+    return Figure(lambda width, _selection: node_terms.draw(answer.nodes, rows, notes, width), repr(answer))
+
+
 def _tried_fix(answer: Any) -> Figure:
     trial = trial_rows(answer)
     return Figure(lambda width, selection: fix.draw_trial(trial, width, selection), repr(answer))
@@ -89,6 +96,7 @@ ANSWERS: dict[str, Callable[[Any], Figure]] = {
     "Fix": _fixes,
     "Fixes": _fixes,
     "TriedFix": _tried_fix,
+    "MatchedNodes": _matched_nodes,
     "PatchAnswers": _patches,
     "Story": _story,
     "Passes": _passes,
