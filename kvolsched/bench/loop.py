@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from ..cluster import Cluster
+from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from .measuring import traced_bytes
 from .workloads import Workload
 
@@ -87,10 +88,14 @@ class LoopTimer:
         self._turns_per_pod = 0.0
 
     def begin(self, pods: int) -> Cluster:
-        """Return a cluster whose components have listed everything, and to which the pods have come."""
+        """Return a cluster whose components have listed everything, and to which the pods have come.
+
+        What the scheduler has listed becomes columns when they are read: so they are, before the pods come.
+        """
         cluster = Cluster("upstream", components=self.workload.components)
         cluster.load(self._objects)
         cluster.run(steps=MOST_STEPS, seconds=FOREVER)
+        _ = cluster.world.processes[SCHEDULER].views["cache"].snapshot  # type: ignore[attr-defined]
         cluster.load(self.workload.pods(self.nodes, pods))
         return cluster
 

@@ -15,6 +15,7 @@ import pstats
 import sys
 import time
 import tracemalloc
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,8 @@ import numpy as np
 
 HOUSE = Path(__file__).parent.parent
 PROFILED = 5  # functions of a profile that are named
+_Function = tuple[str, int, str]  # file, line, name
+_Callers = Mapping[_Function, tuple[int, int, float, float]]
 
 
 def cpu_seconds(act: Callable[[], object]) -> float:
@@ -103,15 +106,24 @@ class ProfileLine:
 def profile(act: Callable[[], object], count: int = PROFILED) -> tuple[ProfileLine, ...]:
     """Return the functions in which a call spends most of its time, the slowest first.
 
+    Time in a built-in, or in another package, counts for the function that calls it.
+
     >>> profile(lambda: sorted(range(9)))[0].share > 0
     True
     """
     profiler = cProfile.Profile(time.process_time)
     profiler.runcall(act)
-    stats: Mapping[tuple[str, int, str], tuple[int, int, float, float, object]] = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
-    whole = sum(entry[2] for entry in stats.values()) or 1.0
-    slowest = sorted(stats.items(), key=lambda item: -item[1][2])[:count]
-    return tuple(ProfileLine(_place(*where), entry[2] / whole) for where, entry in slowest)
+    stats: Mapping[_Function, tuple[int, int, float, float, _Callers]] = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
+    own: dict[_Function, float] = defaultdict(float)
+    for function, (_, _, seconds, _, callers) in stats.items():
+        if callers and not Path(function[0]).is_relative_to(HOUSE):
+            for caller, (_, _, part, _) in callers.items():
+                own[caller] += part
+        else:
+            own[function] += seconds
+    whole = sum(own.values()) or 1.0
+    slowest = sorted(own.items(), key=lambda item: -item[1])[:count]
+    return tuple(ProfileLine(_place(*function), seconds / whole) for function, seconds in slowest)
 
 
 def _place(file: str, line: int, function: str) -> str:

@@ -5,6 +5,7 @@ The same command with its own sizes is `make bench`.
 
 import gc
 import json
+import re
 from copy import deepcopy
 
 import attrs
@@ -46,6 +47,21 @@ def test_a_pass_leaves_the_cluster_as_it_found_it(name):
     assert timer.least(runs=1) > 0
     assert timer.seen.facts() == before
     assert set(timer.by_plugin(runs=1)) == {enabled.name for enabled in timer.profile.plugins}
+
+
+def test_the_scheduler_has_listed_the_nodes_when_pods_come():
+    """What it has listed becomes columns before a run begins, so that a run has the pods' share alone."""
+    cluster = LoopTimer(workload("basic"), NODES, PODS).begin(PODS)
+    cache = cluster.world.processes["kube-scheduler"].views["cache"]
+    assert not cache._to_follow
+    assert len(cache._snapshot.nodes.names) >= NODES
+
+
+def test_a_profile_names_functions_that_can_be_read():
+    """What a built-in takes counts for the function that calls it; most are of the package."""
+    found = [line.where for line in profile(LoopTimer(workload("basic"), NODES, PODS).running(PODS))]
+    assert [where for where in found if ".py" in where] == found
+    assert any(re.fullmatch(r"[a-z_/]+\.py:\d+ \w+", where) for where in found)
 
 
 def test_a_clock_around_plugins_changes_no_pass():
