@@ -74,3 +74,10 @@ def test_no_crash_of_the_scheduler_leaves_the_pod_behind(rules):
 
     assert found.exhausted
     assert not found
+
+
+def test_a_pod_whose_claims_were_bound_before_it_waits_is_not_forgotten():
+    """The volume controller may complete every bond before the bind worker requeues the pod: no change is to come."""
+    found = kvolsched.scenario("disk-stolen", "design").explore(lag="none", progress=False)
+    assert found.exhausted
+    assert not found

@@ -82,15 +82,17 @@ class TwoPasses:
     def _judge_again(self, ctx: TurnContext, name: str, pod: Pod) -> str:
         """Requeue a pod whose claims were bound in mid-pass: no node was judged by their volumes (S0, Caching)."""
         self._wait(ctx, name, pod)
-        entry = queue_of(ctx).parts.get(WAITING, {}).get(name)
-        if entry is not None:
-            move_to_active_or_backoff(ctx, name, QueueEvent.VOLUMES_CHANGED, entry)
         return "Its claims have been bound meanwhile: the pod is judged again."
 
     def _wait(self, ctx: TurnContext, name: str, pod: Pod) -> None:
-        """Requeue a pod to wait for its volumes; it is scheduled again when one of them changes."""
+        """Requeue a pod to wait for its volumes; it is scheduled again when one of them changes.
+
+        If all of them were bound before it waits, no change is to come: it does not wait (S0, Bind 3: regardless).
+        """
         if ctx.note(QUEUE, name) is not None:
             requeue(ctx, name, QueueEvent.VOLUMES_BINDING, WAITING, timeout=self.resync)
+            if binder.all_bound(pod, assume_cache(ctx)):
+                move_to_active_or_backoff(ctx, name, QueueEvent.VOLUMES_CHANGED, ctx.note(QUEUE, name))
         why = "volume binding started, waiting for it to complete"
         report_failure(ctx, pod, "Normal", BINDING_STARTED, BINDING_WAITING, "", why)
 
