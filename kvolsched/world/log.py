@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from ..api.text.python_gc import paused_gc
 from .changes import Change, ChangeColumns, Group, Key, LogKey, Maps, NetChanges, Note
 
-__all__ = ["Change", "Delivery", "Key", "Listener", "ListedObjects", "Log", "LogKey", "Note"]
+__all__ = ["Change", "Delivery", "Key", "ListedObjects", "Listener", "Log", "LogKey", "Note"]
 
 CURSOR = "cursor"  # sort of the notes that say how far a component has seen a kind
 FAR = 2_000  # changes from which on a seek goes by the differences of two places
