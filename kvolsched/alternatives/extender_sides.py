@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -223,6 +223,11 @@ class SharedAssumeCache(AssumeCache):
         after = self._latest(object_key)
         if before is not after:
             super().apply(object_key, before, after)
+
+    def apply_list(self, _kind: str, objects: Mapping[Key, Any]) -> None:
+        """Take all objects of a kind of which none is watched yet."""
+        for key, obj in objects.items():
+            self.apply(key, None, obj)
 
     def _latest(self, key: Key) -> Any:
         """Return what the controller has written itself and not seen yet, else what it has seen."""

@@ -13,7 +13,7 @@ from kvolsched.world.log import Key, Log
 from kvolsched.world.view import Index
 
 DUMPS = Path(__file__).parents[1] / "conformance" / "dumps"
-RESTARTING = ("kube-scheduler", "persistent-volume-binder", "kubelet")
+RESTARTING = ("kube-scheduler", "persistent-volume-binder", "kubelet")  # and those of each master
 MAX_TURNS = 250
 
 
@@ -38,7 +38,8 @@ def turns_of(world, crashing):
     """Run a world turn by turn; yield each turn with the digest and the changes after it. Some components crash."""
     for number in range(MAX_TURNS):
         if crashing and number % 20 == 10:
-            world.crash(RESTARTING[number // 20 % len(RESTARTING)])
+            restarting = [name for name in world.processes if name.startswith(RESTARTING)]
+            world.crash(restarting[number // 20 % len(restarting)])
         if number % 30 == 15:
             world.preview()
         if not world.step(turns=True):
@@ -49,7 +50,7 @@ def turns_of(world, crashing):
 
 def worlds():
     """Yield names and functions that make a cluster: scenarios from their start, and recorded dumps."""
-    for revision in ("upstream", "design"):
+    for revision in ("upstream", "design", "extender"):  # the extender has a cache of its own
         for name in ("two-replicas", "replicated-database", "zonal-example", "rolling-update"):
             yield pytest.param(lambda name=name, revision=revision: kvolsched.scenario(name, revision=revision), id=f"{name}-{revision}")
     yield pytest.param(lambda: Cluster.from_manifests(DUMPS / "storage.yaml.gz"), id="dump")
