@@ -91,7 +91,7 @@ class Images:
             return
         self.version += 1
         before, after = images_of(old), images_of(new)
-        for image in before.keys() | after.keys():
+        for image in before.keys() | after.keys() if self._sizes else ():
             self._sizes.pop(image, None)
         for image in before.keys() - after.keys():
             del self._on[image][name]

@@ -80,7 +80,8 @@ def is_current(key: Key, seen: Any, assumed: Any, volume_rule: AssumeRule) -> bo
 class AssumeCache:
     """Seen and assumed objects; forwards the changes of current objects to the snapshot. Mutable view.
 
-    The snapshot follows when it is read: what is seen and taken back before costs it nothing.
+    The snapshot follows when it is read: what is seen and taken back before costs it nothing. Read for the first time,
+    it is made of what is current then.
 
     Args:
         snapshot: the view of current objects.
@@ -92,7 +93,8 @@ class AssumeCache:
         self.follows = snapshot.follows | {*KINDS, ASSUMED}
         self._snapshot = snapshot
         self._kept = kept
-        self._to_follow: dict[Key, tuple[Any, Any]] = {}  # the net changes of which the snapshot does not know yet
+        self._was_read = False
+        self._to_follow: dict[Key, tuple[Any, Any]] = {}  # the net changes since it was read
         self.volume_rule = volume_rule
         self.seen: dict[Key, Any] = {}
         self.assumed: dict[Key, Any] = {}
@@ -100,18 +102,29 @@ class AssumeCache:
     @property
     def snapshot(self) -> Snapshot:
         """The view of current objects."""
-        if self._to_follow:
-            changes = self._to_follow
+        if self._to_follow or not self._was_read:
+            changes = self._to_follow if self._was_read else {key: (None, obj) for key, obj in self._current().items()}
             if self._kept is not None and len(changes) > MANY and 2 * len(changes) > len(self.seen):
-                self._snapshot = self._kept.of({**self.seen, **{key: self.get(key) for key in self.assumed}}).copied()
+                self._snapshot = self._kept.of(self._current()).copied()
             else:
                 for key, (before, after) in changes.items():
                     self._snapshot.apply(key, before, after)
-            self._to_follow = {}
+            self._to_follow, self._was_read = {}, True
         return self._snapshot
+
+    def _current(self) -> dict[Key, Any]:
+        """Return the current objects by key."""
+        current = self.seen.copy()
+        for key in self.assumed:
+            obj = self.get(key)
+            if obj is not None:
+                current[key] = obj
+        return current
 
     def _change(self, key: Key, before: Any, after: Any) -> None:
         """Let the snapshot follow a change of a current object when it is read."""
+        if not self._was_read:
+            return
         earlier = self._to_follow.get(key)
         if earlier is None:
             self._to_follow[key] = before, after
@@ -157,12 +170,11 @@ class AssumeCache:
 
     def apply_list(self, _kind: str, objects: Mapping[Key, Any]) -> None:
         """Take all objects of a kind of which none is seen yet."""
-        if self.assumed or not self._to_follow.keys().isdisjoint(objects):
+        if self._was_read or self.assumed:
             for key, obj in objects.items():
                 self.apply(key, None, obj)
-            return
-        self.seen.update(objects)
-        self._to_follow.update((key, (None, obj)) for key, obj in objects.items())
+        else:
+            self.seen.update(objects)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AssumeCache) and (self.seen, self.assumed) == (other.seen, other.assumed)

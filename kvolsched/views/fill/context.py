@@ -18,6 +18,7 @@ from ...scheduler.loop.assume_cache import ASSUMED, key_of_note
 from ...scheduler.loop.binding_flow import WORKER
 from ...scheduler.loop.evictor import EVICTOR
 from ...scheduler.loop.scheduling_cycle import PASS
+from ...scheduler.requests import pod_requests
 from ...world.apiserver import key_for
 from ...world.history import Turn
 from ...world.log import Key
@@ -85,6 +86,7 @@ class FrameContext:
         self.objects = self.world.log.objects
         self.notes = self.world.log.notes
         self.step = self.world.step_number
+        self._requests: dict[int, tuple[int, int]] = {}  # by the identity of a spec, which the objects hold
         self.by_kind: dict[str, list[tuple[Key, Any]]] = {}
         for key in sorted(self.objects):
             self.by_kind.setdefault(key.kind, []).append((key, self.objects[key]))
@@ -93,6 +95,14 @@ class FrameContext:
     def of(self, kind: str) -> list[tuple[Key, Any]]:
         """Return keys and objects of a kind, sorted by key."""
         return self.by_kind.get(kind, [])
+
+    def requests(self, pod: Any) -> tuple[int, int]:
+        """Return the cpu (millicores) and memory (bytes) that a pod requests."""
+        found = self._requests.get(id(pod.spec))
+        if found is None:
+            of_pod = pod_requests(pod.spec)
+            found = self._requests[id(pod.spec)] = of_pod.cpu, of_pod.memory
+        return found
 
     @cached_property
     def assumed(self) -> dict[Key, Any]:

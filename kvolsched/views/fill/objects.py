@@ -15,7 +15,6 @@ from ...api.kinds.volume import PersistentVolume
 from ...explain import QUEUE_PART_WORDS
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, PassNote
 from ...scheduler.loop.scheduling_queue import BACKOFF, QUEUE, QueueEntry
-from ...scheduler.requests import pod_requests as requests_of
 from ...world.apiserver import ref
 from ...world.log import Key, Note
 from .. import frame as f
@@ -30,7 +29,7 @@ def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
     used: dict[str, list[int]] = {}
     for _, pod in context.of("Pod"):
         if pod.spec.node_name and not pod.terminal:
-            cpu, memory = requests(pod)
+            cpu, memory = context.requests(pod)
             sums = used.setdefault(pod.spec.node_name, [0, 0, 0])
             sums[0], sums[1], sums[2] = sums[0] + cpu, sums[1] + memory, sums[2] + 1
     passed = pass_rows(context)
@@ -53,12 +52,6 @@ def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
     return tuple(rows)
 
 
-def requests(pod: Any) -> tuple[int, int]:
-    """Return the cpu (millicores) and memory (bytes) that a pod requests."""
-    of_pod = requests_of(pod.spec)
-    return of_pod.cpu, of_pod.memory
-
-
 # -- pods -------------------------------------------------------------------------------------------------------------
 
 
@@ -72,7 +65,7 @@ def pods(context: FrameContext) -> tuple[f.PodRow, ...]:
         assumed = context.assumed.get(key)
         assumed_node = assumed.spec.node_name if assumed is not None and not pod.spec.node_name else ""
         claims = tuple(ref(claim) for claim in _claims_of(key, pod))
-        cpu, memory = requests(pod)
+        cpu, memory = context.requests(pod)
         waits = entry is not None and entry.part == BACKOFF
         rows.append(f.PodRow(
             ref=ref(key), name=key.name, namespace=key.namespace, node=pod.spec.node_name,
