@@ -61,6 +61,7 @@ def test_an_incident_asks_and_tells(name):
     asked.answer(found.right)
 
     assert asked.is_right
+    assert [line for line in found.scenario.script if {"expect", "refused"} & set(line)] != [], "nothing proves the right answer"
     assert 3 <= len(found.answers) <= 5
     assert found.cause in " ".join(asked.reveal().outcome.sentence.split())
     assert [source for source in found.sources if not SOURCE.fullmatch(source)] == []
