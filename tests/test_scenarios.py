@@ -47,6 +47,7 @@ SETTINGS = {  # scenario -> values of its parameters for which its script is pla
     "immediate-trap": [{"zones": 7}, {"mode": "WaitForFirstConsumer"}],
     "dead-zone": [{"alive": 5, "held": 1}, {"taints": "Honor"}],
     "gated-jobs": [{"jobs": 12, "quota": 12, "zone": "zone-a"}, {"quota": 0}],
+    "disks-by-node": [{"nodes": 9, "exact": 1}, {"affinity": "no"}],
     "held-jobs": [{"jobs": 1, "disks": "none"}],
     "retained-volumes": [{"disks": 1}, {"disks": 4}],
     "redis-pmem": [{"tracking": "off"}, {"interval": 60}, {"nodes": 1, "replicas": 2}],

@@ -13,12 +13,13 @@ from .pod_affinity import (
     anti_affinity,
 )
 from .spreading_cost import SpreadingCost, SpreadingCosts, spreading_cost
+from .stopping_early import nodes_to_find, stopping_early
 from .storage_capacity import CapacityRun, CapacityRuns, NodeCount, capacity, compare_capacity
 from .visits_by_index import VisitCount, VisitCounts, volume_visits
 
 __all__ = [
     "AffinityRow", "AffinityTable", "AntiAffinityRun", "AntiAffinityRuns", "CapacityRun", "CapacityRuns",
     "GateOutcomes", "GateRow", "GateTable", "NodeCount", "SpreadingCost", "SpreadingCosts", "VisitCount", "VisitCounts",
-    "affinity_as_spreading", "anti_affinity", "capacity", "compare_capacity", "gates", "spreading_cost",
-    "volume_visits",
+    "affinity_as_spreading", "anti_affinity", "capacity", "compare_capacity", "gates", "nodes_to_find",
+    "spreading_cost", "stopping_early", "volume_visits",
 ]  # fmt: skip
