@@ -6,6 +6,7 @@ act or a crash may come at any moment or never.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
@@ -252,7 +253,7 @@ class Comparison:
         return len(self.rows)
 
     def _cells(self) -> list[tuple[str, ...]]:
-        return [(each.alternative, each.scenario, *(f"{end.rules} {end.cell}" for end in row))
+        return [(f"{each.scenario}: {each.question}", *(f"{end.rules} {end.cell}" for end in row))
                 for each, row in zip(self.experiments, self.rows, strict=True)]  # fmt: skip
 
     def __repr__(self) -> str:
@@ -264,19 +265,55 @@ class Comparison:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        heads = ("Rejected design", "Scenario", *("" for _ in self.rows[0])) if self.rows else ()
-        head = "".join(f"<th>{escape(word)}</th>" for word in heads)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self._cells())
+        heads = ("Question", "Rejected design", *("" for _ in self.rows[0][1:])) if self.rows else ()
+        style = ' style="text-align:left;vertical-align:top"'
+        head = "".join(f"<th{style}>{escape(word)}</th>" for word in heads)
+        body = "".join(f"<tr>{''.join(f'<td{style}>{escape(cell)}</td>' for cell in row)}</tr>"
+                       for row in self._cells())
         return f"<table><tr>{head}</tr>{body}</table>"
 
+    def grid(self) -> FailureGrid:
+        """Return the same as a grid: a row for each set of rules, a column for each experiment."""
+        return FailureGrid(self.experiments, self.rows)
 
-def compare(*alternatives: str, rules: Iterable[str | Revision] = (), progress: bool = True) -> Comparison:
+
+@attrs.frozen(repr=False)
+class FailureGrid(PrintedAnswer):
+    """Which sets of rules fail on which experiments: ✕ where they fail, ✓ where they do not, – where none was run."""
+
+    experiments: tuple[Experiment, ...]
+    rows: tuple[tuple[Ending, ...], ...]
+
+    @property
+    def failures(self) -> dict[str, list[str]]:
+        """By the name of the rules: the scenarios on which they fail."""
+        names = dict.fromkeys(end.rules for row in self.rows for end in row)
+        return {name: [end.scenario for row in self.rows for end in row if end.rules == name and end] for name in names}
+
+    def __repr__(self) -> str:
+        failures = self.failures
+        width = max(map(len, failures), default=0)
+        numbers = [f"{number:>2}" for number in range(1, len(self.rows) + 1)]
+        lines = [f"{'':<{width}}  {' '.join(numbers)}"]
+        for name, failed in failures.items():
+            found = [next((end for end in row if end.rules == name), None) for row in self.rows]
+            marks = [" –" if end is None else " ✕" if end else " ✓" for end in found]
+            lines.append(f"{name:<{width}}  {' '.join(marks)}  fails on {len(failed)}")
+        told = (f"{number} {each.scenario}: {each.question}"
+                for number, each in zip(numbers, self.experiments, strict=True))
+        return "\n".join([*lines, "", *(textwrap.fill(line, 110, subsequent_indent="   ") for line in told)])
+
+
+def compare(
+    *alternatives: str, rules: Iterable[str | Revision] = (), searches: bool = True, progress: bool = True,
+) -> Comparison:  # fmt: skip
     r"""Run the experiments of these rejected designs, by default of all, each under its own rules and under others.
 
     Args:
         alternatives: names of rejected designs.
         rules: the other sets of rules, by default `design` and `upstream`; `names()` gives the whole table of
             alternatives and scenarios.
+        searches: with the experiments that try every order of turns, which take seconds each.
         progress: show a progress bar.
 
     Raises:
@@ -286,8 +323,19 @@ def compare(*alternatives: str, rules: Iterable[str | Revision] = (), progress: 
     ...     print(*row, sep="\n")
     single_function on evicted-in-vain: fails: victim was evicted, and app has no node all the same
     design on evicted-in-vain: ok: app stays pending, victim runs on open
+
+    `grid()` has the same in short:
+
+    >>> compare("single_function", rules=["design"], progress=False).grid()
+                      1
+    single_function   ✕  fails on 1
+    design            ✓  fails on 0
+    <BLANKLINE>
+     1 evicted-in-vain: A pod of high priority has its disk on a closed node. Is anybody evicted from the open one
+       for it?
     """
-    chosen, others = experiments(*alternatives), [revision_named(each) for each in rules or ("design", "upstream")]
+    chosen = tuple(each for each in experiments(*alternatives) if searches or not each.acts)
+    others = [revision_named(each) for each in rules or ("design", "upstream")]
     jobs = [(each, [revision_named(each.alternative), *(other for other in others if other.name != each.alternative)])
             for each in chosen]  # fmt: skip
     rows: list[tuple[Ending, ...]] = []

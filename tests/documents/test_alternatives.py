@@ -52,7 +52,8 @@ def test_the_table_of_alternatives_and_scenarios():
     table = alternatives.compare("place_first", "bind_in_kubelet", rules=["design", "late_binder"], progress=False)
     assert [[True, False, False], [True, False, False]] == [[bool(end) for end in row] for row in table]
     assert "place_first  fails: placed and never started: app on big" in repr(table)
-    assert "<td>disk-on-the-small-node</td>" in table._repr_html_()
+    assert ">disk-on-the-small-node: One node has the most room, another has the disk. " in table._repr_html_()
+    assert ">place_first fails: placed and never started: app on big</td>" in table._repr_html_()
 
 
 @pytest.mark.parametrize("name", alternatives.names())
@@ -388,3 +389,13 @@ def test_without_a_gate_update_and_scheduling_race():
         assert result.counterexample or result.exhausted
         found[gates] = bool(result)
     assert {(): True, ("example.com/queue",): False} == found
+
+
+def test_a_grid_marks_who_fails_on_which_question():
+    """Each rejected design fails where it was rejected; the columns have the questions that need no search."""
+    found = alternatives.compare("single_function", "bind_in_scheduler", rules=["single_function", "design"],
+                                 searches=False, progress=False)
+    grid = found.grid()
+    assert {"single_function": ["evicted-in-vain"], "design": [], "bind_in_scheduler": ["room-for-one-volume"]} == grid.failures
+    assert "bind_in_scheduler   ✕  –  fails on 1" in repr(grid)
+    assert ["room-for-one-volume", "evicted-in-vain"] == [each.scenario for each in grid.experiments]
