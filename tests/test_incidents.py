@@ -7,6 +7,7 @@ import store_incidents
 from click.testing import CliRunner
 
 import kvolsched
+from kvolsched.api.kinds.meta import thaw
 from kvolsched.cli import main
 from kvolsched.decode import decode
 from kvolsched.incidents import drawer, incident, incidents
@@ -47,7 +48,7 @@ def holds(found, promised):
     """Whether all of these expectations hold at the symptom already."""
     try:
         for each in promised:
-            SCRIPT_WORDS["expect"](found.play(), each)
+            SCRIPT_WORDS["expect"](found.play(), thaw(each))
     except (AssertionError, KeyError):
         return False
     return True
