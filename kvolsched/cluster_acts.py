@@ -10,7 +10,7 @@ from .api.kinds.kind import find_kind
 from .api.text import manifest
 from .cluster_core import USER, ClusterCore
 from .controllers import user
-from .results import ApplyRefused, CommandResult
+from .results import ApplyRefused, CommandResult, Run
 from .world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, moment, ref
 from .world.log import Key
 from .world.manifest_patch import ManifestPatch
@@ -21,6 +21,28 @@ WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Replicatio
 
 class ClusterActs(ClusterCore):
     """The core with kubectl's commands. Each goes through admission, and raises `ApplyRefused` if it is refused."""
+
+    def wait(self, seconds: float) -> Run:
+        """Let everybody act for exactly so many simulated seconds, while the user does nothing.
+
+        What is due later has not happened when it returns: a volume that takes 60 s is still being made after 10.
+
+        Args:
+            seconds: how long.
+
+        Raises:
+            ValueError: the time is not positive.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example", **{"kubernetes.io/gce-pd": {"delay": 60.0}})
+        >>> c.wait(10).ended, c.now, len(c.objects("pv"))
+        ('10 s of simulated time are over', 10.0, 0)
+        """
+        if not seconds > 0:
+            raise ValueError(f"wait: seconds: {seconds:g}: must be greater than 0")
+        words = f"User waits {seconds:g} s."
+        steps = tuple(self._taken(turns) for turns in self.world.pass_time(seconds, USER, words))
+        return Run(steps, f"{seconds:g} s of simulated time are over")
 
     # -- any object --------------------------------------------------------------------------------------------
 

@@ -440,9 +440,13 @@ class ClusterCore:
             taken = self.world.step(turns=turns)
         else:
             taken = self._step_of(actor, cause, turns=turns)
-        if any(_creates_node(turn) for turn in taken if turn.outcomes):
-            self._add_provisioners()  # an autoscaler's node
-        return Step(self.world.step_number, self.world.now, tuple(taken)) if taken else Step(-1, self.world.now, ())
+        return self._taken(taken) if taken else Step(-1, self.world.now, ())
+
+    def _taken(self, turns: Sequence[Turn]) -> Step:
+        """Return the step that these turns were; the node of an autoscaler gets its provisioners."""
+        if any(_creates_node(turn) for turn in turns if turn.outcomes):
+            self._add_provisioners()
+        return Step(self.world.step_number, self.world.now, tuple(turns))
 
     def _component(self, name: str) -> str:
         """Return the name of the component that a user means (see `component_names.find_component`)."""
@@ -471,7 +475,7 @@ class ClusterCore:
         Args:
             until: a function of the cluster, or words: a reference and a phase, `scheduled`, `exists` or `gone`.
             steps: stop after so many steps.
-            seconds: stop after so many simulated seconds.
+            seconds: stop after the first step that is later than so many simulated seconds; `wait` ends on time.
             progress: show a progress bar.
 
         Raises:

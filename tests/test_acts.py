@@ -32,6 +32,28 @@ def cluster():
     return kvolsched.scenario("zonal-example")
 
 
+# -- wait -----------------------------------------------------------------------------------------------------------
+
+
+def test_waiting_ends_on_time(cluster):
+    """What is due after the wait has not happened, what is due within it has; back undoes the wait as one step."""
+    slow = kvolsched.scenario("two-replicas", **{"zonal.example.com": {"delay": 60.0}})
+    before = slow.digest()
+    slow.wait(10)
+    volumes_after_10 = len(slow.objects("pv"))
+    slow.wait(50)
+
+    assert (volumes_after_10, len(slow.objects("pv")), slow.now) == (0, 2, 60.0)
+    slow.goto(0)
+    assert before == slow.digest()
+
+
+def test_waiting_for_no_time_is_refused(cluster):
+    """Nobody waits for no time, or less."""
+    with pytest.raises(ValueError, match="must be greater than 0"):
+        cluster.wait(0)
+
+
 # -- patch ----------------------------------------------------------------------------------------------------------
 
 
