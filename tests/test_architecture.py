@@ -100,7 +100,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "attempt": {"notebook_output"},
     "incidents": FACE | {"decode", "scenario"},
     "lessons": {"notebook_output"},
-    "experiments": FACE | {"make", "scenario"},
+    "experiments": FACE | {"make", "scenario", "conform"},
     "exercise": FACE,
     "queueing": FACE,
     "bench": FACE | {"make", "scenario"},

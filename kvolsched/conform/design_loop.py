@@ -24,6 +24,7 @@ from .design_releases import RecordedRank, as_in_1_11
 from .recording import Case
 from .steps import CLAIM, VOLUME, RecordedLoop, recorded_key
 
+FAMILY = "design-loop"
 SCHEDULED = ("queued", "assumed", "writes", "events", "conditions", "errors", "skipped")
 OF_STEPS = (*SCHEDULED, "provisioned", "zone", "deselected")
 ASPECTS = (*OF_STEPS, "final")
@@ -33,20 +34,30 @@ DRIVER = "ebs.example.com"
 
 def expected(case: Case) -> Mapping[str, Any]:
     """Return the recorded steps, aspect by aspect, and the final state."""
+    steps, final = expected_end(case)
+    return {**_by_aspect(steps), "final": final}
+
+
+def expected_end(case: Case) -> tuple[list[dict[str, Any]], Mapping[str, Any]]:
+    """Return the recorded steps in their order, and the final nodes and volumes."""
     recorded = case["expect"].get("fresh", case["expect"])
-    return {**_by_aspect(recorded["steps"]), "final": recorded["final"]}
+    return recorded["steps"], recorded["final"]
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return our steps, aspect by aspect, and the final nodes and volumes."""
     stage, _, done = play(case, revision)
+    return {**_by_aspect(done), "final": end_of(stage)}
+
+
+def end_of(stage: RecordedDesignLoop) -> dict[str, Any]:
+    """Return the node of each pod and the volume of each bound claim, as recordings name them."""
     objects = stage.sim.log.objects
     final = {f"Pod {key.name}": obj.spec.node_name or None for key, obj in objects.items() if key.kind == "Pod"}
-    final |= {
+    return final | {
         f"{key.kind} {recorded_key(key)}": obj.spec.volume_name for key, obj in objects.items()
         if key.kind == CLAIM and obj.spec.volume_name
     }
-    return {**_by_aspect(done), "final": final}
 
 
 def play(case: Case, revision: Revision) -> tuple[RecordedDesignLoop, Revision, list[dict[str, Any]]]:

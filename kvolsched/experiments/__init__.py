@@ -12,6 +12,7 @@ from .pod_affinity import (
     affinity_as_spreading,
     anti_affinity,
 )
+from .recorded_loops import RecordedLoopRow, RecordedLoops, StrandedPod, recorded_loops
 from .spreading_cost import SpreadingCost, SpreadingCosts, spreading_cost
 from .stopping_early import nodes_to_find, stopping_early
 from .storage_capacity import CapacityRun, CapacityRuns, NodeCount, capacity, compare_capacity
@@ -19,7 +20,8 @@ from .visits_by_index import VisitCount, VisitCounts, volume_visits
 
 __all__ = [
     "AffinityRow", "AffinityTable", "AntiAffinityRun", "AntiAffinityRuns", "CapacityRun", "CapacityRuns",
-    "GateOutcomes", "GateRow", "GateTable", "NodeCount", "SpreadingCost", "SpreadingCosts", "VisitCount", "VisitCounts",
-    "affinity_as_spreading", "anti_affinity", "capacity", "compare_capacity", "gates", "nodes_to_find",
-    "spreading_cost", "stopping_early", "volume_visits",
+    "GateOutcomes", "GateRow", "GateTable", "NodeCount", "RecordedLoopRow", "RecordedLoops", "SpreadingCost",
+    "SpreadingCosts", "StrandedPod", "VisitCount", "VisitCounts", "affinity_as_spreading", "anti_affinity", "capacity",
+    "compare_capacity", "gates", "nodes_to_find", "recorded_loops", "spreading_cost", "stopping_early",
+    "volume_visits",
 ]  # fmt: skip
