@@ -10,7 +10,7 @@ from nbformat import v4
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 FOLDED = {"jupyter": {"outputs_hidden": True}, "tags": ["hide-output"]}
 SOLUTION = {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "tags": ["hide-input", "hide-output"]}
-NOT_YET = ("05-the-design-that-was-reversed", "11-bring-your-own-cluster", "12-write-a-plugin")
+NOT_YET = ("12-write-a-plugin",)
 
 
 @pytest.mark.parametrize("path", [
