@@ -23,10 +23,11 @@ from .api.text.manifest import from_plain
 from .api.text.yaml_text import to_yaml
 from .api.unknown_name import unknown_name
 from .cluster import Cluster
-from .revision import revision_named
+from .revision import Revision, revision_named
 from .scheduler.columns.snapshot import Snapshot, snapshot
 from .scheduler.framework.custom_plugin import as_verdict, display_name
 from .scheduler.framework.verdict import Reject
+from .scheduler.requests import allocatable, pod_requests
 
 if TYPE_CHECKING:
     from .views.drawing.figure import Figure
@@ -232,13 +233,32 @@ class Exercise(PrintedAnswer):
     name: str
     cases: tuple[RecordedCase, ...]
 
+    @staticmethod
+    def amounts(quantities: Mapping[str, str]) -> Mapping[str, int]:
+        """Return quantities as whole numbers: cpu in thousandths, memory and storage in bytes, others as they are.
+
+        >>> exercise("NodeResourcesFit").amounts({"cpu": "1.5", "memory": "1Ki"})
+        {'cpu': 1500, 'memory': 1024}
+        """
+        return allocatable(quantities)
+
+    @staticmethod
+    def requests(pod: Any) -> Mapping[str, int]:
+        """Return what a pod requests, in the units of `amounts`, added up over its containers as Kubernetes does.
+
+        Init containers run one by one before the others, sidecars beside all that come after them; `overhead` is added.
+        """
+        return pod_requests(pod.spec).amounts
+
     def check(self, rule: Any) -> ExerciseResult:
         """Ask a rule about every node of every case, smallest case first.
 
         Args:
             rule: a function `(pod, node, seen)`, or an object with such a method `rule`; it answers Ok or Reject, True
-                or False, or a reason as text.
+                or False, or a reason as text. A revision stands for its own plugin.
         """
+        called = rule.name if isinstance(rule, Revision) else display_name(rule)
+        rule = rule.profile.plugin(self.name) if isinstance(rule, Revision) else rule
         asked: LearnerRule = rule if callable(rule) and not hasattr(rule, "rule") else rule.rule
         first, agree, of = None, 0, 0
         for case in self.cases:
@@ -248,7 +268,7 @@ class Exercise(PrintedAnswer):
             if first is None:
                 node = next((answer.node for answer in answers if not answer.agrees), None)
                 first = Disagreement(case, node, answers) if node is not None else None
-        return ExerciseResult(self.name, display_name(rule), agree, of, len(self.cases), first)
+        return ExerciseResult(self.name, called, agree, of, len(self.cases), first)
 
     def __repr__(self) -> str:
         nodes = sum(len(case.recorded) for case in self.cases)

@@ -44,6 +44,26 @@ def test_each_mutant_fails_with_a_picture(name, mutant):
     assert shown["text/plain"].startswith(f"{checked.sentence}.\n{name}")
 
 
+def test_quantities_are_whole_numbers_and_requests_are_added_up():
+    """What no exercise is about is done for the learner: an init container counts beside the others, not on top."""
+    fit = kvolsched.exercise("NodeResourcesFit")
+    spec = {"initContainers": [{"name": "i", "resources": {"requests": {"cpu": "2"}}}], "overhead": {"cpu": "100m"}}
+    asked = kvolsched.Cluster.from_manifests([kvolsched.make.pod("app", cpu="500m", **spec)])["pod/app"]
+
+    assert {"cpu": 2100} == dict(fit.requests(asked))
+    assert {"cpu": 500, "memory": 2**30, "example.com/gpu": 2} == fit.amounts({"cpu": "500m", "memory": "1Gi", "example.com/gpu": "2"})
+
+
+def test_a_revision_is_judged_by_its_own_plugin():
+    """Today's rules agree on every node; those of the document know no inclusion policies."""
+    spread = kvolsched.exercise("PodTopologySpread")
+    design, today = spread.check(kvolsched.design()), spread.check(kvolsched.upstream())
+
+    assert today
+    assert not design
+    assert design.sentence.startswith("design agrees with PodTopologySpread on 92 of 101 nodes")
+
+
 def test_where_the_real_rule_says_no_it_says_why():
     """A missed rejection shows the failed comparison and offers the cluster."""
     first = kvolsched.exercise("NodeResourcesFit").check(lambda *_: True).first
