@@ -10,12 +10,9 @@ from nbformat import v4
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 FOLDED = {"jupyter": {"outputs_hidden": True}, "tags": ["hide-output"]}
 SOLUTION = {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "tags": ["hide-input", "hide-output"]}
-NOT_YET = ("12-write-a-plugin",)
 
 
-@pytest.mark.parametrize("path", [
-    pytest.param(path, id=path.stem, marks=[pytest.mark.xfail(strict=True)] if path.stem in NOT_YET else [])
-    for path in LESSONS])
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_every_lesson_is_in_the_form(path):
     """Every lesson has a question, folded answers, a panel early, a control, exercises with solutions, today's box."""
     assert lesson_form.faults(path) == []
