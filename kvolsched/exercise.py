@@ -222,7 +222,7 @@ class ExerciseResult:
         return f"{self.sentence}." if self.first is None else str(self.first.figure(f"{self.sentence}.").reading)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        shown: dict[str, Any] = {} if self.first is None else self.first.figure()._repr_mimebundle_()
+        shown: dict[str, Any] = {} if self.first is None else self.first.figure(f"{self.sentence}.")._repr_mimebundle_()
         return shown | {"text/plain": repr(self)}
 
 
