@@ -70,5 +70,5 @@ def incidents_(words: tuple[str, ...], play: bool) -> None:  # noqa: FBT001 - a 
     say(repr(found))
     if play and found:
         first = found[0]
-        say(f"\n{first!r}\n\n{first.symptom!r}\n\n{first.predict().reveal()!r}\n\n{first.cure()!r}")
+        say(f"\n{first!r}\n\n{first.symptom!r}\n\n{first.asked_question().reveal()!r}\n\n{first.cure()!r}")
     sys.exit(0 if found else 1)

@@ -58,7 +58,7 @@ def holds(found, promised):
 def test_an_incident_asks_and_tells(name):
     """The question has two wrong answers or more, each with what speaks against it; the right one is right."""
     found = incident(name)
-    asked = found.predict()
+    asked = found.asked_question()
     asked.answer(found.right)
 
     assert asked.is_right

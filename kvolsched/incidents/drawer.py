@@ -21,8 +21,8 @@ FOLDER, NOT_SHOWN = "files", "not_shown.yaml"
 _WORD = re.compile(r"\w[\w.-]*")
 
 
-@attrs.frozen
-class NotShown:
+@attrs.frozen(repr=False)
+class NotShown(PrintedAnswer):
     """What people meet and this model cannot show.
 
     Args:
@@ -34,6 +34,9 @@ class NotShown:
     title: str
     reason: str
     sources: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"{self.title}\n  {hanging_indent([self.reason], 2)}\n  met in: {', '.join(self.sources)}"
 
 
 class Incidents(PrintedAnswer, tuple[Incident, ...]):
@@ -48,6 +51,11 @@ class Incidents(PrintedAnswer, tuple[Incident, ...]):
     def names(self) -> tuple[str, ...]:
         """Their names."""
         return tuple(each.name for each in self)
+
+    @property
+    def not_shown(self) -> tuple[NotShown, ...]:
+        """What people meet and this model cannot show, with the reason."""
+        return not_shown()
 
     def __repr__(self) -> str:
         if not self:

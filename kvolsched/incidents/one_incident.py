@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -27,8 +27,12 @@ from kvolsched.cluster import Cluster
 from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.predict import Outcome, PossibleAnswer, Prediction, Verdict
 from kvolsched.results import hanging_indent
+from kvolsched.revision import Revision
 from kvolsched.scenario import ExpectationFailed, Scenario, ScenarioError, load, read_data
 from kvolsched.why import Why, Whys
+
+if TYPE_CHECKING:
+    from kvolsched.views.panel.predict import Predict
 
 FIELDS = ("title", "symptom", "question", "answers", "right", "cause", "cures", "sources", "sentences")
 NEEDED = tuple(field for field in FIELDS if field != "sentences")
@@ -143,16 +147,21 @@ class Incident(PrintedAnswer):
         """The sources as addresses."""
         return tuple(map(_address, self.sources))
 
-    def start(self) -> Cluster:
-        """Return the cluster before anything has happened."""
-        return self.scenario.cluster(**thaw(self.parameters))
+    def start(self, revision: str | Revision = "") -> Cluster:
+        """Return the cluster before anything has happened, under the incident's own rules or others."""
+        return self.scenario.cluster(revision, **thaw(self.parameters))
 
-    def play(self) -> Cluster:
+    def play(self, revision: str | Revision = "") -> Cluster:
         """Return the cluster at the symptom: `.goto(0)` is the start, `.back()` a step before.
+
+        Args:
+            revision: other rules; what the file expects is then not checked.
 
         Raises:
             ExpectationFailed: the file expects something that does not happen.
         """
+        if revision:
+            return self.scenario.play(self.start(revision), expecting=False, **thaw(self.parameters))
         return self._played.fork(self.name)
 
     @cached_property
@@ -175,8 +184,14 @@ class Incident(PrintedAnswer):
             shown.append((command, output, words))
         return Symptom(tuple(shown))
 
-    def predict(self) -> Prediction:
-        """Ask the incident's question; `.answer(...)` and `.reveal()` answer it, and the grade counts it."""
+    def predict(self) -> Predict:
+        """Ask the incident's question with buttons; `.answer(...)` and `.reveal()` answer it, and the grade counts it."""
+        from kvolsched.views.show import ask  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
+
+        return ask(self.asked_question())
+
+    def asked_question(self) -> Prediction:
+        """Return the incident's question as a value, for a terminal."""
         verdicts = {name: Verdict(name == self.right, words) for name, words in self.answers.items()}
         outcome = Outcome(self.right, verdicts, self.cause, "at the end", 0)
         candidates = tuple(PossibleAnswer(name) for name in self.answers)
@@ -187,13 +202,13 @@ class Incident(PrintedAnswer):
         """Why pods wait at the symptom, as `c.why()` says it."""
         return self.play().why()
 
-    def cure(self) -> Cures:
-        """Run every cure, and say whether what it promises holds."""
-        return Cures(map(self._cured, self.cures))
+    def cure(self, revision: str | Revision = "") -> Cures:
+        """Run every cure, under the incident's own rules or others, and say whether what it promises holds."""
+        return Cures(self._cured(cure, revision) for cure in self.cures)
 
-    def _cured(self, cure: Cure) -> Cured:
+    def _cured(self, cure: Cure, revision: str | Revision) -> Cured:
         values = thaw(self.parameters) | thaw(cure.anew or freeze({}))
-        cluster = self.play() if cure.anew is None else self.scenario.cluster(**values)
+        cluster = self.play(revision) if cure.anew is None else self.scenario.cluster(revision, **values)
         try:
             attrs.evolve(self.scenario, script=cure.script).play(cluster, **values)
         except ExpectationFailed as failed:

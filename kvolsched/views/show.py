@@ -14,7 +14,7 @@ from ..cluster_core import ClusterCore
 from ..cluster_rules import ClusterRules
 from ..explain import last_pass
 from ..notebook_output import PrintedAnswer, printable
-from ..predict import question_of_next_step
+from ..predict import Prediction, question_of_next_step
 from ..results import hanging_indent
 from ..revision import Revision
 from ..series import DEFAULT, Wanted
@@ -319,6 +319,13 @@ def predict(cluster: ClusterCore, question: str = "", **options: str) -> Predict
     from .panel.predict import Predict  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
 
     return Predict(question_of(cluster, question, **options))
+
+
+def ask(question: Prediction) -> Predict:
+    """Return a question with buttons."""
+    from .panel.predict import Predict  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
+
+    return Predict(question)
 
 
 def workbench(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> GateWorkbench:
