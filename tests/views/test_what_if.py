@@ -53,6 +53,26 @@ def test_table_word_for_word(opened):
     assert opened.table.rows[0] == ("maxSkew", "1", 2, 6, "")
 
 
+def test_every_control_has_its_answer(opened):
+    """A control that was moved is told that its run is over, so that the page says "busy" no longer."""
+    before = opened.host.tick
+    opened.controls[REPLICAS].value = 3
+
+    assert opened.host.tick > before
+
+
+def test_a_field_that_is_left_out_is_a_choice_like_another(cluster):
+    """The button of a field without a value is marked when it is chosen, and can be chosen again."""
+    opened = cluster.whatif("skew", **{TAINTS_POLICY: [None, "Honor"]})
+    button = opened.controls[TAINTS_POLICY]
+    chosen = []
+    for index in (1, 0):
+        button.index = index
+        chosen.append((button.index, *opened.values.values()))
+
+    assert [(1, "Honor"), (0, None)] == chosen
+
+
 def test_value_is_the_cluster_of_the_controls(opened):
     """Moving a slider, a checkbox or a button, or clicking a cell, runs a fork; `value` is observed."""
     seen = []

@@ -34,6 +34,7 @@ FEW_NODES, FEW_PODS = 12, 30
 _PATIENCE, _BUDGET, _PAUSE = 0.15, 0.04, 0.03  # seconds: before a bar shows; of work on strips at a time; between
 _MOST_IDLE = 120.0  # seconds of work on strips that nobody asked for
 _PART, _IDLE_PART = 16, 4  # steps between two looks at the clock
+_REMOVED = "removed"  # a field that is left out, as a value of a control
 _MAX_BUTTONS = 4
 
 
@@ -190,7 +191,7 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
 
     def _moved(self, number: int, value: Any) -> None:
         if not self._quiet:
-            position = self.trials.fields[number].values.index(value)
+            position = self.trials.fields[number].values.index(None if value is _REMOVED else value)
             self._go((*self._positions[:number], position, *self._positions[number + 1 :]))
 
     # -- runs -------------------------------------------------------------------------------------------------
@@ -207,6 +208,7 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
             self._busy = ""
             self._spent = 0.0
             self._draw()
+            self.host.tick += 1  # what was pressed has its answer
             self._fill_later()
         self.value = self.trials.finish(positions).cluster
 
@@ -325,7 +327,7 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
         for number, (field, strip, control, name, value) in enumerate(parts):
             wide, count = place.cell(len(strip.cells)), len(strip.cells)
             inset = wide / 2 if isinstance(control, widgets.IntSlider | widgets.SelectionSlider) else 0.0
-            control.value = field.values[self._positions[number]]
+            control.value = _of_control(field.values[self._positions[number]])
             name.layout.width = f"{place.label:.0f}px"
             control.layout.width = f"{wide * count - 2 * inset:.1f}px"
             if isinstance(control, widgets.ToggleButtons):
@@ -393,10 +395,15 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
         return live | self._still()._repr_mimebundle_()
 
 
+def _of_control(value: Any) -> Any:
+    """Return what a control holds for a value: to ipywidgets None means that nothing is selected."""
+    return _REMOVED if value is None else value
+
+
 def _control(field: VariedField, *, follows: bool) -> Any:
     """Return the control of a field: a checkbox, buttons for a few words, or a slider."""
     values = list(field.values)
-    present = values[field.start]
+    present = _of_control(values[field.start])
     if values == [False, True]:
         return widgets.Checkbox(present, description=shown(True), indent=False)
     if all(type(value) is int for value in values) and len(values) > 1:
@@ -404,7 +411,7 @@ def _control(field: VariedField, *, follows: bool) -> Any:
         if len(steps) == 1 and (step := steps.pop()) > 0:
             slider = widgets.IntSlider(present, values[0], values[-1], step, readout=False, continuous_update=follows)
             return slider.add_class("k-slider")
-    options = [(shown(value), value) for value in values]
+    options = [(shown(value), _of_control(value)) for value in values]
     if len(values) <= _MAX_BUTTONS and not all(type(value) in (int, float) for value in values):
         return widgets.ToggleButtons(options=options, value=present)
     slider = widgets.SelectionSlider(options=options, value=present, readout=False, continuous_update=follows)
