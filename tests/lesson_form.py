@@ -70,10 +70,17 @@ def faults(path):
     found += _exercises(code)
     found += _prose(prose)
     found += _links(prose, path.parent)
+    return found + _code(code)
+
+
+def _code(code):
+    found = []
     for cell in code:
-        for module in re.findall(r"^\s*(?:from|import) (kvolsched[\w.]*|altair)", cell.source, re.MULTILINE):
-            if module not in OPEN_MODULES:
-                found.append(f"cell {cell.id} imports {module}: a reader needs no internal module")
+        modules = re.findall(r"^\s*(?:from|import) (kvolsched[\w.]*|altair)", cell.source, re.MULTILINE)
+        found += [f"cell {cell.id} imports {module}: a reader needs no internal module" for module in modules
+                  if module not in OPEN_MODULES]
+        if is_folded(cell) and cell.outputs and cell.outputs[0].get("data") != {}:
+            found.append(f"folded cell {cell.id} shows its first line: store it with tests/run_notebooks.py")
         if "raises-exception" in cell.metadata.get("tags", ()):
             found.append(f"cell {cell.id} shows a traceback")
     return found

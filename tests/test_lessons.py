@@ -20,7 +20,9 @@ def test_every_lesson_is_in_the_form(path):
 
 def code(source, text="", **metadata):
     """Make a code cell that printed a text."""
-    return v4.new_code_cell(source, outputs=[v4.new_output("stream", text=text)] if text else [], metadata=metadata)
+    shown = [v4.new_output("stream", text=text)] if text else []
+    folded = [v4.new_output("display_data")] if "hide-output" in metadata.get("tags", ()) else []
+    return v4.new_code_cell(source, outputs=folded + shown, metadata=metadata)
 
 
 def lesson():
@@ -60,6 +62,7 @@ def changed(place, source=None, **metadata):
     (lambda cells: cells.insert(10, cells.pop(2)), "the panel is cell"),
     (lambda cells: cells.pop(3), "c.predict"),
     (changed(5), "unfolded"),
+    (lambda cells: cells[5].outputs.pop(0), "shows its first line"),
     (changed(11, "1\nassert 1"), "controls"),
     (changed(10, "1\nassert 1"), "forks"),
     (changed(10, "c.fork()"), "asserts"),
