@@ -28,6 +28,7 @@ PACKAGE = Path(kvolsched.__file__).parent
 ARTEFACTS = Path(__file__).parent.parent / "artefacts"
 VIEW = {"width": 1400, "height": 1000}
 TALLEST = 12_000
+FAILED = pytest.StashKey()  # of a test: when it failed
 LOCAL = {"localhost", "127.0.0.1", "::1", None}
 CHROMIUM_OPTIONS = [
     "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-quic",
@@ -38,6 +39,22 @@ SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},  # every cell is drawn, also off the screen
 }
 # Without the wait for the path, the command silently runs on no notebook at all.
+TURN_TO = """async path => {
+  while (!window.jupyterapp) await new Promise(go => setTimeout(go, 50));
+  await jupyterapp.restored;
+  const panel = await jupyterapp.commands.execute('docmanager:open', {path});
+  await panel.context.ready;
+  await panel.revealed;
+  while (jupyterapp.shell.currentWidget !== panel) {
+    jupyterapp.shell.activateById(panel.id);
+    await new Promise(go => setTimeout(go, 50));
+  }
+}"""
+SHUT = """async () => {
+  const panel = jupyterapp.shell.currentWidget;
+  await panel.sessionContext.shutdown();
+  panel.dispose();
+}"""
 RUN_ALL = """async path => {
   const within = (what, promise) => Promise.race([promise, new Promise((_, no) =>
     setTimeout(() => no(new Error('waited too long for ' + what)), 120000))]);
@@ -100,6 +117,17 @@ class LabPage:
         if parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname not in LOCAL:
             self.requests.append(url)
 
+    def turn_to(self, name):
+        """Open another notebook of the same folder in this page; what was complained of before is forgotten."""
+        self.path = str(Path(self.path).parent / name)
+        self.page.evaluate(TURN_TO, self.path)
+        self.errors.clear()
+        self.requests.clear()
+
+    def shut(self):
+        """End the notebook's kernel and close it unsaved."""
+        self.page.evaluate(SHUT)
+
     def run_all(self):
         """Clear the outputs and run every cell, in order; wait until the last is done."""
         return Ran(**self.page.evaluate(RUN_ALL, self.path))
@@ -113,7 +141,7 @@ class LabPage:
         ARTEFACTS.mkdir(exist_ok=True)
         height = self.page.evaluate(
             "Math.max(0, ...[...document.querySelectorAll('.jp-Notebook, .jp-WindowedPanel-outer')]"
-            ".map(part => part.scrollHeight))")
+            ".map(part => { part.scrollTop = 0; return part.scrollHeight; }))")
         target = ARTEFACTS / f"{name}.png"
         self.page.set_viewport_size(VIEW | {"height": min(max(VIEW["height"], height + 200), TALLEST)})
         self.settle()
@@ -157,6 +185,14 @@ def wait_for_server(process, runtime, log):
                 return url
         time.sleep(0.1)
     return pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Tell a fixture's end whether its test has failed."""
+    report = yield
+    item.stash.setdefault(FAILED, set()).update({report.when} if report.failed else ())
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -205,14 +241,14 @@ def browser():
         running.close()
 
 
-def open_notebook(server, context, notebook, name):
+def open_notebook(server, context, notebook, name, place="lab/tree/{}"):
     """Copy a notebook's folder to the server as NAME and something random; open the copy in JupyterLab."""
     notebook = Path(notebook)
     folder = re.sub(r"\W+", "-", name).strip("-") + "-" + secrets.token_hex(3)
     shutil.copytree(notebook.parent, server.root / folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))
     opened = LabPage(context.new_page(), f"{folder}/{notebook.name}")
     opened.watch()
-    opened.page.goto(f"{server.url}/lab/tree/{quote(opened.path)}?token={server.token}&reset")
+    opened.page.goto(f"{server.url}/{place.format(quote(opened.path))}?token={server.token}&reset")
     return opened
 
 
