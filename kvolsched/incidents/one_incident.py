@@ -185,7 +185,7 @@ class Incident(PrintedAnswer):
         return Symptom(tuple(shown))
 
     def predict(self) -> Predict:
-        """Ask the incident's question with buttons; `.answer(...)` and `.reveal()` answer it, and the grade counts it."""
+        """Ask the question with buttons; `.answer(...)` and `.reveal()` answer it, and the grade counts it."""
         from kvolsched.views.show import ask  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
 
         return ask(self.asked_question())
