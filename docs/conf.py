@@ -51,7 +51,7 @@ nitpicky = True
 nitpick_ignore_regex = [("py:class", r".*[(']VolumeScheduling.*")]  # a default value that is read as a type
 
 # Links to files of the repository that are no pages of the book: shown as words.
-_FILES = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(?:kvolsched|tests|binder|README\.md|CHANGELOG\.md|LICENSE)[^)]*\)")
+_FILES = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(?:kvolsched|tests|binder|notebooks/contents|README\.md|CHANGELOG\.md|LICENSE)[^)]*\)")
 
 _PANEL = """\
 The panel, as a page that steps without a kernel:
@@ -85,6 +85,9 @@ def _a_sentence_is_no_type(_app, what, _name, _object, _options, lines):
     """Keep what a property says as a sentence: napoleon reads words before a colon as its type."""
     if what in ("property", "attribute") and lines:
         lines[0] = lines[0].replace(": ", "; ")
+    for number, line in enumerate(lines):
+        if line.strip() == "Returns:" and number + 1 < len(lines):
+            lines[number + 1] = lines[number + 1].replace(": ", "; ")
 
 
 def _found_by_its_name(_app, env, node, _content):

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import store_panel
 from click.testing import CliRunner
 
 from kvolsched.api.text.dump_checks import DUMP_COMMAND
@@ -73,3 +74,18 @@ def test_what_a_page_shows_of_a_command_is_what_it_prints(command, printed, monk
     assert [line for line in printed.splitlines() if "…" not in line and line not in done.output.splitlines()] == []
     shortened = [line.partition("…")[0] for line in printed.splitlines() if "…" in line]
     assert all(line in done.output for line in shortened)
+
+
+def test_the_picture_at_the_top_is_what_the_project_draws():
+    """The panel in the README is drawn by this version."""
+    assert store_panel.picture() == store_panel.TARGET.read_text("utf-8")
+    assert f"({store_panel.TARGET.relative_to(ROOT)})" in README
+
+
+def test_the_readme_is_short_and_names_every_lesson():
+    """At most 200 lines; every lesson stands there and on the contents page."""
+    contents = (ROOT / "notebooks" / "contents.md").read_text("utf-8")
+    lessons = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+
+    assert len(README.splitlines()) <= 200
+    assert [name for name in lessons if f"(notebooks/{name})" not in README or f"({name})" not in contents] == []
