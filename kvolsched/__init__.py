@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .scenario import scenario_names as scenarios
     from .sweep import Sweep, sweep
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ApplyRefused",

@@ -1,5 +1,7 @@
 """Binder's own tool reads binder/ as we mean it; building the image needs Docker and is not tried here."""
 
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -7,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", "__pycache__", "artefacts")
@@ -34,5 +37,28 @@ def test_binder_installs_the_lab(dockerfile):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
     assert "binder/requirements.txt" in dockerfile
-    assert requirements == [".[lab]"]
+    assert requirements == ["-c", "constraints.txt", ".[lab]"]  # -c counts from the file, . from the root
     assert any(line.startswith("jupyterlab>=4.4") for line in project["optional-dependencies"]["lab"])
+
+
+def test_binders_packages_are_pinned_to_versions_that_we_allow():
+    """Every pinned version is one that pyproject.toml takes; JupyterLab comes with Binder's base image and is not pinned."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [Requirement(line) for line in (*project["dependencies"], *project["optional-dependencies"]["lab"])]
+    pinned = dict(line.lower().split("==") for line in (ROOT / "binder" / "constraints.txt").read_text().split())
+
+    assert "jupyterlab" not in pinned
+    assert [one.name for one in wanted if one.name != "jupyterlab" and one.name.lower() not in pinned] == []
+    assert [one.name for one in wanted if one.name.lower() in pinned and not one.specifier.contains(pinned[one.name.lower()])] == []
+
+
+def test_binder_opens_pages_as_they_read(tmp_path):
+    """What the image runs at its end makes JupyterLab show a page such as the contents, not its source."""
+    script = ROOT / "binder" / "postBuild"
+    (tmp_path / "python").write_text(f"#!/bin/sh\necho {tmp_path}\n")
+    (tmp_path / "python").chmod(0o755)
+    subprocess.run([script], check=True, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    settings = json.loads((tmp_path / "share/jupyter/lab/settings/overrides.json").read_text())
+
+    assert os.access(script, os.X_OK)
+    assert settings["@jupyterlab/docmanager-extension:plugin"]["defaultViewers"]["markdown"] == "Markdown Preview"
