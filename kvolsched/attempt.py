@@ -13,14 +13,15 @@ from typing import Self
 from .notebook_output import printable
 
 GAP = "..."
+OURS = __name__.partition(".")[0]
 _ABOUT_A_GAP = ("ellipsis", "Ellipsis")
 
 
 class attempt:  # noqa: N801 - it is read as a verb: `with kvolsched.attempt(hint):`
     """Check an exercise: print "not yet" with a hint while an assertion of the block fails, "solved" when none does.
 
-    A gap is written as `...`; what goes wrong only because it is still there is "not yet", too. Any other error is the
-    reader's own and is raised.
+    A gap is written as `...`; what goes wrong only because it is still there is "not yet", too, and so is what this package
+    refuses: a manifest, a name that does not exist. Any other error is the reader's own and is raised.
 
     Args:
         hint: what to think of; the message of an assertion that fails is said instead of it.
@@ -50,12 +51,18 @@ class attempt:  # noqa: N801 - it is read as a verb: `with kvolsched.attempt(hin
             _tell(f"not yet: {self._said(error)}")
         elif isinstance(error, Exception) and _is_about_a_gap(error):
             _tell(f"not yet: {GAP} is still to be filled in. {self.hint}")
+        elif isinstance(error, Exception) and type(error).__module__.partition(".")[0] == OURS:
+            _tell(f"not yet: {_sentence(error)}")
         else:
             return False
         return True
 
     def _said(self, error: AssertionError) -> str:
         return next((str(part) for part in error.args if str(part).strip()), self.hint)
+
+
+def _sentence(error: Exception) -> str:
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
 
 
 def _is_about_a_gap(error: Exception) -> bool:

@@ -40,6 +40,20 @@ def test_an_error_of_the_reader_is_raised(capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize(("wrong", "words"), [
+    (lambda c: c.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "A"}}), "metadata.name"),
+    (lambda c: c.scale("deploy/wbe", 2), "deploy"),
+])
+def test_what_the_package_refuses_is_not_yet(capsys, wrong, words):
+    """A manifest that the API server refuses, or a name that does not exist, is told in its own words."""
+    with kvolsched.attempt("count them"):
+        wrong(kvolsched.scenario("zones"))
+
+    said = capsys.readouterr().out
+    assert said.startswith("not yet: ")
+    assert words in said
+
+
 def test_an_interrupt_is_raised():
     """Who stops a cell stops it."""
     with pytest.raises(KeyboardInterrupt), kvolsched.attempt("count them"):
