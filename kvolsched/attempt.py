@@ -20,8 +20,8 @@ _ABOUT_A_GAP = ("ellipsis", "Ellipsis")
 class attempt:  # noqa: N801 - it is read as a verb: `with kvolsched.attempt(hint):`
     """Check an exercise: print "not yet" with a hint while an assertion of the block fails, "solved" when none does.
 
-    A gap is written as `...`; what goes wrong only because it is still there is "not yet", too, and so is what this package
-    refuses: a manifest, a name that does not exist. Any other error is the reader's own and is raised.
+    A gap is written as `...`; what goes wrong only because it is still there is "not yet", too, and so is what this
+    package refuses: a manifest, a name that does not exist. Any other error is the reader's own and is raised.
 
     Args:
         hint: what to think of; the message of an assertion that fails is said instead of it.
