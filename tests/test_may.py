@@ -158,8 +158,17 @@ def test_a_row_points_to_the_rule_at_the_top():
     """Below other rows "above" would be another row's rule, so what the first sentence refuses says that it is meant."""
     answers = gated().may("app")
     added = next(row for row in answers if row.title == "add a spread constraint")
-    assert "it changes a field that the rule at the top does not name" == added.why_under(answers.rule)
+    assert "it breaks the rule at the top" == added.why_under(answers.rule)
     assert "rule above" not in repr(answers)
+
+
+def test_fewer_nodes_may_be_the_same_ones_here():
+    """A requirement that every node of this cluster meets excludes only others, and the row says that of those."""
+    row, = gated(affinity=required({ZONE: ["a", "b"]})).may("app", terms([requirement(ZONE, "In", "a", "b"), requirement(ZONE, "Exists")]))
+    narrower, = gated().may("app", terms([requirement(ZONE, "Exists")]))
+    assert "same" == row.relation
+    assert "narrower" == narrower.relation and narrower.before == narrower.after
+    assert f"it selects fewer nodes of all that can exist; of those here the same {len(narrower.after)} (" in narrower.effect
 
 
 def test_other_rules_are_named():

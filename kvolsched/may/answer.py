@@ -83,7 +83,7 @@ class PatchRow(PrintedAnswer):
     def why_under(self, rule: str = "") -> str:
         """Return why the patch is refused: the rule it breaks, unless it stands at the top, or the server's words."""
         if rule and self.rules == (rule,):
-            return "it changes a field that the rule at the top does not name"
+            return "it breaks the rule at the top"
         if self.remedy:
             return f"though {RELATIONS[self.relation]}: {AS_WRITTEN} ({self.rules[0]}). Instead {self.remedy}"
         return f"rule: {self.rules[0]}" if self.rules else self.words or self.explanation
@@ -94,6 +94,8 @@ class PatchRow(PrintedAnswer):
         words = RELATIONS[self.relation]
         if self.relation == "unknown":
             return words
+        if self.relation != "same" and self.before == self.after:  # the difference is among nodes that are not here
+            return f"{words} of all that can exist; of those here the same {len(self.after)} ({_names(self.after)})"
         return f"{words}: of those here {len(self.before)} before, {len(self.after)} after ({_names(self.after)})"
 
     @property
