@@ -167,7 +167,7 @@ def test_fewer_nodes_may_be_the_same_ones_here():
     row, = gated(affinity=required({ZONE: ["a", "b"]})).may("app", terms([requirement(ZONE, "In", "a", "b"), requirement(ZONE, "Exists")]))
     narrower, = gated().may("app", terms([requirement(ZONE, "Exists")]))
     assert "same" == row.relation
-    assert "narrower" == narrower.relation and narrower.before == narrower.after
+    assert ("narrower", narrower.before) == (narrower.relation, narrower.after)
     assert f"it selects fewer nodes of all that can exist; of those here the same {len(narrower.after)} (" in narrower.effect
 
 

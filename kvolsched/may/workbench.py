@@ -51,7 +51,10 @@ RULES = (  # part of a fault's path and of its detail -> the rule that it breaks
     ("spec.schedulingGates", "only deletion", "scheduling gates may be removed, none may be added after creation"),
     ("spec.tolerations", "existing toleration", "tolerations may be added, none may be changed or removed"),
 )
-PROVED = "no node that can exist would newly match, proved over all values of labels that its selector and affinity tell apart"
+PROVED = (
+    "no node that can exist would newly match, proved over all values of labels that its selector and affinity tell "
+    "apart"
+)
 
 
 def may(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> PatchAnswers:
