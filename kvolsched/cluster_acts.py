@@ -47,12 +47,13 @@ class ClusterActs(ClusterCore):
     # -- any object --------------------------------------------------------------------------------------------
 
     def patch(self, reference: str, change: Any, kind: str = "merge", subresource: str = "") -> CommandResult:
-        """Patch one object, as `kubectl patch` does; a field that nothing knows is dropped with a warning.
+        """Patch one object, as `kubectl patch --type=KIND` does; an unknown field is dropped with a warning.
 
         Args:
             reference: the object, such as `pod/web-0` or `deployment/shop/web`.
             change: a mapping or its YAML; for a JSON patch a list of operations.
-            kind: "merge" (RFC 7386), "strategic" (lists merge by their keys, with directives) or "json" (RFC 6902).
+            kind: "merge" (RFC 7386), "strategic" (lists merge by their keys, with directives; kubectl's default) or "json"
+                (RFC 6902).
             subresource: "status" to patch the status, and nothing else; by default the status stays.
 
         Raises:
