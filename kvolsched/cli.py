@@ -245,8 +245,9 @@ def why(dump: Sources, pod: str, revision: str, fixed: bool, most: int,  # noqa:
             if fixed:
                 say(f"\n{cluster.fix(pod)!r}")
             return
-        if fixed:
-            say("\n\n".join(repr(cluster.fix(name)) for name in pending(cluster)))
+        names = pending(cluster)
+        if fixed and names:
+            say("\n\n".join(repr(cluster.fix(name)) for name in names))
         else:
             say(repr(cluster.why(most=most)))
     except KeyError as error:

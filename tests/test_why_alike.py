@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scheduler.strategies import clusters, pending
 
-from kvolsched import Cluster
+from kvolsched import Cluster, scenario
 from kvolsched.cli import main
 from kvolsched.scheduler.columns.attachments import Attachments
 from kvolsched.scheduler.columns.column import LabelColumn
@@ -145,3 +145,17 @@ def _with_claim_of(volume, twins):
         return volume
     name = twins[source.claim_name].metadata.name
     return attrs.evolve(volume, persistent_volume_claim=attrs.evolve(source, claim_name=name))
+
+
+def test_a_workload_without_pods_is_no_answer(tmp_path):
+    """Manifests of a Deployment alone have no pod that could wait: the answer says so, and `--fix` prints it, too."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(scenario("zones").written("nodes", "deploy/web"))
+    told = repr(Cluster.from_manifests(path).why())
+    ran = Cluster.from_manifests(path)
+    ran.run()
+
+    assert told.startswith("No pod waits for a node: deploy/web has no pods yet. c.run() lets")
+    assert repr(ran.why()) == "No pod waits for a node."
+    for more in ((), ("--fix",)):
+        assert CliRunner().invoke(main, ["why", str(path), *more]).output.strip() == told

@@ -61,7 +61,8 @@ class Incidents(PrintedAnswer, tuple[Incident, ...]):
         if not self:
             return 'no incident matches; kvolsched.incidents() lists all, kvolsched.decode("...") explains a sentence'
         width = max(len(each.name) for each in self) + 2
-        return "\n".join(f"{each.name:<{width}}{hanging_indent([each.title], width)}" for each in self)
+        rows = ((each.name, f"{each.title} ({', '.join(each.sources)})") for each in self)
+        return "\n".join(f"{name:<{width}}{hanging_indent([words], width)}" for name, words in rows)
 
 
 def _names() -> list[str]:

@@ -16,6 +16,7 @@ from .sides import joined_sides
 
 MAX_NAMED = 3  # pods of a cause that are named
 MOST_CAUSES = 20  # causes that are printed; the last ones of more share a line
+MAKE_PODS = "c.run() lets their controllers make them; `kvolsched check` does so for manifests."
 _CLAIM = re.compile(r"\bclaim [^\s:]+:? ?")
 _GATES = re.compile(r"scheduling gates \[([^]]*)\]")
 _ZONE = re.compile(r"topology\.kubernetes\.io/zone|failure-domain\.beta\.kubernetes\.io/zone")
@@ -82,12 +83,14 @@ class Whys(DrawnAnswer):
         zones: each zone with its nodes; "" for nodes without one.
         nearest_edit: finds the nearest edit after which a pod fits, in words, for the picture.
         most: how many causes are printed and drawn; the last ones of more share a line.
+        without_pods: workloads that have no pods yet, if no pod waits.
     """
 
     answers: Answers = attrs.field(converter=answers_of)
     zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
     nearest_edit: Callable[[str], str] | None = attrs.field(default=None, eq=False)
     most: int = MOST_CAUSES
+    without_pods: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -113,6 +116,9 @@ class Whys(DrawnAnswer):
         """How many pods wait, for how many causes."""
         causes, count = self.causes, len(self.answers)
         if not count:
+            if self.without_pods:
+                verb = "has" if len(self.without_pods) == 1 else "have"
+                return f"No pod waits for a node: {', '.join(self.without_pods)} {verb} no pods yet. {MAKE_PODS}"
             return "No pod waits for a node."
         pods = "1 pod waits" if count == 1 else f"{count:,} pods wait"
         if len(causes) == 1:
