@@ -151,11 +151,12 @@ def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
                     known |= {} if decides is None else {decides: alike}
                 rows.append((name, alike, judged if own else None))
             bar.update()
-    return Whys(Answers(rows), nodes_by_zone(seen), most=most, without_pods=() if names else workloads_without_pods(cluster))
+    without_pods = () if names else workloads_without_pods(cluster)
+    return Whys(Answers(rows), nodes_by_zone(seen), most=most, without_pods=without_pods)
 
 
 def workloads_without_pods(cluster: ClusterCore) -> tuple[str, ...]:
-    """Return the Deployments and StatefulSets that want pods and have none, as `deploy/web`: no controller has seen them."""
+    """Return the Deployments and StatefulSets that want pods and have none, as `deploy/web`: nobody made them yet."""
     owners = {owner.uid for kind in ("pods", "replicasets") for obj in cluster.objects(kind)
               for owner in obj.metadata.owner_references}  # fmt: skip
     wanting = (("deploy", "deployments"), ("sts", "statefulsets"))
