@@ -52,8 +52,8 @@ class ClusterActs(ClusterCore):
         Args:
             reference: the object, such as `pod/web-0` or `deployment/shop/web`.
             change: a mapping or its YAML; for a JSON patch a list of operations.
-            kind: "merge" (RFC 7386), "strategic" (lists merge by their keys, with directives; kubectl's default) or "json"
-                (RFC 6902).
+            kind: "merge" (RFC 7386), "strategic" (lists merge by their keys, with directives; kubectl's default) or
+                "json" (RFC 6902).
             subresource: "status" to patch the status, and nothing else; by default the status stays.
 
         Raises:
