@@ -69,12 +69,18 @@ def storage_class(
 ) -> Plain:  # fmt: skip
     """Return a class that waits for the first consumer; `allowed` is a list of topology terms {key: values}.
 
+    Raises:
+        TypeError: the values of a term are no list.
+
     >>> storage_class(waits=False)["volumeBindingMode"]
     'Immediate'
+    >>> storage_class(allowed=[{ZONE: "a"}])
+    Traceback (most recent call last):
+    TypeError: the values of topology.kubernetes.io/zone are a list, not 'a'
     """
     if allowed is not None:
         fields["allowedTopologies"] = [
-            {"matchLabelExpressions": [{"key": key, "values": list(values)} for key, values in term.items()]}
+            {"matchLabelExpressions": [{"key": key, "values": _listed(key, values)} for key, values in term.items()]}
             for term in allowed
         ]
     return {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
@@ -251,3 +257,10 @@ def spread(key: str = ZONE, skew: int = 1, *, soft: bool = False, **labels: str)
 
 def _term(key: str, labels: Texts) -> Plain:
     return {"topologyKey": key, "labelSelector": {"matchLabels": dict(labels)}}
+
+
+def _listed(key: str, values: Any) -> list[str]:
+    """Return values as a list; a text alone is refused, since its letters would become values."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"the values of {key} are a list, not {values!r}")
+    return list(values)
