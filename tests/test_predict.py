@@ -115,6 +115,15 @@ def test_many_nodes_are_one_candidate_for_each_group_judged_alike():
     assert predict(small(*nodes)).answer("n04").is_right
 
 
+def test_volumes_that_are_not_shown_are_counted_in_the_right_number():
+    """Of nine volumes eight are shown and one is not; of ten, two are not."""
+    one, two = (predict(kvolsched.scenario("disks-by-node", nodes=nodes, exact=exact), ask="volume").about
+                for nodes, exact in ((4, 1), (5, 0)))  # fmt: skip
+
+    assert "It asks for 10Gi of class local. 1 more volume of the class is not shown." == one
+    assert "It asks for 10Gi of class local. 2 more volumes of the class are not shown." == two
+
+
 def test_a_volume_that_exists_is_compared_with_the_one_that_is_taken():
     """The smallest free volume that fits is right; others are too small, too large or out of reach."""
     c = kvolsched.scenario("local-disks")

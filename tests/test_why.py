@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from kvolsched import Cluster, make
+from kvolsched import Cluster, make, scenario
 from kvolsched.api.text.manifest import from_plain, read_plain
 from kvolsched.cli import main
 from kvolsched.conform import judge_case, read
@@ -274,6 +274,16 @@ def test_waiting_in_prebind():
 
     assert "waiting" == answer.state, answer
     assert any(note.startswith("claim data is Pending: pd.csi provisions a volume for node n0 next") for note in answer.notes)
+
+
+def test_no_last_warning_is_promised_where_none_was_given():
+    """A claim with events but without a warning ends with its last event."""
+    cluster = scenario("a-disk-on-each-node", "place_first")
+    cluster.run()
+
+    [note] = cluster.why("two").notes
+
+    assert note.endswith("last event: WaitForFirstConsumer: waiting for first consumer to be created before binding")
 
 
 def test_unknown_pods_are_named():

@@ -345,7 +345,8 @@ def _volume(cluster: ClusterCore, question: str, pod: str, claim: str) -> Predic
     size = stored.spec.resources.requests.get("storage", "")
     about = f"It asks for {size or 'a volume'} of class {class_of_claim(stored) or '(none)'}."
     hidden = len(found) - len(shown)
-    about += f" {hidden} more volumes of the class are not shown." if hidden else ""
+    more = "more volume of the class is" if hidden == 1 else "more volumes of the class are"
+    about += f" {hidden} {more} not shown." if hidden else ""
     made = (PossibleAnswer(NEW, "provisioned for the claim"), PossibleAnswer(NONE, "it stays unbound"))
     return Prediction(cluster, question or ASKS["volume"].format(claim=_short(key)), "volume", about, (*shown, *made),
                       find, ref(key))  # fmt: skip

@@ -376,7 +376,8 @@ def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
             next_act = "no node is selected for it, since the pod got its node without the scheduler, which selects it"
         event, warning = events.of(claim), events.of(claim, "Warning")
         told = f"; last event: {event}" if event else ""
-        yield f"claim {name} is {phase}: {next_act}{told}" + (f"; last warning: {warning}" if warning != event else "")
+        warned = f"; last warning: {warning}" if warning not in ("", event) else ""
+        yield f"claim {name} is {phase}: {next_act}{told}{warned}"
 
 
 def _fitting_answer(answer: Why, judgement: Judgement, condition_message: str) -> Why:

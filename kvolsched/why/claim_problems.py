@@ -51,8 +51,8 @@ def describe_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str
     of_class = seen.volumes_of_class(name)
     for volume in of_class[:MAX_SHOWN]:
         yield f"volume {volume.metadata.name}: {volume_objections(claim, volume)}"
-    if len(of_class) > MAX_SHOWN:
-        yield f"and {len(of_class) - MAX_SHOWN} more volumes of the class"
+    if (more := len(of_class) - MAX_SHOWN) > 0:
+        yield f"and {more} more volume{'s' if more > 1 else ''} of the class"
     if not of_class and (storage_class is None or storage_class.provisioner == NO_PROVISIONER):
         yield f"there is no volume {f'of class {name}' if name else 'without a class'}"
 
