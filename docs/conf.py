@@ -51,7 +51,8 @@ nitpicky = True
 nitpick_ignore_regex = [("py:class", r".*[(']VolumeScheduling.*")]  # a default value that is read as a type
 
 # Links to files of the repository that are no pages of the book: shown as words.
-_FILES = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(?:kvolsched|tests|binder|notebooks/contents|README\.md|LICENSE)[^)]*\)")
+_FILES = re.compile(r"\[([^\]]*)\]\((?:lesson-template|"
+                    r"(?:\.\./)+(?:kvolsched|tests|binder|notebooks/contents|README\.md|LICENSE))[^)]*\)")
 
 _PANEL = """\
 The panel, as a page that steps without a kernel:

@@ -7,7 +7,8 @@ import nbformat
 import pytest
 from nbformat import v4
 
-LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
+ROOT = Path(__file__).parent.parent
+LESSONS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), ROOT / "docs" / "lesson-template.ipynb"]  # that of docs/teaching.md
 FOLDED = {"jupyter": {"outputs_hidden": True}, "tags": ["hide-output"]}
 SOLUTION = {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "tags": ["hide-input", "hide-output"]}
 

@@ -14,7 +14,8 @@ import pytest
 import run_notebooks
 from nbformat import v4
 
-NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
+ROOT = Path(__file__).parent.parent
+NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), ROOT / "docs" / "lesson-template.ipynb"]
 
 
 def faults(notebook):
