@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from .cli_output import Refused, say
+from .lessons import DEFAULT_FOLDER
 
 MAX_PASTED = 100_000  # characters that are read of a pasted text; decode() refuses more than it takes
 
@@ -27,7 +28,7 @@ def decode_(sentence: tuple[str, ...]) -> None:
 
 
 @click.command("lessons")
-@click.argument("folder", default="kvolsched-lessons", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", default=DEFAULT_FOLDER, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Write over lessons that you changed.")
 def lessons_(folder: Path, force: bool) -> None:  # noqa: FBT001 - a flag
     """Copy the lessons into FOLDER; what you changed there stays."""
@@ -35,14 +36,14 @@ def lessons_(folder: Path, force: bool) -> None:  # noqa: FBT001 - a flag
 
 
 @click.command("lab", context_settings={"ignore_unknown_options": True})
-@click.argument("folder", default="kvolsched-lessons", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", default=DEFAULT_FOLDER, type=click.Path(file_okay=False, path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def lab_(folder: Path, arguments: tuple[str, ...]) -> None:
     """Copy the lessons into FOLDER and open them in JupyterLab, which gets ARGUMENTS such as --no-browser."""
     from .lessons import open_lab
 
     if str(folder).startswith("-"):
-        folder, arguments = Path("kvolsched-lessons"), (str(folder), *arguments)
+        folder, arguments = Path(DEFAULT_FOLDER), (str(folder), *arguments)
     _copy_lessons(folder, force=False)
     try:
         sys.exit(open_lab(folder, arguments))

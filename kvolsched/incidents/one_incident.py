@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 FIELDS = ("title", "symptom", "question", "answers", "right", "cause", "cures", "sources", "sentences")
 NEEDED = tuple(field for field in FIELDS if field != "sentences")
 _EVENTS = re.compile(r"^Events:", re.MULTILINE)
-_REPOSITORIES = {"kubernetes": "kubernetes/kubernetes"}
+_REPOSITORIES = {  # as people call them
+    "kubernetes": "kubernetes/kubernetes", "enhancements": "kubernetes/enhancements",
+    "aws-ebs-csi-driver": "kubernetes-sigs/aws-ebs-csi-driver",
+}  # fmt: skip
 
 
 @attrs.frozen
