@@ -432,9 +432,9 @@ def _parse_settings(name: str, settings: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-if __name__ == "__main__":
-    main()
-
-
 for learned in (decode_, incidents_, lab_, lessons_):
     main.add_command(learned)
+
+
+if __name__ == "__main__":
+    main()

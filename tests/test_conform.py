@@ -6,6 +6,7 @@ comparing itself is tested: an aspect nobody recorded must be absent from our an
 
 import gzip
 import json
+import runpy
 import subprocess
 import sys
 from functools import cache
@@ -219,6 +220,17 @@ def test_the_command_is_there_without_being_installed(module):
     )  # fmt: skip
 
     assert (0, "fit      150/150") == (done.returncode, done.stdout.strip().splitlines()[-1]), done.stderr
+
+
+def test_every_command_is_there_without_being_installed(monkeypatch, capsys):
+    """`python -m` with the command line knows each command that `kvolsched` knows, those of other modules too."""
+    monkeypatch.setattr(sys, "argv", ["kvolsched", "--help"])
+    monkeypatch.delitem(sys.modules, "kvolsched.cli")
+    with pytest.raises(SystemExit):
+        runpy.run_module("kvolsched.cli", run_name="__main__")
+    printed = capsys.readouterr().out
+
+    assert [name for name in main.commands if f"\n  {name} " not in printed] == []
 
 
 def test_the_command_fails_when_something_differs(tmp_path):
