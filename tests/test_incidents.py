@@ -102,6 +102,21 @@ def test_a_name_typed_wrongly_and_words_that_match_nothing():
     assert incidents()["dead-zone"] is incident("dead-zone")
 
 
+def test_some_incidents_are_printed_like_all():
+    """A slice of the drawer is a drawer, with a line each."""
+    found = incidents()
+
+    assert found[:2].names == found.names[:2]
+    assert repr(found[:1]).startswith(f"{found[0].name}  {found[0].title[:40]}")
+
+
+def test_a_cure_that_fails_says_what_was_expected_and_what_is():
+    """Under rules that know no minDomains the cure is no cure, and both sides are told whole."""
+    (cured,) = incident("one-domain-is-even").cure("design")
+
+    assert cured.failed == "expected a skew of at most 0 by topology.kubernetes.io/zone, it is 6: {'a': 6, 'b': 0, 'c': 0}"
+
+
 def test_a_file_names_all_its_faults():
     """A file that lacks fields, has a right answer that is none, or a cure without script, is refused with all of it."""
     with pytest.raises(ScenarioError) as refused:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from importlib import resources
+from typing import SupportsIndex, overload
 
 import attrs
 
@@ -44,8 +44,16 @@ class Incidents(PrintedAnswer, tuple[Incident, ...]):
 
     __slots__ = ()
 
-    def __getitem__(self, name: int | str | slice) -> Incident:  # type: ignore[override] # a name opens one, too
-        return incident(name) if isinstance(name, str) else super().__getitem__(name)  # type: ignore[return-value]
+    @overload
+    def __getitem__(self, place: SupportsIndex | str) -> Incident: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Incidents: ...
+
+    def __getitem__(self, place: SupportsIndex | str | slice) -> Incident | Incidents:
+        if isinstance(place, str):
+            return incident(place)
+        return Incidents(super().__getitem__(place)) if isinstance(place, slice) else super().__getitem__(place)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -135,9 +143,5 @@ def _score(found: Incident, words: str, rules: frozenset[str]) -> float:
 
 def not_shown() -> tuple[NotShown, ...]:
     """Return what people meet and this model cannot show, with the reason."""
-    return tuple(_not_shown())
-
-
-def _not_shown() -> Iterator[NotShown]:
-    for data in manifest.read_plain(_text(NOT_SHOWN), NOT_SHOWN):
-        yield NotShown(data["title"], data["reason"], tuple(data["sources"]))
+    listed = manifest.read_plain(_text(NOT_SHOWN), NOT_SHOWN)
+    return tuple(NotShown(data["title"], data["reason"], tuple(data["sources"])) for data in listed)
