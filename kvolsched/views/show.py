@@ -37,6 +37,7 @@ from .pictures import matrix
 from .pictures import series as series_picture
 from .pictures import writes as order
 from .pictures.picture import CHART_WIDTH, NAMED
+from .pictures.skew_rows import actual_skew
 from .pictures.writes import Writes
 from .series_rows import SeriesRows
 
@@ -87,22 +88,25 @@ def ledger(cluster: ClusterCore, name: str, reference: str, at: str | int = "now
         UnknownName: there is no such object or step, the pod has had no pass, or `at` is no moment. It is a KeyError.
         ApplyRefused: the API server would refuse the next replica.
     """
-    rows: dict[str, Any] = {}
     focus = FrameContext(cluster).focus if not reference else None
     if focus is not None and focus in cluster.world.log.objects:
         reference = ref(focus)
-    if reference:
-        rows[name] = LEDGERS[name](cluster, reference, at)
-        rows["no_ledger"] = "" if rows[name] else without_ledger(cluster, name, reference, at)
-    return NAMED[name].chart(f.Frame(**rows))
+    return NAMED[name].chart(_ledger_frame(cluster, name, reference, at))
 
 
 def skew(cluster: ClusterCore, reference: str, at: str | int = "now") -> SkewFigure:
     """Draw the ledger of skew with its numbers; see `ledger`."""
-    ledgers = LEDGERS["skew"](cluster, reference, at)
-    words = "" if ledgers else without_ledger(cluster, "skew", reference, at)
-    drawn = NAMED["skew"].chart(f.Frame(skew=ledgers, no_ledger=words))
-    return SkewFigure(drawn.draw, drawn.reading, width=drawn.width, make_chart=drawn.make_chart, ledgers=ledgers)
+    frame = _ledger_frame(cluster, "skew", reference, at)
+    drawn = NAMED["skew"].chart(frame)
+    return SkewFigure(drawn.draw, drawn.reading, width=drawn.width, make_chart=drawn.make_chart, ledgers=frame.skew)
+
+
+def _ledger_frame(cluster: ClusterCore, name: str, reference: str, at: str | int) -> f.Frame:
+    """Return a frame that has nothing but a ledger, or the words for why there is none."""
+    rows: dict[str, Any] = {name: LEDGERS[name](cluster, reference, at)} if reference else {}
+    if reference and not rows[name]:
+        rows["no_ledger"] = without_ledger(cluster, name, reference, at)
+    return f.Frame(**rows)
 
 
 def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
@@ -258,9 +262,8 @@ class SkewFigure(ChartFigure):
 
     @property
     def actual_skew(self) -> dict[str, int]:
-        """The count of each domain minus the smallest count: the ActualSkew of S3."""
-        least = min(self.counts.values(), default=0)
-        return {domain: count - least for domain, count in self.counts.items()}
+        """The count of each domain minus the minimum, which minDomains may make 0: the ActualSkew of S3."""
+        return {row.domain: actual_skew(ledger, row) for ledger in self.ledgers[:1] for row in self._domains}
 
     @property
     def fits(self) -> list[str]:

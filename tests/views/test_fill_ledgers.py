@@ -1,5 +1,6 @@
 """The ledgers filled from the engine: whom a constraint counts and whom not, and what room a driver published."""
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -380,6 +381,8 @@ def test_the_numbers_of_a_skew_ledger_are_values():
     assert ["zone-1", "zone-2"] == honored.fits == honored.open
     assert ([3, 2, 1], [2, 1, 0]) == ([*free.counts.values()], [*free.actual_skew.values()])
     assert free.fits == free.open == [[*free.counts][2]]
+    forced = kvolsched.Cluster.from_manifests(zones([3, 2, 1], spread(", minDomains: 4"))).skew("web")
+    assert [3, 2, 1] == [*forced.actual_skew.values()] == [*map(int, re.findall(r"ActualSkew (\d+)", forced.reading))]
     nothing = kvolsched.scenario("zonal-example").skew("my-pod")
     assert ({}, {}, [], []) == (nothing.counts, nothing.actual_skew, nothing.fits, nothing.open)
 
