@@ -8,7 +8,7 @@ Mirrors `pkg/controller/tainteviction` (v1.36.2).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -57,6 +57,17 @@ class ScheduledEviction:
 
 def _no_execute(node: Node | None) -> list[Taint]:
     return [taint for taint in node.spec.taints if taint.effect == "NoExecute"] if node is not None else []
+
+
+def _used(tolerations: Iterable[Toleration], taint: Taint) -> Toleration | None:
+    """Return the first toleration that tolerates a taint: the one that counts, whatever others say."""
+    return next((toleration for toleration in tolerations if toleration.tolerates(taint)), None)
+
+
+def taints_that_evict(pod: Pod, node: Node | None) -> list[Taint]:
+    """Return the taints of a node for which a pod is deleted, at once or when its toleration ends."""
+    used = ((taint, _used(pod.spec.tolerations, taint)) for taint in _no_execute(node))
+    return [taint for taint, toleration in used if toleration is None or toleration.toleration_seconds is not None]
 
 
 def _on_node(pod: Pod) -> Iterator[str]:
@@ -132,7 +143,7 @@ class TaintEviction:
         tolerations = [*pod.spec.tolerations, *self._assumed(pod)]
         seconds: list[int] = []
         for taint in taints:
-            used = next((toleration for toleration in tolerations if toleration.tolerates(taint)), None)
+            used = _used(tolerations, taint)
             if used is None:
                 return 0.0
             if used.toleration_seconds is not None:

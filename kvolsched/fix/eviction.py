@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.selector import Taint
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.controllers import taint_eviction
 from kvolsched.world.apiserver import CommittedWrite
@@ -60,10 +59,5 @@ class Placement:
     def _ended_toleration(self, cluster: ClusterCore) -> str:
         """Say which taints the pod does not tolerate for ever, "" if its node has none of them now."""
         node = cluster.world.log.objects.get(Key("Node", "", self.pod.spec.node_name))
-        taints = [taint for taint in node.spec.taints if taint.effect == "NoExecute"] if node is not None else []
-        found = ", ".join(dict.fromkeys(str(taint) for taint in taints if not self._tolerates_for_ever(taint)))
+        found = ", ".join(dict.fromkeys(map(str, taint_eviction.taints_that_evict(self.pod, node))))
         return f"it does not tolerate {found} for longer" if found else ""
-
-    def _tolerates_for_ever(self, taint: Taint) -> bool:
-        used = next((each for each in self.pod.spec.tolerations if each.tolerates(taint)), None)
-        return used is not None and used.toleration_seconds is None
