@@ -49,7 +49,8 @@ class CopiedLessons(PrintedAnswer):
         line = f"{self.folder}: {lessons} lesson{'s' * (lessons != 1)} and {others} other files copied"
         if not self.kept:
             return line
-        return f"{line}\n{len(self.kept)} that you changed are kept (--force writes over them): {', '.join(self.kept)}"
+        what = "1 file differs and is" if len(self.kept) == 1 else f"{len(self.kept)} files differ and are"
+        return f"{line}\n{what} kept (--force writes over what you changed): {', '.join(self.kept)}"
 
 
 def copy_lessons(folder: str | Path = DEFAULT_FOLDER, *, force: bool = False) -> CopiedLessons:

@@ -30,7 +30,7 @@ def test_a_readers_work_is_kept(tmp_path):
 
     again = lessons.copy_lessons(tmp_path)
     assert (again.written, again.kept) == (("docs/lab.md",), (FIRST,))
-    assert "1 that you changed are kept" in repr(again)
+    assert "\n1 file differs and is kept (--force writes over what you changed): notebooks/00" in repr(again)
     assert (tmp_path / FIRST).read_text() == "mine"
     assert lessons.copy_lessons(tmp_path, force=True).written == (FIRST,)
 
