@@ -32,7 +32,7 @@ from kvolsched.why.demands import (
     node_with_most_left,
     nodes_with_one_failure,
 )
-from kvolsched.world.apiserver import ref
+from kvolsched.world.apiserver import key_of, ref
 from kvolsched.world.log import Key, Note
 
 from ..api.kinds.meta import evolve_parts
@@ -159,8 +159,7 @@ def workloads_without_pods(cluster: ClusterCore) -> tuple[str, ...]:
     """Return the Deployments and StatefulSets that want pods and have none, as `deploy/web`: nobody made them yet."""
     owners = {owner.uid for kind in ("pods", "replicasets") for obj in cluster.objects(kind)
               for owner in obj.metadata.owner_references}  # fmt: skip
-    wanting = (("deploy", "deployments"), ("sts", "statefulsets"))
-    return tuple(f"{short}/{obj.metadata.name}" for short, kind in wanting for obj in cluster.objects(kind)
+    return tuple(ref(key_of(obj)) for kind in ("deployments", "statefulsets") for obj in cluster.objects(kind)
                  if obj.spec.replicas and obj.metadata.uid not in owners)  # fmt: skip
 
 
