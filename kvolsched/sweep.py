@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack
 from itertools import product
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,8 +64,8 @@ class SweepRows(PrintedAnswer, list[Row]):
             expected: what a formula says of x, or of x and `by`: a thin line, or a mark on a bar.
 
         Raises:
-            ValueError: no row has such a column, `y` is no number, a value is not above 0 on a logarithmic axis, two
-                rows stand at one place, or there are too many lines.
+            ValueError: no row has such a column, or a value of `y`; `y` is no finite number; a value is not above 0 on
+                a logarithmic axis; two rows stand at one place; or there are too many lines.
 
         >>> from kvolsched import sweep
         >>> s = sweep(lambda side, seed: (seed * 7) % side == 0, {"side": [2, 4], "seed": range(100)}, progress=False)
@@ -387,23 +389,29 @@ def _chart_rows(
     if log not in ("", "x", "y", "xy"):
         raise ValueError(f'log={log!r}: which axes are logarithmic is "x", "y" or "xy"')
     drawn = [row for row in table if row.get(y) is not None]
-    numeric = all(isinstance(row[x], int | float) and not isinstance(row[x], bool) for row in drawn)
-    for row in drawn:
-        if not isinstance(row[y], int | float):
-            raise ValueError(f"{y} is {row[y]!r} at {_point_text(row)}: only numbers are drawn")  # noqa: TRY004 - of a table
-        if below := [name for axis, name in (("x", x), ("y", y)) if axis in log and numeric and not row[name] > 0]:
-            raise ValueError(f"{below[0]} is {row[below[0]]!r}: a logarithmic axis shows numbers above 0")
+    if not drawn:
+        raise ValueError(f"no row has a value of {y}: there is nothing to draw")
+    numeric = all(isinstance(row.get(x), Real) and not isinstance(row[x], bool) for row in drawn)
     lines: dict[str, dict[Any, ChartPoint]] = {}
     for row in drawn:
-        line = lines.setdefault(str(row.get(by)) if by else "", {})
-        if row[x] in line:
-            raise ValueError(f"two rows at {_point_text({name: row.get(name) for name in (x, by) if name})}: name the "
-                             "column that differs with by, or draw .means(...)")
-        interval = {name: float(row[name]) for name in ("low", "high") if "low" in row and "high" in row}
+        place = {name: row.get(name) for name in (x, by) if name}
+        values = {name: row[name] for name in (x, y) if numeric or name == y}
         if expected is not None:
-            interval["expected"] = float(expected(*(row[name] for name in (x, by) if name)))
-        line[row[x]] = ChartPoint(float(row[x]) if numeric else str(row[x]), float(row[y]), **interval)
-    if not drawn or len(lines) > MOST_LINES:
+            values["expected"] = expected(*place.values())
+        for name, value in values.items():
+            if not isinstance(value, Real) or not math.isfinite(value):
+                raise ValueError(f"{name} is {value!r} at {_point_text(row)}: only finite numbers are drawn")
+            if numeric and ("x" if name == x else "y") in log and not float(value) > 0:
+                raise ValueError(f"{name} is {value!r} at {_point_text(place)}: a logarithmic axis starts above 0")
+        line = lines.setdefault(str(row.get(by)) if by else "", {})
+        if row.get(x) in line:
+            raise ValueError(f"two rows at {_point_text(place)}: name the column that differs with by, or draw "
+                             ".means(...)")
+        beside = {name: float(row[name]) for name in ("low", "high") if "low" in row and "high" in row}
+        if expected is not None:
+            beside["expected"] = float(values["expected"])
+        line[row.get(x)] = ChartPoint(float(row[x]) if numeric else str(row.get(x)), float(row[y]), **beside)
+    if len(lines) > MOST_LINES:
         raise ValueError(f"{len(lines)} lines: a chart shows 1 to {MOST_LINES}; choose another column for by")
     ordered = ([line[place] for place in (sorted(line) if numeric else line)] for line in lines.values())
     drawn_lines = tuple(ChartLine(name, tuple(points)) for name, points in zip(lines, ordered, strict=True))

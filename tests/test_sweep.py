@@ -1,6 +1,7 @@
 """Sweeps: the same table whoever calls the points, kept when interrupted, with what failed beside it."""
 
 import json
+import math
 import os
 import re
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -11,7 +12,7 @@ import pytest
 
 from kvolsched import sweep
 from kvolsched.executors import Portable
-from kvolsched.sweep import SweepFailed
+from kvolsched.sweep import SweepFailed, SweepRows
 
 GRID = {"zones": [2, 3], "seed": range(4)}
 
@@ -206,6 +207,22 @@ def test_a_chart_of_several_rows_at_one_place_shows_their_mean():
     assert "(0.299 to 0.701)" in CHART.chart("side", by="kind").reading
 
 
+def test_a_field_that_is_left_out_is_a_name_along_the_bottom():
+    """None is what a what-if calls a field that is not there; a row may also lack the column."""
+    rows = SweepRows([{"policy": None, "result": 1}, {"policy": "Honor", "result": 2}])
+    assert rows.chart("policy").reading.splitlines()[2:] == ["None    1", "Honor   2"]
+    assert SweepRows([{"result": 1}, rows[1]]).chart("policy").reading == rows.chart("policy").reading
+
+
+def test_no_two_lines_of_a_chart_look_alike():
+    """As many lines as a chart may have differ in their glyph, and in how they are dashed."""
+    found = SweepRows({"x": x, "of": name, "result": x} for x in (1, 2) for name in "abcdefgh").chart("x", by="of")
+    drawn = found.draw(760, "")
+
+    assert len({glyph for glyph in "●▲■◆○△□◇" if glyph in drawn}) == 8
+    assert len(set(re.findall(r"stroke-dasharray:([\d. ]+)", drawn))) == 7
+
+
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: CHART.chart("sides"), "no column 'sides'; there are side, kind, seed, result"),
     (lambda: CHART.means("result", "side", "kind").chart("side"), "two rows at side=2"),
@@ -213,6 +230,10 @@ def test_a_chart_of_several_rows_at_one_place_shows_their_mean():
     (lambda: CHART.chart("seed", by="side", log="x"), "above 0"),
     (lambda: CHART.chart("side", log="z"), "log='z'"),
     (lambda: CHART.chart("side", by="seed"), "20 lines: a chart shows 1 to 8"),
+    (lambda: SweepRows([{"x": 1, "result": math.nan}]).chart("x"), "result is nan at x=1"),
+    (lambda: SweepRows([{"x": math.inf, "result": 1}]).chart("x"), "x is inf at"),
+    (lambda: SweepRows([{"x": 1, "result": None}]).chart("x"), "no row has a value of result"),
+    (lambda: SweepRows([{"x": 1, "result": 2}]).chart("x", log="y", expected=lambda x: x - 1), "expected is 0 at x=1"),
 ])
 def test_what_cannot_be_drawn_is_told(call, words):
     """A chart names the column, the row and the rule that it breaks."""

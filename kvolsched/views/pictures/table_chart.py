@@ -1,7 +1,7 @@
 """The chart of a table: one column over another, a line or a row of bars for each value of a third.
 
-Over numbers it is a line with a point at each, over names a bar each; an interval is a whisker. Colour, dash and glyph
-differ from line to line, so none is needed alone, and each line has its name where it ends.
+Over numbers it is a line with a point at each, over names a bar each; an interval is a whisker. Dash and glyph differ
+from line to line, and of four lines the colour, so none is needed alone; each line has its name where it ends.
 """
 
 from __future__ import annotations
@@ -17,13 +17,17 @@ from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
 from kvolsched.views.drawing.theme import palette
 
-MOST_LINES = 8
 _STYLES: tuple[tuple[str, tuple[float, ...], str], ...] = (
     ("node", (), "●"),
     ("storage", (7.0, 3.0), "▲"),
     ("resources", (2.0, 3.0), "■"),
     ("spread", (9.0, 3.0, 2.0, 3.0), "◆"),
+    ("node", (12.0, 4.0), "○"),
+    ("storage", (4.0, 2.0), "△"),
+    ("resources", (1.0, 2.0), "□"),
+    ("spread", (9.0, 3.0, 2.0, 3.0, 2.0, 3.0), "◇"),
 )
+MOST_LINES = len(_STYLES)
 _WIDTH, _PLOT, _APART, _BAR = 760, 210.0, 14.0, 20.0
 
 
@@ -166,7 +170,7 @@ def _lines(sheet: Sheet, rows: ChartRows, top: float) -> float:
         sheet.word(left - 6, rising.at(level), t.short(level), c["soft"], size=10.5, align="right")
     _below(sheet, rows, along, sorted(set(across)), (right, lower))
     for number, line in enumerate(rows.lines):
-        ink, dash, glyph = _STYLES[number % len(_STYLES)]
+        ink, dash, glyph = _STYLES[number]
         for point in line.points:
             x = along.at(float(point.x))
             if point.low is not None and point.high is not None:
@@ -215,7 +219,7 @@ def _ends(sheet: Sheet, rows: ChartRows, at: Callable[[float], float], span: tup
         places[number] = min(places[number], lowest)
         lowest = places[number] - _APART
     for place, (_, number, line) in zip(places, named, strict=True):
-        ink, _, glyph = _STYLES[number % len(_STYLES)]
+        ink, _, glyph = _STYLES[number]
         sheet.word(right + 8, place, glyph, c[ink], size=10, align="center")
         sheet.word(right + 18, place, line.name, c[ink], size=11.5, bold=True, room=sheet.width - right - 18, name=True)
 
@@ -238,7 +242,7 @@ def _bars(sheet: Sheet, rows: ChartRows, top: float) -> float:
             point = next((point for point in line.points if _name(point.x) == name), None)
             if point is None:
                 continue
-            ink, _, glyph = _STYLES[number % len(_STYLES)]
+            ink, _, glyph = _STYLES[number]
             sheet.word(8, y + _BAR / 2, glyph, c[ink], size=10, align="center")
             sheet.word(20, y + _BAR / 2, line.name or name, c["ink"], size=12, room=label - 26, name=True)
             sheet.rect(label, y, room, _BAR, c["panel"])
