@@ -3,6 +3,9 @@
 `lab_page(path)` opens a copy of that notebook (its folder comes along) in a server of our own: own settings,
 own kernels, a random token, a free port. The page that it gives keeps every console error and every request
 that left this machine. Playwright is used directly; its event loop lives for one test file only.
+
+KVOLSCHED_SLOWER=4 makes the browser four times as slow and each answer of the kernel late: it finds the tests that
+hold on a quick machine only.
 """
 
 import contextlib
@@ -28,6 +31,13 @@ PACKAGE = Path(kvolsched.__file__).parent
 ARTEFACTS = Path(__file__).parent.parent / "artefacts"
 VIEW = {"width": 1400, "height": 1000}
 TALLEST = 12_000
+SLOWER = int(os.environ.get("KVOLSCHED_SLOWER", "1"))
+LATE = f"""import time, ipywidgets
+def late(self, message, handle=ipywidgets.Widget._handle_msg):
+    time.sleep({(SLOWER - 1) / 10})
+    return handle(self, message)
+ipywidgets.Widget._handle_msg = late
+"""
 FAILED = pytest.StashKey()  # of a test: when it failed
 LOCAL = {"localhost", "127.0.0.1", "::1", None}
 CHROMIUM_OPTIONS = [
@@ -209,6 +219,10 @@ def lab_server(tmp_path_factory):
         path = folders["JUPYTERLAB_SETTINGS_DIR"] / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(settings))
+    if SLOWER > 1:
+        startup = folders["IPYTHONDIR"] / "profile_default" / "startup"
+        startup.mkdir(parents=True)
+        (startup / "late.py").write_text(LATE)
     token, log = secrets.token_hex(16), home / "log"
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
@@ -248,6 +262,8 @@ def open_notebook(server, context, notebook, name, place="lab/tree/{}"):
     shutil.copytree(notebook.parent, server.root / folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))
     opened = LabPage(context.new_page(), f"{folder}/{notebook.name}")
     opened.watch()
+    if SLOWER > 1:
+        context.new_cdp_session(opened.page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     opened.page.goto(f"{server.url}/{place.format(quote(opened.path))}?token={server.token}&reset")
     return opened
 
