@@ -1,10 +1,12 @@
 """The wheel, installed in an empty environment, runs the README's examples and every lesson: on this Python, and on 3.13 if it is there."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from email import message_from_bytes
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -126,3 +128,17 @@ def test_the_wheel_is_small_and_typed(wheel):
     assert wheel.stat().st_size < MOST_BYTES
     with zipfile.ZipFile(wheel) as content:
         assert "kvolsched/py.typed" in content.namelist()
+
+
+def test_a_package_index_shows_the_readme_without_dead_links(wheel):
+    """The description keeps every heading and block of the README, its links that lead somewhere, and no others."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    with zipfile.ZipFile(wheel) as content:
+        (name,) = (name for name in content.namelist() if name.endswith(".dist-info/METADATA"))
+        told = message_from_bytes(content.read(name))
+    shown = told.get_payload(decode=True).decode()
+
+    assert "text/markdown" == told["Description-Content-Type"]
+    assert re.findall(r"\]\((https?:[^)]*)\)", readme) == re.findall(r"\]\(([^)]*)\)", shown)
+    for kept in (r"(?m)^#.*", r"```[^`]*```"):
+        assert re.findall(kept, readme) == re.findall(kept, shown)
