@@ -59,12 +59,19 @@ def draw_with(function: Callable[[Any], Any]) -> None:
 
 def as_html(text: str) -> str:
     """Return text as an HTML block in which tables scroll and sentences wrap between words, indented as printed."""
+    paragraphs = text.split("\n\n")
+    all_tables = all(map(_COLUMNS.search, paragraphs))
+    shown = escape(text) if all_tables else _wrapping("", 0).join(map(_paragraph, paragraphs))
+    return f'<pre style="{_BLOCK}">{shown}</pre>'
+
+
+def _paragraph(text: str) -> str:
+    if _COLUMNS.search(text):
+        return f'<span style="display:block">{escape(text)}</span>'
     lines = text.split("\n")
-    if any(map(_COLUMNS.search, lines)):
-        return f'<pre style="{_BLOCK}">{escape(text)}</pre>'
     indents = [len(line) - len(line.lstrip(" ")) for line in lines]
     hanging = map(max, indents, [*indents[1:], 0])  # where the printed line goes on, if it does
-    return f'<pre style="{_BLOCK}">{"".join(map(_wrapping, lines, hanging))}</pre>'
+    return "".join(map(_wrapping, lines, hanging))
 
 
 def _wrapping(line: str, indent: int) -> str:

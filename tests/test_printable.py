@@ -31,6 +31,16 @@ def test_python_reads_the_codes_back():
     assert HIDING == [char if char in "\n\t" else printable(char).encode().decode("unicode_escape") for char in HIDING]
 
 
+def test_in_a_notebook_tables_scroll_and_sentences_wrap():
+    """A paragraph with columns keeps its lines, those beside it wrap between words, and no character is lost."""
+    sentence, table = "Who looks at both?\n   And when?", "name  1  2\nhere  ✓  ✕"
+    alone, both = notebook_output.as_html(table), notebook_output.as_html(f"{table}\n\n{sentence}")
+
+    assert ("pre-wrap" in alone, alone.count("\n")) == (False, 1)
+    assert both.count("pre-wrap") == 3  # the empty line and two lines of the sentence
+    assert re.findall(r">([^<]+)<", both) == [table, " ", *sentence.split("\n")]
+
+
 # -- a dump with them everywhere ------------------------------------------------------------------------------------------
 
 BAD = "\x1b[31mred\x07\x9b1m\u202egpj\u200b\ufeff\U000e0041\x7f\u2066"  # in texts that a server stores as they are
