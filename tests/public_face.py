@@ -16,8 +16,8 @@ HERE = Path(__file__).parent
 PACKAGE = "kvolsched"
 # Modules whose names a reader imports beside those of the package itself.
 PUBLIC = frozenset(f"{PACKAGE}.{name}" for name in (
-    "alternatives", "bench", "cli", "cluster", "exercise", "experiments", "explore", "make", "queueing", "redact",
-    "results", "revision", "scenario", "writes"))
+    "alternatives", "bench", "cli", "cluster", "custom_scheduler", "exercise", "experiments", "explore", "make",
+    "queueing", "redact", "results", "revision", "scenario", "writes"))
 # Attributes of public values that lead into the engine: a cluster's simulation, a revision's plugins and rules.
 INSIDE = frozenset({"world", "profile", "flow", "binder", "provisioning", "simulation"})
 
@@ -35,8 +35,13 @@ class Source:
 @cache
 def source(path):
     """Read a file of tests."""
+    return read(path, ast.parse(path.read_text(encoding="utf-8")))
+
+
+def read(path, parsed):
+    """Read what the statements of a file, or of a page's cell, define and import."""
     definitions, imports = {}, {}
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in parsed.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             definitions[node.name] = node
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -69,7 +74,7 @@ def inner(module, name):
     if module.split(".")[0] != PACKAGE:
         return ""
     if module == PACKAGE:
-        public = not name or name in public_names() or f"{PACKAGE}.{name}" in PUBLIC or name.startswith("__")
+        public = name in {"", "*"} or name in public_names() or f"{PACKAGE}.{name}" in PUBLIC or name.startswith("__")
         return "" if public else f"{PACKAGE}.{name}"
     return "" if module in PUBLIC else f"{module}.{name}".rstrip(".")
 
@@ -89,6 +94,12 @@ def touches(path, test):
     """
     of = source(Path(path))
     return sorted(_reach(of, test, set())) if test in of.definitions else ["a test in a class"]
+
+
+def reached_by_cell(cell):
+    """Return what a cell of a page reaches beside the public face, sorted; empty for one that keeps to it."""
+    parsed = ast.parse(cell)
+    return sorted(_reach_node(read(HERE, parsed), parsed, set()))
 
 
 def _reach(of, name, seen):

@@ -55,6 +55,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "rule_settings": GROUND | {"scheduler", "controllers"},
     "revision_registry": set(),
     "revision": GROUND | {"admission", "scheduler", "controllers", "autoscaler", "dials", "drivers", "rule_settings", "revision_registry"},
+    "custom_scheduler": ENGINE | OWN,
     "component_names": API,
     "results": GROUND,
     "decode": {"results", "notebook_output"},
