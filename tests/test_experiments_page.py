@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import checklist
+import public_face
 import pytest
 
 PAGE = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text("utf-8")
@@ -79,3 +80,9 @@ def test_a_cell_is_short():
     assert [] == [items for items, cell in cells if len(cell.splitlines()) > 10]
     assert [] == [items for items, cell in cells if max(map(len, cell.splitlines())) > 175]
     assert len(cells) * 0.85 < sum(len(ast.parse(cell).body) <= 5 for _, cell in cells)
+
+
+def test_the_cells_keep_to_the_public_face():
+    """A cell is what a reader can run: none reaches into the engine."""
+    cells = BLOCK.findall(PAGE)
+    assert {} == {cell: reached for cell in cells if (reached := public_face.reached_by_cell(cell))}

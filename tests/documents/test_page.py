@@ -3,10 +3,13 @@
 import re
 from pathlib import Path
 
+import public_face
 import pytest
 from documents.clusters import cluster, reach, where
 from manifests import HOST, ZONE, claim, node, pod, storage_class, volume
 
+from kvolsched import ApplyRefused, Cluster, ManifestError
+from kvolsched.make import csi_driver, spread
 from kvolsched.revision import GATES_OF, design, draft, upstream
 from kvolsched.scheduler.framework.extension_points import Filter, PreFilter, Score
 from kvolsched.scheduler.loop.binding_flow import BindWorker
@@ -136,18 +139,24 @@ def test_gates_by_process_are_those_of_the_runs():
 @pytest.mark.checklist("139")
 def test_the_custom_scheduler_of_the_page(revision):
     """The page's scheduler places pods with a free disk and with one to be made; kube-scheduler leaves them alone."""
-    schedule = example("A custom scheduler")["schedule"]
-    c = cluster(node("a1", "a"), node("b1", "b"), storage_class(), storage_class("local", "kubernetes.io/no-provisioner"),
-                volume("disk", "10Gi", "local", {HOST: ["a1"]}), claim("old", storage_class="local"), claim("new"),
-                pod("one", "old", schedulerName="mine"), pod("two", "new", schedulerName="mine"), revision=revision)
-    c.run(seconds=60)
-    assert ["", ""] == where(c, "one", "two")
-    for name in ("one", "two"):
-        schedule(c, f"pod/{name}")
+    mine = example("A custom scheduler")
+    made = [node("a1", "a"), node("b1", "b"), storage_class(), storage_class("local", "kubernetes.io/no-provisioner"),
+            volume("disk", "10Gi", "local", {HOST: ["a1"]}), claim("old", storage_class="local"), claim("new"),
+            pod("one", "old", schedulerName="mine"), pod("two", "new", schedulerName="mine")]
+    alone = cluster(*made, revision=revision)
+    alone.run(seconds=60)
+    assert ["", ""] == where(alone, "one", "two")
+    c = cluster(*made, revision=revision).with_controller("mine", mine["WATCHES"], mine["last_by_name"])
     c.run("pod/two Running", seconds=60)
     assert (["a1", "b1"], "disk") == (where(c, "one", "two"), c["pvc/old"].spec.volume_name)
     assert [{ZONE: ["b"]}] == reach(c, "new")
-    assert ["Running", "Running"] == [c[f"pod/{name}"].status.phase for name in ("one", "two")]
+    assert "Running" == c["pod/one"].status.phase
+
+
+def test_the_cells_of_the_page_keep_to_the_public_face():
+    """What the page prints a reader can run: no cell reaches into the engine."""
+    assert [] == [reached for cell in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+                  for reached in public_face.reached_by_cell(cell)]
 
 
 @pytest.mark.answered("143o")
@@ -184,3 +193,20 @@ def test_advantages_and_downsides_of_selectors():
     text = " ".join(section("Words").split())
     for word in ("not hierarchical", "hard for those who implement storage", "node affinity aligns with how topology"):
         assert word in text
+
+
+@pytest.mark.parametrize(("wanted", "refused"), [
+    (volume(nodeAffinity={"preferred": []}), "preferred"),
+    (claim(volumeAntiAffinity={}), "volumeAntiAffinity: unknown field"),
+    ({**csi_driver(), "status": {"health": "good"}}, "status.health: unknown field"),
+    (pod(topologySpreadConstraints=[{**spread(app="x"), "requiredDuringSchedulingIgnoredDuringExecution": []}]),
+     "requiredDuringSchedulingIgnoredDuringExecution: unknown field"),
+    (pod(affinity={"podAffinity": {"evenSpreading": {"maxSkew": 1}}}), "evenSpreading: unknown field"),
+    (pod(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}),
+     "must have at least one node selector term"),
+])
+def test_what_the_page_says_is_not_there(wanted, refused):
+    """A field or kind that the page lists as lacking is refused by name."""
+    assert "What cannot be run here" in PAGE
+    with pytest.raises((ApplyRefused, ManifestError), match=refused):
+        Cluster("design").apply(wanted)
