@@ -80,6 +80,17 @@ def test_an_incident_is_found_by_its_words_and_sentences(name):
     assert [kind for kind in found.kinds if name not in incidents(kind).names] == []
 
 
+def test_an_incident_shows_what_a_cluster_of_today_shows():
+    """Without a revision in its file an incident runs under today's rules, also where its scenario is a document's."""
+    own = {"title": "t", "question": "q", "cause": "c", "sources": ["s#1"], "answers": {"a": "1"}, "right": "a",
+           "symptom": [{"run": "kubectl get pods", "shows": "app"}], "cures": [{"words": "w", "script": []}],
+           "scenario": "local-disks"}
+
+    assert {incident(name).start().revision.name for name in NAMES} == {"upstream"}
+    assert incident_of(own, "mine").start().revision.name == "upstream"
+    assert incident_of({**own, "revision": "design"}, "mine").start().revision.name == "design"
+
+
 def test_decode_names_the_incidents_of_a_sentence():
     """A decoded sentence says what to play; the file that decode reads is that of the incidents."""
     assert store_incidents.text() == store_incidents.TARGET.read_text("utf-8")

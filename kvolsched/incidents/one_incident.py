@@ -1,6 +1,7 @@
 """One incident: a scenario that ends in a symptom, what kubectl shows then, a question, the cause, cures that are run.
 
-The file is a scenario's (`scenario.py`), or names a shipped one (`scenario`, and its parameters under `with`), and has
+The file is a scenario's (`scenario.py`), or names a shipped one (`scenario`, and its parameters under `with`). Its rules are
+today's, if it names no `revision`: what kubectl shows is what a reader's own cluster shows. And it has
 
 | field | value |
 |---|---|
@@ -28,6 +29,7 @@ from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.predict import Outcome, PossibleAnswer, Prediction, Verdict
 from kvolsched.results import hanging_indent
 from kvolsched.revision import Revision
+from kvolsched.revision_registry import TODAY
 from kvolsched.scenario import ExpectationFailed, Scenario, ScenarioError, load, read_data
 from kvolsched.why import Why, Whys
 
@@ -243,12 +245,13 @@ def incident_of(data: Mapping[str, Any], name: str) -> Incident:
     own = {field: data.pop(field) for field in FIELDS if field in data}
     shipped, parameters = data.pop("scenario", ""), data.pop("with", {})
     script = data.pop("script", []) if shipped else []
+    revision = data.pop("revision", TODAY)
     faults = list(_faults(own, name))
     if shipped and data:
         faults.append(f"{name}: {', '.join(data)}: the scenario {shipped} has its own; give parameters under `with`")
     if faults:
         raise ScenarioError("\n".join(faults))
-    scenario = load(shipped) if shipped else read_data(data, name)
+    scenario = attrs.evolve(load(shipped) if shipped else read_data(data, name), revision=revision)
     if shipped:
         scenario = attrs.evolve(scenario, script=tuple(map(freeze, script or [{"run": True}])))
     cures = tuple(Cure(each["words"], tuple(map(freeze, each.get("script", ()))),
