@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from kvolsched.decode import decode
 from kvolsched.incidents import incidents
+from kvolsched.incidents.drawer import rules_of
 
 TARGET = Path(__file__).parent.parent / "kvolsched" / "decode" / "incidents.json"
 MOST = 3  # named of each sentence
@@ -14,7 +14,7 @@ def index():
     """Return rule -> names of incidents, those whose sentences speak of fewest rules first."""
     found = {}
     for incident in incidents():
-        rules = {row.rule for sentence in incident.sentences for row in decode(sentence) if row.part != "preemption"}
+        rules = frozenset().union(*map(rules_of, incident.sentences))
         for rule in rules:
             found.setdefault(rule, []).append((len(rules), incident.name))
     return {rule: [name for _, name in sorted(names)[:MOST]] for rule, names in sorted(found.items())}

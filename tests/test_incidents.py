@@ -91,6 +91,15 @@ def test_an_incident_shows_what_a_cluster_of_today_shows():
     assert incident_of({**own, "revision": "design"}, "mine").start().revision.name == "design"
 
 
+def test_a_whole_event_finds_what_its_clauses_find():
+    """What the scheduler says of preemption at the end of an event leads to no incident that only says so, too."""
+    clauses = "0/9 nodes are available: 3 node(s) had untolerated taint(s), 6 node(s) didn't match pod topology spread constraints."
+    tail = ("no new claims to deallocate, preemption: 0/9 nodes are available: 3 Preemption is not helpful for scheduling, "
+            "6 No preemption victims found for incoming pod.")
+
+    assert incidents(f"{clauses} {tail}").names == incidents(clauses).names
+
+
 def test_decode_names_the_incidents_of_a_sentence():
     """A decoded sentence says what to play; the file that decode reads is that of the incidents."""
     assert store_incidents.text() == store_incidents.TARGET.read_text("utf-8")

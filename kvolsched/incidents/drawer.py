@@ -12,6 +12,7 @@ import attrs
 from kvolsched.api.text import manifest
 from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.decode import decode
+from kvolsched.decode.decoding import CLAIMS
 from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.results import hanging_indent
 
@@ -112,16 +113,16 @@ def incidents(words: str = "") -> Incidents:
     every = [incident(name) for name in _names()]
     if not words.strip():
         return Incidents(every)
-    rules = _rules(words)
+    rules = rules_of(words)
     scored = [(_score(each, words, rules), each) for each in every]
     return Incidents(each for score, each in sorted(scored, key=lambda pair: (-pair[0], pair[1].name)) if score)
 
 
 @cache
-def _rules(sentence: str) -> frozenset[str]:
-    """Return the rules that a sentence speaks of, if it is one of Kubernetes' sentences."""
+def rules_of(sentence: str) -> frozenset[str]:
+    """Return the rules that a sentence of Kubernetes speaks of; its tail about preemption tells no trap from another."""
     try:
-        return frozenset(row.rule for row in decode(sentence) if row.known)
+        return frozenset(row.rule for row in decode(sentence) if row.known and row.part != "preemption" and row.clause != CLAIMS)
     except ValueError:
         return frozenset()
 
@@ -131,7 +132,7 @@ def _score(found: Incident, words: str, rules: frozenset[str]) -> float:
     if words.strip() == found.name:
         return 100.0
     if rules:
-        own = frozenset[str]().union(*map(_rules, found.sentences))
+        own = frozenset[str]().union(*map(rules_of, found.sentences))
         return 10 * len(rules & own) / len(rules | own) if own else 0.0
     heavy = " ".join((found.name, found.title, *found.kinds)).lower()
     cures = (cure.words for cure in found.cures)
