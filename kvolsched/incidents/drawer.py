@@ -19,6 +19,7 @@ from kvolsched.results import hanging_indent
 from .one_incident import Incident, incident_of
 
 FOLDER, NOT_SHOWN = "files", "not_shown.yaml"
+LIST_WIDTH = 92  # characters of a line that a notebook of 1000 px shows
 _WORD = re.compile(r"\w[\w.-]*")
 
 
@@ -70,8 +71,7 @@ class Incidents(PrintedAnswer, tuple[Incident, ...]):
         if not self:
             return 'no incident matches; kvolsched.incidents() lists all, kvolsched.decode("...") explains a sentence'
         width = max(len(each.name) for each in self) + 2
-        rows = ((each.name, f"{each.title} ({', '.join(each.sources)})") for each in self)
-        return "\n".join(f"{name:<{width}}{hanging_indent([words], width)}" for name, words in rows)
+        return "\n".join(f"{each.name:<{width}}{hanging_indent([each.title], width, LIST_WIDTH)}" for each in self)
 
 
 def _names() -> list[str]:
