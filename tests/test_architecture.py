@@ -99,7 +99,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "conform": FACE,
     "alternatives": FACE | {"scenario"},
     "attempt": {"notebook_output"},
-    "incidents": FACE | {"decode", "scenario"},
+    "incidents": FACE | {"decode", "revision_registry", "scenario"},
     "lessons": {"notebook_output"},
     "experiments": FACE | {"make", "scenario", "conform"},
     "exercise": FACE,

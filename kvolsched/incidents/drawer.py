@@ -120,11 +120,12 @@ def incidents(words: str = "") -> Incidents:
 
 @cache
 def rules_of(sentence: str) -> frozenset[str]:
-    """Return the rules that a sentence of Kubernetes speaks of; its tail about preemption tells no trap from another."""
+    """Return the rules that a sentence of Kubernetes speaks of, without its tail about preemption, which most have."""
     try:
-        return frozenset(row.rule for row in decode(sentence) if row.known and row.part != "preemption" and row.clause != CLAIMS)
+        rows = decode(sentence)
     except ValueError:
         return frozenset()
+    return frozenset(row.rule for row in rows if row.known and row.part != "preemption" and row.clause != CLAIMS)
 
 
 def _score(found: Incident, words: str, rules: frozenset[str]) -> float:
