@@ -1,7 +1,7 @@
 """One incident: a scenario that ends in a symptom, what kubectl shows then, a question, the cause, cures that are run.
 
-The file is a scenario's (`scenario.py`), or names a shipped one (`scenario`, and its parameters under `with`). Without a
-`revision` its rules are today's: kubectl then shows what it shows in a reader's own cluster. And it has
+The file is a scenario's (`scenario.py`), or names a shipped one (`scenario`, and its parameters under `with`). Without
+a `revision` its rules are today's: kubectl then shows what it shows in a reader's own cluster. And it has
 
 | field | value |
 |---|---|
