@@ -44,6 +44,7 @@ from .rule_settings import (
     DIRECTIVES_GATE,
     GATES_OF,
     GATES_OF_DRAFT,
+    GATES_OF_TODAY,
     SCHEDULING_GATE,
     ZONAL_PHASES,
     RuleSettings,
@@ -122,8 +123,8 @@ class Revision(SettableRules):
         disabled: admission plugins of the API server that are off.
         gates_of: the feature gates that each process reads.
         webhooks: admission webhooks that the API server asks.
-        settings: level, gates, phase, rollback, index and weights (see `matured`, `with_gates`, `in_phase`,
-            `with_rollback`, `with_volume_index`, `with_weights`).
+        settings: level, gates, phase, rollback, index, weights and shape (see `matured`, `with_gates`, `in_phase`,
+            `with_rollback`, `with_volume_index`, `with_weights`, `with_volume_binding_args`).
         plain: the rules to which the settings were applied; None: there are no settings.
         added: components beside those that every revision has.
         arrange: changes the components of a simulation: leaves some out, or gives them other actors.
@@ -398,6 +399,7 @@ def upstream() -> Revision:
         flow=WaitInPreBind(_volume_binding_of(profile), volumes.UPSTREAM),
         binder=persistent_volume.UPSTREAM,
         provisioning=provisioner.UPSTREAM,
+        gates_of=GATES_OF_TODAY,
     )
 
 

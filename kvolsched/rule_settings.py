@@ -1,4 +1,4 @@
-"""What can be set on a revision: S0's level and zonal phase, feature gates by process, and rollback.
+"""What can be set on a revision: S0's level and zonal phase, feature gates by process, a scoring shape, and rollback.
 
 A setting turns plain rules into others, and stands in the revision's name. All settings are applied together to the
 plain rules, so that their order does not matter and each can be taken back.
@@ -6,7 +6,7 @@ plain rules, so that their order does not matter and each can be taken back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 import attrs
@@ -23,6 +23,14 @@ from .scheduler.plugins.node_volume_limits import all_volumes, bound_volumes
 from .scheduler.plugins.pod_topology_spread.releases import PseudoCode
 from .scheduler.plugins.volume_binding import VolumeBinding
 from .scheduler.plugins.volume_binding.releases import provisioned_anywhere, with_gates_off
+from .scheduler.plugins.volume_binding.scoring import (
+    SCORING_GATE,
+    CapacityShape,
+    ShapePoint,
+    SizeMatch,
+    check_shape,
+    read_shape,
+)
 from .scheduler.plugins.volume_binding.search import SEARCHES
 from .scheduler.plugins.volume_rollback import VolumeRollback
 
@@ -41,6 +49,9 @@ GATES_OF: Mapping[str, tuple[str, ...]] = Frozen({
     kubelet.NAME: (SCHEDULING_GATE,),
     API_SERVER: LATER_GATES,
 })
+# v1.36.2's gates are on for good, but for this one, which is alpha.
+GATES_OF_TODAY: Mapping[str, tuple[str, ...]] = Frozen({**GATES_OF, SCHEDULER: (*GATES_OF[SCHEDULER], SCORING_GATE)})
+OFF_BY_DEFAULT = frozenset({SCORING_GATE})
 # S1, User-facing API: one gate, in two processes.
 GATES_OF_DRAFT: Mapping[str, tuple[str, ...]] = Frozen({
     SCHEDULER: (SCHEDULING_GATE, *LATER_GATES),
@@ -60,13 +71,15 @@ class RuleSettings:
 
     Args:
         level: the level of S0's implementation plan; "": all that the documents say.
-        gates: process -> feature gate -> on; a gate that is not named is on. `kubelet/node-a` is one kubelet.
+        gates: process -> feature gate -> on; a gate that is not named is as it is by default: on, unless it is one of
+            `OFF_BY_DEFAULT`. `kubelet/node-a` is one kubelet.
         phase: the phase of the conversion of zonal volumes; None: none was chosen, as phase 0.
         rollback: bound volumes are released after a scheduling failure.
         blind: so are those that may hold data.
         weights: score plugin -> weight; those that are not named keep theirs.
         volume_index: how the scheduler searches volumes (see `SEARCHES`); "": as the level says.
         pseudo_code: hard spreading is judged as S3's pseudo code has it.
+        shape: the points of VolumeBindingArgs; None: Kubernetes' own.
     """
 
     level: str = ""
@@ -77,10 +90,16 @@ class RuleSettings:
     volume_index: str = ""
     weights: Frozen = EMPTY
     pseudo_code: bool = False
+    shape: tuple[ShapePoint, ...] | None = attrs.field(default=None)
+
+    @shape.validator
+    def _check_shape(self, _field: object, shape: tuple[ShapePoint, ...] | None) -> None:
+        if shape is not None:
+            check_shape(shape, gate=self.is_on(SCHEDULER, SCORING_GATE))
 
     def is_on(self, process: str, gate: str) -> bool:
         """Say whether a gate is on in a process."""
-        return bool(self.gates.get(process, EMPTY).get(gate, True))
+        return bool(self.gates.get(process, EMPTY).get(gate, gate not in OFF_BY_DEFAULT))
 
     def name_of(self, plain: str) -> str:
         """Return the name of rules with these settings: `design (alpha; kubelet: VolumeScheduling=false; phase 1)`."""
@@ -103,20 +122,22 @@ class RuleSettings:
             yield f"weights: {', '.join(f'{name}={weight}' for name, weight in self.weights.items())}"
         if self.pseudo_code:
             yield "spreading: pseudo code"
+        if self.shape is not None:
+            yield f"shape: {', '.join(f'{point.utilization}={point.score}' for point in self.shape)}"
 
     def merged_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Frozen:
-        """Return the gates with these set beside the others; those that are on again are as if never named."""
+        """Return the gates with these set beside the others; those that are as by default are as if never named."""
         processes = sorted({*self.gates, *gates}, key=lambda name: (list(GATES_OF).index(name.partition("/")[0]), name))
         merged = {name: {**self.gates.get(name, EMPTY), **gates.get(name, EMPTY)} for name in processes}
-        off = {name: {gate: on for gate, on in switches.items() if not self._is_default(name, gate, on=on, of=merged)}
-               for name, switches in merged.items()}  # fmt: skip
-        return Frozen({name: Frozen(switches) for name, switches in off.items() if switches})
+        other = {name: {gate: on for gate, on in switches.items() if not self._is_default(name, gate, on=on, of=merged)}
+                 for name, switches in merged.items()}  # fmt: skip
+        return Frozen({name: Frozen(switches) for name, switches in other.items() if switches})
 
     @staticmethod
     def _is_default(process: str, gate: str, *, on: bool, of: Mapping[str, Mapping[str, bool]]) -> bool:
-        """Say whether a gate is as it would be unnamed: on, and for one kubelet as for the others."""
+        """Say whether a gate is as it would be unnamed: as by default, and for one kubelet as for the others."""
         all_kubelets = of.get(kubelet.NAME, EMPTY) if process.startswith(f"{kubelet.NAME}/") else EMPTY
-        return on is all_kubelets.get(gate, True)
+        return on is all_kubelets.get(gate, gate not in OFF_BY_DEFAULT)
 
     # -- what they change -----------------------------------------------------------------------------------
 
@@ -127,6 +148,10 @@ class RuleSettings:
         index = self.volume_index or INDEX_OF_LEVEL.get(self.level, "")
         if index:
             plugin = attrs.evolve(plugin, search=SEARCHES[index])
+        if self.level and plugin.scoring is None:
+            plugin = attrs.evolve(plugin, scoring=SizeMatch())
+        if self.is_on(SCHEDULER, SCORING_GATE):
+            plugin = attrs.evolve(plugin, scoring=CapacityShape() if self.shape is None else CapacityShape(self.shape))
         return with_gates_off(plugin, [gate for gate in GATES_OF[SCHEDULER] if not self.is_on(SCHEDULER, gate)])
 
     def profile(self, profile: Profile, volume_binding: VolumeBinding) -> Profile:
@@ -143,8 +168,9 @@ class RuleSettings:
         """Return a plugin at this level: beta ranks disks by their sizes, GA counts them before they are bound."""
         reached = MATURITY_LEVELS.index(self.level) if self.level else None
         if enabled.name == volume_binding.name:
-            enabled = attrs.evolve(enabled, plugin=volume_binding)
-            return enabled if reached is None else attrs.evolve(enabled, weight=int(reached > 0))
+            weight = enabled.weight if reached is None else int(reached > 0)
+            weight = weight or int(self.is_on(SCHEDULER, SCORING_GATE))
+            return attrs.evolve(enabled, plugin=volume_binding, weight=weight)
         if enabled.name == "NodeVolumeLimits" and reached is not None:
             counted = all_volumes if reached > 1 else bound_volumes
             return attrs.evolve(enabled, plugin=attrs.evolve(enabled.plugin, counted=counted))
@@ -191,7 +217,8 @@ def with_settings_named(rules: Settable, words: str, rollback: str = "") -> Sett
     Raises:
         ValueError: the words are no settings, or have a value that there is not.
     """
-    for word in filter(None, words.split("; ")):
+    given = sorted(filter(None, words.split("; ")), key=lambda word: word.startswith("shape: "))  # it needs its gate
+    for word in given:
         about, colon, values = word.partition(": ")
         pairs = dict(each.split("=", 1) for each in values.split(", ") if "=" in each)
         if word.startswith("phase ") and word.removeprefix("phase ").isdecimal():
@@ -200,8 +227,12 @@ def with_settings_named(rules: Settable, words: str, rollback: str = "") -> Sett
             rules = rules.with_volume_index(values)
         elif word == "spreading: pseudo code":
             rules = rules.with_pseudo_code()
+        elif about == "shape":
+            points = [each.partition("=") for each in values.split(", ")]
+            shape = [{"utilization": _number(at), "score": _number(score)} for at, _, score in points]
+            rules = rules.with_volume_binding_args(shape=shape)
         elif about == "weights":
-            weights: Mapping[str, Any] = {name: int(each) if each.isdecimal() else each for name, each in pairs.items()}
+            weights: Mapping[str, Any] = {name: _number(each) for name, each in pairs.items()}
             rules = rules.with_weights(weights)
         elif colon:
             gates: Mapping[str, Any] = {gate: {"true": True, "false": False}.get(on, on) for gate, on in pairs.items()}
@@ -209,6 +240,11 @@ def with_settings_named(rules: Settable, words: str, rollback: str = "") -> Sett
         else:
             rules = rules.matured(word)
     return rules.with_rollback(blind=rollback == "blind rollback") if rollback else rules
+
+
+def _number(text: str) -> Any:
+    """Return a whole number that a name has as text; what is none stays as it is, to be refused by name."""
+    return int(text) if text.isdecimal() else text
 
 
 def check_gates(gates: Mapping[str, Mapping[str, bool]], known: Mapping[str, tuple[str, ...]]) -> None:
@@ -292,7 +328,8 @@ class SettableRules:
     def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Self:
         """Return these rules with feature gates by process, as in clusters of mixed releases (checklist 71-73, 140).
 
-        Gates that were set before stay as they are unless they are named again.
+        Gates that were set before stay as they are unless they are named again. All are on by default but
+        StorageCapacityScoring, which only `upstream` has.
 
         >>> import kvolsched
         >>> kvolsched.design().with_gates({"kube-scheduler": {"VolumeScheduling": False}}).name
@@ -323,7 +360,8 @@ class SettableRules:
     def with_weights(self, weights: Mapping[str, int]) -> Self:
         """Return these rules with weights of score plugins, as in the scheduler's configuration (S0, Priority: a TODO).
 
-        Weights that were set before stay as they are unless they are named again. A weight removes no node.
+        Weights that were set before stay as they are unless they are named again. A weight removes no node. That of
+        VolumeBinding counts for nothing under `upstream` as long as the gate StorageCapacityScoring is off.
 
         >>> import kvolsched
         >>> kvolsched.design().with_weights({"VolumeBinding": 10}).name
@@ -344,6 +382,26 @@ class SettableRules:
             if isinstance(weight, bool) or not isinstance(weight, int) or weight < 0:
                 raise ValueError(f"weight of {name}: {weight!r}: must be a whole number from 0")
         return self._set(weights=Frozen({**self.settings.weights, **weights}))
+
+    def with_volume_binding_args(self, *, shape: Sequence[Mapping[str, int]] | None) -> Self:
+        """Return these rules with a shape in VolumeBindingArgs (`pluginConfig` of the scheduler's configuration).
+
+        The shape says how many points, 0 to 10, a class of volumes gets by its utilisation: how many percent are
+        requested of the volumes that would be bound or, on a node without any, of the room that is published there.
+        Kubernetes' own shape prefers the emptiest. It is read if the gate StorageCapacityScoring is on, else refused.
+
+        >>> import kvolsched
+        >>> on = kvolsched.upstream().with_gates({"kube-scheduler": {"StorageCapacityScoring": True}})
+        >>> on.with_volume_binding_args(shape=[{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]).name
+        'upstream (kube-scheduler: StorageCapacityScoring=true; shape: 0=0, 100=10)'
+
+        Args:
+            shape: points of rising utilization, each with its score; None: Kubernetes' own again.
+
+        Raises:
+            ValueError: the gate is off, or the points are no shape; in Kubernetes' words.
+        """
+        return self._set(shape=None if shape is None else read_shape(shape))
 
     def with_volume_index(self, index: str) -> Self:
         """Return these rules with a search for volumes as S0 writes it, and each of its optimisations on or off.

@@ -46,7 +46,7 @@ def upstream_profile() -> Profile:
             EnabledPlugin(NodeResourcesFit(), 1),
             EnabledPlugin(VolumeRestrictions()),
             EnabledPlugin(NodeVolumeLimits()),
-            EnabledPlugin(VolumeBinding(), 0),  # its score is behind a feature gate that is off by default
+            EnabledPlugin(VolumeBinding(), 0),  # its score needs the gate StorageCapacityScoring
             EnabledPlugin(VolumeZone()),
             EnabledPlugin(PodTopologySpread(), 2),
             EnabledPlugin(InterPodAffinity(), 2),

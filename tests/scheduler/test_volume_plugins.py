@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from objects import claim, csi_node, node, pod, storage_class, volume
 
 from kvolsched.api.text.manifest import from_plain
+from kvolsched.make import SELECTED_NODE
 from kvolsched.scheduler.columns.exclusive_use import ANY_ADDRESS
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
 from kvolsched.scheduler.columns.images import full_name, images_of
@@ -19,6 +20,7 @@ from kvolsched.scheduler.plugins.node_ports import NodePorts
 from kvolsched.scheduler.plugins.node_volume_limits import NodeVolumeLimits
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.releases import largest_first
+from kvolsched.scheduler.plugins.volume_binding.scoring import CapacityShape, ShapePoint, SizeMatch
 from kvolsched.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from kvolsched.scheduler.plugins.volume_zone import VolumeZone
 from kvolsched.scheduler.profiles import upstream_profile
@@ -30,6 +32,7 @@ PLUGINS = [NodePorts(), VolumeRestrictions(), NodeVolumeLimits(), VolumeBinding(
 # One profile a plugin, so that none hides behind the rejection of another; and all together.
 ALONE = [Profile(plugin.name, (EnabledPlugin(plugin),)) for plugin in PLUGINS]
 ALONE.append(Profile("falling", (EnabledPlugin(VolumeBinding(claim_order=largest_first)),)))
+ALONE.append(Profile("scored", (EnabledPlugin(VolumeBinding(scoring=CapacityShape())),)))
 PROFILES = [*ALONE, upstream_profile()]
 SENTENCES = [
     (NodePorts(), "node(s) didn't have free ports for the requested pod ports"),
@@ -61,6 +64,67 @@ def test_column_equals_rule(world):
         for plugin in judgement.skipped:
             for each in seen.all_nodes():
                 assert profile.plugin(plugin).rule(wanted, each, seen) is OK
+
+
+RISING = CapacityShape((ShapePoint(0, 1), ShapePoint(60, 9), ShapePoint(70, 2)))
+SCORINGS = [SizeMatch(), CapacityShape(), RISING]
+
+
+@st.composite
+def rooms(draw):
+    """Give nodes with disks and with published room, and a pod whose claims want either."""
+    def one_of(*choices):
+        return draw(st.sampled_from(choices))
+
+    def some(make, most):
+        return [make(number) for number in range(draw(st.integers(0, most)))]
+
+    def asked(number):
+        selected = {SELECTED_NODE: "n1"} if one_of(*[False] * 5, True) else {}
+        return claim(f"c{number}", one_of("1Gi", "2Gi"), one_of("fast", "slow"), annotations=selected)
+
+    def published(number):
+        most = {"maximumVolumeSize": one_of("1Gi", "9Gi")} if one_of(False, False, True) else {}
+        return room(f"r{number}", one_of("1Gi", "3Gi", "7Gi"), one_of("a", "b"), storageClassName=one_of("fast", "slow"), **most)
+
+    objects = [node(name, labels={"zone": zone}) for name, zone in (("n1", "a"), ("n2", "a"), ("n3", "b"))]
+    objects += [storage_class("fast", "one.csi"), storage_class("slow", one_of("one.csi", "two.csi")), DRIVER]
+    objects += some(lambda number: volume(f"v{number}", one_of("1Gi", "2Gi", "5Gi"), one_of("fast", "slow"), {"zone": [one_of("a", "b")]}), 3)
+    objects += [*some(published, 5), *(claims := [asked(0), *some(lambda number: asked(number + 1), 2)])]
+    return objects, pod(volumes=[{"name": each.metadata.name, "persistentVolumeClaim": {"claimName": each.metadata.name}} for each in claims])
+
+
+@settings(max_examples=200)
+@given(rooms() | disks(), st.sampled_from(SCORINGS), st.booleans())
+@pytest.mark.checklist("111", "112", "113")
+def test_the_score_of_all_nodes_is_that_of_each_decision(world, scoring, falling):
+    """For every formula, the column of scores has for each node that fits the score of what is decided for it alone."""
+    objects, wanted = world
+    seen = snapshot(objects)
+    order = {"claim_order": largest_first} if falling else {}
+    plugin = VolumeBinding(scoring=scoring, **order)
+    ranking = rank(judge(wanted, seen, Profile("scored", (EnabledPlugin(plugin),))))
+    found = {name: plugin.decide(wanted, name, seen) for name in ranking.nodes}
+    if plugin.name in ranking.raw:
+        assert {name: each.score for name, each in found.items()} == ranking.total()
+    else:
+        assert not any(each.static or each.provision for each in found.values())
+
+
+@pytest.mark.parametrize("made", ["static", "provision", "both"])
+def test_random_clusters_meet_every_way_of_scoring(made):
+    """Some random cluster scores two nodes differently by volumes that exist, by room, or one by each."""
+    plugin = VolumeBinding(scoring=RISING)
+
+    def says(world):
+        seen = snapshot(world[0])
+        ranking = rank(judge(world[1], seen, Profile("scored", (EnabledPlugin(plugin),))))
+        found = [plugin.decide(world[1], name, seen) for name in ranking.nodes]
+        ways = {"static": [each.score for each in found if each.static],
+                "provision": [each.score for each in found if each.score and not each.static]}  # fmt: skip
+        return len(set(ways[made])) > 1 if made in ways else all(ways.values())
+
+    find(rooms(), says, settings=settings(max_examples=1000, database=None, phases=[Phase.generate]))
 
 
 def test_a_freed_row_does_not_answer_for_a_node():
@@ -323,6 +387,11 @@ def test_a_claim_bound_to_a_missing_volume_rejects_the_pod():
     assert '0/1 nodes are available: persistentvolume "v" not found. not found' == judgement.sentence()
 
 
+DRIVER = from_plain({
+    "apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "one.csi"}, "spec": {"storageCapacity": True},
+})
+
+
 def room(name, size, zone, **more):
     """Make a CSIStorageCapacity of the class `fast`."""
     return from_plain(
@@ -340,19 +409,11 @@ def room(name, size, zone, **more):
 
 def test_capacity_is_checked_where_the_driver_publishes_it():
     """Each claim by itself must fit into one object that reaches the node; one without topology reaches no node."""
-    driver = from_plain(
-        {
-            "apiVersion": "storage.k8s.io/v1",
-            "kind": "CSIDriver",
-            "metadata": {"name": "one.csi"},
-            "spec": {"storageCapacity": True},
-        }
-    )
     objects = [node(name, labels={"zone": name}) for name in "abc"]
     objects += [storage_class("fast", "one.csi"), room("ra", "10Gi", "a"), room("rb", "4Gi", "b"), room("r", "9Ti", None)]
     objects += [claim("c", "6Gi", "fast"), claim("d", "6Gi", "fast"), room("rc", "9Ti", "c", maximumVolumeSize="5Gi")]
     both = pod(volumes=[{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in "cd"])
-    judgement = judged(both, *objects, driver)
+    judgement = judged(both, *objects, DRIVER)
 
     assert ("a",) == judgement.feasible
     said = (("node(s) did not have enough free storage",), Code.UNSCHEDULABLE_AND_UNRESOLVABLE)

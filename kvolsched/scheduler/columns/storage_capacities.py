@@ -1,8 +1,8 @@
-"""CSIStorageCapacity objects as a column per storage class: the largest volume that can be provisioned for each node.
+"""CSIStorageCapacity objects as columns by storage class: the largest volume that can be provisioned for each node.
 
 An object is available to the nodes that its topology selects; a node can get the largest of the sizes available to it,
-never their sum. The column of a class is built on first use and updated with each object. Mutable; only the snapshot
-changes it.
+never their sum. Another column of the class has the room of the first object that is large enough for a request. A
+column is built on first use and updated with each object. Mutable; only the snapshot changes it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,18 @@ from .node_table import NodeTable
 
 NO_CAPACITY = -1  # the column's value if no capacity is available to the node
 REBUILD_LIMIT = 64  # a column of up to so many objects is rebuilt on each change
+MAX_REQUESTS = 64  # columns of (class, request); the least recently built is dropped
 
 
 def max_volume_size(capacity: CSIStorageCapacity) -> int:
     """Return the bytes that one volume may have: maximumVolumeSize, else capacity, else `NO_CAPACITY`."""
     text = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
     return NO_CAPACITY if text is None else value(text)
+
+
+def free_room(capacity: CSIStorageCapacity) -> int:
+    """Return the bytes that are published as free; 0 if none are, where v1.36.2 would read a nil pointer."""
+    return 0 if capacity.capacity is None else max(value(capacity.capacity), 0)
 
 
 def reaches(capacity: CSIStorageCapacity, node: Node) -> bool:
@@ -53,7 +59,8 @@ class StorageCapacities:
         # Objects are indexed by the first label that their topology requires; the others are tried on every node.
         self._by_label: dict[tuple[str, tuple[str, str]], dict[Key, CSIStorageCapacity]] = {}
         self._others: dict[str, dict[Key, CSIStorageCapacity]] = {}
-        self._columns: dict[str, Column] = {}
+        # (class, None) -> the largest volume; (class, request) -> the room of the first object that is large enough.
+        self._columns: dict[tuple[str, int | None], Column] = {}
         self._version = nodes.version
 
     # --- reading ----------------------------------------------------------------------------------------------------
@@ -72,13 +79,11 @@ class StorageCapacities:
 
     def largest(self, storage_class: str) -> NDArray[np.int64]:
         """Return, by row, the bytes of the largest volume of a class that can be provisioned; -1: none."""
-        self._drop_stale_columns()
-        column = self._columns.get(storage_class)
-        if column is None:
-            column = self._nodes.column(np.int64, NO_CAPACITY)
-            self._compute(storage_class, column)
-            self._columns[storage_class] = column
-        return column.array
+        return self._column(storage_class, None)
+
+    def first_large_enough(self, storage_class: str, request: int) -> NDArray[np.int64]:
+        """Return, by row, the free room of the first object, by key, that has room for a request in bytes; -1: none."""
+        return self._column(storage_class, request)
 
     # --- following --------------------------------------------------------------------------------------------------
 
@@ -94,10 +99,10 @@ class StorageCapacities:
             self._index_of(new)[key] = new
         versions = [version for version in (old, new) if version is not None]
         for storage_class in {version.storage_class_name for version in versions}:
-            column = self._columns.get(storage_class)
-            if column is not None:
-                changed = [version for version in versions if version.storage_class_name == storage_class]
-                self._update(storage_class, column, changed)
+            changed = [version for version in versions if version.storage_class_name == storage_class]
+            for (name, request), column in self._columns.items():
+                if name == storage_class:
+                    self._update(storage_class, request, column, changed)
 
     def copied(self, nodes: NodeTable) -> StorageCapacities:
         """Return an independent copy for a copied node table; its columns are built on first use."""
@@ -129,22 +134,44 @@ class StorageCapacities:
         if not self._of_class[name]:
             del self._of_class[name]
 
-    def _update(self, storage_class: str, column: Column, changed: list[CSIStorageCapacity]) -> None:
+    def _column(self, storage_class: str, request: int | None) -> NDArray[np.int64]:
+        self._drop_stale_columns()
+        column = self._columns.get((storage_class, request))
+        if column is None:
+            by_request = [key for key in self._columns if key[1] is not None]
+            if request is not None and len(by_request) >= MAX_REQUESTS:
+                self._nodes.drop(self._columns.pop(by_request[0]))
+            column = self._nodes.column(np.int64, NO_CAPACITY)
+            self._compute(storage_class, request, column)
+            self._columns[storage_class, request] = column
+        return column.array
+
+    def _update(self, storage_class: str, request: int | None, column: Column,
+                changed: list[CSIStorageCapacity]) -> None:
         """Recompute the rows to which changed objects are available: one by one if they are few, else all rows."""
         rows = sorted({row for capacity in changed for row in self._rows(capacity).tolist()})
         if len(self._of_class.get(storage_class, ())) <= REBUILD_LIMIT or len(rows) > REBUILD_LIMIT:
-            self._compute(storage_class, column)
+            self._compute(storage_class, request, column)
             return
         for row in rows:
             node = self._nodes.node(self._nodes.names[row] or "")
             available = self.on(storage_class, node) if node is not None else []
-            column.array[row] = max(map(max_volume_size, available), default=NO_CAPACITY)
+            if request is None:
+                column.array[row] = max(map(max_volume_size, available), default=NO_CAPACITY)
+            else:
+                enough = (free_room(each) for each in available if max_volume_size(each) >= request)
+                column.array[row] = next(enough, NO_CAPACITY)
 
-    def _compute(self, storage_class: str, column: Column) -> None:
+    def _compute(self, storage_class: str, request: int | None, column: Column) -> None:
         column.array[:] = NO_CAPACITY
-        for capacity in self._of_class.get(storage_class, {}).values():
-            rows = self._rows(capacity)
-            column.array[rows] = np.maximum(column.array[rows], max_volume_size(capacity))
+        if request is None:
+            for capacity in self._of_class.get(storage_class, {}).values():
+                rows = self._rows(capacity)
+                column.array[rows] = np.maximum(column.array[rows], max_volume_size(capacity))
+            return
+        for capacity in reversed(self.of_class(storage_class)):  # so that the first by key is what remains
+            if max_volume_size(capacity) >= request:
+                column.array[self._rows(capacity)] = free_room(capacity)
 
     def _rows(self, capacity: CSIStorageCapacity) -> RowIndices:
         topology = capacity.node_topology

@@ -11,7 +11,7 @@ from ...cluster_core import USER, ClusterCore
 from ...component_names import DISPLAY_NAMES
 from ...node_faults import stopped_nodes
 from ...revision import REVISIONS
-from ...rule_settings import GATES_OF, MANAGER
+from ...rule_settings import MANAGER
 from ...world.apiserver import ref
 from ...world.log import Key
 
@@ -42,7 +42,8 @@ def choices(cluster: ClusterCore, kind: str) -> list[Choice]:
         "condition": lambda: [_same(words) for words in _conditions(cluster)],
         "rules": lambda: [_same(name) for name in REVISIONS],
         "restarted": lambda: [("all components", ""), *map(_same, RESTARTED)],
-        "gate": lambda: [_same(f"{process}: {gate}") for process, gates in GATES_OF.items() for gate in gates],
+        "gate": lambda: [_same(f"{process}: {gate}") for process, gates in cluster.revision.gates_of.items()
+                         for gate in gates],
     }[kind]()
 
 

@@ -21,7 +21,12 @@ from kvolsched.api.kinds.quantity import value
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.columns.storage_capacities import NO_CAPACITY, is_capacity_checked, max_volume_size
+from kvolsched.scheduler.columns.storage_capacities import (
+    NO_CAPACITY,
+    free_room,
+    is_capacity_checked,
+    max_volume_size,
+)
 from kvolsched.scheduler.framework.verdict import Evidence
 from kvolsched.scheduler.requests import format_amount
 
@@ -54,6 +59,10 @@ class CapacityCheck:
         """Return why a claim's volume cannot be made for a node; None if it can."""
         return None
 
+    def room(self, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node, seen: Snapshot) -> int | None:
+        """Return the bytes published where a claim's volume would be made for a node; None: none are looked at."""
+        return None
+
     def lacking_inline(self, pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
         """Return why a pod's inline volumes cannot be made on a node; None if they can."""
         return None
@@ -76,6 +85,14 @@ class StorageCapacityCheck(CapacityCheck):
         available = seen.storage_capacities.on(name, node)
         largest = max((max_volume_size(capacity) for capacity in available), default=NO_CAPACITY)
         return evidence.lacking_capacity(claim, largest, name) if volumes.requested(claim) > largest else None
+
+    def room(self, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node, seen: Snapshot) -> int | None:
+        """Return the room of the first object, by name, that is large enough."""
+        if not self.is_checked(claim, storage_class, seen):
+            return None
+        request = volumes.requested(claim)
+        available = seen.storage_capacities.on(storage_class.metadata.name, node)
+        return next((free_room(capacity) for capacity in available if max_volume_size(capacity) >= request), None)
 
 
 @attrs.frozen

@@ -27,11 +27,13 @@ from kvolsched.scheduler.framework.extension_points import ColumnContext
 from .claims import PodClaims, VolumeDecision
 from .matching import ClaimShape, by_index, prebound_volumes
 from .rule import VolumeBindingRule
+from .scoring import Binding, VolumeScoring
 
 # The CSINode of a node that leaves every in-tree plugin to its driver.
 ALL_MIGRATED = CSINode(
     metadata=ObjectMeta(annotations=Frozen({MIGRATED_PLUGINS: ",".join(plugin for plugin, _ in TRANSLATED.values())}))
 )
+EXACT = 2**53  # bytes; from here on sizes are not all exact in the column of sizes
 
 
 @attrs.frozen
@@ -95,21 +97,61 @@ class VolumeBinding(VolumeBindingRule):
         return found if found is NotImplemented else codes | found
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
-        """Return how close volumes are to requests: 100·requested/capacity, the mean over the waiting claims.
+        """Return, by row, the score of what would be bound or provisioned; None: nothing waits, or nothing is scored.
 
-        A claim to be provisioned counts 0, so that any volume that exists is preferred (S0, Priority).
+        Only the scores of nodes that fit have a meaning.
         """
+        if self.scoring is None:
+            return None
         claims = [WaitingClaim.of(claim, self, columns.seen) for claim in self.claims(pod, columns.seen).delayed]
         if not claims:
             return None
         if self.search is not None:
             return self._score_found(pod, columns)
-        if len(claims) == 1 and self._is_countable(claims, columns.seen):
-            smallest = columns.seen.free_volumes.smallest_size(claims[0].shape, claims[0].request)
-            return np.floor(100.0 * claims[0].request / np.maximum(smallest, 1.0)).astype(np.int64)
-        groups, row_of_group = self._groups(claims, columns)
-        scores = [self._decide_on_row(pod, claims, row, columns).score for row in row_of_group]
-        return np.array(scores, np.int64)[groups]
+        scores, unmatched = self._score_static(self.scoring, claims, columns)
+        if self.scoring.reads_room and unmatched.any():
+            return np.where(unmatched, self._score_dynamic(self.scoring, claims, columns), scores)
+        return scores
+
+    def _score_static(self, scoring: VolumeScoring, claims: Sequence[WaitingClaim],
+                      columns: ColumnContext) -> tuple[Integers, Mask]:
+        """Return, by row, the score of volumes that exist, and whether no claim would get one."""
+        seen = columns.seen
+        if len(claims) == 1 and self._is_countable(claims, seen):
+            smallest = seen.free_volumes.smallest_size(claims[0].shape, claims[0].request)
+            unmatched = np.isinf(smallest)
+            if claims[0].request < EXACT and bool((unmatched | (smallest < EXACT)).all()):
+                return scoring.of_sizes(claims[0].request, smallest), unmatched
+        groups, row_of_group = self._groups(claims, columns, provisioning=False)
+        matched = [self._match_on_row(claims, row, columns) for row in row_of_group]
+        scores = [scoring.static(bindings, len(claims)) if bindings else 0 for bindings in matched]
+        return np.array(scores, np.int64)[groups], np.array([not bindings for bindings in matched], bool)[groups]
+
+    def _match_on_row(self, claims: Sequence[WaitingClaim], row: int, columns: ColumnContext) -> list[Binding]:
+        name = columns.nodes.names[row]
+        node = columns.nodes.node(name) if name is not None else None
+        if node is None:
+            return []
+        return self.match([waiting.claim for waiting in claims], by_index(node, columns.seen, self.rules))[0]
+
+    def _score_dynamic(self, scoring: VolumeScoring, claims: Sequence[WaitingClaim],
+                       columns: ColumnContext) -> Integers:
+        """Return, by row, the score of volumes that would all be provisioned on a node that fits."""
+
+        def place(waiting: WaitingClaim) -> tuple[bool, int]:
+            selected = bool(volumes.selected_node(waiting.claim, self.rules))
+            return not selected, 0 if selected else self.claim_order(waiting.claim)
+
+        requested: dict[str, int] = {}
+        last: dict[str, WaitingClaim] = {}
+        for waiting in sorted(claims, key=place):
+            if waiting.checks_capacity:
+                name = waiting.shape.storage_class
+                requested[name] = requested.get(name, 0) + waiting.request
+                last[name] = waiting
+        capacities = columns.seen.storage_capacities
+        rooms = {name: capacities.first_large_enough(name, waiting.request) for name, waiting in last.items()}
+        return scoring.of_rooms([(requested[name], room) for name, room in rooms.items()], len(columns.nodes.names))
 
     def _score_found(self, pod: Pod, columns: ColumnContext) -> Integers:
         """Return the scores of what the search has found on the nodes that fit: no volume is looked at again."""
@@ -216,8 +258,9 @@ class VolumeBinding(VolumeBindingRule):
         pod_claims = PodClaims(delayed=tuple(waiting.claim for waiting in claims))
         return self.find_pod_volumes(pod, pod_claims, node, columns.seen, by_index(node, columns.seen, self.rules))
 
-    def _groups(self, claims: Sequence[WaitingClaim], columns: ColumnContext) -> tuple[NDArray[np.intp], list[int]]:
-        """Number the distinct inputs of a decision: the number by row, and a row for each number."""
+    def _groups(self, claims: Sequence[WaitingClaim], columns: ColumnContext, *,
+                provisioning: bool = True) -> tuple[NDArray[np.intp], list[int]]:
+        """Number the distinct inputs of a decision, or of matching alone: the number by row, and a row for each."""
         nodes, seen = columns.nodes, columns.seen
         inputs = DistinctRows(len(nodes.names))
         inputs.split_by_rows(nodes.live.array)  # freed rows are never the row of a group
@@ -226,7 +269,7 @@ class VolumeBinding(VolumeBindingRule):
         for name, storage_class in sorted(classes.items()):
             for _, rows in seen.free_volumes.segments(name):
                 inputs.split_by_rows(rows)
-            if storage_class is not None:
+            if storage_class is not None and provisioning:
                 inputs.split_by_rows(nodes.allowed_topologies_mask(storage_class.allowed_topologies))
                 if checks_capacity:
                     inputs.split_by_values(seen.storage_capacities.largest(name))

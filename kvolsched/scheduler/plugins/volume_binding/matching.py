@@ -98,11 +98,3 @@ def prebound_volumes(claim: PersistentVolumeClaim, seen: Snapshot,
         and volumes.class_of_volume(volume) == volumes.class_of_claim(claim)
         and volumes.serves(claim, volume, rules)
     ]
-
-
-def size_match_score(matched: list[tuple[PersistentVolumeClaim, PersistentVolume]], claims: int) -> int:
-    """Return 100·requested/capacity, the mean over all waiting claims; one to be provisioned counts 0."""
-    if not claims:
-        return 0
-    shares = sum(100 * volumes.requested(claim) // max(volumes.capacity(volume), 1) for claim, volume in matched)
-    return (2 * shares + claims) // (2 * claims)  # the mean, half rounded up

@@ -25,6 +25,7 @@ from .claims import (
     waits_for_consumer,
 )
 from .column import VolumeBinding
+from .scoring import SizeMatch
 
 
 def largest_first(claim: PersistentVolumeClaim) -> int:
@@ -86,6 +87,7 @@ CHECK_VOLUME_BINDING = VolumeBinding(
     node_conflict=Reason(0, "node(s) had volume node affinity conflict"),
     rules=volumes.DESIGN, claim_order=largest_first, is_bound=has_volume_name, waits=waits_until_selected,
     claim_failures=ClaimErrors(), node_affinity=stored_affinity, capacity=DriverPoolCheck(),
+    scoring=SizeMatch(),
     document_name="CheckVolumeBinding", document_score_name="PrioritizeVolumes",
 )
 """S0's predicate and priority with S2's capacity check, and 1.11's words and answers where the documents are silent."""

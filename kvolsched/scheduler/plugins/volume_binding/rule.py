@@ -14,7 +14,7 @@ import attrs
 from kvolsched import volumes
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.csi_migration import effective_affinity
 from kvolsched.scheduler.framework.extension_points import QueueingHint
@@ -39,8 +39,9 @@ from .claims import (
     unusable_claim,
     waits_for_consumer,
 )
-from .matching import FinderOnNode, FindVolume, by_index, by_walk, size_match_score
+from .matching import FinderOnNode, FindVolume, by_index, by_walk
 from .queueing_hints import EVENTS
+from .scoring import Binding, VolumeScoring
 from .search import VolumeSearch
 
 
@@ -61,6 +62,7 @@ class VolumeBindingRule:
         node_affinity: the affinity by which a bound volume is judged on the node of a CSINode.
         provisioning: by which class a claim's volume is provisioned.
         capacity: how published capacity is compared with what is to be provisioned.
+        scoring: how nodes are scored; None: they are not (v1.36.2 without its gate).
         search: how volumes are found, node by node; None: over columns, and by a walk in the rule.
     """
 
@@ -81,6 +83,7 @@ class VolumeBindingRule:
     node_affinity: AffinityReading = effective_affinity
     provisioning: Provisioning = provisioned_where_allowed
     capacity: CapacityCheck = StorageCapacityCheck()
+    scoring: VolumeScoring | None = None
     search: VolumeSearch | None = None
     document_name: str = ""
     document_score_name: str = ""
@@ -182,14 +185,32 @@ class VolumeBindingRule:
     def _match_or_provision(self, claims: Sequence[PersistentVolumeClaim], node: Node, seen: Snapshot,
                             find: FindVolume) -> VolumeDecision:
         """Give each waiting claim in turn the best volume that is left; the others must be possible to provision."""
-        matched: list[tuple[PersistentVolumeClaim, PersistentVolume]] = []
-        to_provision: list[PersistentVolumeClaim] = []
-        to_match: list[PersistentVolumeClaim] = []
         for claim in claims:
             selected = volumes.selected_node(claim, self.rules)
             if selected and selected != node.metadata.name:
                 return _reject(self.bind_conflict, evidence.other_selected_node(claim, selected, node))
-            (to_provision if selected else to_match).append(claim)
+        matched, to_provision = self.match(claims, find)
+        static = tuple((key_of(claim), key_of(volume)) for claim, volume in matched)
+        for claim in to_provision:
+            refusal = self._check_provisioning(claim, node, seen)
+            if refusal.error:
+                return refusal
+            if refusal.reasons:
+                return attrs.evolve(refusal, static=static)
+        score = self._score_of(matched, to_provision, node, seen) if claims else 0
+        return VolumeDecision(static, tuple(map(key_of, to_provision)), score=score)
+
+    def match(self, claims: Sequence[PersistentVolumeClaim],
+              find: FindVolume) -> tuple[list[Binding], list[PersistentVolumeClaim]]:
+        """Give each waiting claim in turn the best volume that is left; return who got one, and the others.
+
+        A claim with a selected node is one of the others: no volume is looked for again.
+        """
+        matched: list[Binding] = []
+        to_provision: list[PersistentVolumeClaim] = []
+        to_match: list[PersistentVolumeClaim] = []
+        for claim in claims:
+            (to_provision if volumes.selected_node(claim, self.rules) else to_match).append(claim)
         taken: frozenset[str] = frozenset()
         for claim in sorted(to_match, key=self.claim_order):
             volume = find(claim, taken)
@@ -198,15 +219,22 @@ class VolumeBindingRule:
             else:
                 matched.append((claim, volume))
                 taken |= {volume.metadata.name}
-        static = tuple((key_of(claim), key_of(volume)) for claim, volume in matched)
-        score = size_match_score(matched, len(claims))
-        for claim in to_provision:
-            refusal = self._check_provisioning(claim, node, seen)
-            if refusal.error:
-                return refusal
-            if refusal.reasons:
-                return attrs.evolve(refusal, static=static, score=score)
-        return VolumeDecision(static, tuple(map(key_of, to_provision)), score=score)
+        return matched, to_provision
+
+    def _score_of(self, matched: Sequence[Binding], to_provision: Sequence[PersistentVolumeClaim], node: Node,
+                  seen: Snapshot) -> int:
+        """Return the score of a node by what would be bound and provisioned there."""
+        if self.scoring is None:
+            return 0
+        if matched:
+            return self.scoring.static(matched, len(matched) + len(to_provision))
+        return self.scoring.dynamic((claim, self._room(claim, node, seen)) for claim in to_provision)
+
+    def _room(self, claim: PersistentVolumeClaim, node: Node, seen: Snapshot) -> int | None:
+        """Return the room that is published for a claim to be provisioned on a node; None: none is looked at."""
+        storage_class = seen.storage_class(volumes.class_of_claim(claim))
+        provisioned = self.provisioning(storage_class) if storage_class is not None else None
+        return None if provisioned is None else self.capacity.room(claim, provisioned, node, seen)
 
     def _check_provisioning(self, claim: PersistentVolumeClaim, node: Node, seen: Snapshot) -> VolumeDecision:
         """Reject a node if no volume can be provisioned for a claim there: class, allowedTopologies, capacity."""
