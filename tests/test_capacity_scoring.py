@@ -176,6 +176,13 @@ def test_the_first_object_that_is_large_enough_counts():
     assert {"n1": 75, "n2": 50, "n3": 25} == scored(*MADE, *rooms, largest, revision=FULLEST, claims=["data"])
 
 
+def test_the_largest_claim_names_the_room():
+    """The room of a class is that of its last claim by rising size: here the object that has room for 30Gi."""
+    both = [*MADE, claim("small", "10Gi", "fast")]
+    rooms = driver(), room("a", "n1", "20Gi"), room("b", "n1", "120Gi"), room("c", "n2", "80Gi")
+    assert {"n1": 33, "n2": 50} == scored(*both, *rooms, revision=FULLEST, claims=["data", "small"])
+
+
 def test_without_a_free_capacity_no_room_is_left():
     """An object with a maximumVolumeSize alone admits the claim and counts as full."""
     rooms = driver(), room("a", "n1", maximumVolumeSize="40Gi"), room("b", "n2", "60Gi")

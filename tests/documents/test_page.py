@@ -122,6 +122,15 @@ def test_gates_are_those_of_the_code():
     assert set(told) == {gate for gates in GATES_OF.values() for gate in gates}
 
 
+def test_the_gate_of_today_is_off():
+    """The page's example turns on the one gate of v1.36 that is off, and gives it a shape that prefers the fullest."""
+    found = example("Gates")
+    name = "upstream (kube-scheduler: StorageCapacityScoring=true"
+    assert (f"{name})", f"{name}; shape: 0=0, 100=10)") == (found["emptiest"].name, found["fullest"].name)
+    found["c"].run(lambda c: len(c.passes("db")) == 2)
+    assert {100} == {given["VolumeBinding"].raw for given in found["c"].fits("db").scores.values()}
+
+
 @pytest.mark.checklist("73", "140")
 def test_gates_by_process_are_those_of_the_runs():
     """The page's short table of combinations is what its example runs, and every row does what S0 says."""
