@@ -183,6 +183,13 @@ def test_the_largest_claim_names_the_room():
     assert {"n1": 33, "n2": 50} == scored(*both, *rooms, revision=FULLEST, claims=["data", "small"])
 
 
+def test_a_request_whose_hundredfold_is_no_64_bit_number():
+    """90Pi are 90 of 100Pi, and 75 of 120Pi."""
+    objects = node("n1"), node("n2"), storage_class("fast", DRIVER), claim("data", "90Pi", "fast"), driver()
+    found = scored(*objects, room("a", "n1", "100Pi"), room("b", "n2", "120Pi"), revision=FULLEST, claims=["data"])
+    assert {"n1": 90, "n2": 75} == found
+
+
 def test_without_a_free_capacity_no_room_is_left():
     """An object with a maximumVolumeSize alone admits the claim and counts as full."""
     rooms = driver(), room("a", "n1", maximumVolumeSize="40Gi"), room("b", "n2", "60Gi")

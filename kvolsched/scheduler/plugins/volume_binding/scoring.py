@@ -7,6 +7,7 @@ unless the alpha gate StorageCapacityScoring is on; then a shape says how many p
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 import attrs
@@ -20,6 +21,7 @@ from kvolsched.scheduler.columns.arrays import Integers
 
 MAX_UTILIZATION = 100
 MAX_SCORE = 10  # of a point of a shape; a node's score is 0 to 100
+EXACT_PERCENT = (2**63 - 1) // MAX_UTILIZATION  # bytes; of a larger request a column cannot hold the hundredfold
 SCORING_GATE = "StorageCapacityScoring"
 UNEXPECTED_SHAPE = f"unexpected field `shape`, remove it or turn on the feature gate {SCORING_GATE}"
 
@@ -111,9 +113,12 @@ class CapacityShape:
         return (2 * total + count) // (2 * count)
 
     def _by_row(self, requested: int, capacities: Integers) -> Integers:
-        """Return, by row, the points of one class by its capacity; each distinct capacity is judged once."""
-        distinct, code = np.unique(capacities, return_inverse=True)
-        return np.array([self.points(requested, each) for each in distinct.tolist()], np.int64)[code]
+        """Return, by row, the points of one class by its capacity."""
+        if requested > EXACT_PERCENT:
+            return np.array([self.points(requested, each) for each in capacities.tolist()], np.int64)
+        full = (capacities == 0) | (capacities < requested)
+        used = np.where(full, MAX_UTILIZATION, MAX_UTILIZATION * requested // np.maximum(capacities, 1))
+        return np.array(_points_of(self.shape), np.int64)[used]
 
     def _of_classes(self, of_class: Iterable[tuple[int, int]]) -> int:
         """Return the mean of the points of classes, each (requested, capacity); 0 without any."""
@@ -123,20 +128,26 @@ class CapacityShape:
     def points(self, requested: int, capacity: int) -> int:
         """Return the points, 0 to 100, of one class."""
         full = capacity == 0 or requested > capacity
-        return self.at(MAX_UTILIZATION if full else MAX_UTILIZATION * requested // capacity)
+        return _points_of(self.shape)[MAX_UTILIZATION if full else MAX_UTILIZATION * requested // capacity]
 
-    def at(self, utilization: int) -> int:
-        """Return the points, 0 to 100, that the shape has at a utilisation."""
-        before: ShapePoint | None = None
-        for point in self.shape:
-            if utilization <= point.utilization:
-                if before is None:
-                    return point.score * 10
-                rise = 10 * (point.score - before.score) * (utilization - before.utilization)
-                run = point.utilization - before.utilization
-                return before.score * 10 + (rise // run if rise >= 0 else -(-rise // run))
-            before = point
-        return self.shape[-1].score * 10
+
+@cache
+def _points_of(shape: tuple[ShapePoint, ...]) -> tuple[int, ...]:
+    """Return the points, 0 to 100, that a shape has at each utilisation from 0 to 100: lines between its own points."""
+    return tuple(_points_at(shape, utilization) for utilization in range(MAX_UTILIZATION + 1))
+
+
+def _points_at(shape: tuple[ShapePoint, ...], utilization: int) -> int:
+    before = shape[0]
+    if utilization <= before.utilization:
+        return before.score * 10
+    for point in shape[1:]:
+        if utilization <= point.utilization:
+            rise = 10 * (point.score - before.score) * (utilization - before.utilization)
+            run = point.utilization - before.utilization
+            return before.score * 10 + (rise // run if rise >= 0 else -(-rise // run))  # the division truncates
+        before = point
+    return before.score * 10
 
 
 VolumeScoring = SizeMatch | CapacityShape
