@@ -221,6 +221,15 @@ def test_conclusions():
     assert ("2 lets all run", "") == what_if.conclusion(strip(below, above, ordered=False))
 
 
+@pytest.mark.parametrize(("running", "pods", "words"), [
+    (1, 1, "1 of 1 pod runs."), (0, 1, "0 of 1 pod runs, 1 waits."), (1, 3, "1 of 3 pods runs, 2 wait."),
+    (6, 7, "6 of 7 pods run, 1 waits."), (3, 3, "All 3 pods run."),
+])
+def test_one_pod_runs_and_several_run(running, pods, words):
+    """The sentence agrees with its numbers."""
+    assert words == what_if.sentence(WhatIfRows((strip(cell(1, running, pods)),)))
+
+
 def test_other_pods_are_told_of_where_their_outcome_changes():
     """The pods of the varied workload are counted; of the others a sentence speaks only if they change."""
     same = strip(cell(1, 1, 1, others=(1, 2)), cell(2, 1, 2, others=(1, 2)), present=1)
@@ -228,7 +237,7 @@ def test_other_pods_are_told_of_where_their_outcome_changes():
 
     told = [what_if.sentence(WhatIfRows((each,), workload="deploy/web")) for each in (same, other)]
 
-    assert "1 of 2 pods of deploy/web run, 1 wait. With maxSkew 1, all would run." == told[0]
+    assert "1 of 2 pods of deploy/web runs, 1 waits. With maxSkew 1, all would run." == told[0]
     assert "Of the other pods 1 of 2 run; that changes with these values." in told[1]
 
 

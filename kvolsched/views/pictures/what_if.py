@@ -60,7 +60,8 @@ def sentence(rows: WhatIfRows, *, alone: bool = False) -> str:
     elif not shown.pods:
         return f"There is no pod{f' of {rows.workload}' if rows.workload and shown.others[1] else ''}."
     else:
-        words = f"{_count(shown, rows.workload)} run{f', {waiting} wait' if waiting else ''}."
+        waits = f", {waiting} wait{'s' * (waiting == 1)}" if waiting else ""
+        words = f"{_run(shown, rows.workload)}{waits}."
         words = words[0].upper() + words[1:] + ("" if alone else _others(rows))
     if shown.unfinished:
         words += f" The run was stopped: {shown.unfinished}."
@@ -88,11 +89,13 @@ def _chosen(rows: WhatIfRows) -> list[str]:
     return [f"{field.label} {field.cells[field.present].value}" for field in rows.fields]
 
 
-def _count(cell: ValueCell, workload: str = "") -> str:
+def _run(cell: ValueCell, workload: str = "") -> str:
     pods = f"pod{'s' * (cell.pods != 1)}"
     if workload and cell.others[1]:
         pods += f" of {workload}"
-    return f"all {cell.pods} {pods}" if cell.all_run and cell.pods > 1 else f"{cell.running} of {cell.pods} {pods}"
+    if cell.all_run and cell.pods > 1:
+        return f"all {cell.pods} {pods} run"
+    return f"{cell.running} of {cell.pods} {pods} run{'s' * (1 in (cell.running, cell.pods))}"
 
 
 def _others(rows: WhatIfRows) -> str:
@@ -230,7 +233,7 @@ def cell_words(field: FieldStrip, cell: ValueCell) -> str:
         return f"{field.label} {cell.value}: refused. {cell.refused}"
     more = f"; of the other pods {cell.others[0]} of {cell.others[1]}" if cell.others[1] else ""
     more += f"; {cell.unfinished}" if cell.unfinished else ""
-    return f"{field.label} {cell.value}: {_count(cell)} run{more}"
+    return f"{field.label} {cell.value}: {_run(cell)}{more}"
 
 
 def _cell(cell: ValueCell, x: float, wide: float, *, present: bool) -> str:
