@@ -133,5 +133,7 @@ def _links(prose, folder):
 
 
 if __name__ == "__main__":
-    for place in map(Path, sys.argv[1:]):
-        print(place.stem, *(faults(place) or ["in the form"]), sep="\n  ")
+    found = {place: faults(place) for place in map(Path, sys.argv[1:])}
+    for place, said in found.items():
+        print(place.stem, *(said or ["in the form"]), sep="\n  ")
+    sys.exit(any(found.values()))
