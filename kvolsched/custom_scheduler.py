@@ -33,7 +33,7 @@ def ways(seen: Seen, pod: Any, revision: str | Revision = "upstream") -> dict[st
         revision: whose rules decide.
 
     Raises:
-        NotWatchedError: the controller does not watch one of the kinds.
+        LookupError: the controller does not watch one of the kinds.
         UnknownName: there is no such revision.
     """
     rules = revision_named(revision)
