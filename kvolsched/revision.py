@@ -114,6 +114,7 @@ class Revision(SettableRules):
         pops_backoff: without active pods the scheduler tries one in back-off at once.
         stateful_sets: options of the StatefulSet controller.
         daemon_sets: options of the DaemonSet controller.
+        nodes: options of the node lifecycle controller.
         controllers: the controllers of workloads, protection and garbage collection.
         protects_in_use: claims and volumes get the finalizer that protects them while they are in use.
         admission_plugins: plugins of the API server beyond Kubernetes' own.
@@ -140,6 +141,7 @@ class Revision(SettableRules):
     pops_backoff: bool = True
     stateful_sets: stateful_set.StatefulSetOptions = stateful_set.StatefulSetOptions()
     daemon_sets: daemon_set.DaemonSetOptions = daemon_set.DaemonSetOptions()
+    nodes: node_lifecycle.NodeLifecycleOptions = node_lifecycle.NodeLifecycleOptions()
     controllers: tuple[ModuleType, ...] = OTHER_CONTROLLERS
     protects_in_use: bool = True
     admission_plugins: tuple[admission.AdmissionPlugin, ...] = ()
@@ -248,7 +250,7 @@ class Revision(SettableRules):
         """
         options: dict[str, Any] = {
             daemon_set.NAME: self.daemon_sets,
-            node_lifecycle.NAME: node_lifecycle.NodeLifecycleOptions(),
+            node_lifecycle.NAME: self.nodes,
             taint_eviction.NAME: taint_eviction.TaintEvictionOptions(),
         }
         for module in self.controllers:
@@ -420,6 +422,7 @@ def design() -> Revision:
         pops_backoff=False,
         stateful_sets=stateful_set.StatefulSetOptions(revisions=False),
         daemon_sets=daemon_set.DaemonSetOptions(sets_node_name=True),
+        nodes=node_lifecycle.NodeLifecycleOptions(taints_by_condition=False),  # its gate is off in 1.11
         controllers=tuple(module for module in OTHER_CONTROLLERS if module is not ephemeral_volume),
         protects_in_use=False,
         admission_plugins=(admission.CLASS_ZONES,),

@@ -104,7 +104,8 @@ def test_none_of_them_is_a_candidate():
 
 def test_many_nodes_are_one_candidate_for_each_group_judged_alike():
     """Over eight nodes, groups with equal verdicts and sums stand for all their nodes, with the count."""
-    nodes = [node(f"n{number:02}", "ab"[number // 6], unschedulable=number % 2 == 1) for number in range(12)]
+    closed = {"unschedulable": True, "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}
+    nodes = [node(f"n{number:02}", "ab"[number // 6], **(closed if number % 2 else {})) for number in range(12)]
     asked = predict(small(*nodes))
 
     assert ["n00", "n01", NONE] == [each.name for each in asked.candidates]

@@ -13,7 +13,7 @@ from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.text.patches import json_patch, merge_patch
 from kvolsched.cluster import Cluster
-from kvolsched.controllers import kubelet, persistent_volume
+from kvolsched.controllers import kubelet, node_lifecycle, persistent_volume
 from kvolsched.revision import NOT_DRIVERS, Revision
 from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
 from kvolsched.world.apiserver import RefusedWrite, Write, key_of
@@ -25,6 +25,7 @@ NAMESPACE = "demo"  # where the recordings' objects live
 DIALS: Mapping[str, Mapping[str, Any]] = {
     kubelet.NAME: {"start_delay": 0.2, "stop_delay": 0.2, "reaches": False},  # the recorded kubelet mounts nothing
     persistent_volume.NAME: {"ticks": True},
+    node_lifecycle.NAME: {"absent": True},  # the recorded controller manager ran without it
 }
 NOT_READY = "node.kubernetes.io/not-ready"  # added by admission; the recorded nodes were ready at once
 PATIENCE = 90.0  # simulated seconds after which a wait ends

@@ -2,21 +2,21 @@
 
 A node is not ready when its kubelet was silent for the grace period; its pods are then not ready either. It gets the
 taint unreachable with NoSchedule at once, and with NoExecute at a limited rate a zone. Both go when it is ready again.
+A cordoned node, and one under pressure, gets a taint with NoSchedule that goes with its reason.
 Kubelets write no heartbeats here: what stands for the end of heartbeats is that the node is stopped.
-Mirrors `pkg/controller/nodelifecycle` (v1.36.2); taints of pressure conditions and cordons are not modelled.
+Mirrors `pkg/controller/nodelifecycle` (v1.36.2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
 
-from ...api.kinds.meta import Condition, evolve_parts
+from ...api.kinds.meta import Condition
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
-from ...api.kinds.selector import Taint
 from ...workloads import PodConditionPatch, is_ready
 from ...world.apiserver import Write, key_of
 from ...world.component import Component, TurnContext
@@ -26,6 +26,18 @@ from ...world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, 
 from ...world.reconciler import Backoff, Reconciler
 from ...world.stopped_nodes import SomeNodeStopped, is_stopped
 from ...world.view import Index, InformerCache, View
+from .taints import (
+    EVERY_KEY,
+    NO_EXECUTE,
+    NO_SCHEDULE,
+    NOT_READY,
+    SomeNodeMistainted,
+    is_tainted_as_wanted,
+    own_keys,
+    wanted_keys,
+    with_taints,
+    without_taints,
+)
 from .zones import all_disrupted, eviction_rate, readiness, zone_of
 
 NAME = "node-lifecycle-controller"
@@ -34,7 +46,6 @@ ROUTINE = "node lifecycle"
 MONITOR_PERIOD = Backoff.every(5.0)
 """What was refused is done when nodes are looked at again (--node-monitor-period)."""
 CONDITIONS = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
-TAINTS = {"Unknown": "node.kubernetes.io/unreachable", "False": "node.kubernetes.io/not-ready"}  # by condition Ready
 
 
 @attrs.frozen(kw_only=True)
@@ -45,11 +56,13 @@ class NodeLifecycleOptions:
         grace_period: seconds of silence after which a node is not ready (--node-monitor-grace-period).
         eviction_rate: nodes of a zone that are tainted with NoExecute a second (--node-eviction-rate).
         secondary_eviction_rate: the same in a large zone that lost many nodes.
+        taints_by_condition: cordons and pressure conditions become taints (gate TaintNodesByCondition, on since 1.12).
     """
 
     grace_period: float = 50.0
     eviction_rate: float = 0.1
     secondary_eviction_rate: float = 0.01
+    taints_by_condition: bool = True
 
 
 @attrs.frozen
@@ -72,25 +85,16 @@ def _on_node(pod: Pod) -> Iterator[str]:
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"on node": Index("Pod", _on_node)}
+    return {"on node": Index("Pod", _on_node), "readiness": Index("Node", lambda node: (readiness(node),))}
 
 
 def component(options: NodeLifecycleOptions | None = None) -> Component:
-    """Return the node lifecycle controller; it begins to watch when a node is stopped."""
-    lifecycle = NodeLifecycle(options or NodeLifecycleOptions())
-    routine = Reconciler(ROUTINE, _nodes_of, lifecycle.sync, report_refused, report_done, MONITOR_PERIOD)
-    return Component(NAME, ("Node", "Pod"), (routine,), _views, activation=SomeNodeStopped)
-
-
-def _nodes_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield a changed node; if it became ready or not, also the others that are not ready: the rate may differ."""
-    if key.kind != "Node":
-        return
-    yield key.name
-    if old is None or new is None or readiness(old) != readiness(new):
-        for node in ctx.seen.all("Node"):
-            if readiness(node) != "True" and node.metadata.name != key.name:
-                yield node.metadata.name
+    """Return the node lifecycle controller; it begins to watch when a node is stopped or its taints are wrong."""
+    options = options or NodeLifecycleOptions()
+    lifecycle = NodeLifecycle(options)
+    routine = Reconciler(ROUTINE, lifecycle.nodes_of, lifecycle.sync, report_refused, report_done, MONITOR_PERIOD)
+    begins = SomeNodeMistainted if options.taints_by_condition else SomeNodeStopped
+    return Component(NAME, ("Node", "Pod"), (routine,), _views, activation=begins)
 
 
 @attrs.frozen
@@ -98,6 +102,28 @@ class NodeLifecycle:
     """Decides about one node."""
 
     options: NodeLifecycleOptions
+
+    @property
+    def known(self) -> Collection[str]:
+        """The keys of the taints with NoSchedule that are this controller's."""
+        return EVERY_KEY if self.options.taints_by_condition else NOT_READY.values()
+
+    def nodes_of(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+        """Yield a changed node; if it became ready or not, also the others that are not ready: the rate may differ."""
+        if key.kind != "Node":
+            return
+        if ctx.note("silent", key.name) is not None or (new is not None and not self._is_in_order(new)):
+            yield key.name
+        if old is None or new is None or readiness(old) != readiness(new):
+            for state in NOT_READY:
+                for other in ctx.views["readiness"].keys(state):
+                    if other != key:
+                        yield other.name
+
+    def _is_in_order(self, node: Node) -> bool:
+        """Say whether a node is ready, and has the taints that it should have: there is nothing to be done about it."""
+        return readiness(node) == "True" and is_tainted_as_wanted(node, self.known) \
+            and not own_keys(node, NO_EXECUTE, NOT_READY.values())  # fmt: skip
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Mark a silent node as not ready, or add and remove its taints, one thing after the other."""
@@ -145,16 +171,12 @@ class NodeLifecycle:
     # -- taints ---------------------------------------------------------------------------------------------------
 
     def _taint(self, plan: PlanBuilder, node: Node) -> None:
-        """Give a node the taint of its condition, NoSchedule first, and remove those of other conditions."""
-        wanted = TAINTS.get(readiness(node), "")
-        for effect in ("NoSchedule", "NoExecute"):
-            allowed = wanted if effect == "NoSchedule" or self._may_evict(plan.ctx, node, wanted) else ""
-            new = _with_taint(node, allowed, effect, plan.ctx.moment)
-            if new is not node:
-                said = f"taints {reference_of(node)} {allowed}:{effect}" if allowed else \
-                    f"removes its {effect} taint from {reference_of(node)}"  # fmt: skip
-                plan.update(node, new, f"node lifecycle controller {said}")
-                return
+        """Give a node the taints of its conditions, NoSchedule first, and remove those of other conditions."""
+        _swap(plan, node, NO_SCHEDULE, wanted_keys(node, self.known), own_keys(node, NO_SCHEDULE, self.known))
+        if not plan.writes:
+            key = NOT_READY.get(readiness(node), "")
+            wanted = [key] if self._may_evict(plan.ctx, node, key) else []
+            _swap(plan, node, NO_EXECUTE, wanted, own_keys(node, NO_EXECUTE, NOT_READY.values()))
 
     def _may_evict(self, ctx: TurnContext, node: Node, wanted: str) -> bool:
         """Say whether the pods of a node may be evicted now; if it is only too early, come again."""
@@ -174,10 +196,16 @@ class NodeLifecycle:
         return rate > 0
 
 
-def _with_taint(node: Node, key: str, effect: str, now: str) -> Node:
-    """Return a node with the taint of this key and effect, and none of the controller's others of this effect."""
-    ours = [taint for taint in node.spec.taints if taint.key in TAINTS.values() and taint.effect == effect]
-    if [taint.key for taint in ours] == ([key] if key else []):
-        return node
-    kept = tuple(taint for taint in node.spec.taints if taint not in ours)
-    return evolve_parts(node, spec={"taints": (*kept, Taint(key=key, effect=effect, time_added=now)) if key else kept})
+def _swap(plan: PlanBuilder, node: Node, effect: str, wanted: Collection[str], have: Collection[str]) -> None:
+    """Plan to add the taints that a node lacks; once it has them, to remove those that it should not have."""
+    said, about = "node lifecycle controller", reference_of(node)
+    if missing := [key for key in wanted if key not in have]:
+        new = with_taints(node, missing, effect, plan.ctx.moment)
+        plan.update(node, new, f"{said} taints {about} {_joined(missing, effect)}", method="PATCH")
+    elif wrong := [key for key in have if key not in wanted]:
+        new = without_taints(node, wrong, effect)
+        plan.update(node, new, f"{said} removes {_joined(wrong, effect)} from {about}", method="PATCH")
+
+
+def _joined(keys: Iterable[str], effect: str) -> str:
+    return " and ".join(f"{key}:{effect}" for key in keys)
