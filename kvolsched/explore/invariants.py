@@ -141,7 +141,8 @@ def forgotten(cluster: HasWorld) -> Iterator[tuple[str, str]]:
         seen.moment = contexts[0].moment
         for name in waiting:
             pod = sim.log.objects[pod_key_of_entry(name)]
-            if pod.metadata.deletion_timestamp is None and (found := judge(pod, seen, passes[0].profile)).any_feasible:
+            found = judge(pod, seen, passes[0].profile) if pod.metadata.deletion_timestamp is None else None
+            if found is not None and found.any_feasible and not found.error:
                 yield name, found.feasible[0]
 
 

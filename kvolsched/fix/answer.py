@@ -219,6 +219,8 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
     unmet: tuple[Demand, ...] = ()
     with trial.with_changes([change for edit in before for change in edit.changes]):
         judgement = trial.judge()
+        if judgement.error and judgement.any_feasible:
+            return Fixes(name, rules, f"no change of objects helps, an error ends each pass: {judgement.error}")
         if judgement.any_feasible:
             found: tuple[FoundFix, ...] = (FoundFix((), judgement.feasible),)
         else:

@@ -137,7 +137,7 @@ def node_verdicts(passed: Pass) -> dict[str, Verdict]:
         else:
             found[node] = _rejected(node, passed)
     none = "no node passes every filter" if not judgement.feasible else f"{_count(len(judgement.feasible))} all filters"
-    found[NONE] = Verdict(right=not judgement.feasible, words=none)
+    found[NONE] = Verdict(right=not passed.chosen, words=judgement.error or none)
     return found
 
 

@@ -55,7 +55,7 @@ def upstream_profile() -> Profile:
             EnabledPlugin(NodeResourcesBalancedAllocation(), 1),
             EnabledPlugin(ImageLocality(), 1),
         ),
-        EventWording(after_prefilter="not found"),
+        EventWording(after_prefilter="not found", filter_error='running "{}" filter plugin: '),
         nominated_first=True,
     )
 

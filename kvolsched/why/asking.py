@@ -217,9 +217,9 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
         condition_message: the cluster's own words; of cores of equal size the one that they name is preferred.
     """
     size = len(judgement.nodes)
-    if judgement.ranking_error:
-        fit = len(judgement.feasible)
-        head = f"{fit} of {size} nodes fit, but they cannot be ranked: an error ends each of its passes."
+    if judgement.error and judgement.any_feasible:
+        but = "they cannot be ranked" if judgement.error == judgement.ranking_error else "a plugin fails on another one"
+        head = f"{len(judgement.feasible)} of {size} nodes fit, but {but}: an error ends each of its passes."
         return Why(name, revision, "unschedulable", head, size, sentence=judgement.sentence(), fits=judgement.feasible)
     if judgement.any_feasible:
         head = f"{len(judgement.feasible)} of {size} node{'s' if size != 1 else ''} would take it."

@@ -120,6 +120,15 @@ def test_a_taint_without_its_cordon_is_removed():
     assert ["node.kubernetes.io/unschedulable:PreferNoSchedule", "mine:NoSchedule"] == taints(c, "n1")
 
 
+def test_the_taint_of_a_condition_that_nobody_states_stays():
+    """A manifest that taints a node as unreachable, without its condition Ready, means it so; with Ready it goes."""
+    lost = node("n1", unschedulable=True, taints=[{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}])
+    c = ran(lost)
+    assert ["node.kubernetes.io/unreachable:NoSchedule", CORDON] == taints(c, "n1")
+    lost["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+    assert [CORDON] == taints(ran(lost), "n1")
+
+
 def test_the_controller_does_not_begin_where_all_taints_are_right():
     """A dump of a real cluster has the taint of each cordoned node: nobody watches, nothing is written."""
     c = ran(node("n1", unschedulable=True, taints=[{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]))

@@ -27,12 +27,12 @@ from ...world.reconciler import Backoff, Reconciler
 from ...world.stopped_nodes import SomeNodeStopped, is_stopped
 from ...world.view import Index, InformerCache, View
 from .taints import (
-    EVERY_KEY,
     NO_EXECUTE,
     NO_SCHEDULE,
     NOT_READY,
     SomeNodeMistainted,
     is_tainted_as_wanted,
+    known_keys,
     own_keys,
     wanted_keys,
     with_taints,
@@ -103,11 +103,6 @@ class NodeLifecycle:
 
     options: NodeLifecycleOptions
 
-    @property
-    def known(self) -> Collection[str]:
-        """The keys of the taints with NoSchedule that are this controller's."""
-        return EVERY_KEY if self.options.taints_by_condition else NOT_READY.values()
-
     def nodes_of(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield a changed node; if it became ready or not, also the others that are not ready: the rate may differ."""
         if key.kind != "Node":
@@ -122,8 +117,8 @@ class NodeLifecycle:
 
     def _is_in_order(self, node: Node) -> bool:
         """Say whether a node is ready, and has the taints that it should have: there is nothing to be done about it."""
-        return readiness(node) == "True" and is_tainted_as_wanted(node, self.known) \
-            and not own_keys(node, NO_EXECUTE, NOT_READY.values())  # fmt: skip
+        tainted = is_tainted_as_wanted(node, by_condition=self.options.taints_by_condition)
+        return tainted and readiness(node) == "True" and not own_keys(node, NO_EXECUTE, NOT_READY.values())
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Mark a silent node as not ready, or add and remove its taints, one thing after the other."""
@@ -172,11 +167,12 @@ class NodeLifecycle:
 
     def _taint(self, plan: PlanBuilder, node: Node) -> None:
         """Give a node the taints of its conditions, NoSchedule first, and remove those of other conditions."""
-        _swap(plan, node, NO_SCHEDULE, wanted_keys(node, self.known), own_keys(node, NO_SCHEDULE, self.known))
+        known = known_keys(node, by_condition=self.options.taints_by_condition)
+        _swap(plan, node, NO_SCHEDULE, wanted_keys(node, known), own_keys(node, NO_SCHEDULE, known))
         if not plan.writes:
             key = NOT_READY.get(readiness(node), "")
             wanted = [key] if self._may_evict(plan.ctx, node, key) else []
-            _swap(plan, node, NO_EXECUTE, wanted, own_keys(node, NO_EXECUTE, NOT_READY.values()))
+            _swap(plan, node, NO_EXECUTE, wanted, own_keys(node, NO_EXECUTE, known & set(NOT_READY.values())))
 
     def _may_evict(self, ctx: TurnContext, node: Node, wanted: str) -> bool:
         """Say whether the pods of a node may be evicted now; if it is only too early, come again."""

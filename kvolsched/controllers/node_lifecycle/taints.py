@@ -22,22 +22,35 @@ TAINTS = {
     ("NetworkUnavailable", "True"): "node.kubernetes.io/network-unavailable",
     ("PIDPressure", "True"): "node.kubernetes.io/pid-pressure",
 }
-EVERY_KEY = frozenset([*TAINTS.values(), CORDON])
 
 
-def wanted_keys(node: Node, known: Collection[str] = EVERY_KEY) -> tuple[str, ...]:
+def known_keys(node: Node, *, by_condition: bool) -> frozenset[str]:
+    """Return the keys of a node's taints that are the controller's, and not the user's.
+
+    A manifest without a condition says nothing of it, so its taint is left as it was written. `by_condition`: cordons
+    and pressure conditions become taints.
+    """
+    stated = {found.type for found in node.status.conditions}
+    keys = {key for (type_, _), key in TAINTS.items() if type_ in stated and (by_condition or type_ == "Ready")}
+    return frozenset(keys | {CORDON} if by_condition else keys)
+
+
+def wanted_keys(node: Node, known: Collection[str]) -> list[str]:
     """Return the known keys of the NoSchedule taints that a node should have."""
     conditions = [TAINTS.get((found.type, found.status), "") for found in node.status.conditions]
-    return tuple(key for key in (*conditions, CORDON if node.spec.unschedulable else "") if key in known)
+    return [key for key in (*conditions, CORDON if node.spec.unschedulable else "") if key in known]
 
 
-def own_keys(node: Node, effect: str, known: Collection[str] = EVERY_KEY) -> tuple[str, ...]:
+def own_keys(node: Node, effect: str, known: Collection[str]) -> list[str]:
     """Return the known keys of a node's taints of an effect."""
-    return tuple(taint.key for taint in node.spec.taints if taint.effect == effect and taint.key in known)
+    return [taint.key for taint in node.spec.taints if taint.effect == effect and taint.key in known]
 
 
-def is_tainted_as_wanted(node: Node, known: Collection[str] = EVERY_KEY) -> bool:
+def is_tainted_as_wanted(node: Node, *, by_condition: bool = True) -> bool:
     """Say whether a node has the NoSchedule taints that it should have, and no other one of known keys."""
+    if not (node.spec.unschedulable or node.spec.taints or node.status.conditions):
+        return True
+    known = known_keys(node, by_condition=by_condition)
     return set(wanted_keys(node, known)) == set(own_keys(node, NO_SCHEDULE, known))
 
 

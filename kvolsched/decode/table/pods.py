@@ -158,6 +158,7 @@ PODS = (
         (
             'running <point> plugin "<plugin>": <<why>>',
             'running "<plugin>" filter plugin for pod "<pod>": <<why>>',
+            'running "<plugin>" filter plugin: <<why>>',
             "running PreFilter plugin <plugin>: <<why>>",
             "binding rejected: <<why>>",
         ),

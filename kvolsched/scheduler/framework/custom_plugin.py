@@ -1,6 +1,7 @@
 """Custom plugins: a plain function or a small class wrapped as a plugin for a profile.
 
 `rule(pod, node, seen)` returns `Ok` or `Reject`, True or False, or the reason of a rejection as text ("" passes).
+A rule that raises an error answers with it, as a plugin of kube-scheduler that returns one: it ends the whole pass.
 `prefer(pod, node, seen)` returns a score of 0 to 100. Any other verdict is a TypeError, never taken for a pass.
 """
 
@@ -56,8 +57,22 @@ class CustomFilter:
     default_reason: str
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
-        """Return the function's answer as a verdict."""
-        return as_verdict(self.function(pod, node, seen), self.default_reason)
+        """Return the function's answer as a verdict, or its error."""
+        try:
+            answer = self.function(pod, node, seen)
+        except Exception as error:  # noqa: BLE001 - whatever a user's function raises is shown, not raised
+            return Reject((_in_words(error),), Code.ERROR)
+        return as_verdict(answer, self.default_reason)
+
+
+def _in_words(error: Exception) -> str:
+    """Return an error as `KeyError 'x' (line 3 of rule)`: the line of the function that was called."""
+    said = f"{type(error).__name__} {error}".rstrip()
+    called = error.__traceback__.tb_next if error.__traceback__ is not None else None
+    if called is None:
+        return said
+    code = called.tb_frame.f_code
+    return f"{said} (line {called.tb_lineno - code.co_firstlineno + 1} of {code.co_name})"
 
 
 @attrs.frozen(slots=False)

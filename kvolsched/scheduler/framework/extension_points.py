@@ -240,11 +240,13 @@ class EventWording:
         after_prefilter: the end of a message about a PreFilter rejection (1.36: the often misread `not found`).
         prefilter_alone: whether the message of a PreFilter rejection stands without "0/N nodes are available" (1.11).
         counts_errors: whether an error met on several nodes says how often (1.11: ` (repeated 3 times)`).
+        filter_error: what comes before the error of a filter, with a place for the plugin's name.
     """
 
     after_prefilter: str = ""
     prefilter_alone: bool = False
     counts_errors: bool = False
+    filter_error: str = ""
 
 
 @attrs.frozen

@@ -22,6 +22,7 @@ from ..columns.arrays import Codes, Mask, RowIndices
 from ..columns.hypothetical_snapshot import HypotheticalSnapshot
 from ..shortcuts import SHORTCUTS
 from .extension_points import ColumnContext, EventWording, legend_of, lift_rule
+from .filter_errors import error_of_filters, failing_columns
 from .kept_verdicts import KeptVerdicts, kept_verdicts, place_of
 from .trials import Nominated, NominatedViews, columns_with_nominated, nominated_before
 from .verdict import (
@@ -209,21 +210,20 @@ class Judgement:
 
     @cached_property
     def error(self) -> str:
-        """The error that ends the pass, or "": of filters on nodes that none rejects earlier, else of the ranking."""
-        messages = Counter[str]()
-        for column in self._columns:
-            if column.codes is None:
-                continue
-            met = column.codes[(self._first == column.place) & self._nodes.live.array]
-            for code in np.unique(met).tolist():
-                reasons, status = column.legend(code)
-                if status is Code.ERROR:
-                    messages[", ".join(reasons)] += int((met == code).sum())
-        words = sorted(messages)[:1]
-        if self.profile.words.counts_errors:
-            words = [f"{message} (repeated {count} times)" if count > 1 else message
-                     for message, count in sorted(messages.items())]  # fmt: skip
-        return (words[0] if len(words) == 1 else f"[{', '.join(words)}]") if words else self.ranking_error
+        """The error that ends the pass, or "": of filters on nodes that none rejects earlier, else of the ranking.
+
+        One node with an error is enough, whatever the others say (`findNodesThatPassFilters`); but the nominated node
+        is asked alone before.
+        """
+        return self._filter_error or self.ranking_error
+
+    @cached_property
+    def _filter_error(self) -> str:
+        failing = failing_columns(self._columns, self.profile)
+        if not failing or self.fitting_nominated_node:
+            return ""
+        masks = [(self._first == each.place) & self._filtered for each in failing]
+        return error_of_filters(failing, masks, self.profile)
 
     @cached_property
     def ranking_error(self) -> str:

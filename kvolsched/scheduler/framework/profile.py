@@ -12,8 +12,18 @@ import attrs
 from ...api.kinds.pod import Pod, PodSpec
 from ..columns.snapshot import Snapshot
 from ..shortcuts import SHORTCUTS
-from .extension_points import ColumnFilter, EnabledPlugin, EventWording, Filter, PostFilter, PreFilter, PreScore, Score
-from .verdict import PreFiltered, PreFilterReject, PreFilterResult, Skip
+from .extension_points import (
+    ColumnFilter,
+    EnabledPlugin,
+    EventWording,
+    Filter,
+    PostFilter,
+    PreFilter,
+    PreScore,
+    Score,
+    declared_reasons,
+)
+from .verdict import Code, PreFiltered, PreFilterReject, PreFilterResult, Skip
 
 PreFilterAnswer = Skip | PreFilterReject | PreFilterResult | None
 
@@ -179,6 +189,14 @@ class Profile:
     def lifted(self) -> frozenset[str]:
         """The names of the filter plugins without `column`."""
         return frozenset(enabled.name for enabled in self.filters if not isinstance(enabled.plugin, ColumnFilter))
+
+    @cached_property
+    def fallible(self) -> frozenset[int]:
+        """The places of the filter plugins that may answer with an error: those that say so, or have no `column`."""
+        return frozenset(
+            place for place, each in enumerate(self.filters)
+            if each.name in self.lifted or any(reason.status is Code.ERROR for reason in declared_reasons(each.plugin))
+        )  # fmt: skip
 
     @cached_property
     def watches(self) -> tuple[str, ...]:

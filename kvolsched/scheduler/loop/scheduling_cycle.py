@@ -167,7 +167,7 @@ class SchedulingPass:
         ctx.visits = cache.snapshot.visits.count
         if found is None:
             preemption = post_filter(pod, judgement)
-            none = "an error ends it" if judgement.ranking_error else f"none of {size} nodes fits"
+            none = "an error ends it" if judgement.error else f"none of {size} nodes fits"
             sentence = f"{judged}{none if size else 'there are no nodes'}"
             ctx.describe(f"{sentence}{_preemption_words(preemption)}.")
             self._handle_no_fit(ctx, name, pod, judgement, preemption)
@@ -184,7 +184,7 @@ class SchedulingPass:
 
     def choose(self, ctx: TurnContext, name: str, judgement: Judgement, number: int) -> str:
         """Return the node for a pod, "" for none: the best of those that fit."""
-        if judgement.ranking_error or not judgement.any_feasible:
+        if not judgement.any_feasible or judgement.error:
             return ""
         return select_host(ctx, name, judgement, number)
 
