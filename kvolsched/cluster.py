@@ -620,6 +620,9 @@ class Cluster(ClusterRules):
     def writes(self, other: ClusterCore | RecordedWrites | None = None) -> Writes:
         """Show who wrote what, in order, and who saw it when; or beside another cluster's or a recorded trace's.
 
+        Two runs have a write in common if its author, verb and object are equal and it writes a common field, whatever
+        the value: a pod bound to another node is the same write. `diff` compares what became of the objects.
+
         Args:
             other: another cluster, or a trace of real components; by default none.
 

@@ -1,10 +1,14 @@
 """The cluster autoscaler in the running loop: what makes a group grow, what makes it shrink, and what it remembers."""
 
+from types import SimpleNamespace
+
 import pytest
 from documents.clusters import cluster, events, patch, where
 from manifests import HOST, ZONE, apart, csi_node, node, pod, spread
 
 from kvolsched import Cluster
+from kvolsched.autoscaler.component import Autoscaler, AutoscalerOptions
+from kvolsched.revision import upstream
 from kvolsched.world.apiserver import key_for
 
 VM = "example.com/vm"
@@ -410,3 +414,9 @@ def test_an_upgrade_keeps_the_autoscaler(earlier):
     c.apply(pod("three", cpu="3"))
     c.run("pod/three Running")
     assert ["g-1", "g-2", "g-3"] == nodes(c)
+
+
+def test_a_node_that_nothing_is_noted_of_may_go_at_once():
+    """Neither a time unneeded nor a cooldown is noted: nothing is left to wait for."""
+    nothing = SimpleNamespace(note=lambda *_: None, now=5.0)
+    assert 0.0 == Autoscaler(AutoscalerOptions(), upstream().profile)._seconds_left(nothing, "n1")

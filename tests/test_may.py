@@ -154,6 +154,13 @@ def test_the_rule_says_what_the_api_server_does(words, stored, allowed, refused)
         assert refused is None or not each.may("app", {"spec": refused}).allowed
 
 
+def test_the_text_counts_the_patches_as_the_picture_does():
+    """Both number them from 1."""
+    answers = gated().may("app", {"spec": {"nodeSelector": {VM: "spot"}}}, {"spec": {"nodeSelector": {VM: "demand"}}})
+    numbers = [line.split(".")[0].strip() for line in repr(answers).splitlines() if re.match(r" +\d+\. ", line)]
+    assert [str(row.number) for row in rows_of(answers).patches] == numbers == ["1", "2"]
+
+
 def test_a_row_points_to_the_rule_at_the_top():
     """Below other rows "above" would be another row's rule, so what the first sentence refuses says that it is meant."""
     answers = gated().may("app")
@@ -429,7 +436,7 @@ def test_many_patches_have_a_line_each():
     patches = [{"spec": {"nodeSelector": {VM: str(number)}}} for number in range(9)]
     many, few = c.may("app", *patches, {"spec": {"nodeSelector": {ZONE: "b"}}}), c.may("app", *patches[:7])
     assert (True, False) == (many.is_short, few.is_short)
-    assert f"[9] ✕ refused (422)  spec.nodeSelector[{ZONE}]: a → b" in repr(many)
+    assert f"10. ✕ refused (422)  spec.nodeSelector[{ZONE}]: a → b" in repr(many)
     assert "rule: entries of nodeSelector may be added" in repr(many)
     assert len(repr(many).splitlines()) < 24
     assert "it would widen" in repr(many[9])

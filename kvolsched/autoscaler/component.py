@@ -236,7 +236,7 @@ class Autoscaler:
     def _seconds_left(self, ctx: TurnContext, node: str) -> float:
         """Return how long a node must stay unneeded, and no group may have grown, until it may be removed."""
         notes: tuple[Unneeded | None, ...] = (ctx.note("unneeded", node), ctx.note("cooldown", ""))
-        return max(0.0, *(note.until - ctx.now for note in notes if note is not None))
+        return max([0.0, *(note.until - ctx.now for note in notes if note is not None)])
 
     def _may_shrink(self, ctx: TurnContext, node: str) -> bool:
         """Say whether the node's group is larger than its minimum, beside the nodes that are being removed."""

@@ -37,7 +37,7 @@ def align_columns(lines: Iterable[str], min_width: int = 0, padding: int = 2) ->
         for in_column, block in groupby(cells, key=lambda line, column=column: len(line) > column + 1):  # type: ignore[misc]
             if in_column:
                 rows = list(block)
-                width = max(min_width, *(len(row[column]) + padding for row in rows))
+                width = max([min_width, *(len(row[column]) + padding for row in rows)])
                 for row in rows:
                     row[column] = row[column].ljust(width)
     return "\n".join("".join(line) for line in cells)

@@ -176,11 +176,11 @@ class PatchAnswers(DrawnAnswer):
         lines = [hanging_indent([self.headline], 0)]
         if self.suggested:
             lines.append(hanging_indent([self.may_change], 0))
-        for number, row in enumerate(self.rows):
+        for number, row in enumerate(self.rows, 1):  # as the picture counts them
             if self.is_short:
                 lines += _short_lines(number, row, self.rule)
             else:
-                lines.append(f"  [{number}] " + repr(row).replace("\n", "\n      "))
+                lines.append(f"  {number:>2}. " + repr(row).replace("\n", "\n      "))
         return "\n".join([*lines, f"(rules: {self.revision})"])
 
     @property
@@ -193,7 +193,7 @@ class PatchAnswers(DrawnAnswer):
 def _short_lines(number: int, row: PatchRow, rule: str) -> list[str]:
     """Return a patch with its answer on one line, and below it what is dropped, or why it is refused."""
     sign = "✓ allowed" if row.allowed else f"✕ refused ({row.code})"
-    head = f"  [{number}] {sign}  " + hanging_indent([f"{row.title}; {row.change}" if row.title else row.change], 8)
+    head = f"  {number:>2}. {sign}  " + hanging_indent([f"{row.title}; {row.change}" if row.title else row.change], 8)
     why = [f"Warning: {warning}, which is dropped" for warning in row.warnings]
     if not row.allowed:
         why.append(row.why_under(rule))

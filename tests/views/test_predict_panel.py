@@ -1,5 +1,7 @@
 """Predictions with buttons, without a browser: clicks, the picture, the words that nbval compares, every width."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import kvolsched
@@ -7,7 +9,7 @@ from kvolsched.predict import forget_grades, predict
 from kvolsched.views.drawing.figure import WIDTHS
 from kvolsched.views.fill.predict import rows_of
 from kvolsched.views.panel.predict import Quiz
-from kvolsched.views.pictures.predict import draw
+from kvolsched.views.pictures.predict import draw, score_bars
 
 from .text_boxes import misplaced
 
@@ -119,3 +121,8 @@ def test_the_panel_asks_before_each_step(cluster):
     assert quiz.asked is None
     lab.do("run")
     assert 9 == lab.frame.head.step
+
+
+def test_scores_without_a_node_are_no_bars():
+    """A page without bars has nothing to draw, and no error."""
+    assert ("", 0) == score_bars(SimpleNamespace(bars=(), constant=""), 0, 700)

@@ -131,11 +131,11 @@ def _judgement(page: PredictPage, y: float, width: int) -> tuple[str, float]:
 
 def score_bars(page: PredictPage, top: float, width: int) -> tuple[str, float]:
     """Draw the scores in which nodes differ, best first; what all share stands in words above."""
-    left = min(150.0, max(t.width(bar.node, 12, bold=True) for bar in page.bars) + 14)
+    left = min(150.0, max((t.width(bar.node, 12, bold=True) for bar in page.bars), default=0.0) + 14)
     right = min(300.0, max([60.0, *(t.width(bar.remark, 11, bold=True) + 20 for bar in page.bars)]))
     under = width < 700
     rail = width - left - 44 - (0 if under else right)
-    most = max(1, *(sum(points for _, points, _ in bar.parts) for bar in page.bars))
+    most = max([1, *(sum(points for _, points, _ in bar.parts) for bar in page.bars)])
     parts, y = [], top
     if page.constant:
         marks, high = paragraph(0, y, page.constant[:1].upper() + page.constant[1:] + ".", width, "k-q", 11, lines=3)
