@@ -11,7 +11,7 @@ from typing import Any, overload
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, table_text
 
 from .api.kinds.volume import PersistentVolume
 from .api.kinds.workload import Event
@@ -84,11 +84,8 @@ class CreateVolumeRequests(PrintedAnswer):
         for row in self.rows[-MAX_PRINTED:]:
             topologies = (", ".join(each) or "any" for each in (row.requisite, row.preferred))
             table.append((str(row.step), f"{row.time:g} s", row.claim, row.node or "none", *topologies, row.answer))
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["   ".join(map(str.ljust, line, widths)).rstrip() for line in table]
-        if left := len(self.rows) - MAX_PRINTED:
-            lines += [f"{left} earlier ones are left out"] if left > 0 else []
-        return "\n".join(lines)
+        left = len(self.rows) - MAX_PRINTED
+        return "\n".join([*table_text(table, 3), *([f"{left} earlier ones are left out"] if left > 0 else [])])
 
 
 def create_volume_requests(cluster: ClusterCore, claim: str = "") -> CreateVolumeRequests:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, table_text
 
 from .api.kinds.meta import EMPTY, Frozen
 from .api.kinds.pod import Pod
@@ -63,8 +63,7 @@ class MountTable(PrintedAnswer):
             for entry, value in sorted(row.context.items()) or [("<none>", "")]:
                 lines.append((*first, entry, f'"{value}"' if row.context else ""))
                 first = ("", "", "", "")
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join("   ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+        return "\n".join(table_text(lines, 3))
 
 
 def mounts(cluster: ClusterCore, pod: str = "") -> MountTable:

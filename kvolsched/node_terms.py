@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from kvolsched.notebook_output import DrawnAnswer
+from kvolsched.notebook_output import DrawnAnswer, table_text
 
 from .api.kinds.node import Node
 from .api.kinds.selector import NodeSelectorTerm, Requirement
@@ -69,8 +69,7 @@ class MatchedNodes(DrawnAnswer, list[str]):
             marks = ["✓" if matches else "·" for matches in line.matches[:MOST_NODES]]
             values = [f" {value}" for value in line.values[:MOST_NODES]] or [""] * len(marks)
             table.append([line.words, *map(str.__add__, marks, values)])
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        rows = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table] if self.lines else []
+        rows = table_text(table) if self.lines else []
         rows += [f"{self.unseen} nodes more"] * bool(self.unseen)
         return "\n".join([*rows, f"{self.sentence}{self.written_out}"])
 

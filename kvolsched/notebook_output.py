@@ -10,7 +10,7 @@ top floor which function draws.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from html import escape
 from pathlib import Path
@@ -79,6 +79,16 @@ def _wrapping(line: str, indent: int) -> str:
     place = f"padding-left:{indent}ch;text-indent:-{indent}ch;" if indent else ""
     wrap = "display:block;white-space:pre-wrap;overflow-wrap:anywhere"
     return f'<span style="{place}{wrap}">{escape(line) or " "}</span>'
+
+
+def table_text(rows: Sequence[Sequence[str]], gap: int = 2) -> list[str]:
+    """Return rows of cells as lines with aligned columns.
+
+    >>> table_text([("NAME", "NODE"), ("web-0", "n1")])
+    ['NAME   NODE', 'web-0  n1']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [(" " * gap).join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 class PrintedAnswer:

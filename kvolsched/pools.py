@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, table_text
 
 from .api.kinds.quantity import of_bytes, value
 from .api.unknown_name import unknown_name
@@ -64,9 +64,7 @@ class PoolTable(PrintedAnswer):
              ", ".join(row.volumes) or "<none>")
             for row in self.rows
         ]
-        widths = [max(len(line[place]) for line in lines) for place in range(len(HEAD))]
-        padded = ("   ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)) for line in lines)
-        return "\n".join(line.rstrip() for line in padded)
+        return "\n".join(table_text(lines, 3))
 
 
 def pools(cluster: ClusterCore, driver: str = "") -> PoolTable:

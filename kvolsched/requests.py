@@ -12,7 +12,7 @@ from typing import Any, overload
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, table_text
 
 from .api.kinds.kind import KINDS_BY_NAME
 from .api.unknown_name import UnknownName, did_you_mean
@@ -137,11 +137,8 @@ class ApiRequests(PrintedAnswer):
         columns = PRINTED if not any(row.server for row in shown) else (*PRINTED, "server")
         table = [tuple(name.upper() for name in columns)]
         table += [(f"{row.time:g}", *(str(getattr(row, name)) for name in columns[1:])) for row in shown]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        padded = ([f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)] for row in table)
-        lines = ["   ".join(row).rstrip() for row in padded]
         hidden = len(self.rows) - len(shown)
-        return "\n".join([*([f"({hidden} earlier ones)"] if hidden else []), *lines])
+        return "\n".join([*([f"({hidden} earlier ones)"] if hidden else []), *table_text(table, 3)])
 
 
 def requests(cluster: ClusterCore, *, events: bool = False, **columns: Any) -> ApiRequests:

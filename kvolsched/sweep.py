@@ -22,7 +22,7 @@ import attrs
 from tqdm.auto import tqdm
 
 from .executors import AnyExecutor, Portable, Workers
-from .notebook_output import PrintedAnswer
+from .notebook_output import PrintedAnswer, table_text
 
 if TYPE_CHECKING:
     from .views.drawing.figure import ChartFigure
@@ -488,6 +488,4 @@ def _table(rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
     names = list(dict.fromkeys(name for row in rows for name in row))
-    lines = [names, *([_cell(row.get(name)) for name in names] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    return table_text([names, *([_cell(row.get(name)) for name in names] for row in rows)])

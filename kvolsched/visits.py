@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, table_text
 
 from .cluster_core import ClusterCore
 from .component_names import DISPLAY_NAMES
@@ -63,9 +63,7 @@ class Visits(PrintedAnswer):
     def __repr__(self) -> str:
         table = [(f"step {step}", f"t={time:g} s", component, subject, str(volumes))
                  for step, time, component, subject, volumes in self.rows]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in table]
-        return "\n".join([f"visits of volumes, rules {self.revision}: {self.total}", *lines])
+        return "\n".join([f"visits of volumes, rules {self.revision}: {self.total}", *table_text(table)])
 
 
 def visits(cluster: ClusterCore) -> Visits:

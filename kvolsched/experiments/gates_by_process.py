@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, table_text
 
 from ..api.kinds.storage_class import NO_PROVISIONER
 from ..api.unknown_name import unknown_name
@@ -104,13 +104,10 @@ class GateTable(PrintedAnswer):
         head = ("scheduler", "manager", "kubelets", "provisioner", "disk exists", "pod in zone a", "disk is made",
                 "pod in zone a", "allowed: a", "as S0 says")
         table = [head, *(_cells(row) for row in self.rows)]
-        widths = [max(len(line[column]) for line in table) for column in range(len(head))]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-                 for line in table]
         agreeing = sum(row.agrees for row in self.rows)
         title = f"Gates by process, rules {self.revision}: {agreeing} of {len(self.rows)} combinations as S0 says"
         gates = f"scheduler, manager: {SCHEDULING}, {PROVISIONING}; kubelets: {SCHEDULING}"
-        return "\n".join([title, gates, *lines])
+        return "\n".join([title, gates, *table_text(table)])
 
 
 def _cells(row: GateRow) -> tuple[str, ...]:

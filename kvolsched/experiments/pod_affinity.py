@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, table_text
 
 from .. import make
 from ..api.kinds.pod import Pod
@@ -25,7 +25,6 @@ from ..scheduler.columns.pod_counts import required_anti_affinity
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.extension_points import ColumnContext
 from ..scheduler.plugins.inter_pod_affinity import InterPodAffinity
-from .tables import table_text
 
 APP = {"app": "foo"}
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -13,13 +13,12 @@ from typing import Any
 import attrs
 from tqdm.auto import tqdm
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, table_text
 
 from ..cluster import Cluster
 from ..conform import Recorded, read
 from ..conform.design_loop import FAMILY, end_of, expected_end, play
 from ..revision import Revision, revision_named
-from .tables import table_text
 
 NO_NODE_FITS = "0/"  # how the scheduler's sentence begins if the pod's claims are bound, and every node is rejected
 CPU = "Insufficient cpu"

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, table_text
 
 from .. import make
 from ..api.kinds.pod import Pod
@@ -24,7 +24,6 @@ from ..scheduler.columns.pod_counts import PodMatcher
 from ..scheduler.framework.extension_points import ColumnContext, RawScores
 from ..scheduler.plugins.pod_topology_spread import PodTopologySpread
 from ..scheduler.plugins.pod_topology_spread.constraint import Preparation, SpreadConstraint
-from .tables import table_text
 
 APP = {"app": "foo"}
 

@@ -14,7 +14,7 @@ from typing import Never
 import attrs
 from tqdm.auto import tqdm
 
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, table_text
 
 from ..api.kinds.csi import CSIDriver, CSIDriverSpec
 from ..api.kinds.meta import Frozen, ObjectMeta, Resources
@@ -88,7 +88,8 @@ class CapacityRun(PrintedAnswer):
 
     def __repr__(self) -> str:
         head = f"{self.volumes} volumes on {self.nodes} nodes {self.name}: {self.outcome}; {_failures(self.failures)}"
-        return f"{head}\n{_table([('NODE', 'PODS', 'FAILED'), *((r.node, r.pods, r.failures) for r in self.rows)])}"
+        rows = ((row.node, str(row.pods), str(row.failures)) for row in self.rows)
+        return "\n".join([head, *table_text([("NODE", "PODS", "FAILED"), *rows], 3)])
 
 
 @attrs.frozen(repr=False)
@@ -106,8 +107,8 @@ class CapacityRuns(PrintedAnswer):
     def __repr__(self) -> str:
         head = ("CAPACITY", "RUNNING", "STUCK", "FAILED", "LAST POD")
         last = {run: "never" if run.last is None else f"{run.last:.1f} s" for run in self}
-        lines = [(run.name, run.running, run.stuck, run.failures, last[run]) for run in self]
-        return _table([head, *lines])
+        lines = [(run.name, *map(str, (run.running, run.stuck, run.failures)), last[run]) for run in self]
+        return "\n".join(table_text([head, *lines], 3))
 
 
 def capacity(
@@ -257,9 +258,3 @@ def _failures_by_node(cluster: Cluster) -> Counter[str]:
 
 def _failures(count: int) -> str:
     return f"{count} volume creation{'s' * (count != 1)} failed for want of room"
-
-
-def _table(lines: list[tuple[object, ...]]) -> str:
-    widths = [max(len(str(line[place])) for line in lines) for place in range(len(lines[0]))]
-    rows = ("   ".join(f"{cell!s:<{width}}" for cell, width in zip(line, widths, strict=True)) for line in lines)
-    return "\n".join(row.rstrip() for row in rows)
