@@ -99,7 +99,9 @@ def create_volume_requests(cluster: ClusterCore, claim: str = "") -> CreateVolum
             break
         for change in log.changes[turn.start - log.base : turn.end - log.base]:
             note = change.key
-            if not isinstance(note, Note) or note.sort != "attempt" or (wanted and _claim_of(note) != wanted):
+            if not isinstance(note, Note) or not isinstance(change.new or change.old, Attempt):
+                continue
+            if wanted and _claim_of(note) != wanted:
                 continue
             if note in begun and not _is_begun(change.new):
                 found.append((*_of(begun.pop(note), note), _answer(cluster, turn)))

@@ -373,7 +373,7 @@ class SettableRules:
         Raises:
             ValueError: there is no such score plugin, or the weight is no whole number from 0.
         """
-        known = sorted(each.name for each in self.profile.plugins if isinstance(each.plugin, Score))
+        known = sorted(each.name for each in self.profile.plugins if each.extends(Score))
         given: Mapping[str, object] = weights
         for name, weight in given.items():
             if name not in known:

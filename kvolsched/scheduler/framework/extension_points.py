@@ -10,6 +10,7 @@ no extension points here: see `loop/scheduling_queue.py` and `loop/binding_flow.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import attrs
@@ -229,6 +230,11 @@ class EnqueueExtensions(Protocol):
     def events_to_register(self) -> tuple[QueueingHint, ...]: ...
 
 
+@cache
+def _methods(point: type) -> tuple[str, ...]:
+    return tuple(name for name in vars(point) if not name.startswith("_"))
+
+
 # --- what a profile enables -----------------------------------------------------------------------------------------
 
 
@@ -259,6 +265,10 @@ class EnabledPlugin:
     plugin: Any
     weight: int = 1
     group: str = ""
+
+    def extends(self, point: type) -> bool:
+        """Say whether the plugin has the methods of an extension point: `isinstance`, which takes 40 µs in 3.11."""
+        return all(hasattr(self.plugin, name) for name in _methods(point))
 
     @property
     def name(self) -> str:

@@ -105,22 +105,27 @@ class Profile:
     @cached_property
     def filters(self) -> tuple[EnabledPlugin, ...]:
         """The plugins with a filter."""
-        return tuple(enabled for enabled in self.plugins if isinstance(enabled.plugin, Filter))
+        return tuple(enabled for enabled in self.plugins if enabled.extends(Filter))
 
     @cached_property
     def prefilters(self) -> tuple[EnabledPlugin, ...]:
         """The plugins with a PreFilter."""
-        return tuple(enabled for enabled in self.plugins if isinstance(enabled.plugin, PreFilter))
+        return tuple(enabled for enabled in self.plugins if enabled.extends(PreFilter))
 
     @cached_property
     def prescoring(self) -> tuple[Any, ...]:
         """The plugins that read a pod's preferences before nodes are ranked."""
-        return tuple(enabled.plugin for enabled in self.plugins if isinstance(enabled.plugin, PreScore))
+        return tuple(enabled.plugin for enabled in self.plugins if enabled.extends(PreScore))
 
     @cached_property
     def scores(self) -> tuple[EnabledPlugin, ...]:
         """The plugins with a score; weight 0 disables a score."""
-        return tuple(enabled for enabled in self.plugins if isinstance(enabled.plugin, Score) and enabled.weight)
+        return tuple(enabled for enabled in self.plugins if enabled.extends(Score) and enabled.weight)
+
+    @cached_property
+    def postfilters(self) -> tuple[PostFilter, ...]:
+        """The plugins that try to make a node fit when none does."""
+        return tuple(enabled.plugin for enabled in self.plugins if enabled.extends(PostFilter))
 
     def active_plugins(self, spec: PodSpec, seen: Snapshot) -> ActivePlugins:
         """Return the plugins that are called for a pod with this spec, by what they declare as `skip_without`."""
@@ -157,7 +162,7 @@ class Profile:
             return not names or not present.isdisjoint(names)
 
         active = [enabled for enabled in self.plugins if is_active(enabled)]
-        prefilters = tuple((each.name, each.plugin.prefilter) for each in active if isinstance(each.plugin, PreFilter))
+        prefilters = tuple((each.name, each.plugin.prefilter) for each in active if each.extends(PreFilter))
         kept = {each.name for each in active if _declares(each.plugin, "template_fields")}
         kept_prefilters = kept | {each.name for each in active if _declares(each.plugin, "prefilter_fields")}
         fields = {
@@ -188,7 +193,7 @@ class Profile:
     @cached_property
     def lifted(self) -> frozenset[str]:
         """The names of the filter plugins without `column`."""
-        return frozenset(enabled.name for enabled in self.filters if not isinstance(enabled.plugin, ColumnFilter))
+        return frozenset(enabled.name for enabled in self.filters if not enabled.extends(ColumnFilter))
 
     @cached_property
     def fallible(self) -> frozenset[int]:
@@ -206,7 +211,7 @@ class Profile:
     @property
     def preempts(self) -> bool:
         """Whether a plugin has a PostFilter, so that pods may be evicted."""
-        return any(isinstance(enabled.plugin, PostFilter) for enabled in self.plugins)
+        return bool(self.postfilters)
 
     def plugin(self, name: str) -> object:
         """Return a plugin by its Kubernetes name or document name.

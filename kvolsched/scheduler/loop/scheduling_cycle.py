@@ -17,7 +17,7 @@ from ...world.apiserver import Write, key_of
 from ...world.component import TurnContext
 from ...world.digest import DIGEST_IGNORES
 from ...world.log import Delivery, Key
-from ..framework.extension_points import PostFilter, PostFilterResult
+from ..framework.extension_points import PostFilterResult
 from ..framework.judgement import Judgement, judge
 from ..framework.profile import Profile
 from ..framework.ranking import rank
@@ -234,13 +234,12 @@ def post_filter(pod: Pod, judgement: Judgement) -> PostFilterResult:
         return PostFilterResult()
     messages: list[str] = []
     nominated: str | None = None
-    for enabled in judgement.profile.plugins:
-        if isinstance(enabled.plugin, PostFilter):
-            result = enabled.plugin.postfilter(pod, judgement.seen, judgement)
-            if result.nominated:
-                return result
-            messages.append(result.message)
-            nominated = nominated if result.nominated is None else result.nominated
+    for plugin in judgement.profile.postfilters:
+        result = plugin.postfilter(pod, judgement.seen, judgement)
+        if result.nominated:
+            return result
+        messages.append(result.message)
+        nominated = nominated if result.nominated is None else result.nominated
     return PostFilterResult(", ".join(filter(None, messages)), nominated)
 
 
