@@ -111,6 +111,7 @@ def test_what_cannot_be_shown_says_why():
     """The drawer lists what it does not have, each with a reason and where people met it."""
     rest = drawer.not_shown()
 
+    assert rest
     assert [each.title for each in rest if not (each.reason and each.sources)] == []
 
 

@@ -62,8 +62,8 @@ def test_every_control_has_its_answer(opened):
 
 
 def test_a_field_that_is_left_out_is_a_choice_like_another(cluster):
-    """The button of a field without a value is marked when it is chosen, and can be chosen again."""
-    opened = cluster.whatif("skew", **{TAINTS_POLICY: [None, "Honor"]})
+    """The button of a field without a value is marked when it is chosen, and can be chosen again; no word stands for it."""
+    opened = cluster.whatif("skew", **{TAINTS_POLICY: [None, "Honor", "removed"]})
     button = opened.controls[TAINTS_POLICY]
     chosen = []
     for index in (1, 0):
@@ -71,6 +71,8 @@ def test_a_field_that_is_left_out_is_a_choice_like_another(cluster):
         chosen.append((button.index, *opened.values.values()))
 
     assert [(1, "Honor"), (0, None)] == chosen
+    button.index = 2
+    assert {"removed"} == {*opened.values.values()}
 
 
 def test_value_is_the_cluster_of_the_controls(opened):

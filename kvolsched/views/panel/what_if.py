@@ -34,7 +34,7 @@ FEW_NODES, FEW_PODS = 12, 30
 _PATIENCE, _BUDGET, _PAUSE = 0.15, 0.04, 0.03  # seconds: before a bar shows; of work on strips at a time; between
 _MOST_IDLE = 120.0  # seconds of work on strips that nobody asked for
 _PART, _IDLE_PART = 16, 4  # steps between two looks at the clock
-_REMOVED = "removed"  # a field that is left out, as a value of a control
+_REMOVED = object()  # a field that is left out, as a value of a control
 _MAX_BUTTONS = 4
 
 
