@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -31,15 +32,15 @@ class ClusterActs(ClusterCore):
             seconds: how long.
 
         Raises:
-            ValueError: the time is not positive.
+            ValueError: the time is not positive, or infinite.
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example", **{"kubernetes.io/gce-pd": {"delay": 60.0}})
         >>> c.wait(10).ended, c.now, len(c.objects("pv"))
         ('10 s of simulated time are over', 10.0, 0)
         """
-        if not seconds > 0:
-            raise ValueError(f"wait: seconds: {seconds:g}: must be greater than 0")
+        if not 0 < seconds < math.inf:
+            raise ValueError(f"wait: seconds: {seconds:g}: must be greater than 0, and finite")
         words = f"User waits {seconds:g} s."
         steps = tuple(self._taken(turns) for turns in self.world.pass_time(seconds, USER, words))
         return Run(steps, f"{seconds:g} s of simulated time are over")

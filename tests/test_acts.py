@@ -1,5 +1,7 @@
 """The acts of a user beside apply and delete: what kubectl does, in its words, each a step that `back` undoes."""
 
+import math
+
 import pytest
 
 import kvolsched
@@ -48,10 +50,11 @@ def test_waiting_ends_on_time(cluster):
     assert before == slow.digest()
 
 
-def test_waiting_for_no_time_is_refused(cluster):
-    """Nobody waits for no time, or less."""
-    with pytest.raises(ValueError, match="must be greater than 0"):
-        cluster.wait(0)
+@pytest.mark.parametrize("seconds", [0, -1, math.nan, math.inf])
+def test_waiting_for_no_time_or_for_ever_is_refused(cluster, seconds):
+    """Nobody waits for no time, or less; and no clock shows the end of time."""
+    with pytest.raises(ValueError, match="must be greater than 0, and finite"):
+        cluster.wait(seconds)
 
 
 # -- patch ----------------------------------------------------------------------------------------------------------
