@@ -87,7 +87,7 @@ class Process:
         self.define(component)
 
     def define(self, component: Component) -> None:
-        """Run a definition of the component, with empty views."""
+        """Run a definition of the component, whose views are then to be built (`rebuild`)."""
         self.component = component
         self.cursors = {kind: Note(component.name, CURSOR, kind) for kind in component.watches}
         self.pending: dict[str, int] = {}
@@ -96,7 +96,6 @@ class Process:
         self.watching = self.activation is None
         self.oldest_task: int | None = None
         self.contexts: list[tuple[Actor, TurnContext]] | None = None
-        self.reset()
 
     def reset(self) -> None:
         """Replace every view by an empty one."""

@@ -112,12 +112,17 @@ class Runtime:
 
     def add_components(self, components: Iterable[Component]) -> None:
         """Add components, which have seen nothing yet."""
-        processes = self.processes
-        for component in components:
-            self.components += (component,)
-            processes[component.name] = Process(self._definition(component), self.log)
-        self._register_all(processes)
-        self.rebuild()
+        added = tuple(components)
+        self.components += added
+        if "processes" not in self.__dict__:
+            return  # they will be built with all others
+        stored = self.log.by_kind()
+        for component in added:
+            process = self.processes[component.name] = Process(self._definition(component), self.log)
+            process.rebuild(stored)
+        self._register_all(self.processes)
+        if self.incremental_digest is not None:
+            self.incremental_digest = IncrementalDigest(self.log, self.processes)
 
     def replace_components(self, components: Iterable[Component]) -> None:
         """Replace components by others of the same names, which take over notes and cursors."""
