@@ -206,6 +206,40 @@ def test_a_cut_message_says_so():
     assert "was cut here" in found[1].rule
 
 
+@pytest.mark.parametrize(("paste", "read"), [
+    ("0/5 nodes are available: ...", [("0/5 nodes are available: ...", "", True)]),
+    ("0/5 nodes are available: …", [("0/5 nodes are available: …", "", True)]),
+    ("0/5 nodes are available", [("0/5 nodes are available", "", True)]),
+    ("0/5 nodes are available: 2 Insufficient cpu ...", [("Insufficient cpu", "NodeResourcesFit", False), ("...", "", True)]),
+    ("0/5 nodes are available: 2 Insufficient cpu, …", [("Insufficient cpu", "NodeResourcesFit", False), ("…", "", True)]),
+    ("0/5 nodes are available: 2 Insufficient cpu...", [("Insufficient cpu", "NodeResourcesFit", False), ("...", "", True)]),
+    ("0/5 nodes are available: 5 node(s) had…", [("node(s) had…", "", True)]),
+    ("0/5 nodes are available: 5 node(s) had volume node aff…", [("node(s) had volume node aff…", "VolumeBinding", True)]),
+    ("0/5 nodes are available: 5 node(s) had untolerated taint {a:...", [
+        ("node(s) had untolerated taint {a:...", "TaintToleration", True)]),
+    ("0/5 nodes are available: 3 node(s) ..., 2 Insufficient cpu.", [
+        ("node(s) ...", "", True), ("Insufficient cpu", "NodeResourcesFit", False)]),
+    ("0/5 nodes are available: 2 Insufficient cpu. preemption: ...", [
+        ("Insufficient cpu", "NodeResourcesFit", False), ("...", "", True)]),
+    ("…2 Insufficient cpu.", [("…", "", True), ("Insufficient cpu", "NodeResourcesFit", False)]),
+    ("0/5 nodes are available: [...] 2 Insufficient cpu [...]", [
+        ("[...]", "", True), ("Insufficient cpu", "NodeResourcesFit", False), ("[...]", "", True)]),
+    ('running PreBind plugin "VolumeBinding": binding volumes: ...', [
+        ('running PreBind plugin "VolumeBinding": binding volumes:', "kube-scheduler", False),
+        ("binding volumes:", "VolumeBinding", True)]),
+    ("pod has unbound immediate PersistentVolumeClaims…", [
+        ("pod has unbound immediate PersistentVolumeClaims", "VolumeBinding", False), ("…", "", True)]),
+    ("Waiting for 1 pods to be ready...", [("Waiting for 1 pods to be ready", "kubectl", False)]),
+])  # fmt: skip
+def test_a_paste_with_dots_is_read_as_far_as_it_goes(paste, read):
+    """What a cut paste holds is decoded, each place of a cut is said to be one, and dots that kubectl writes are none."""
+    found = decode(paste)
+
+    assert read == [(row.clause, row.plugin, row.cut) for row in found]
+    assert () == found.unknown
+    assert all("was cut here" in row.rule for row in found if row.cut)
+
+
 def test_pastes_of_several_lines():
     """Lines of `kubectl describe` are one message each; a line that a terminal wrapped goes on with the last."""
     paste = """Events:

@@ -24,6 +24,7 @@ class DecodedClause:
         next_line: the kubectl line that shows more; what the sentence does not name stands as `<pod>`.
         part: `nodes`, `preemption`, or `` for words about the whole pod, a claim or an event.
         known: whether the clause is in the table.
+        cut: whether the sentence was cut in or behind the clause.
         incidents: names of incidents that show it, the nearest first: `kvolsched.incident(name)` plays one.
     """
 
@@ -37,6 +38,7 @@ class DecodedClause:
     part: str = ""
     known: bool = True
     incidents: tuple[str, ...] = ()
+    cut: bool = False
 
     @property
     def where(self) -> str:
@@ -44,6 +46,11 @@ class DecodedClause:
         of = f" of {self.size}" if self.size is not None else ""
         counted = "" if self.count is None else f"{self.count}{of} node{'' if (self.size or self.count) == 1 else 's'}"
         return f"preemption: {counted}" if self.part == "preemption" and counted else counted or self.part
+
+    @property
+    def incidents_to_play(self) -> tuple[str, ...]:
+        """The incidents, but for words about preemption, which repeat what the nodes' reasons say."""
+        return self.incidents if self.part != "preemption" else ()
 
 
 @attrs.frozen(repr=False)
@@ -84,6 +91,6 @@ class Decoded(DrawnAnswer):
 def _labelled(row: DecodedClause) -> list[tuple[str, str]]:
     """Return the lines of a row with their labels; those without words are left out."""
     found = [("from", row.plugin), ("rule", row.rule), ("usually", row.cause)]
-    if row.incidents and row.part != "preemption":
-        found.append(("play", ", ".join(f'kvolsched.incident("{name}")' for name in row.incidents)))
+    if row.incidents_to_play:
+        found.append(("play", ", ".join(f'kvolsched.incident("{name}")' for name in row.incidents_to_play)))
     return [(label, words) for label, words in found if words]

@@ -13,11 +13,14 @@ import attrs
 from .answer import Decoded, DecodedClause
 from .meaning import ERROR_TYPES, FIELD, INNER, Meaning, fill_placeholders
 from .splitting import COUNTED, counted_clauses, messages
-from .table import CUT, MEANINGS, UNKNOWN
+from .table import CUT, CUT_SUMMARY, MEANINGS, UNKNOWN
 
 MAX_LENGTH = 10_000  # characters of a paste; an event's message has 1024 at most
 MAX_DEPTH = 6  # sentences within sentences
-SUMMARY = re.compile(r"(?P<fit>\d{1,9})/(?P<size>\d{1,9}) nodes are available: ?(?P<body>.*)\Z", re.DOTALL)
+SUMMARY = re.compile(r"(?P<fit>\d{1,9})/(?P<size>\d{1,9}) nodes are available(?:: ?|\Z)(?P<body>.*)\Z", re.DOTALL)
+ELLIPSIS = r"(?:\[ ?)?(?:\.{3,6}|…)(?: ?\])?"
+CUT_BEFORE = re.compile(rf"{ELLIPSIS}[ ,;]{{0,3}}")
+CUT_AFTER = re.compile(rf"[ ,;]{{0,3}}{ELLIPSIS}[ .,;]{{0,3}}\Z")
 TAIL = re.compile(r"(?:\A|\. )(?P<tail>(?:no new claims to deallocate|preemption: |not found\Z).*)\Z", re.DOTALL)
 CLAIMS, PREEMPTION = "no new claims to deallocate", "preemption: "
 REPEATED = re.compile(r"(?P<text>.*\S) \(repeated (?P<count>\d{1,9}) times\)\Z", re.DOTALL)
@@ -42,8 +45,8 @@ def decode(sentence: str) -> Decoded:
     """Explain a pasted sentence of kube-scheduler, a controller, the kubelet or the API server; no cluster is needed.
 
     kubectl's columns before the message may stand there, and several lines of `kubectl describe`. A clause that is in
-    no row of the table is quoted and said to be unknown. A name in the paste is put into the kubectl line only if it is
-    a name that Kubernetes allows.
+    no row of the table is quoted and said to be unknown; where dots say that the sentence was cut, a row says so. A
+    name in the paste is put into the kubectl line only if it is a name that Kubernetes allows.
 
     Args:
         sentence: the text, of at most 10,000 characters.
@@ -79,13 +82,21 @@ def _read(text: str, place: Place) -> Iterator[DecodedClause]:
     if place.depth > MAX_DEPTH:
         yield _row(UNKNOWN, text, place, known=False)
         return
+    begun = CUT_BEFORE.match(text)
+    if begun is not None and begun.end() < len(text):
+        yield _cut_row(begun[0], place)
+        text = text[begun.end() :]
     repeated = REPEATED.match(text)
     if repeated is not None:
         yield from _read(repeated["text"], attrs.evolve(place, count=int(repeated["count"])))
         return
     summary = SUMMARY.match(text)
     if summary is not None:
-        yield from _read_summary(summary["body"], attrs.evolve(place, size=int(summary["size"])))
+        place = attrs.evolve(place, size=int(summary["size"]))
+        if CUT_AFTER.sub("", summary["body"]).strip(" ."):
+            yield from _read_summary(summary["body"], place)
+        else:
+            yield _cut_row(text, place)
     elif text.startswith("[") and text.endswith("]") and not place.depth:
         for part in text[1:-1].split(", "):
             yield from _read(part, attrs.evolve(place, depth=place.depth + 1))
@@ -100,11 +111,13 @@ def _read_summary(body: str, place: Place) -> Iterator[DecodedClause]:
     tail = TAIL.search(body)
     front = body[: tail.start()] if tail is not None else body
     part, deeper = place.part or "nodes", place.depth + 1
+    begun = CUT_BEFORE.match(front)
+    if begun is not None and begun.end() < len(front):
+        yield _cut_row(begun[0], place)
+        front = front[begun.end() :]
     for count, clause in counted_clauses(front) if front.strip(" .") else ():
         here = part if count is not None else place.part
-        at_end = tail is None and body.endswith(clause)
-        cut = at_end and clause.endswith("...")
-        yield from _read(clause, attrs.evolve(place, part=here, count=count, depth=deeper, cut=cut))
+        yield from _read(clause, attrs.evolve(place, part=here, count=count, depth=deeper))
     if tail is not None:
         yield from _read_tail(tail["tail"], place)
 
@@ -118,30 +131,36 @@ def _read_tail(tail: str, place: Place) -> Iterator[DecodedClause]:
         return
     within = tail.removeprefix(PREEMPTION)
     part = "preemption" if within != tail else place.part
-    cut = within.endswith("...")
-    yield from _read(within, attrs.evolve(place, part=part, count=None, depth=place.depth + 1, cut=cut))
+    yield from _read(within, attrs.evolve(place, part=part, count=None, depth=place.depth + 1))
 
 
 def _look_up(text: str, place: Place) -> Iterator[DecodedClause]:
-    """Yield the row of a clause, and the rows of the sentences within it."""
-    plain = text.strip().rstrip(". ")
+    """Yield the row of a clause, the rows of the sentences within it, and one that says so if it was cut."""
+    dots = CUT_AFTER.search(text)
+    plain = (text if dots is None else text[: dots.start()]).strip().rstrip(". ")
+    cut = place.cut or dots is not None
     for meaning in MEANINGS:
         words = meaning.read(plain)
         if words is None:
             continue
         names = {**place.names, **words}
-        yield _row(meaning, plain, attrs.evolve(place, names=names))
+        last = _row(meaning, plain, attrs.evolve(place, names=names))
+        yield last
         for name, inner in words.items():
             if name.startswith(INNER):
-                deeper = attrs.evolve(place, names=names, depth=place.depth + 1, count=None)
-                yield from _read_inner(inner, deeper)
+                deeper = attrs.evolve(place, names=names, depth=place.depth + 1, count=None, cut=cut)
+                for last in _read_inner(inner, deeper):
+                    yield last
+        # kubectl itself ends some sentences with three dots; they follow their word without a blank.
+        if dots is not None and not last.cut and (place.size is not None or not dots[0].startswith("...")):
+            yield _cut_row(dots[0], attrs.evolve(place, count=None))
         return
     if COUNTED.match(text) and not place.part and not place.depth:
         yield from _read_summary(text, place)
     elif (summary := SUMMARY.search(text)) is not None and not place.depth:
         yield from _read_with_front(text, summary.start(), place)
-    elif place.cut or (not place.part and text.endswith(" ...")):
-        yield _row(CUT, text.strip(), place)
+    elif cut:
+        yield _cut_row(text, place, plain)
     elif plain:
         yield _row(UNKNOWN, plain, place, known=False)
 
@@ -170,6 +189,18 @@ def _read_inner(inner: str, place: Place) -> Iterator[DecodedClause]:
         part = part.removesuffix("]") if inner.startswith("[") and end == len(inner) else part
         if part:
             yield from _look_up(part, place)
+
+
+def _cut_row(clause: str, place: Place, plain: str = "") -> DecodedClause:
+    """Return the row of a clause that was cut: with the rule of the only sentence that begins so, if there is one."""
+    clause = clause.strip(" ,;")
+    begun = [meaning for meaning in MEANINGS if plain and meaning.may_begin(plain)]
+    if len(begun) == 1:
+        row = _row(begun[0], clause, place)
+        return attrs.evolve(row, rule=f"{CUT.rule} Only one known sentence begins so: {row.rule}", cut=True)
+    part = place.part if place.count is not None else ""
+    row = _row(CUT if place.size is None else CUT_SUMMARY, clause, attrs.evolve(place, part=part))
+    return attrs.evolve(row, cut=True)
 
 
 def _row(meaning: Meaning, clause: str, place: Place, *, known: bool = True) -> DecodedClause:

@@ -15,6 +15,7 @@ import attrs
 
 PLACEHOLDER = re.compile(r"<<(?P<inner>\w+)>>|<(?P<word>\w+)(?P<free>…)?>")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}\Z")
+LONG_FRONT = 12  # characters before a placeholder that tell a sentence from others
 INNER = "inner_"  # the names of groups that hold another sentence begin so
 ERROR_TYPES = (
     "Invalid value|Forbidden|Required value|Unsupported value|Duplicate value|Too many|Too long|May not be more than"
@@ -56,6 +57,12 @@ class Meaning:
             if found is not None:
                 return {name: word for name, word in found.groupdict().items() if word is not None}
         return None
+
+    def may_begin(self, text: str) -> bool:
+        """Whether one of the sentences begins so: with the text, or as the text does up to its first placeholder."""
+        fronts = [(sentence, PLACEHOLDER.split(sentence, maxsplit=1)[0]) for sentence in self.sentences]
+        return any(sentence.startswith(text) or (len(front) >= LONG_FRONT and text.startswith(front))
+                   for sentence, front in fronts)  # fmt: skip
 
 
 def as_expression(sentence: str) -> str:

@@ -18,6 +18,8 @@ class ClauseRow:
         rule, cause, command: the rule, its usual cause and the kubectl line that shows more.
         decides: whether it says why nodes are rejected, unlike words about preemption or device claims.
         known: whether the table has it.
+        incidents: the names of incidents that show it, the nearest first.
+        cut: whether the sentence was cut in it or behind it.
     """
 
     number: int
@@ -33,6 +35,8 @@ class ClauseRow:
     command: str
     decides: bool
     known: bool
+    incidents: tuple[str, ...] = ()
+    cut: bool = False
 
 
 @frozen

@@ -8,7 +8,7 @@ import pytest
 from kvolsched import decode
 from kvolsched.views.drawing.figure import WIDTHS
 from kvolsched.views.fill.decode import rows_of
-from kvolsched.views.pictures.decode import draw
+from kvolsched.views.pictures.decode import draw, reading
 
 from .text_boxes import misplaced
 
@@ -19,6 +19,7 @@ BOTH = ("0/5000 nodes are available: 1200 Insufficient cpu, 3000 Insufficient me
         "{gpu: true}, 400 node(s) were unschedulable, 300 vendor says <script>no</script>.")  # fmt: skip
 WHOLE = "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims."
 LONG = "0/2 nodes are available: 2 node(s) had untolerated taint {" + "example.com/" + "x" * 120 + ": y}."
+CUT = "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had…"
 DOCUMENTED = (Path(__file__).parent.parent / "documented_sentences.txt").read_text(encoding="utf-8").splitlines()
 
 
@@ -61,7 +62,7 @@ def test_every_clause_is_marked_where_it_stands():
             assert clause.clause in rows.sentence[clause.start : clause.end]
 
 
-@pytest.mark.parametrize("sentence", [TWO, BOTH, WHOLE, LONG, *DOCUMENTED[::17]])
+@pytest.mark.parametrize("sentence", [TWO, BOTH, WHOLE, LONG, CUT, *DOCUMENTED[::17]])
 def test_no_words_overlap_or_leave_the_picture(sentence):
     """At every width of a figure all words stand apart, inside it, and no word of a stranger is markup."""
     rows = rows_of(decode(sentence))
@@ -85,3 +86,21 @@ def test_an_answer_shows_its_picture_and_prints_its_lines():
     found = decode(TWO)
     assert repr(found) == repr(found.figure())
     assert {"application/javascript", "text/plain"} <= set(found._repr_mimebundle_())
+
+
+def test_the_picture_names_the_incidents_that_the_text_names():
+    """The incidents of each clause stand in its row and in the words of the picture."""
+    found = decode("pod/web-0: 0/2 nodes are available: 2 node(s) had volume node affinity conflict.")
+    rows = rows_of(found)
+    names = [name for row in found for name in row.incidents_to_play]
+    svg = draw(rows, 940)
+
+    assert len(names) >= 2
+    assert [] == [name for name in names if f"kvolsched.incident(&quot;{name}&quot;)" not in svg.replace('"', "&quot;")]
+    assert [] == [name for name in names if name not in reading(rows)]
+
+
+def test_a_cut_sentence_says_so_in_its_picture():
+    """The words of the picture say where the sentence was cut, and one cut before any reason says that instead."""
+    assert "node(s) had…  cut here" in reading(rows_of(decode(CUT)))
+    assert "The sentence was cut before any rule" == rows_of(decode("0/5 nodes are available: ...")).headline

@@ -6,6 +6,8 @@ provisioners and the kubelet, `workloads` the other controllers and nodes, `refu
 
 from __future__ import annotations
 
+import attrs
+
 from ..meaning import Meaning
 from .nodes import NODES
 from .pods import PODS
@@ -15,11 +17,14 @@ from .workloads import WORKLOADS
 
 MEANINGS: tuple[Meaning, ...] = (*NODES, *PODS, *VOLUMES, *WORKLOADS, *REFUSALS)
 CUT = Meaning(
-    "kube-scheduler",
+    "",
     (),
-    "The message is longer than an event may be and was cut here.",
-    "Many different reasons, or long names, in one sentence.",
-    "kubectl get pod <pod> -n <namespace> -o jsonpath='{.status.conditions}'",
+    "The sentence was cut here: what else it said is not in the paste.",
+    "An event keeps 1,024 characters of a message; tables, chats and alerts shorten it further.",
+    "kubectl get events -n <namespace> -o custom-columns=OBJECT:.involvedObject.name,MESSAGE:.message",
+)
+CUT_SUMMARY = attrs.evolve(
+    CUT, next_line="kubectl get pod <pod> -n <namespace> -o jsonpath='{.status.conditions[*].message}'"
 )
 UNKNOWN = Meaning(
     "",
@@ -29,4 +34,4 @@ UNKNOWN = Meaning(
     "",
 )
 
-__all__ = ["CUT", "MEANINGS", "UNKNOWN"]
+__all__ = ["CUT", "CUT_SUMMARY", "MEANINGS", "UNKNOWN"]

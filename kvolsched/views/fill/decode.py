@@ -39,7 +39,7 @@ def _clauses(decoded: Decoded) -> tuple[ClauseRow, ...]:
         decides = row.part != "preemption" and plugin not in NO_BLAME
         found.append(ClauseRow(
             number, row.clause, start, end, row.where, row.plugin, sign, family if decides else "none", row.rule,
-            row.cause, row.next_line, decides, row.known,
+            row.cause, row.next_line, decides, row.known, row.incidents_to_play, row.cut,
         ))  # fmt: skip
     return tuple(found)
 
@@ -118,6 +118,8 @@ def _headline(clauses: tuple[ClauseRow, ...], gates: tuple[SieveStage, ...], siz
         shares[0] = shares[0].replace(" at ", f" {'node' if stopping[0].most == 1 else 'nodes'} at ", 1)
         return f"{count.capitalize()} plugins share the blame: {', '.join(shares)}"
     writers = list(dict.fromkeys(clause.plugin for clause in clauses if clause.plugin))
+    if clauses and clauses[-1].cut and not writers:
+        return "The sentence was cut before any rule"
     if not writers:
         return "No rule is known for this sentence" if clauses else "Nothing to decode"
     unknown = sum(not clause.known for clause in clauses)

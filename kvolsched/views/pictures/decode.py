@@ -316,6 +316,11 @@ def _row(clause: ClauseRow, y: float, width: int, first: float, gap: float, half
     else:
         cause, high = paragraph(x, y + middle + 4, clause.cause, half, "k-m k-quiet", 12)
         middle += high + 4
+    if clause.incidents:
+        play = "play " + ", ".join(f'kvolsched.incident("{name}")' for name in clause.incidents)
+        wide = 2 * half + gap if width >= WIDE else half
+        told_too, high = paragraph(x, y + middle + 4, play, wide, "k-q", 11)
+        told, middle = told + told_too, middle + high + 4
     command, high = "", 0.0
     if clause.command:
         at, below, room = (width - last, y, last) if last else (x, y + middle + 6, half)
@@ -336,6 +341,8 @@ def reading(rows: DecodedSentence) -> str:
     for clause in rows.clauses:
         counted = f"{clause.count}: " if clause.count else ""
         who = f"{clause.letter} {clause.plugin}".strip() if clause.known else "no rule known"
+        who = f"{who}, cut here".removeprefix(", ") if clause.cut else who
         then = f"  next: {clause.command}" if clause.command else ""
-        lines.append(f"{clause.number}  {counted}{clause.clause}  {who}{then}")
+        played = f"  play: {', '.join(clause.incidents)}" if clause.incidents else ""
+        lines.append(f"{clause.number}  {counted}{clause.clause}  {who}{then}{played}")
     return "\n".join(lines)
