@@ -144,7 +144,8 @@ def check(
         manifests: a file, a directory, a text or plain data, or a list of these: pods, workloads, and what they need.
         cluster: the cluster's objects, in the same forms: what `kubectl get -o yaml` wrote.
         without: label selectors of nodes. For each, its nodes stop after the pods have theirs, and the question is
-            where the pods that are made again go. `zone=a` is short for `topology.kubernetes.io/zone=a`.
+            where the pods that are made again go. `zone=a` is short for `topology.kubernetes.io/zone=a`, and `zone`
+            (or `region`, `host`) alone asks for each of them in turn.
         revision: the rules.
 
     Raises:
@@ -173,7 +174,7 @@ def check(
     mine = [key for key in mine if key.kind == "Pod" or key.kind in WORKLOADS]
     if not mine:
         raise UnreadableCheck("nothing in the manifests makes a pod: give pods or workloads such as a Deployment")
-    selectors = [_selector(each) for each in without]
+    selectors = [selector for each in without for selector in _selectors(each, found)]
     for each in selectors:
         chosen_nodes(found.world.log, [each])  # refuses what chooses none before anything runs
     unfinished = _run_on(found)
@@ -187,10 +188,14 @@ def _sources(given: Any) -> list[Any]:
     return list(given) if several else [given]
 
 
-def _selector(text: str) -> str:
-    """Return a selector with its short key in full."""
+def _selectors(text: str, cluster: Cluster) -> list[str]:
+    """Return a selector with its short key in full; a short key alone is a selector for each value that nodes have."""
     key, equals, value = text.partition("=")
-    return f"{SHORT_KEYS.get(key.strip(), key)}{equals}{value}"
+    full = SHORT_KEYS.get(key.strip(), key)
+    if equals or full == key:
+        return [f"{full}{equals}{value}"]
+    labels = [node.metadata.labels for node in cluster.objects("nodes")]
+    return [f"{full}={value}" for value in sorted({each[full] for each in labels if full in each})] or [full]
 
 
 def _run_on(cluster: Cluster) -> str:

@@ -258,7 +258,8 @@ def why(dump: Sources, pod: str, revision: str, fixed: bool, most: int,  # noqa:
 @click.argument("manifests", nargs=-1, required=True, type=SOURCE)
 @click.option("--cluster", "dump", multiple=True, required=True, metavar="DUMP", type=SOURCE,
               help="The cluster: what `kubectl get -o yaml` wrote.")
-@click.option("--without", multiple=True, metavar="SELECTOR", help="Also stop these nodes: --without zone=a.")
+@click.option("--without", multiple=True, metavar="SELECTOR",
+              help="Also stop these nodes: --without zone=a; --without zone: each zone in turn.")
 @click.option("--revision", type=click.Choice(list(REVISIONS)), default="upstream", help="Rules that judge.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 def check_(manifests: Sources, dump: Sources, without: tuple[str, ...], revision: str,

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .api.kinds.kind import find_kind
+from .api.kinds.selector import LabelSelector
 from .api.text.label_selector import read_label_selector
-from .api.unknown_name import unknown_name
+from .api.unknown_name import UnknownName, unknown_name
 from .controllers import kubelet, node_lifecycle
 from .world.log import Key, Log, Note
 from .world.references import matching_keys
@@ -25,7 +26,8 @@ def chosen_nodes(log: Log, which: Sequence[str]) -> list[str]:
     """Return the names of the nodes that names and label selectors choose, sorted.
 
     Raises:
-        UnknownName: a name names no node, or a selector chooses none; the message lists the nodes. It is a KeyError.
+        UnknownName: a name names no node, or a selector chooses none; the message lists the nodes, or the values or
+            labels that nodes have. It is a KeyError.
         ValueError: a selector cannot be read.
     """
     nodes = {key.name: obj for key, obj in log.objects.items() if key.kind == NODE}
@@ -36,13 +38,34 @@ def chosen_nodes(log: Log, which: Sequence[str]) -> list[str]:
             continue
         selector = read_label_selector(text) if any(sign in text for sign in "=!(<>, ") or "." in text else None
         found = [n for n, node in nodes.items() if selector is not None and selector.matches(node.metadata.labels)]
+        if not found and selector is not None:
+            raise _no_node_with(selector, [node.metadata.labels for node in nodes.values()], text)
         if not found:
-            name = text.rpartition("/")[2] if "=" not in text else text
+            name = text.rpartition("/")[2]
             looked_for = f"node/{text.removeprefix('node/')}"
             raise unknown_name(looked_for, name, [f"node/{n}" for n in sorted(nodes)], plural="nodes",
                                compared=lambda shown: shown.removeprefix("node/"))  # fmt: skip
         chosen.update(found)
     return sorted(chosen)
+
+
+def _value_of(label: str) -> str:
+    return label.partition("=")[2]
+
+
+def _no_node_with(selector: LabelSelector, labels: Sequence[Mapping[str, str]], text: str) -> UnknownName:
+    """Return the error about a selector without nodes: which label or value no node has, and those that there are."""
+    keys = sorted({key for each in labels for key in each})
+    for part in selector.match_expressions:
+        if part.operator not in ("DoesNotExist", "NotIn") and part.key not in keys:
+            return unknown_name(f"node has the label {part.key}", part.key.rpartition("/")[2], keys, plural="labels",
+                                compared=lambda shown: shown.rpartition("/")[2])  # fmt: skip
+        if part.operator == "In" and not any(part.matches(each) for each in labels):
+            values = sorted({each[part.key] for each in labels if part.key in each})
+            wanted = part.values[0] if part.values else ""
+            return unknown_name(f"node has {part.key}={', '.join(part.values)}", wanted,
+                                [f"{part.key}={value}" for value in values], compared=_value_of)
+    return UnknownName(f"no node has the labels {text}")
 
 
 def stop(world: Simulation, which: Sequence[str]) -> None:

@@ -73,6 +73,24 @@ def test_the_loss_of_a_zone():
     assert 1 == found.exit_code
 
 
+def test_a_zone_that_there_is_not(files):
+    """A zone or label that no node has is refused with those that there are, before anything runs."""
+    files_ = files("app.yaml", [APP]), "--cluster", files("cluster.yaml", NODES)
+
+    there = "topology.kubernetes.io/zone=a, topology.kubernetes.io/zone=b"
+    unknown = (2, f"Error: no node has topology.kubernetes.io/zone=c; there are: {there}\n")
+    assert unknown == run(*files_, "--without", "zone=c")
+    assert "did you mean topology.kubernetes.io/zone?" in run(*files_, "--without", "zoone=a")[1]
+    assert "no node has the label topology.kubernetes.io/region; there are: " in run(*files_, "--without", "region")[1]
+
+
+def test_each_zone_in_turn(files):
+    """A short key alone is a run for each of its values, so that one word says which zones may be lost."""
+    found = check([make.deployment(replicas=1, cpu="1")], NODES, without=["zone"])
+
+    assert ["", f"{make.ZONE}=a", f"{make.ZONE}=b"] == [each.without for each in found.placements]
+
+
 def test_what_nobody_makes_again_does_not_survive():
     """A lone pod, and one of a StatefulSet, stay Terminating on a stopped node; their placement does not fit."""
     lone = check([APP], NODES, without=["zone=a"])

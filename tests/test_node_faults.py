@@ -190,7 +190,9 @@ def test_a_restarted_kubelet_still_reports(running):
 
 @pytest.mark.parametrize(("which", "message"), [
     (["c1"], "no node/c1; there are: node/a1, node/a2, node/b1"),
-    (["topology.kubernetes.io/zone=c"], "no node/topology.kubernetes.io/zone=c; there are"),
+    (["topology.kubernetes.io/zone=c"], "zone=c; there are: topology.kubernetes.io/zone=a, topology.kubernetes.io/zone=b"),
+    (["zone in (a, b)"], "no node has the label zone; there are: .*; did you mean topology.kubernetes.io/zone?"),
+    (["topology.kubernetes.io/zone=a,topology.kubernetes.io/zone=b"], "no node has the labels topology"),
     ([], "name the nodes to stop"),
 ])  # fmt: skip
 def test_nodes_that_are_not_there_are_one_sentence(running, which, message):
