@@ -232,8 +232,12 @@ class Log:
             versions = (obj.metadata.resource_version for key, obj in self.objects.items() if key[0] == kind)
             if any(version <= self.base for version in versions):
                 return start
-            if any(self.changes[place - self.base].old is not None for place in self.changes.by_kind.get(kind, ())):
-                return start  # an object that was there at `base` and has changed since
+            created: set[LogKey] = set()
+            for place in self.changes.by_kind.get(kind, ()):
+                change = self.changes[place - self.base]
+                if change.old is not None and change.key not in created:
+                    return start  # an object that was there at `base` and has changed since
+                created.add(change.key)
         places = self.changes.by_kind.get(kind)
         if not places or places[-1] < start:
             return None

@@ -75,3 +75,16 @@ def test_an_object_that_was_there_before_a_restored_log_is_listed_after_it_chang
 
     assert 0 == log.first_change("Pod", 0)
     assert log.first_change("Node", 0) is None
+
+
+def test_an_object_made_and_changed_after_a_restored_log_is_gone_when_both_are_taken_back():
+    """Its creation is the first change; once that is undone nothing of its kind is left to be listed."""
+    key, made = Key("Pod", "default", "p"), evolve_parts(pod("p"), metadata={"resource_version": 11})
+    log = Log()
+    log.restore({}, {}, (), 10)
+    log.write(key, made)
+    log.write(key, evolve_parts(made, metadata={"resource_version": 12}))
+
+    assert 10 == log.first_change("Pod", 0)
+    log.seek(10)
+    assert log.first_change("Pod", 0) is None
