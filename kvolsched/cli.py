@@ -33,6 +33,7 @@ from .scenario import ScenarioError, load, scenario, scenario_names
 from .templates import ParameterError
 
 MAX_WIDTH = 100  # of printed tables
+INTERRUPTED = 130  # exit code of what Ctrl-C ended, as shells have it
 LAGS = ["none", "ordered", "per kind"]
 Sources = Sequence[Path | NamedText]
 
@@ -147,13 +148,23 @@ def run(name: str, revision: str | None, seed: int | None, settings: tuple[str, 
 @main.command()
 @click.argument("name")
 @click.option("--revision", type=click.Choice(list(REVISIONS)), default=None, help="Rules to run it under.")
-@click.option("--lag", type=click.Choice(LAGS), default="ordered", help="How watches may lag.")
-@click.option("--max-states", type=int, default=200_000, help="The most states to visit.")
-def explore(name: str, revision: str | None, lag: str, max_states: int) -> None:
-    """Search every order of turns of the scenario NAME for a state in which it is stuck."""
-    found = _load_scenario(name, revision, None).explore(lag=lag, max_states=max_states)
+@click.option("--lag", type=click.Choice(LAGS), default="ordered", show_default=True, help="How watches may lag.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=30, show_default=True, help="The longest search.")
+@click.option("--max-states", type=int, default=200_000, show_default=True, help="The most states to visit.")
+def explore(name: str, revision: str | None, lag: str, seconds: float, max_states: int) -> None:
+    """Search every order of turns of the scenario NAME for a state in which it is stuck.
+
+    Exits with 0 if none was found, 1 if one was, and 130 if Ctrl-C stopped the search.
+    """
+    cluster = _load_scenario(name, revision, None)
+    most = f"for at most {seconds:g} s or {max_states:,} states"
+    fewer = "" if lag == "none" else "; --lag none has far fewer states"
+    say(f"Searching every order of turns of {name} {most}{fewer}; Ctrl-C ends it with what was found.", err=True)
+    found = cluster.explore(lag=lag, seconds=seconds, max_states=max_states)
     say(repr(found))
-    sys.exit(1 if found.counterexample else 0)
+    if not (found.exhausted or found.counterexample or found.ended):
+        say(f"More time or states: --seconds {max(60, 10 * seconds):g} --max-states {10 * max_states}.", err=True)
+    sys.exit(INTERRUPTED if found.ended == "interrupted" else 1 if found.counterexample else 0)
 
 
 @main.command()

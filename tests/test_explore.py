@@ -1,17 +1,20 @@
 """The explorer on toy components: it finds a lost update, a deadlock, a crash between two writes, and proves cures."""
 
 import os
+import re
 import subprocess
 import sys
 
 import attrs
 import pytest
+from click.testing import CliRunner
 from world.toy_components import CLAIMER, create, pod, relabel, world
 
-from kvolsched import Cluster, make
+from kvolsched import Cluster, make, scenario
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.workload import Namespace
-from kvolsched.explore import Crash, Refuse, UserAct, explore, versions_grow
+from kvolsched.cli import main
+from kvolsched.explore import Crash, Refuse, UserAct, expansion, explore, versions_grow
 from kvolsched.views.fill.turns import search_rows
 from kvolsched.world.apiserver import Write, key_of
 from kvolsched.world.component import Component
@@ -354,7 +357,6 @@ def test_wrong_words_are_told():
 
 def test_an_interrupt_returns_what_was_visited(monkeypatch):
     """Ctrl-C during a search loses nothing: the result says that it is not exhausted."""
-    from kvolsched.explore import expansion
     expand, calls = expansion.Expander.expand, []
 
     def stop(self, *args):
@@ -369,6 +371,39 @@ def test_an_interrupt_returns_what_was_visited(monkeypatch):
     assert result.counterexample is None
     assert not result.exhausted
     assert result.states > 1
+
+
+def test_the_command_says_what_was_found_when_it_is_interrupted(monkeypatch):
+    """Ctrl-C ends `kvolsched explore` with the visited states, that none of them fails, and the code 130."""
+    expand, calls = expansion.Expander.expand, []
+
+    def stop(self, *args):
+        calls.append(args)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return expand(self, *args)
+
+    monkeypatch.setattr(expansion.Expander, "expand", stop)
+    stopped = CliRunner().invoke(main, ["explore", "zonal-example"])
+
+    assert 130 == stopped.exit_code
+    assert re.search(r"Not exhausted \(interrupted\): \d+ states, \d+ transitions, .*; no failure in the", stopped.stdout)
+
+
+def test_the_command_says_how_long_it_takes_at_most():
+    """Before the search its bounds stand on standard error, and after a bound how to go further."""
+    ended = CliRunner().invoke(main, ["explore", "zonal-example", "--seconds", "0"])
+    whole = CliRunner().invoke(main, ["explore", "zonal-example", "--lag", "none"])
+
+    assert "for at most 0 s or 200,000 states; --lag none has far fewer states" in ended.stderr
+    assert (0, True) == (ended.exit_code, "More time or states: --seconds 60 --max-states 2000000" in ended.stderr)
+    assert "fewer states" not in whole.stderr
+    assert (0, True) == (whole.exit_code, whole.stdout.startswith("Exhausted: "))
+
+
+def test_a_search_over_pods_that_come_and_go_reaches_the_states_it_foretold():
+    """A scenario whose Deployment makes pods after the search's start is searched without an error."""
+    assert 400 <= scenario("zones").explore(max_states=400, progress=False).states
 
 
 def test_an_error_in_an_actor_says_where_it_was():

@@ -29,6 +29,7 @@ from .named import NamedObjects
 from .transitions import ChosenFault, Transition
 from .workers import Crew, Level
 
+SHOWN_AT_ONCE = 20  # new states; the progress bar need not move for fewer
 SMALLEST_LEVEL = 24  # states; smaller levels are expanded here, which is faster than sending them
 
 class StateGraph:
@@ -160,7 +161,8 @@ class Search:
             self._next = []
             for state, waiting, found in self._expansions(level):
                 self._merge(state, waiting, found)
-                if len(self.graph.reached_by) - bar.n > 200:
+                if len(self.graph.reached_by) - bar.n > SHOWN_AT_ONCE:
+                    bar.set_postfix(depth=waiting.depth + 1, refresh=False)
                     bar.update(len(self.graph.reached_by) - bar.n)
                 if self.violation:
                     return True
