@@ -1,5 +1,6 @@
 """Fixes of pending pods: each makes its pod schedulable, on recorded cases and on recorded dumps."""
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import attrs
 import pytest
 from click.testing import CliRunner
 
-from kvolsched import Cluster
+from kvolsched import Cluster, incident
 from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.cli import main
@@ -379,3 +380,16 @@ def test_the_command_line():
 
     assert 0 == done.exit_code, done.output
     assert repr(dump("shop").fix("demo/reports")) in done.output
+
+
+@pytest.mark.parametrize(("name", "pod"), [("two-volumes-one-pool", "db"), ("largest-volume-is-smaller", "db-0")])
+def test_a_fix_speaks_only_of_claims_that_are_there_or_that_it_creates(name, pod):
+    """A volume for the copy of a claim is not told beside the volume for the claim itself."""
+    fixes = incident(name).play().fix(pod)
+    claims = {each.metadata.name for each in incident(name).play().objects("pvc")}
+
+    for fix in fixes:
+        made = {change.key.name for change in fix.changes if change.key.kind == "PersistentVolumeClaim"}
+        named = set(re.findall(r"claim ([a-z0-9-]+)", fix.words))
+        assert named <= claims | made, fix.words
+    assert len({fix.words.replace("-wait", "") for fix in fixes}) == len(fixes)

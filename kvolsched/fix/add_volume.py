@@ -49,6 +49,8 @@ def add_volume(
     name = name or claim.spec.volume_name or f"{claim.metadata.name}-more"
     if trial.get("PersistentVolume", name) is not None:
         return
+    if not bind and not trial.is_stored(claim):
+        return  # the same volume for the claim that this one replaces says as much with fewer edits
     driver = _driver_of(claim, trial)
     labels = topology_labels(node, driver, trial) if node is not None and not bind else {}
     affinity = None

@@ -59,7 +59,7 @@ def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:
     found = {name: trial.get("PersistentVolumeClaim", name, pod.metadata.namespace) for name in names}
     claims = [claim for claim in found.values() if claim is not None]
     missing = [name for name, claim in found.items() if claim is None]
-    if not claims or len(found) < 2:
+    if not claims or len(found) < 2 or not all(map(trial.is_stored, claims)):
         return
     classes = delayed_classes(trial)
     if not classes:
@@ -159,7 +159,7 @@ def _replace_one_claim(
 ) -> Iterator[Edit]:
     """Yield the edit that replaces one claim of the pod, after other changes."""
     name, other = claim.metadata.name, _replacement_name(claim)
-    if name in named_claims(trial.pod) and not _is_claim_name_taken(other, trial):
+    if name in named_claims(trial.pod) and trial.is_stored(claim) and not _is_claim_name_taken(other, trial):
         all_changes = [*changes, ObjectChange(None, _claim_like(claim, other, of_class))]
         words = f"use a new claim {other} {words}"
         yield _replacement_edit(trial, {name: other}, words, CLAIM_COST + len(changes), all_changes)
@@ -167,7 +167,8 @@ def _replace_one_claim(
 
 def _replace_with_new_volumes(claims: Sequence[PersistentVolumeClaim], trial: TrialCluster) -> Iterator[Edit]:
     """Yield the edit that replaces claims of the pod by claims without a class, each with a new volume."""
-    replaced = [claim for claim in claims if claim.metadata.name in named_claims(trial.pod)]
+    named = named_claims(trial.pod)
+    replaced = [claim for claim in claims if claim.metadata.name in named and trial.is_stored(claim)]
     others = {claim.metadata.name: _replacement_name(claim) for claim in replaced}
     if not others or any(_is_claim_name_taken(other, trial) for other in others.values()):
         return

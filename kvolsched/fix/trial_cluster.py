@@ -16,6 +16,7 @@ from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import Judgement, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.why.demands import Demand, demands, group_nodes_by_demands, node_with_most_left
+from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Key
 
 from .edit import ObjectChange
@@ -29,6 +30,7 @@ class TrialCluster:
     def __init__(self, objects: Mapping[Key, Any], pod: Key, profile: Profile,
                  kept: KeptSnapshot | None = None) -> None:
         self.objects = {key: obj for key, obj in objects.items() if not isinstance(obj, Frozen)}
+        self.stored = frozenset(self.objects)
         self.key = pod
         self.profile = profile
         self.seen: Snapshot = (kept or KeptSnapshot()).of(objects).copied()
@@ -46,6 +48,10 @@ class TrialCluster:
     def get(self, kind: str, name: str, namespace: str = "") -> Any:
         """Return an object, or None if it does not exist."""
         return self.objects.get(Key(kind, namespace, name))
+
+    def is_stored(self, obj: Any) -> bool:
+        """Whether the cluster has this object; one that an earlier edit of the fix creates is not stored yet."""
+        return key_of(obj) in self.stored
 
     @contextmanager
     def with_changes(self, changes: Iterable[ObjectChange]) -> Iterator[None]:
