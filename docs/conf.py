@@ -10,8 +10,6 @@ import re
 import sys
 from pathlib import Path
 
-from pygments.lexers.special import TextLexer
-
 import kvolsched
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -115,5 +113,4 @@ def setup(app):
     app.connect("source-read", _with_the_panel)
     app.connect("autodoc-process-docstring", _a_sentence_is_no_type, priority=400)  # before napoleon's 500
     app.connect("missing-reference", _found_by_its_name)
-    app.add_lexer("mermaid", TextLexer)  # a diagram is shown as its text
     app.connect("build-finished", _first_page)

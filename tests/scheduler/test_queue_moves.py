@@ -17,7 +17,6 @@ from kvolsched.scheduler.loop import scheduling_queue as queue
 from kvolsched.scheduler.loop.scheduling_queue import (
     ABSENT,
     LEGAL_MOVES,
-    NOT_BINDING,
     PARTS,
     QUEUE_MOVES,
     IllegalMove,
@@ -191,21 +190,19 @@ def test_an_illegal_move_raises_and_changes_nothing():
 
 
 def page():
-    """Return the generated part of the page: a diagram, the parts, and the moves."""
-    return "\n".join(["```mermaid", *diagram(), "```", "", *part_table(), "", *move_table(), ""])
+    """Return the generated part of the page: the moves from part to part, the parts, and the moves one by one."""
+    return "\n".join([*move_matrix(), "", *part_table(), "", *move_table(), ""])
 
 
-def diagram():
-    """Yield the table as a state diagram; moves from every part but `binding` start at the frame around them."""
-    yield "stateDiagram-v2"
-    yield '    state "not binding" as not_binding {'
-    yield from (f"        {part}" for part in NOT_BINDING)
-    yield "    }"
-    for row in QUEUE_MOVES:
-        sources = ("not_binding",) if row.sources == NOT_BINDING else row.sources
-        for source in sources:
-            for target in row.targets:
-                yield f"    {source or '[*]'} --> {target or '[*]'}: {row.event.value}"
+def move_matrix():
+    """Yield a table with a line for each part, a column for each part, and the numbers of the moves between them."""
+    places = (ABSENT, *PARTS)
+    yield f"| from ↓ to → | {' | '.join(f'`{part}`' if part else 'out' for part in places)} |"
+    yield f"|---|{'---|' * len(places)}"
+    for source in places:
+        cells = (", ".join(str(number) for number, row in enumerate(QUEUE_MOVES, 1)
+                           if source in row.sources and target in row.targets) for target in places)  # fmt: skip
+        yield f"| {f'`{source}`' if source else 'out'} | {' | '.join(cells)} |"
 
 
 def part_table():
@@ -217,15 +214,16 @@ def part_table():
 
 def move_table():
     """Yield the moves as a table."""
-    yield "| event | from | to | in kube-scheduler |"
-    yield "|---|---|---|---|"
-    for row in QUEUE_MOVES:
-        sources, targets = (", ".join(part or "–" for part in parts) for parts in (row.sources, row.targets))
-        yield f"| {row.event.value} | {sources} | {targets} | {f'`{row.upstream}`' if row.upstream else '–'} |"
+    yield "| | event | from | to | in kube-scheduler |"
+    yield "|---|---|---|---|---|"
+    for number, row in enumerate(QUEUE_MOVES, 1):
+        sources, targets = (", ".join(part or "out" for part in parts) for parts in (row.sources, row.targets))
+        upstream = f"`{row.upstream}`" if row.upstream else "–"
+        yield f"| {number} | {row.event.value} | {sources} | {targets} | {upstream} |"
 
 
 def test_the_page_shows_the_table():
-    """The diagram and the tables in the docs are those of `QUEUE_MOVES`."""
+    """The tables in the docs are those of `QUEUE_MOVES`."""
     text = PAGE.read_text(encoding="utf-8")
     assert text[text.index(START) + len(START) : text.index(END)] == page()
     assert set(PARTS) == {part for row in QUEUE_MOVES for part in (*row.sources, *row.targets)} - {ABSENT}
