@@ -142,3 +142,20 @@ def test_a_package_index_shows_the_readme_without_dead_links(wheel):
     assert re.findall(r"\]\((https?:[^)]*)\)", readme) == re.findall(r"\]\(([^)]*)\)", shown)
     for kept in (r"(?m)^#.*", r"```[^`]*```"):
         assert re.findall(kept, readme) == re.findall(kept, shown)
+
+
+@pytest.mark.skipif(os.name == "nt" or find_spec("pip") is None, reason="needs a shell, and pip in this environment")
+def test_an_installation_prints_one_line_and_its_errors(tmp_path):
+    """`make lab` says once that it installs; pip's warnings about its sources stay out, and what fails is shown."""
+    python = tmp_path / "venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    nowhere = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "nowhere"), "PIP_CONFIG_FILE": os.devnull}
+    done = subprocess.run([ROOT / ".ci" / "environment", "python", tmp_path / "venv", "lab"], cwd=ROOT, check=False,
+                          capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", **nowhere})  # fmt: skip
+
+    assert done.returncode != 0
+    assert "ERROR: " in done.stderr
+    assert [] == [line for line in done.stderr.splitlines() if line.startswith("WARNING: ")]
+    assert 1 == done.stderr.count("kvolsched: installing kvolsched[lab]")
