@@ -826,6 +826,7 @@ class Cluster(ClusterRules):
 
         Raises:
             KeyError: there is no such picture, object or pod.
+            TypeError: the fields are not given by their paths.
             ValueError: there is no such field, the message lists what is there; or the values are in no known form.
 
         >>> import kvolsched

@@ -25,7 +25,7 @@ TAIL = re.compile(r"(?:\A|\. )(?P<tail>(?:no new claims to deallocate|preemption
 CLAIMS, PREEMPTION = "no new claims to deallocate", "preemption: "
 REPEATED = re.compile(r"(?P<text>.*\S) \(repeated (?P<count>\d{1,9}) times\)\Z", re.DOTALL)
 FIELD_ERROR = re.compile(rf"(?:, |\A\[|\s\* )(?!whenUnsat)(?={FIELD}: (?:{ERROR_TYPES})\b)")
-EVENT_REASON = re.compile(r"(?:(?:Warning|Normal) )?[A-Z][A-Za-z]+: ?")
+EVENT_REASON = re.compile(r"(?:(?:Warning|Normal) )?(?:[A-Z][A-Za-z]+: ?|FailedScheduling )")
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 

@@ -176,6 +176,8 @@ def what_if(cluster: ClusterActs, name: str, pod: str, fields: Mapping[str, Any]
     """
     from .panel.what_if import WhatIf  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
 
+    if not isinstance(name, str):
+        raise TypeError('whatif: give fields by their paths: c.whatif("map", **{"deploy/web:spec.replicas": (1, 9)})')
     if name not in WHAT_IF_PICTURES:
         raise unknown_name(f"picture {name!r}", name, WHAT_IF_PICTURES)
     trials = Trials(cluster, varied_fields(cluster, fields))

@@ -190,6 +190,8 @@ def test_a_pod_that_is_gone_is_replaced(cluster):
         cluster.whatif("verdicts", pod="web-9", **{REPLICAS: [1]})
     with pytest.raises(KeyError, match="no picture 'skw'; there are: skew, capacity"):
         cluster.whatif("skw", **{REPLICAS: [1]})
+    with pytest.raises(TypeError, match="give fields by their paths"):
+        cluster.whatif({REPLICAS: [1]})
 
 
 @pytest.mark.parametrize("width", [560, 740, 960, 1240])

@@ -155,10 +155,19 @@ PODS = (
     ),
     Meaning(
         "kube-scheduler",
+        ('nodeinfo not found for node name "<node>"',),
+        "The scheduler's cache has no such node any more; the pod is tried again.",
+        "The node was removed while the pod was judged.",
+        "kubectl get node <node>",
+    ),
+    Meaning(
+        "kube-scheduler",
         (
             'running <point> plugin "<plugin>": <<why>>',
             'running "<plugin>" filter plugin for pod "<pod>": <<why>>',
             'running "<plugin>" filter plugin: <<why>>',
+            'error while running "<plugin>" filter plugin for pod "<pod>": <<why>>',
+            'error while running "<plugin>" prefilter plugin for pod "<pod>": <<why>>',
             "running PreFilter plugin <plugin>: <<why>>",
             "binding rejected: <<why>>",
         ),

@@ -164,6 +164,8 @@ VOLUMES = (
             'Failed to get target node: node "<node>" not found',
             "Failed to get target node: <<why>>",
             "Failed to get target node",
+            'failed to get target node: nodes "<node>" not found',
+            'failed to get target node: node "<node>" not found',
         ),
         "The node that was selected for the claim must exist while the volume is provisioned.",
         "The node was removed; take the annotation volume.kubernetes.io/selected-node off the claim.",
@@ -282,6 +284,7 @@ VOLUMES = (
         PROVISIONER,
         (
             "no topology key found for node <node>",
+            "no topology key found on CSINode <node>",
             'failed to get selected CSINode <node>: csinode.storage.k8s.io "<other>" not found',
             'failed to get selected node <node>: node "<other>" not found',
             'csinode.storage.k8s.io "<node>" not found',

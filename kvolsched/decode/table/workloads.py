@@ -219,7 +219,13 @@ WORKLOADS = (
     ),
     Meaning(
         "cluster autoscaler",
-        ("pod didn't trigger scale-up", "pod didn't trigger scale-up: <why…>"),
+        (
+            "pod didn't trigger scale-up",
+            "pod didn't trigger scale-up: <why…>",
+            "pod didn't trigger scale-up (it wouldn't fit if a new node is added)",
+            "pod didn't trigger scale-up (it wouldn't fit if a new node is added):",
+            "pod didn't trigger scale-up (it wouldn't fit if a new node is added): <why…>",
+        ),
         "A new node of no node group would take the pod; what is counted after the colon are node groups.",
         "Every group is at its maximum, or its nodes lack the zone, label, taint or size that the pod needs.",
         "kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml",
