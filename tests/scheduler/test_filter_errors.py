@@ -106,3 +106,9 @@ def test_why_and_fix_say_that_an_error_ends_each_pass():
 def test_the_sentence_can_be_decoded():
     """The error is read with its plugin and what follows."""
     assert "unknown" not in repr(decode(ERROR.replace("lookup failed", "pod has unbound PersistentVolumeClaims")))
+
+
+def test_where_no_node_fits_the_pass_says_so():
+    """An error on every node is told as before: none fits."""
+    c = first_pass(node("n1"), node("n2"), pod("app"), rules="design")
+    assert any(turn.words.startswith("Scheduler judges app, pass 1: none of 2 nodes fits.") for turn in c.world.turns)

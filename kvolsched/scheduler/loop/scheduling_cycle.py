@@ -167,7 +167,7 @@ class SchedulingPass:
         ctx.visits = cache.snapshot.visits.count
         if found is None:
             preemption = post_filter(pod, judgement)
-            none = "an error ends it" if judgement.error else f"none of {size} nodes fits"
+            none = "an error ends it" if judgement.any_feasible and judgement.error else f"none of {size} nodes fits"
             sentence = f"{judged}{none if size else 'there are no nodes'}"
             ctx.describe(f"{sentence}{_preemption_words(preemption)}.")
             self._handle_no_fit(ctx, name, pod, judgement, preemption)
