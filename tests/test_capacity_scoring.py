@@ -335,6 +335,18 @@ def test_scores_are_shown():
     assert "VolumeBinding 75 → 75 × 1 = 75" in shown
     assert "VolumeBinding 50 → 50 × 1 = 50" in shown
     assert "n2 is chosen" in repr(c.fits("app"))
+    told = "claim data would be provisioned for n2\n  class fast: 30Gi of 120Gi count 75 of 100 points"
+    assert told in repr(c.verdict("app", "n2", "VolumeBinding"))
+
+
+def test_the_rules_that_the_scheduler_runs_tell_what_counts():
+    """After an upgrade of kube-scheduler a verdict tells by its new rules what would be bound, and what that counts."""
+    c = cluster(node("n1"), node("n2"), disk("v", "20Gi", "late", "n1"), storage_class("late", DRIVER), claim("c", "10Gi"),
+                pod("app", "c"), **KUBELET, revision="upstream")
+    c.upgrade({"StorageCapacityScoring": True}, "kube-scheduler")
+    c.step("kube-scheduler")
+    told = "claim c would take volume v\n  class late: 10Gi of 20Gi count 50 of 100 points"
+    assert told in repr(c.verdict("app", "n1", "VolumeBinding"))
 
 
 def test_the_smallest_cluster_that_tells_on_from_off():

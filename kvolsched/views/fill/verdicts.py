@@ -8,6 +8,7 @@ from typing import Any
 from ...explain import Pass, read_last_pass
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code
+from ...scheduler.requests import format_amount
 from ...world.apiserver import ref
 from .. import frame as f
 from .context import FrameContext, NodeVerdict, PassRows
@@ -144,16 +145,25 @@ def selected_cell(context: FrameContext) -> f.CellDetail | None:
     code = f.NOT_ASKED if judgement.rejected_by is not None else CODES.get(found.status.word, f.REJECT)
     sides = tuple(str(side) for side in found.evidence)
     if code == f.PASS and plugin == "VolumeBinding":
-        sides = _would_bind(context, passed, node)
+        sides = _would_bind(passed, node)
     return f.CellDetail(node, plugin, code, found.reasons, sides)
 
 
-def _would_bind(context: FrameContext, passed: Pass, node: str) -> tuple[str, ...]:
-    """Return what VolumeBinding would do on a node that it accepts: the volume of each claim, or its provisioning."""
-    rule: Any = context.cluster.revision.profile.plugin("VolumeBinding")
+def _would_bind(passed: Pass, node: str) -> tuple[str, ...]:
+    """Return what VolumeBinding would do for each claim on a node that it accepts, and what each class counts there."""
+    rule: Any = passed.judgement.profile.plugin("VolumeBinding")
     decision = rule.decide(passed.judgement.pod, node, passed.judgement.seen)
     matched = [f"claim {claim.name} would take volume {volume.name}" for claim, volume in decision.static]
-    return (*matched, *(f"claim {claim.name} would be provisioned for {node}" for claim in decision.provision))
+    made = [f"claim {claim.name} would be provisioned for {node}" for claim in decision.provision]
+    counted = [
+        f"class {name}: {_size(requested)} of {_size(capacity)} count {points} of 100 points"
+        for name, requested, capacity, points in decision.shares
+    ]
+    return (*matched, *made, *counted)
+
+
+def _size(amount: int) -> str:
+    return format_amount("memory", amount)
 
 
 def plugin_heads(names: Iterable[str], documents: Iterable[str]) -> tuple[f.PluginHead, ...]:

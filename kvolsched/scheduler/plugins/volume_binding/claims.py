@@ -20,6 +20,8 @@ from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.verdict import Code, Evidence, Reason
 from kvolsched.world.log import Key
 
+from .scoring import Shares
+
 PV_NOT_EXIST = Reason(3, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
 UNBOUND_CLAIMS = Reason(4, "pod has unbound PersistentVolumeClaims", Code.ERROR)
 
@@ -43,7 +45,8 @@ class VolumeDecision:
         reasons: why the node is rejected.
         error: why nothing can be decided.
         evidence: both sides of each comparison that failed.
-        score: how close the matched volumes are to the requests, 0 to 100.
+        score: what the node gets for it, 0 to 100.
+        shares: what each class counts in the score, where classes are scored.
     """
 
     static: tuple[tuple[Key, Key], ...] = ()
@@ -52,6 +55,7 @@ class VolumeDecision:
     error: str = ""
     evidence: tuple[Evidence, ...] = ()
     score: int = 0
+    shares: Shares = ()
 
     @property
     def fits(self) -> bool:

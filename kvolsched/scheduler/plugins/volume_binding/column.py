@@ -124,7 +124,7 @@ class VolumeBinding(VolumeBindingRule):
                 return scoring.of_sizes(claims[0].request, smallest), unmatched
         groups, row_of_group = self._groups(claims, columns, provisioning=False)
         matched = [self._match_on_row(claims, row, columns) for row in row_of_group]
-        scores = [scoring.static(bindings, len(claims)) if bindings else 0 for bindings in matched]
+        scores = [scoring.judge(bindings, (), len(claims))[0] for bindings in matched]
         return np.array(scores, np.int64)[groups], np.array([not bindings for bindings in matched], bool)[groups]
 
     def _match_on_row(self, claims: Sequence[WaitingClaim], row: int, columns: ColumnContext) -> list[Binding]:

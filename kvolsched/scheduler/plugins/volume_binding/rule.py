@@ -197,8 +197,12 @@ class VolumeBindingRule:
                 return refusal
             if refusal.reasons:
                 return attrs.evolve(refusal, static=static)
-        score = self._score_of(matched, to_provision, node, seen) if claims else 0
-        return VolumeDecision(static, tuple(map(key_of, to_provision)), score=score)
+        provision = tuple(map(key_of, to_provision))
+        if self.scoring is None:
+            return VolumeDecision(static, provision)
+        rooms = ((claim, self._room(claim, node, seen)) for claim in to_provision)
+        score, shares = self.scoring.judge(matched, rooms, len(claims))
+        return VolumeDecision(static, provision, score=score, shares=shares)
 
     def match(self, claims: Sequence[PersistentVolumeClaim],
               find: FindVolume) -> tuple[list[Binding], list[PersistentVolumeClaim]]:
@@ -220,15 +224,6 @@ class VolumeBindingRule:
                 matched.append((claim, volume))
                 taken |= {volume.metadata.name}
         return matched, to_provision
-
-    def _score_of(self, matched: Sequence[Binding], to_provision: Sequence[PersistentVolumeClaim], node: Node,
-                  seen: Snapshot) -> int:
-        """Return the score of a node by what would be bound and provisioned there."""
-        if self.scoring is None:
-            return 0
-        if matched:
-            return self.scoring.static(matched, len(matched) + len(to_provision))
-        return self.scoring.dynamic((claim, self._room(claim, node, seen)) for claim in to_provision)
 
     def _room(self, claim: PersistentVolumeClaim, node: Node, seen: Snapshot) -> int | None:
         """Return the room that is published for a claim to be provisioned on a node; None: none is looked at."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import attrs
 import numpy as np
@@ -30,6 +30,18 @@ Provision = tuple[PersistentVolumeClaim, "int | None"]
 """A claim to be provisioned, with the room in bytes that its driver has published; None: none is looked at."""
 
 
+class ClassShare(NamedTuple):
+    """What a class counts in a node's score: the bytes requested, those that are there, and the points for both."""
+
+    name: str
+    requested: int
+    capacity: int
+    points: int
+
+
+Shares = tuple[ClassShare, ...]
+
+
 @attrs.frozen
 class SizeMatch:
     """Scores how close volumes are to requests: 100·requested/capacity, the mean over the waiting claims.
@@ -39,14 +51,10 @@ class SizeMatch:
 
     reads_room: ClassVar[bool] = False
 
-    def static(self, bindings: Sequence[Binding], claims: int) -> int:
-        """Return the score of a node where volumes that exist would be bound to some of the waiting claims."""
+    def judge(self, bindings: Sequence[Binding], _provisions: Iterable[Provision], claims: int) -> tuple[int, Shares]:
+        """Return the score of a node where these volumes would be bound for some of so many waiting claims."""
         shares = sum(100 * volumes.requested(claim) // max(volumes.capacity(volume), 1) for claim, volume in bindings)
-        return _mean(shares, claims)
-
-    def dynamic(self, provisions: Iterable[Provision]) -> int:
-        """Return the score of a node where all claims would be provisioned."""
-        return 0
+        return _mean(shares, claims), ()
 
     def of_sizes(self, request: int, sizes: NDArray[np.float64]) -> Integers:
         """Return, by row, the score of one claim by the size of its volume; infinity: there is none."""
@@ -82,23 +90,19 @@ class CapacityShape:
     reads_room: ClassVar[bool] = True
     shape: tuple[ShapePoint, ...] = DEFAULT_SHAPE
 
-    def static(self, bindings: Sequence[Binding], claims: int) -> int:
-        """Return the score of a node where volumes that exist would be bound to some of the waiting claims."""
+    def judge(self, bindings: Sequence[Binding], provisions: Iterable[Provision], _claims: int) -> tuple[int, Shares]:
+        """Return the score of a node, and the share of each class in it; the room of a class is its last claim's."""
         of_class: dict[str, tuple[int, int]] = {}
         for claim, volume in bindings:
-            name = volume.spec.storage_class_name or ""
+            name = volume.spec.storage_class_name
             requested, capacity = of_class.get(name, (0, 0))
             of_class[name] = requested + volumes.requested(claim), capacity + volumes.capacity(volume)
-        return self._of_classes(of_class.values())
-
-    def dynamic(self, provisions: Iterable[Provision]) -> int:
-        """Return the score of a node where all claims would be provisioned; the room of a class is its last claim's."""
-        of_class: dict[str, tuple[int, int]] = {}
-        for claim, room in provisions:
+        for claim, room in () if bindings else provisions:
             if room is not None:
                 name = volumes.class_of_claim(claim)
                 of_class[name] = of_class.get(name, (0, 0))[0] + volumes.requested(claim), room
-        return self._of_classes(of_class.values())
+        shares = tuple(ClassShare(name, *sizes, self.points(*sizes)) for name, sizes in of_class.items())
+        return _mean(sum(share.points for share in shares), len(shares)), shares
 
     def of_sizes(self, request: int, sizes: NDArray[np.float64]) -> Integers:
         """Return, by row, the score of one claim by the size of its volume; infinity: there is none, and no score."""
@@ -119,11 +123,6 @@ class CapacityShape:
         full = (capacities == 0) | (capacities < requested)
         used = np.where(full, MAX_UTILIZATION, MAX_UTILIZATION * requested // np.maximum(capacities, 1))
         return np.array(_points_of(self.shape), np.int64)[used]
-
-    def _of_classes(self, of_class: Iterable[tuple[int, int]]) -> int:
-        """Return the mean of the points of classes, each (requested, capacity); 0 without any."""
-        points = [self.points(requested, capacity) for requested, capacity in of_class]
-        return _mean(sum(points), len(points))
 
     def points(self, requested: int, capacity: int) -> int:
         """Return the points, 0 to 100, of one class."""
