@@ -24,7 +24,8 @@ for block in re.findall(r"```python\\n(.*?)```", open(sys.argv[1], encoding="utf
 
 # Every cell of every lesson in a shell of IPython, as a kernel would; pictures are not drawn, their readings are.
 LESSONS = """
-import os, sys
+import gc, os, sys
+gc.set_threshold(10_000)  # as in conftest.py
 from pathlib import Path
 from IPython.core.interactiveshell import InteractiveShell
 import json, kvolsched
@@ -82,14 +83,24 @@ def wheel(pip, tmp_path_factory):
     return built
 
 
-def environment(version, pip, wheel, home, *more):
-    """Make an environment that has the wheel, what it depends on and these packages; return its Python."""
-    python = interpreter(version)
-    if python is None:
-        pytest.skip(f"Python {version} with ensurepip is not installed here")
-    run(python, "-m", "venv", "--without-pip", home)
-    run(*pip, "--python", home / "bin" / "python", "install", "--quiet", "--no-compile", "--disable-pip-version-check", wheel, *more)
-    return home / "bin" / "python"
+def install(pip, home, *packages):
+    """Install packages in an environment."""
+    run(*pip, "--python", home / "bin" / "python", "install", "--quiet", "--no-compile", "--disable-pip-version-check", *packages)
+
+
+@pytest.fixture(scope="module")
+def environment(pip, wheel, tmp_path_factory):
+    """Return a function that makes an environment of a version of Python, once: it has the wheel and what that depends on."""
+    @cache
+    def made(version):
+        python = interpreter(version)
+        if python is None:
+            pytest.skip(f"Python {version} with ensurepip is not installed here")
+        home = tmp_path_factory.mktemp("environment")
+        run(python, "-m", "venv", "--without-pip", home)
+        install(pip, home, wheel)
+        return home
+    return made
 
 
 def outside():
@@ -99,25 +110,25 @@ def outside():
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.13"])
-def test_the_wheel_runs_the_readme_in_an_empty_environment(version, pip, wheel, tmp_path):
+def test_the_wheel_runs_the_readme_in_an_empty_environment(version, environment, tmp_path):
     """The wheel alone, without notebooks and widgets, runs every Python block of the README."""
-    home = tmp_path / "environment"
-    python = environment(version, pip, wheel, home)
-    printed = run(python, "-c", EXAMPLES, ROOT / "README.md", home, cwd=tmp_path, env=outside())
+    home = environment(version)
+    printed = run(home / "bin" / "python", "-c", EXAMPLES, ROOT / "README.md", home, cwd=tmp_path, env=outside())
     assert "True False" in printed
 
 
-# This Python runs the same cells from the checkout in each `make test`; from the wheel, where there is no other.
+# This Python runs the same cells from the checkout in each `make test`; from the wheel, where there is no other. What
+# lessons need is installed beside the wheel after the test above has had it alone.
 @pytest.mark.parametrize("versions", [("3.13", "3.11"), pytest.param(("3.11",), marks=pytest.mark.long)],
                          ids=["newest", "oldest"])
-def test_every_lesson_runs_from_the_wheel_in_an_empty_folder(versions, pip, wheel, tmp_path):
+def test_every_lesson_runs_from_the_wheel_in_an_empty_folder(versions, pip, environment, tmp_path):
     """The wheel brings the lessons: copied to an empty folder, each of their cells runs without a checkout."""
-    home = tmp_path / "environment"
-    python = environment(next(filter(interpreter, versions), versions[-1]), pip, wheel, home, "ipywidgets", "anywidget", "altair", "cloudpickle")
+    home = environment(next(filter(interpreter, versions), versions[-1]))
+    install(pip, home, "ipywidgets", "anywidget", "altair", "cloudpickle")
     folder = tmp_path / "empty"
     folder.mkdir()
     run(home / "bin" / "kvolsched", "lessons", "course", cwd=folder, env=outside())
-    run(python, "-c", LESSONS, home, cwd=folder, env=outside() | {"IPYTHONDIR": str(tmp_path)})
+    run(home / "bin" / "python", "-c", LESSONS, home, cwd=folder, env=outside() | {"IPYTHONDIR": str(tmp_path)})
 
     assert sorted(path.name for path in (folder / "course" / "notebooks").glob("*.ipynb")) == [
         path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
