@@ -84,7 +84,7 @@ def rooms(draw):
 
     def asked(number):
         selected = {SELECTED_NODE: "n1"} if one_of(*[False] * 5, True) else {}
-        return claim(f"c{number}", one_of("1Gi", "2Gi"), one_of("fast", "slow"), annotations=selected)
+        return claim(f"c{number}", one_of("1Gi", "2Gi", "2Gi", "-1Gi"), one_of("fast", "slow"), annotations=selected)
 
     def published(number):
         most = {"maximumVolumeSize": one_of("1Gi", "9Gi")} if one_of(False, False, True) else {}

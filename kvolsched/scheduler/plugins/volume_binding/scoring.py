@@ -111,23 +111,25 @@ class CapacityShape:
     def of_rooms(self, of_class: Sequence[tuple[int, Integers]], size: int) -> Integers:
         """Return, by row, the score of nodes where all claims would be provisioned; a class is (requested, room)."""
         total: Integers = np.zeros(size, np.int64)
+        count: Integers = np.zeros(size, np.int64)
         for requested, room in of_class:
-            total += self._by_row(requested, room)
-        count = max(len(of_class), 1)
-        return (2 * total + count) // (2 * count)
+            published = room >= 0
+            total += np.where(published, self._by_row(requested, room), 0)
+            count += published
+        return (2 * total + count) // np.maximum(2 * count, 1)
 
     def _by_row(self, requested: int, capacities: Integers) -> Integers:
         """Return, by row, the points of one class by its capacity."""
         if requested > EXACT_PERCENT:
             return np.array([self.points(requested, each) for each in capacities.tolist()], np.int64)
         full = (capacities == 0) | (capacities < requested)
-        used = np.where(full, MAX_UTILIZATION, MAX_UTILIZATION * requested // np.maximum(capacities, 1))
+        used = np.where(full, MAX_UTILIZATION, MAX_UTILIZATION * max(requested, 0) // np.maximum(capacities, 1))
         return np.array(_points_of(self.shape), np.int64)[used]
 
     def points(self, requested: int, capacity: int) -> int:
         """Return the points, 0 to 100, of one class."""
         full = capacity == 0 or requested > capacity
-        return _points_of(self.shape)[MAX_UTILIZATION if full else MAX_UTILIZATION * requested // capacity]
+        return _points_of(self.shape)[MAX_UTILIZATION if full else MAX_UTILIZATION * max(requested, 0) // capacity]
 
 
 @cache
