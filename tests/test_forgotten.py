@@ -103,3 +103,16 @@ def test_nothing_is_said_while_a_scheduler_is_busy():
         c.step()
     c.run()
     assert FORGOTTEN == pods_forgotten(c)
+
+
+@pytest.mark.parametrize("rules", ["upstream", "design"])
+def test_a_pod_made_again_takes_the_place_of_one_that_was_assumed(rules):
+    """A scheduler that sees binding, deletion and new pod at once judges the new one without the old one on its node."""
+    c = Cluster.from_manifests([node("n1", cpu="1", pods="1"), pod("db", cpu="900m")], revision=rules)
+    c.run(lambda c: c["pod/db"].spec.node_name)
+    c.delay("scheduler", 30)
+    c.delete("pod/db")
+    c.run(lambda c: not c.objects("pod"))
+    c.apply(pod("db", cpu="900m"))
+    c.run()
+    assert ("n1", "Running", "") == (c["pod/db"].spec.node_name, c["pod/db"].status.phase, pods_forgotten(c))

@@ -67,9 +67,9 @@ class NewerWins:
         return "" if self.is_current(seen, wanted) else f'v1.{key.kind} "{name}" is out of sync'
 
 
-def assumed_pod_is_current(seen: Any, _assumed: Any) -> bool:
-    """Say whether an assumed pod is current: until the informer shows the pod on a node."""
-    return seen is None or not seen.spec.node_name
+def assumed_pod_is_current(seen: Any, assumed: Any) -> bool:
+    """Say whether an assumed pod is current: until the informer shows the pod on a node, or another pod of its name."""
+    return seen is None or (not seen.spec.node_name and seen.metadata.uid == assumed.metadata.uid)
 
 
 def is_current(key: Key, seen: Any, assumed: Any, volume_rule: AssumeRule) -> bool:
