@@ -475,7 +475,7 @@ class ClusterCore:
         Args:
             until: a function of the cluster, or words: a reference and a phase, `scheduled`, `exists` or `gone`.
             steps: stop after so many steps.
-            seconds: stop after the first step that is later than so many simulated seconds; `wait` ends on time.
+            seconds: the simulated seconds after which the run ends; what is due later has not happened then.
             progress: show a progress bar.
 
         Raises:
@@ -495,12 +495,13 @@ class ClusterCore:
             while len(taken) < steps:
                 if holds is not None and holds(self):
                     return Run(tuple(taken), f"{until if isinstance(until, str) else 'the condition'} holds")
-                if self.world.now > limit:
-                    return Run(tuple(taken), f"{seconds:g} s of simulated time are over{self._not_there(until)}")
-                step = self.step()
-                if not step:
+                turns = self.world.step(limit=limit)
+                if not turns and self.world.next_time() is None:
                     return Run(tuple(taken), f"nothing is left to do{self._useless_dials()}{self._not_there(until)}")
-                taken.append(step)
+                if not turns:
+                    self.world.idle_until(limit)
+                    return Run(tuple(taken), f"{seconds:g} s of simulated time are over{self._not_there(until)}")
+                taken.append(self._taken(turns))
                 bar.update()
         return Run(tuple(taken), f"{steps} steps are over{self._not_there(until)}")
 

@@ -50,6 +50,25 @@ def test_waiting_ends_on_time(cluster):
     assert before == slow.digest()
 
 
+def test_a_run_of_some_seconds_ends_on_time():
+    """What is due later has not happened; the clock is where the run ended, no step more is told, and runs add up."""
+    slow = kvolsched.scenario("two-replicas", **{"zonal.example.com": {"delay": 60.0}})
+    run = slow.run(seconds=10)
+    assert ("10 s of simulated time are over", 10.0, len(run)) == (run.ended, slow.now, slow.world.known_steps)
+    assert max(step.time for step in run) < 10.0
+    for _ in range(4):
+        assert not len(slow.run(seconds=10))
+    assert (50.0, 0) == (slow.now, len(slow.objects("pv")))
+    slow.run(seconds=10)
+    assert (60.0, 2) == (slow.now, len(slow.objects("pv")))
+
+
+def test_a_run_with_nothing_left_to_do_does_not_wait(cluster):
+    """The clock stays at the last step, although more seconds were allowed."""
+    run = cluster.run(seconds=600)
+    assert ("nothing is left to do", run.steps[-1].time) == (run.ended, cluster.now)
+
+
 @pytest.mark.parametrize("seconds", [0, -1, math.nan, math.inf])
 def test_waiting_for_no_time_or_for_ever_is_refused(cluster, seconds):
     """Nobody waits for no time, or less; and no clock shows the end of time."""

@@ -53,7 +53,7 @@ def test_after_five_minutes_it_is_looked_at_again():
     """The pod gets its node at 300 s without any event, and nobody is forgotten."""
     c = group()
     c.delete("pod/first")
-    while c.world.step(limit=400):
+    while c.world.step(limit=400, polls=True):
         pass
     assert ("n2", "") == (c["pod/second"].spec.node_name, pods_forgotten(c))
     assert 300 <= c.now < 400

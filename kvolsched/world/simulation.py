@@ -1,4 +1,5 @@
 """The simulation: chooses who acts next, makes turns and steps, advances the clock, and moves through history.
+It is over 500 lines because all of these share one undo.
 
 In a turn a component sees its pending changes, then one of its actors takes up one cause and makes at most one write.
 The clock advances only when no component has anything to do, to the earliest wake-up. Contents, seed and choices
@@ -7,6 +8,7 @@ determine every run. An error or interrupt inside a step leaves the world as it 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -82,22 +84,27 @@ class Simulation(Runtime):
         """Make the present position the start: earlier changes belong to no turn and cannot be gone back over."""
         self.history = History(self.log)
 
-    def advance_clock(self, limit: float | None = None) -> bool:
-        """Advance the clock to the earliest wake-up or end of an outage; return False (idle) if there is none.
+    def advance_clock(self, limit: float = math.inf, *, polls: bool = False) -> bool:
+        """Advance the clock to the earliest wake-up or end of an outage; return False if there is none till then.
 
-        Without a limit, idle periodic wake-ups alone are none. With one, there is none after it.
+        Idle periodic wake-ups alone are none, unless `polls` says so.
         """
+        at = self.next_time(polls=polls)
+        if at is None or at > limit:
+            return False
+        self.set_clock(max(at, self.now))
+        return True
+
+    def next_time(self, *, polls: bool = False) -> float | None:
+        """Return the time of the earliest wake-up or end of an outage; None if there is none."""
         acting = [process.wake_ups for process in self.processes.values() if not self.is_delayed(process)]
         ends = first_return(self.log.notes, self.processes)
         idle = ends is None and all(wake_up.periodic for wake_ups in acting for wake_up in wake_ups.items.values())
-        if limit is None and idle and not any(map(self._needs_poll, self.processes.values())):
-            return False
+        if not polls and idle and not any(map(self._needs_poll, self.processes.values())):
+            return None
         first = (wake_ups.first() for wake_ups in acting)
         times = [*(wake_up[0][0] for wake_up in first if wake_up is not None), *(() if ends is None else (ends,))]
-        if limit is not None and (not times or min(times) > limit):
-            return False
-        self.set_clock(max(min(times), self.now))
-        return True
+        return min(times, default=None)
 
     def _needs_poll(self, process: Process) -> bool:
         """Say whether a periodic wake-up of a component will find news outside the API."""
@@ -235,7 +242,7 @@ class Simulation(Runtime):
         return (best[2], best[3]) if best else None
 
     def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False,
-             limit: float | None = None) -> list[Turn]:
+             limit: float = math.inf, polls: bool = False) -> list[Turn]:
         """Make one step, the turns of one cause, and return them; an empty list means that there is nothing to do.
 
         Args:
@@ -243,6 +250,7 @@ class Simulation(Runtime):
             cause: which of its ready causes the actor takes up.
             turns: stop after one visible turn.
             limit: a time that the clock does not pass.
+            polls: idle periodic wake-ups are something to do.
 
         Raises:
             LookupError: there is no such actor, or it has no such cause.
@@ -251,7 +259,7 @@ class Simulation(Runtime):
             if actor is not None:
                 last = self._visible_turn_of(actor, cause, step)
             else:
-                last = self._next_visible_turn(step, limit)
+                last = self._next_visible_turn(step, limit, polls=polls)
             if last is None:
                 return []
             if last.goes_on and not turns:
@@ -261,7 +269,7 @@ class Simulation(Runtime):
                     last = step.add(self.turn(process, who, last.cause, goes_on=True))
         return step.turns
 
-    def _next_visible_turn(self, step: StepTransaction, limit: float | None = None) -> Turn | None:
+    def _next_visible_turn(self, step: StepTransaction, limit: float = math.inf, *, polls: bool = False) -> Turn | None:
         """Make turns of the longest waiting component, and advance the clock, until one is visible or none is left."""
         while True:
             waiting = self._longest_waiting()
@@ -271,7 +279,7 @@ class Simulation(Runtime):
                     return turn
             else:
                 start = self.log.place
-                if not self.advance_clock(limit):
+                if not self.advance_clock(limit, polls=polls):
                     return None
                 step.add(self.actorless_turn(start, "world", f"t = {self.now:g} s", quiet=True))
 
@@ -332,23 +340,29 @@ class Simulation(Runtime):
     def pass_time(self, seconds: float, component: str, words: str) -> Iterator[list[Turn]]:
         """Let the components act for some seconds while one waits, yielding each step; the last moves the clock."""
         end = self.now + seconds
-        while turns := self.step(limit=end):
+        while turns := self.step(limit=end, polls=True):
             yield turns
+        yield self.idle_until(end, component, words)
+
+    def idle_until(self, end: float, component: str = "world", words: str = "") -> list[Turn]:
+        """Move the clock to a time before which nothing is left to do; without words it belongs to the step before."""
         with self.transaction() as step:
             start = self.log.place
             self.set_clock(max(end, self.now))
-            step.add(self.actorless_turn(start, component, words))
-        yield step.turns
+            step.add(self.actorless_turn(start, component, words or f"t = {self.now:g} s", quiet=not words))
+        return step.turns
 
     def run(self, until: Callable[[Simulation], bool] | None = None, *, steps: int = 100_000,
             seconds: float = 3_600.0) -> Iterator[list[Turn]]:
         """Step until the condition holds or nothing is left to do, yielding each step; bounded in steps and seconds."""
         limit = self.now + seconds
         for _ in range(steps):
-            if (until is not None and until(self)) or self.now > limit:
+            if until is not None and until(self):
                 return
-            turns = self.step()
+            turns = self.step(limit=limit)
             if not turns:
+                if self.next_time() is not None:
+                    self.idle_until(limit)
                 return
             yield turns
 
