@@ -545,6 +545,10 @@ class Cluster(ClusterRules):
         node  U N T A P F R L V Z S I
         n1    ✓ ✓ ✓ – – ⊘ – – – – ✓ –  NodeResourcesFit: Insufficient cpu
         n2    ✓ ✓ ✓ – – ✓ – – – – ✓ –  fits, chosen
+        U NodeUnschedulable, N NodeName, T TaintToleration, A NodeAffinity, P NodePorts, F NodeResourcesFit,
+        R VolumeRestrictions, L NodeVolumeLimits, V VolumeBinding, Z VolumeZone, S PodTopologySpread,
+        I InterPodAffinity
+        ✓ passes, – nothing to ask, ⊘ rejects first; removing pods cannot help
         """
         from .views.show import figure
 

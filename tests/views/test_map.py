@@ -58,6 +58,14 @@ def test_words_about_a_pod_give_way_to_its_name():
     assert said.count("my-pod") == 2
 
 
+def test_the_letters_of_cards_stand_in_a_legend():
+    """Below the cards stands the plugin of each letter that they show, and no other; a map without letters has none."""
+    parts = {e.get("data-key"): e for e in parsed(cluster_map.draw(frames.zonal(12), 1000)).iter("g")}
+
+    assert ["F", "NodeResourcesFit", "V", "VolumeBinding"] == [t.text for t in parts["0:letters"].iter("text")]
+    assert "0:letters" not in cluster_map.draw(frames.zonal(0), 1000)
+
+
 def test_long_names_stay_in_their_cards():
     """Names of 63 characters at 700 px end inside the card they stand in."""
     root = parsed(cluster_map.draw(frames.long_names(), 700))

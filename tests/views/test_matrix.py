@@ -14,6 +14,8 @@ from . import frames
 HOSTILE = "\"><img src=x onerror=alert(1)>&'{}"
 NS = "{http://www.w3.org/2000/svg}"
 
+LEGEND = 3  # lines of a reading that say what letters and glyphs mean
+
 
 def parsed(svg):
     """Parse a picture: it must be well-formed XML."""
@@ -37,13 +39,16 @@ def glyphs(svg):
 
 
 def test_reading_of_pass_two_word_for_word():
-    """The reading gives letters, glyphs and the first rejection in words."""
+    """The reading gives letters, glyphs, the first rejection in words, and what each letter and glyph means."""
     expected = """\
 pass 2 of pod/web-0: 1 of 3 nodes fit
 node    U T A P F R L V Z S
 node-a  ✓ ✓ ✓ – ✓ – ✓ ✓ – –  fits, chosen
 node-b  ✓ ✓ ✓ – ✕ – ✓ × – –  NodeResourcesFit: Insufficient cpu
-node-c  ✓ ✓ ✓ – ✓ – ✓ ⊘ – –  VolumeBinding: node(s) had volume node affinity conflict"""
+node-c  ✓ ✓ ✓ – ✓ – ✓ ⊘ – –  VolumeBinding: node(s) had volume node affinity conflict
+U NodeUnschedulable, T TaintToleration, A NodeAffinity, P NodePorts, F NodeResourcesFit, R VolumeRestrictions,
+L NodeVolumeLimits, V VolumeBinding, Z VolumeZone, S PodTopologySpread
+✓ passes, – nothing to ask, ✕ rejects first, ⊘ rejects first; removing pods cannot help, × would also reject"""
     assert expected == matrix.reading(frames.zonal(12))
 
 
@@ -87,7 +92,7 @@ def test_the_first_rejection_is_strong_and_later_ones_are_outlined():
 
 def test_more_than_24_nodes_are_grouped_by_equal_codes():
     """Patterns stand feasible first, then by size, and their counts add up to all nodes."""
-    lines = matrix.reading(frames.many(200)).splitlines()[2:]
+    lines = matrix.reading(frames.many(200)).splitlines()[2:-LEGEND]
     counts = [int(m[1]) if (m := re.match(r"(\d+) nodes e\.g\.", line)) else 1 for line in lines]
     assert 200 == sum(counts)
     feasible = [line.endswith(("fits", "fits, chosen")) for line in lines]
@@ -97,13 +102,13 @@ def test_more_than_24_nodes_are_grouped_by_equal_codes():
 
 
 def test_more_than_24_patterns_end_in_a_count():
-    """Nothing is dropped in silence: the last line counts the patterns and nodes left out."""
+    """Nothing is dropped in silence: the last line of the table counts the patterns and nodes left out."""
     rows = tuple(
         f.VerdictRow(f"n{i:03d}", "".join("px"[i >> b & 1] for b in range(10)), (i & -i).bit_length() - 1)
         for i in range(1, 61)
     )
     frame = evolve(frames.zonal(5), verdicts=f.Verdicts("pod/web-0", 1, frames.PLUGINS, rows))
-    assert "… 36 more patterns, 36 nodes" == matrix.reading(frame).splitlines()[-1]
+    assert "… 36 more patterns, 36 nodes" == matrix.reading(frame).splitlines()[-1 - LEGEND]
     assert "… 36 more patterns, 36 nodes" in matrix.draw(frame, 1000)
 
 
@@ -123,7 +128,7 @@ def test_prefilter_rejects_the_whole_pod_in_one_row():
     assert "." not in glyphs(matrix.draw(frame, 900))
     assert "·" * 20 == glyphs(matrix.draw(frame, 900))
     expected = f"⊘ VolumeBinding rejected the pod before any node: {words}"
-    assert expected == matrix.reading(frame).splitlines()[-1]
+    assert expected == matrix.reading(frame).splitlines()[-1 - LEGEND]
     assert "0 of 2 nodes fit" in matrix.reading(frame)
 
 

@@ -29,6 +29,7 @@ from kvolsched.views.pictures.map_pods import (
     ghost,
 )
 from kvolsched.views.pictures.map_tray import draw_tray, tray_height
+from kvolsched.views.pictures.matrix import ColumnHead, name_legend
 from kvolsched.views.pictures.states import (
     VOLUME_LEVEL,
     family,
@@ -128,8 +129,21 @@ def draw_cards(frame: Frame, width: float, selection: str, domains: tuple[Domain
     bottom = y - GAP
     if places.get(""):
         bottom = _strip(scene, Box(0, y, width, 0), places[""])
+    bottom = _letters(scene, frame, Box(0, bottom, width, 0))
     draw_links(scene, frame, tracks)
     return scene.svg(width, bottom + 2, "cluster map")
+
+
+def _letters(scene: Scene, frame: Frame, box: Box) -> float:
+    """Draw the names of the plugins whose letters the cards show; return the lower edge."""
+    plugins = frame.verdicts.plugins
+    heads = {node.first: plugin(node, plugins) for node in frame.nodes if node.verdict == "rejected"}
+    shown = [ColumnHead(head.letter, head.name, "", f"k-t-{head.family}") for _, head in sorted(heads.items())]
+    if not shown:
+        return box.y
+    body, high = name_legend(shown, 4, box.w)
+    scene.put("0:letters", box, body)
+    return box.y + high
 
 
 def volume_places(frame: Frame, domains: tuple[Domain, ...]) -> dict[str, tuple[VolumeRow, ...]]:

@@ -8,12 +8,14 @@ one row with their count.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
 from attrs import frozen
 
+from kvolsched.results import LINE_WIDTH
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import nothing, num, pick, picture, piece, rect, word
@@ -68,7 +70,16 @@ def reading(frame: f.Frame) -> str:
         content.append(_more(lines))
     if verdicts.prefilter:
         content.append(f"⊘ {verdicts.prefilter_plugin} rejected the pod before any node: {verdicts.prefilter}")
+    content += _legend_lines(verdicts)
     return "\n".join(content + ([] if verdicts.cell is None else cell_lines(verdicts.cell)))
+
+
+def _legend_lines(verdicts: f.Verdicts) -> list[str]:
+    """Return what the letters and the glyphs of the lines mean."""
+    letters = ", ".join(f"{plugin.letter}\N{NO-BREAK SPACE}{plugin.name}" for plugin in verdicts.plugins)
+    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(letters, LINE_WIDTH)]
+    meanings = (("×" if words == _ALSO else glyph, words) for _, _, glyph, words in _glyph_meanings(verdicts))
+    return [*lines, ", ".join(f"{glyph} {words}" for glyph, words in meanings)]
 
 
 def sentence(frame: f.Frame) -> str:
@@ -406,8 +417,8 @@ def _detail(frame: f.Frame, y: float, width: int, selection: str) -> tuple[str, 
     return "".join(parts), y + high + 6
 
 
-def _legend(verdicts: f.Verdicts, y: float, width: int) -> tuple[str, float]:
-    """Draw what the glyphs mean, of those that occur."""
+def _glyph_meanings(verdicts: f.Verdicts) -> list[tuple[str, str, str, str]]:
+    """Return ground, ink, glyph and words of each glyph that occurs."""
     patterns = {(row.codes, row.first) for row in verdicts.rows}
     seen = set("".join(codes for codes, _ in patterns))
     first = {codes[index] for codes, index in patterns if index >= 0}
@@ -419,8 +430,13 @@ def _legend(verdicts: f.Verdicts, y: float, width: int) -> tuple[str, float]:
     entries += [("k-also k-l-storage", "k-t-storage", "✕", _ALSO)] * later
     entries += [("k-s-node", "k-on", "!", WORDS[f.ERROR])] * (f.ERROR in seen)
     entries += [("k-p-none", "k-q", "·", WORDS[f.NOT_ASKED])] * (f.NOT_ASKED in seen)
+    return entries
+
+
+def _legend(verdicts: f.Verdicts, y: float, width: int) -> tuple[str, float]:
+    """Draw what the glyphs mean, of those that occur."""
     parts, x = [], 2.0
-    for ground, ink, glyph, content in entries:
+    for ground, ink, glyph, content in _glyph_meanings(verdicts):
         wide = 20 + t.width(content, 10) + 13
         if x + wide - 13 > width:
             x, y = 2.0, y + 18
