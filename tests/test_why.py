@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from kvolsched import Cluster, make, scenario
+from kvolsched import Cluster, incident, make, scenario
 from kvolsched.api.text.manifest import from_plain, read_plain
 from kvolsched.cli import main
 from kvolsched.conform import judge_case, read
@@ -125,6 +125,24 @@ def test_why_no_volume_serves():
 
     assert "claim data-cache-2: volume local-a1: taken by claim demo/data-cache-1" in demand.details
     assert "claim data-cache-2: class local: nothing is provisioned, WaitForFirstConsumer" in demand.details
+
+
+def test_a_released_volume_is_named_with_its_cure():
+    """A volume that waits for nobody names the deleted claim that it still belongs to, and how it is freed."""
+    found = incident("retained-volume-is-not-free").play()
+    demand, = found.why("next").demands
+
+    assert ("claim next: volume disk-1: Released: its claimRef names claim default/old-1, which was deleted; if its data "
+            "may go, remove its spec.claimRef, and it is Available") in demand.details
+
+
+def test_a_volume_of_a_claim_that_was_not_read_is_not_called_released():
+    """A dump of one namespace lacks the claims of others: their volumes are taken."""
+    found = incident("retained-volume-is-not-free").play().fork("read in part")
+    found.patch("pv/disk-1", {"status": {"phase": "Bound"}}, subresource="status")
+    demand, = found.why("next").demands
+
+    assert "claim next: volume disk-1: taken by claim default/old-1" in demand.details
 
 
 CAUSES = [

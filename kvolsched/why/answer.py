@@ -241,10 +241,17 @@ class Why(DrawnAnswer):
 
 def missing_in_words(missing: Sequence[str]) -> str:
     """Return which kinds a dump has not and what was not read of a live cluster, without what that hides."""
+    absent, unread = missing_kinds(missing)
+    return "; ".join([f"The dump has no {', '.join(absent)}"] * bool(absent)
+                     + [f"Not read: {', '.join(unread)}"] * bool(unread))  # fmt: skip
+
+
+def missing_kinds(missing: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return which kinds a dump has not, and what was not read of a live cluster, from the sentences about them."""
     heads = [sentence.partition(":")[0] for sentence in missing]
-    absent = ", ".join(head.removeprefix("no ") for head in heads if head.startswith("no "))
-    unread = ", ".join(head.removeprefix("unread ") for head in heads if head.startswith("unread "))
-    return "; ".join([f"The dump has no {absent}"] * bool(absent) + [f"Not read: {unread}"] * bool(unread))
+    marks = ("no ", "unread ")
+    absent, unread = ([head.removeprefix(mark) for head in heads if head.startswith(mark)] for mark in marks)
+    return absent, unread
 
 
 def node_names_text(nodes: Sequence[str]) -> str:

@@ -50,7 +50,7 @@ def describe_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str
         yield from _describe_capacity(claim, storage_class, seen)
     of_class = seen.volumes_of_class(name)
     for volume in of_class[:MAX_SHOWN]:
-        yield f"volume {volume.metadata.name}: {volume_objections(claim, volume)}"
+        yield f"volume {volume.metadata.name}: {volume_objections(claim, volume, seen)}"
     if (more := len(of_class) - MAX_SHOWN) > 0:
         yield f"and {more} more volume{'s' if more > 1 else ''} of the class"
     if not of_class and (storage_class is None or storage_class.provisioner == NO_PROVISIONER):
@@ -64,9 +64,10 @@ def _describe_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) ->
         return
     ref = volume.spec.claim_ref
     if ref is not None and not volumes.is_bound_to(volume, claim):
-        yield f"volume {name} belongs to claim {volumes.claim_ref_key(ref)}"
+        released = _released(volume, ref, seen)
+        yield f"volume {name} {f'is {released}' if released else f'belongs to claim {volumes.claim_ref_key(ref)}'}"
     elif not volumes.is_bound(claim):
-        objections = volume_objections(claim, volume)
+        objections = volume_objections(claim, volume, seen)
         yield f"it names volume {name}, but is not bound to it yet ({objections})"
     yield from _describe_unreachable_volume(volume, seen)
 
@@ -121,11 +122,25 @@ def _describe_capacity(claim: PersistentVolumeClaim, storage_class: StorageClass
         yield f"and {len(pools) - MAX_SHOWN} more CSIStorageCapacity objects of the class"
 
 
-def volume_objections(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
+def _released(volume: PersistentVolume, ref: ObjectReference, seen: Snapshot) -> str:
+    """Return that the claim of a volume's claimRef was deleted, and the cure; "" if it is not Released.
+
+    A claim that is not there is no proof: the dump may have one namespace alone.
+    """
+    if volume.status.phase != "Released":
+        return ""
+    named = seen.claim(ref.namespace or "default", ref.name)
+    newer = " (the claim of that name is a newer one)" if named is not None and named.metadata.uid != ref.uid else ""
+    kept = volume.spec.persistent_volume_reclaim_policy != "Delete"
+    cure = "if its data may go, remove its spec.claimRef, and it is Available" if kept else "it will be deleted, too"
+    return f"Released: its claimRef names claim {volumes.claim_ref_key(ref)}, which was deleted{newer}; {cure}"
+
+
+def volume_objections(claim: PersistentVolumeClaim, volume: PersistentVolume, seen: Snapshot) -> str:
     """Return the objections to a volume for a claim, or, without any, from where the volume can be reached."""
     ref: ObjectReference | None = volume.spec.claim_ref
     if ref is not None and not volumes.is_bound_to(volume, claim):
-        return f"taken by claim {volumes.claim_ref_key(ref)}"
+        return _released(volume, ref, seen) or f"taken by claim {volumes.claim_ref_key(ref)}"
     need, size = volumes.requested(claim), volumes.capacity(volume)
     asked, offered = claim.spec.resources.requests.get("storage", "0"), volume.spec.capacity.get("storage", "0")
     checks: list[tuple[bool, str]] = [

@@ -187,7 +187,7 @@ def _short_volume(demand: Demand, evidence: Evidence, node: Node) -> Sides:
     if evidence.relation == "do not admit":
         return Sides(f"{_values(evidence.found)} not in {_values(evidence.asked)}", "allowedTopologies of the class")
     if "nothing is provisioned" in evidence.relation:
-        return Sides("no volume, none is made", f"class {evidence.found}" if evidence.found else "no class")
+        return Sides("none fits, none is made", f"class {evidence.found}" if evidence.found else "no class")
     return _short_reason(demand, evidence, node)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from attrs import evolve
 
 from ...why import Why
-from ...why.answer import AlikeNodes, Cell, DemandRow
+from ...why.answer import AlikeNodes, Cell, DemandRow, missing_kinds
 from .. import why_rows as w
 from ..frame import PluginHead
 from .verdicts import LETTERS, plugin_heads
@@ -241,6 +241,5 @@ def _notes(answer: Why, edit: str) -> Iterator[w.NoteRow]:
         older = note.startswith(("The pod's condition", "Its last try"))
         yield w.NoteRow("△", f"{bold}:", rest) if older and mark else w.NoteRow("△" if older else "–", "", note)
     if answer.missing:
-        heads = (words.partition(":")[0] for words in answer.missing)
-        kinds = ", ".join(head.removeprefix("no ").removeprefix("unread ") for head in heads)
-        yield w.NoteRow("?", "Not loaded:", f"{kinds} (`.missing` says what that hides).")
+        absent, unread = missing_kinds(answer.missing)
+        yield w.NoteRow("?", "Not loaded:", f"{', '.join([*absent, *unread])} (`.missing` says what that hides).")
