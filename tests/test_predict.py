@@ -6,7 +6,7 @@ from manifests import node, pod
 import kvolsched
 from kvolsched import Cluster
 from kvolsched.predict import ASKS, NONE, forget_grades, grade, predict, question_of_next_step
-from kvolsched.predict.candidates import LOOKS_AT
+from kvolsched.predict.candidates import LOOKS_AT, NEW
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +55,16 @@ def test_the_reveal_is_the_step_itself(zonal, ask):
         assert zonal["pod/my-pod"].spec.node_name == happened
     else:
         assert zonal.last_step.actor == happened
+
+
+def test_no_new_volume_is_offered_where_none_can_be_made(zonal):
+    """A class without a provisioner offers its volumes and none; one with a provisioner a new one as well."""
+    local = kvolsched.scenario("local-disks")
+    claim = next(each for each in local.objects("pvc") if not each.spec.volume_name)
+    asked = predict(local, ask="volume", claim=claim.metadata.name)
+
+    assert NEW not in [each.name for each in asked.candidates]
+    assert NEW in [each.name for each in predict(zonal, ask="volume").candidates]
 
 
 def test_candidates_are_sorted_by_name_and_carry_facts_of_the_api(zonal):

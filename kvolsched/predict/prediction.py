@@ -14,12 +14,13 @@ from typing import Any
 import attrs
 
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.notebook_output import PrintedAnswer
 from kvolsched.results import hanging_indent
 from kvolsched.scheduler.loop.scheduling_cycle import PASS
-from kvolsched.volumes import class_of_claim
+from kvolsched.volumes import class_of_claim, has_provisioner
 from kvolsched.world.apiserver import ref
 from kvolsched.world.log import Key
 
@@ -347,9 +348,20 @@ def _volume(cluster: ClusterCore, question: str, pod: str, claim: str) -> Predic
     hidden = len(found) - len(shown)
     more = "more volume of the class is" if hidden == 1 else "more volumes of the class are"
     about += f" {hidden} {more} not shown." if hidden else ""
-    made = (PossibleAnswer(NEW, "provisioned for the claim"), PossibleAnswer(NONE, "it stays unbound"))
+    new = (PossibleAnswer(NEW, "provisioned for the claim"),) if _may_be_made(cluster, stored, find) else ()
+    made = (*new, PossibleAnswer(NONE, "it stays unbound"))
     return Prediction(cluster, question or ASKS["volume"].format(claim=_short(key)), "volume", about, (*shown, *made),
                       find, ref(key))  # fmt: skip
+
+
+def _may_be_made(cluster: ClusterCore, claim: PersistentVolumeClaim, find: Callable[[], Outcome]) -> bool:
+    """Whether a volume may be made for a claim: its class has a provisioner, or it may still get a default class."""
+    if claim.spec.storage_class_name is None:
+        return True
+    storage_class = cluster.world.log.objects.get(Key("StorageClass", "", class_of_claim(claim)))
+    if storage_class is not None and has_provisioner(storage_class):
+        return True
+    return find().happened == NEW  # a component of the reader's own made it
 
 
 def _few_volumes(found: tuple[PossibleAnswer, ...], outcome: Outcome) -> tuple[PossibleAnswer, ...]:
