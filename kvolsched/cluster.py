@@ -522,7 +522,7 @@ class Cluster(ClusterRules):
 
         >>> import kvolsched
         >>> kvolsched.scenario("zonal-example").sample(3)
-        3 seeds, 0 of them stuck in the end:
+        3 seeds; in the end every pod runs in all:
            3  my-pod runs on node-a
         """
         from .explore import sample

@@ -166,8 +166,19 @@ def test_sample_counts_ends_by_seed():
     new = kvolsched.scenario("replicated-database", "upstream").sample(10)
     assert 0 < old.stuck < 10
     assert new.stuck == 0
-    assert repr(old).startswith(f"10 seeds, {old.stuck} of them stuck in the end:")
+    assert repr(old).startswith(f"10 seeds; in the end every pod has a node in {10 - old.stuck} of 10:\n")
+    assert repr(new).startswith("10 seeds; in the end every pod has a node in all:\n")
     assert repr(old) == repr(kvolsched.scenario("replicated-database").sample(10))
+
+
+def test_a_sample_names_the_goal_that_it_counts():
+    """A goal of one's own is named, and no run is called stuck for a pod that runs elsewhere."""
+    c = kvolsched.scenario("zonal-example")
+
+    assert repr(c.sample(2, goal="my-pod Pending")).startswith("2 seeds; in the end my-pod Pending holds in none:\n")
+    elsewhere = c.sample(2, goal=lambda end: end["my-pod"].spec.node_name == "node-c")
+    assert "2 seeds; in the end the goal holds in none:" == repr(elsewhere).splitlines()[0]
+    assert "In the end the goal holds in none" in elsewhere.figure().svg
 
 
 def test_notes_are_told_net():

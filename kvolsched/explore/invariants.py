@@ -159,6 +159,11 @@ def everybody_runs(sim: Simulation) -> Callable[[Objects], bool]:
     return goal
 
 
+def everybody_runs_in_words(sim: Simulation) -> str:
+    """Return what `everybody_runs` asks of a world."""
+    return "every pod runs" if "kubelet" in sim.processes else "every pod has a node"
+
+
 def outcome(objects: Objects) -> str:
     """Say where every pod is: the words that end states are counted by."""
     pods = [

@@ -14,7 +14,7 @@ from kvolsched.notebook_output import DrawnAnswer
 from ..cluster_core import ClusterCore
 from ..world.simulation import Simulation
 from .expansion import Goal, Summary
-from .invariants import everybody_runs, outcome
+from .invariants import everybody_runs, everybody_runs_in_words, outcome
 from .report import EndState
 from .searched import SearchedObjects, property_named
 
@@ -27,15 +27,24 @@ class Sample(DrawnAnswer):
     end_states: tuple[EndState, ...]
     about: str = ""
     """Whose runs: the cluster's name and its rules."""
+    goal: str = "the goal holds"
+    """What every run should reach, in words: `every pod runs`."""
 
     @property
     def stuck(self) -> int:
         """The number of runs that end without the goal."""
         return sum(end.count for end in self.end_states if not end.goal_holds)
 
+    @property
+    def reached(self) -> str:
+        """In how many runs the goal holds at the end, in words: `every pod runs in 12 of 20`."""
+        count = self.seeds - self.stuck
+        share = "none" if not count else "all" if not self.stuck else f"{count} of {self.seeds}"
+        return f"{self.goal} in {share}"
+
     def __repr__(self) -> str:
         lines = [f"{end.count:>4}  {end.words}" for end in self.end_states]
-        return "\n".join([f"{self.seeds} seeds, {self.stuck} of them stuck in the end:", *lines])
+        return "\n".join([f"{self.seeds} seeds; in the end {self.reached}:", *lines])
 
 
 def sample(
@@ -65,5 +74,7 @@ def sample(
             pass
         searched = SearchedObjects(fork)
         ends[summary(searched), bool(reached(searched))] += 1
+    wanted = "the goal holds" if callable(goal) else f"{goal} holds" if goal else everybody_runs_in_words(sim)
     about = f"{world.name}, rules {world.revision.name}".removeprefix(", ") if isinstance(world, ClusterCore) else ""
-    return Sample(seeds, tuple(EndState(words, count, holds) for (words, holds), count in ends.most_common()), about)
+    states = tuple(EndState(words, count, holds) for (words, holds), count in ends.most_common())
+    return Sample(seeds, states, about, wanted)

@@ -84,11 +84,13 @@ class SearchRows:
 
 @frozen
 class SampleRows:
-    """How sampled runs end: whose runs, how many, how many are stuck, and the interval of that share."""
+    """How sampled runs end: whose runs, how many, how many do not reach the goal, and the interval of that share."""
 
     about: str
     runs: int
     stuck: int
     interval: tuple[float, float]
-    """Bounds of the share of stuck runs in [0, 1], at 95 %."""
+    """Bounds of the share of runs without the goal in [0, 1], at 95 %."""
     ends: tuple[EndBar, ...]
+    reached: str = ""
+    """In how many runs the goal holds at the end, in words."""

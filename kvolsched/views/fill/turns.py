@@ -75,7 +75,7 @@ def sample_rows(answer: Sample) -> r.SampleRows:
     """Return how sampled runs end."""
     ends = sorted(answer.end_states, key=lambda end: (end.goal_holds, -end.count, end.words))
     return r.SampleRows(answer.about, answer.seeds, answer.stuck, wilson(answer.stuck, answer.seeds),
-                        tuple(r.EndBar(end.words, end.count, end.goal_holds) for end in ends))
+                        tuple(r.EndBar(end.words, end.count, end.goal_holds) for end in ends), answer.reached)
 
 
 def wilson(hits: int, of: int) -> tuple[float, float]:

@@ -40,16 +40,20 @@ def draw_search(rows: r.SearchRows, width: int) -> str:
 
 
 def draw_sample(rows: r.SampleRows, width: int) -> str:
-    """Draw how many sampled runs are stuck, with the interval of that share, and a bar for each end."""
+    """Draw in how many sampled runs the goal holds at the end, the interval of its absence, and a bar for each end."""
     head = f"{rows.runs} runs in the natural order, a seed each" + (f": {rows.about}" if rows.about else "")
     glyph, family = _SIGNS[not rows.stuck]
     low, high = (round(100 * share) for share in rows.interval)
-    said = f"{rows.stuck} of {rows.runs} stuck" if rows.stuck else f"none of {rows.runs} stuck"
-    note = f"95 % interval {low} to {high} %" if rows.stuck else f"at most {high} % of all runs, at 95 %"
-    parts = [word(2, 16, "k-cap k-b", t.end(head, width - 4, 13, bold=True)), word(2, 40, f"k-n k-t-{family}", glyph),
-             word(18, 40, f"k-n k-t-{family}", said)]
-    parts.append(word(30 + t.width(said, 12, bold=True), 40, "k-w", f"({note}; a sample proves nothing)"))
-    body, y = _bars(rows.ends, rows.runs, width, 52, "run")
+    said = f"In the end {rows.reached}"
+    share = f"{low} to {high} %" if rows.stuck else f"at most {high} %"
+    note = f"(not in {share} of all runs, at 95 %; a sample proves nothing)"
+    x, y = 30 + t.width(said, 12, bold=True), 40.0
+    parts = [word(2, 16, "k-cap k-b", t.end(head, width - 4, 13, bold=True)), word(2, y, f"k-n k-t-{family}", glyph),
+             word(18, y, f"k-n k-t-{family}", t.end(said, width - 20, 12, bold=True))]
+    if x + t.width(note, 10) > width:
+        x, y = 18, y + 16
+    parts.append(word(x, y, "k-w", note))
+    body, y = _bars(rows.ends, rows.runs, width, y + 12, "run")
     return picture(width, y + 6, "".join([*parts, *body]), f"{head}: {said}")
 
 
