@@ -30,6 +30,7 @@ WORDS = {
     f.PASS: "passes", f.NOTHING: "nothing to ask", f.REJECT: "rejects first",
     f.UNRESOLVABLE: "rejects first; removing pods cannot help", f.ERROR: "error", f.NOT_ASKED: "not asked",
 }  # fmt: skip
+NO_BREAK = "\N{NO-BREAK SPACE}"
 _ALSO = "would also reject"
 _REJECTING = frozenset((f.REJECT, f.UNRESOLVABLE, f.ERROR))
 PITCH, CELL_H = 23.0, 21.0
@@ -76,8 +77,8 @@ def reading(frame: f.Frame) -> str:
 
 def _legend_lines(verdicts: f.Verdicts) -> list[str]:
     """Return what the letters and the glyphs of the lines mean."""
-    letters = ", ".join(f"{plugin.letter}\N{NO-BREAK SPACE}{plugin.name}" for plugin in verdicts.plugins)
-    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(letters, LINE_WIDTH)]
+    named = (f"{plugin.letter} {plugin.name}".replace(" ", NO_BREAK) for plugin in verdicts.plugins)
+    lines = [line.replace(NO_BREAK, " ") for line in textwrap.wrap(", ".join(named), LINE_WIDTH)]
     meanings = (("×" if words == _ALSO else glyph, words) for _, _, glyph, words in _glyph_meanings(verdicts))
     return [*lines, ", ".join(f"{glyph} {words}" for glyph, words in meanings)]
 
