@@ -58,11 +58,10 @@ def pod_requests(spec: PodSpec) -> Requests:
 
 def held_requests(pod: Pod) -> Requests:
     """Return what a pod on a node requests: of a container that is being resized the most of old and new."""
-    if not _lists_containers(pod):
-        return pod_requests(pod.spec)
-    spec = pod.spec
-    containers, inits = _resized(pod, spec.containers), _resized(pod, spec.init_containers)
-    return _summed(spec, containers, inits)
+    spec, statuses = pod.spec, _statuses_with_resources(pod)
+    if not statuses:
+        return _summed(spec, spec.containers, spec.init_containers)
+    return _summed(spec, _resized(pod, spec.containers, statuses), _resized(pod, spec.init_containers, statuses))
 
 
 def is_resized(old: Pod, new: Pod) -> bool:
@@ -74,18 +73,21 @@ def _lists_containers(pod: Pod) -> bool:
     return "containerStatuses" in pod.status.rest or "initContainerStatuses" in pod.status.rest
 
 
-def _resized(pod: Pod, containers: tuple[Container, ...]) -> tuple[Container, ...]:
+def _statuses_with_resources(pod: Pod) -> dict[str, Frozen]:
+    """Return the statuses of containers that tell of resources, by name."""
+    rest, found = pod.status.rest, {}
+    for field in ("containerStatuses", "initContainerStatuses"):
+        for status in rest.get(field, ()):
+            if "resources" in status:
+                found[status.get("name")] = status
+    return found
+
+
+def _resized(pod: Pod, containers: tuple[Container, ...], statuses: Mapping[str, Frozen]) -> tuple[Container, ...]:
     """Return containers with the most of spec, status and allocated resources; without spec if it is infeasible.
 
     In-place resize as `resource.PodRequests` with status resources (v1.36.2); of init containers only sidecars resize.
     """
-    if not containers:
-        return containers
-    rest = pod.status.rest
-    listed = (*rest.get("containerStatuses", ()), *rest.get("initContainerStatuses", ()))
-    statuses = {status.get("name"): status for status in listed if "resources" in status}
-    if not statuses:
-        return containers
     infeasible = any(one.type == "PodResizePending" and one.reason == "Infeasible" for one in pod.status.conditions)
     found = []
     for container in containers:
@@ -136,18 +138,19 @@ def _summed(spec: PodSpec, containers: Iterable[Container], inits: Iterable[Cont
     """Return the sum for containers of a pod; of them only what is summed is compared with that of other pods."""
     run_together = tuple([container.resources.requests for container in containers])
     run_first = tuple([(container.resources.requests, container.restart_policy == "Always") for container in inits])
-    return _sum_requests(run_together, run_first, spec.overhead, spec.rest.get("resources", EMPTY))
+    return _sum_requests(run_together, run_first, spec.overhead or None, spec.rest.get("resources"))
 
 
 @lru_cache(maxsize=1 << 14)
-def _sum_requests(containers: tuple[Frozen, ...], inits: tuple[tuple[Frozen, bool], ...], overhead: Frozen,
-                  pod_resources: Frozen) -> Requests:
+def _sum_requests(containers: tuple[Frozen, ...], inits: tuple[tuple[Frozen, bool], ...], overhead: Frozen | None,
+                  pod_resources: Frozen | None) -> Requests:
     real = _total(containers, inits, {})
     scored = _total(containers, inits, {CPU: SCORED_CPU, MEMORY: SCORED_MEMORY})
     placed = dict(scored)
-    for resource, text in pod_resources.get("requests", EMPTY).items():  # pod-level requests replace the sums
+    of_pod = (pod_resources or EMPTY).get("requests", EMPTY)
+    for resource, text in of_pod.items():  # pod-level requests replace the sums
         real[resource] = scored[resource] = parse(text)
-    for resource, text in overhead.items():
+    for resource, text in (overhead or EMPTY).items():
         real[resource] = real.get(resource, Fraction(0)) + parse(text)
         scored[resource] = scored.get(resource, Fraction(0)) + parse(text)
         placed[resource] = placed.get(resource, Fraction(0)) + parse(text)

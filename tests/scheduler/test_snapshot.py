@@ -11,7 +11,7 @@ from kvolsched.api.kinds.pod import Container, Pod, PodSpec, Resources
 from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.scheduler.columns.pod_counts import PodMatcher
-from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot, snapshot_of
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank
@@ -50,6 +50,21 @@ def test_moved_equals_built(states, pod, random):
         if random.random() < 0.1:
             _same(moved, contents, pod)
     assert moved == Snapshot()
+
+
+@settings(max_examples=30)
+@given(clusters)
+def test_taken_at_once_equals_applied_one_by_one(state):
+    """Who takes all objects has the facts of who applies each; pods that leave a copy stay in the original."""
+    objects = {key_of(item): item for item in state}
+    taken = snapshot_of(objects)
+    assert taken == build(Snapshot(), objects)
+    copy = taken.copied()
+    for key, item in objects.items():
+        if key.kind == "Pod":
+            copy.apply(key, item, None)
+    assert copy == snapshot(item for item in state if item.kind != "Pod")
+    assert taken == build(Snapshot(), objects)
 
 
 @pytest.mark.parametrize("strategy", [spread(), company(), stores()], ids=["spread", "company", "stores"])

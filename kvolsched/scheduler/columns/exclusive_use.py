@@ -6,7 +6,8 @@ holds names only, no rows. Mutable; only the snapshot changes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from kvolsched.api.kinds.pod import ContainerPort, Pod, PodSpec
@@ -86,18 +87,51 @@ def held_resources(pod: Pod) -> Iterator[HeldResource]:
             yield disk
 
 
+class _ListedPods:
+    """Pods by node and key, and what they use, which is found once."""
+
+    def __init__(self, pods: Sequence[tuple[str, Key, Pod]]) -> None:
+        self._pods = pods
+
+    @cached_property
+    def users(self) -> dict[HeldResource, dict[str, frozenset[Key]]]:
+        """The pods that use a resource, by node."""
+        found: dict[HeldResource, dict[str, frozenset[Key]]] = {}
+        for node, key, pod in self._pods:
+            for resource in held_resources(pod):
+                on_nodes = found.setdefault(resource, {})
+                on_nodes[node] = on_nodes.get(node, frozenset()) | {key}
+        return found
+
+
 class ExclusiveUse:
     """The pods that use a resource, by node. Mutable."""
 
     def __init__(self) -> None:
-        self._users: dict[HeldResource, dict[str, frozenset[Key]]] = {}
+        self._listed: _ListedPods | None = None  # pods that are not sorted in yet; copies share them
+        self._known: dict[HeldResource, dict[str, frozenset[Key]]] = {}
         self._shared: set[HeldResource] = set()
+
+    @property
+    def _users(self) -> dict[HeldResource, dict[str, frozenset[Key]]]:
+        """The pods by resource and node, after the listed ones are sorted in."""
+        if self._listed is not None:
+            self._known, self._listed = dict(self._listed.users), None
+            self._shared = set(self._known)
+        return self._known
+
+    def take(self, pods: Sequence[tuple[str, Key, Pod]]) -> None:
+        """Take all pods that are on nodes, of which none is here yet; they are sorted in when this is first read."""
+        self._listed = _ListedPods(pods)
 
     def copied(self) -> ExclusiveUse:
         """Return an independent copy; the original must not change while the copy is used."""
         copy = ExclusiveUse()
-        copy._users = dict(self._users)
-        copy._shared = set(self._users)
+        if self._listed is not None:
+            copy._listed = self._listed
+        else:
+            copy._known = dict(self._known)
+            copy._shared = set(self._known)
         return copy
 
     def users(self, resource: HeldResource) -> Users:
@@ -106,17 +140,18 @@ class ExclusiveUse:
 
     def place(self, node: str, key: Key, pod: Pod, sign: int) -> None:
         """Add the resources of a pod that is added to a node (sign 1), or remove them (-1)."""
+        known = self._users
         for resource in held_resources(pod):
-            users = self._users.setdefault(resource, {})
+            users = known.setdefault(resource, {})
             if resource in self._shared:
                 self._shared.remove(resource)
-                users = self._users[resource] = dict(users)
+                users = known[resource] = dict(users)
             pods = users.get(node, frozenset())
             users[node] = pods | {key} if sign > 0 else pods - {key}
             if not users[node]:
                 del users[node]
             if not users:
-                del self._users[resource]
+                del known[resource]
 
     def facts(self) -> Mapping[HeldResource, Users]:
         """Return the whole index, for comparing two snapshots."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from kvolsched.world.log import Key
 
-from .snapshot import Snapshot, snapshot
+from .snapshot import Snapshot, snapshot_of
 
 
 class KeptSnapshot:
@@ -29,16 +29,18 @@ class KeptSnapshot:
             moment: the present time, as a plugin tells of it.
         """
         before, found = self._kept
-        changes = [(key, before.get(key), new) for key, new in objects.items() if before.get(key) is not new]
-        changes += [(key, old, None) for key, old in before.items() if key not in objects]
-        changes = [change for change in changes if change[0].kind in Snapshot.follows]
-        if changes:
+        if before:
+            changes = _followed_changes(before, objects)
             if len(changes) > len(objects) // 4:
-                found = snapshot(objects.values())
-            else:
+                found = snapshot_of(objects)
+            elif changes:
                 found = found.copied()
                 for key, old, new in changes:
                     found.apply(key, old, new)
+            if changes:
+                self._kept = objects, found
+        elif objects:
+            found = snapshot_of(objects)
             self._kept = objects, found
         view = copy(found)
         view.moment = moment
@@ -47,3 +49,10 @@ class KeptSnapshot:
 
     def __reduce__(self) -> tuple[type[KeptSnapshot], tuple[()]]:
         return KeptSnapshot, ()  # it can be built again: it travels to no other process
+
+
+def _followed_changes(before: Mapping[Key, Any], after: Mapping[Key, Any]) -> list[tuple[Key, Any, Any]]:
+    """Return the objects that a snapshot follows and that differ, with both values."""
+    changes = [(key, before.get(key), new) for key, new in after.items() if before.get(key) is not new]
+    changes += [(key, old, None) for key, old in before.items() if key not in after]
+    return [change for change in changes if change[0].kind in Snapshot.follows]

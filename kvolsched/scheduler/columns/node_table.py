@@ -179,6 +179,16 @@ class NodeTable:
         """Remove a column that is no longer read."""
         self._columns.remove(column)
 
+    def reserve(self, count: int) -> None:
+        """Make empty rows for so many nodes at once; they get them in this order."""
+        first = len(self.names)
+        self.names += [None] * count
+        while self._capacity < len(self.names):
+            self._capacity *= 2
+        for column in self._columns:
+            column.resize(self._capacity, len(self.names))
+        self._holes += reversed(range(first, len(self.names)))
+
     def enter(self, info: NodeInfo) -> int:
         """Give a node a row, write the row and return its number."""
         node = info.node
