@@ -257,17 +257,21 @@ class Log:
         counted = bisect_left(places, place)
         at = kind, places[counted - 1] if counted else -1
         if at not in self._lists:
+            objects: Any = self.objects
             if self.base:  # changes before `base` are not in the index
-                found = {key: obj for key, obj in self.objects.items() if key[0] == kind}
+                found = {key: obj for key, obj in objects.items() if key[0] == kind}
             else:
-                keys = dict.fromkeys(self.changes.keys(places[:counted]))
-                found = {key: self.objects.get(key) for key in keys}  # type: ignore[arg-type, misc]
+                found = {key: objects.get(key) for key in self.changes.keys(places[:counted])}
             for _, change in reversed(list(self.changes_between(kind, place, self.place))):
                 found[change.key] = change.old
             made = tuple.__new__  # makes a named tuple in half the time of calling its class
             rows = [made(Delivery, (obj.metadata.resource_version, key, None, obj))
                     for key, obj in found.items() if obj is not None]  # fmt: skip
-            self._lists[at] = ListedObjects({key: obj for _, key, _, obj in in_order(rows)}, rows)
+            versions = [row[0] for row in rows]
+            in_order(rows)
+            if len(rows) < len(found) or [row[0] for row in rows] != versions:
+                found = {key: obj for _, key, _, obj in rows}
+            self._lists[at] = ListedObjects(found, rows)
         return self._lists[at]
 
     def of_kind(self, kind: str) -> list[Any]:

@@ -338,14 +338,19 @@ class Runtime:
         if not moved:
             return False
         merged: dict[tuple[str, ...], Sequence[Delivery]] = {}  # those of several kinds, in their order
+        is_long = sum(map(len, moved.values())) > FAR
         for actor, ctx in self.contexts(process):
             on_change, reacts_to = actor.on_change, getattr(actor, "reacts_to", None)
             names = tuple(moved if reacts_to is None else [kind for kind in moved if kind in reacts_to])
-            if len(names) > 1 and names not in merged:
-                merged[names] = in_order([delivery for kind in names for delivery in moved[kind]])
-            delivered = merged[names] if len(names) > 1 else moved[names[0]] if names else ()
-            if len(delivered) > FAR and (concerning := getattr(actor, "concerning", None)) is not None:
-                delivered = concerning(ctx, delivered)
+            delivered: Sequence[Delivery]
+            if is_long and (concerning := getattr(actor, "concerning", None)) is not None:
+                delivered = in_order([each for kind in names for each in concerning(ctx, moved[kind])])
+            elif len(names) > 1:
+                if names not in merged:
+                    merged[names] = in_order([delivery for kind in names for delivery in moved[kind]])
+                delivered = merged[names]
+            else:
+                delivered = moved[names[0]] if names else ()
             for _, key, old, new in delivered:
                 on_change(ctx, key, old, new)
         return True
