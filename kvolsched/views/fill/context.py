@@ -6,6 +6,7 @@ It reads the engine and stores nothing: a `FrameContext` lives while one frame i
 from __future__ import annotations
 
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from attrs import define, frozen
@@ -19,7 +20,7 @@ from ...scheduler.loop.binding_flow import WORKER
 from ...scheduler.loop.evictor import EVICTOR
 from ...scheduler.loop.scheduling_cycle import PASS
 from ...scheduler.requests import pod_requests
-from ...world.apiserver import key_for
+from ...world.apiserver import key_for, ref
 from ...world.history import Turn
 from ...world.log import Key
 from ..frame import Verdicts
@@ -87,14 +88,16 @@ class FrameContext:
         self.notes = self.world.log.notes
         self.step = self.world.step_number
         self._requests: dict[int, tuple[int, int]] = {}  # by the identity of a spec, which the objects hold
-        self.by_kind: dict[str, list[tuple[Key, Any]]] = {}
-        for key in sorted(self.objects):
-            self.by_kind.setdefault(key.kind, []).append((key, self.objects[key]))
+        self._sorted: dict[str, list[tuple[Key, Any]]] = {}
+        self.by_kind = self.world.log.by_kind()
         self.focus = self._focus(focus)
 
     def of(self, kind: str) -> list[tuple[Key, Any]]:
         """Return keys and objects of a kind, sorted by key."""
-        return self.by_kind.get(kind, [])
+        found = self._sorted.get(kind)
+        if found is None:
+            found = self._sorted[kind] = sorted(self.by_kind.get(kind, ()), key=itemgetter(0))
+        return found
 
     def requests(self, pod: Any) -> tuple[int, int]:
         """Return the cpu (millicores) and memory (bytes) that a pod requests."""
@@ -103,6 +106,12 @@ class FrameContext:
             of_pod = pod_requests(pod.spec)
             found = self._requests[id(pod.spec)] = of_pod.cpu, of_pod.memory
         return found
+
+    @cached_property
+    def claims_of_pods(self) -> dict[Key, tuple[str, ...]]:
+        """Return the refs of the claims of each pod that has any, in the order of its volumes; sorted by pod."""
+        return {key: tuple([ref(Key("PersistentVolumeClaim", key.namespace, name)) for name in names])
+                for key, pod in self.of("Pod") if (names := [*pod.claim_names()])}  # fmt: skip
 
     @cached_property
     def assumed(self) -> dict[Key, Any]:

@@ -16,7 +16,7 @@ from ...explain import QUEUE_PART_WORDS
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, PassNote
 from ...scheduler.loop.scheduling_queue import BACKOFF, QUEUE, QueueEntry
 from ...world.apiserver import ref
-from ...world.log import Key, Note
+from ...world.log import Key
 from .. import frame as f
 from .context import FrameContext
 from .verdicts import pass_rows
@@ -58,13 +58,14 @@ def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
 def pods(context: FrameContext) -> tuple[f.PodRow, ...]:
     """Return one row a pod, with its part of the scheduler's queue and its node in the scheduler's cache."""
     rows = []
+    notes: Any = context.notes
     for key, pod in context.of("Pod"):
         name = f"{key.namespace}/{key.name}"
-        entry: QueueEntry | None = context.notes.get(Note(SCHEDULER, QUEUE, name))
-        note: PassNote | None = context.notes.get(Note(SCHEDULER, "pass", name))
+        entry: QueueEntry | None = notes.get((SCHEDULER, QUEUE, name))  # equal to a Note, and made in less time
+        note: PassNote | None = notes.get((SCHEDULER, "pass", name))
         assumed = context.assumed.get(key)
         assumed_node = assumed.spec.node_name if assumed is not None and not pod.spec.node_name else ""
-        claims = tuple(ref(claim) for claim in _claims_of(key, pod))
+        claims = context.claims_of_pods.get(key, ())
         cpu, memory = context.requests(pod)
         waits = entry is not None and entry.part == BACKOFF
         rows.append(f.PodRow(
@@ -92,10 +93,6 @@ def pod_state(pod: Any, assumed_node: str) -> str:
     return "assumed" if assumed_node else "pending"
 
 
-def _claims_of(key: Key, pod: Any) -> list[Key]:
-    return [Key("PersistentVolumeClaim", key.namespace, name) for name in pod.claim_names()]
-
-
 # -- claims, volumes, classes -----------------------------------------------------------------------------------------
 
 
@@ -106,10 +103,10 @@ def claims(context: FrameContext) -> tuple[f.ClaimRow, ...]:
         for key, volume in context.assumed.items()
         if key.kind == "PersistentVolume" and volume.spec.claim_ref is not None
     }
-    users: dict[Key, list[str]] = {}
-    for key, pod in context.of("Pod"):
-        for claim in _claims_of(key, pod):
-            users.setdefault(claim, []).append(ref(key))
+    users: dict[str, list[str]] = {}
+    for key, names in context.claims_of_pods.items():
+        for name in names:
+            users.setdefault(name, []).append(ref(key))
     rows = []
     for key, claim in context.of("PersistentVolumeClaim"):
         assumed = context.assumed.get(key)
@@ -119,12 +116,13 @@ def claims(context: FrameContext) -> tuple[f.ClaimRow, ...]:
         storage_class = context.objects.get(Key("StorageClass", "", class_name))
         mode = "WaitForFirstConsumer" if storage_class is not None and storage_class.delayed else "Immediate"
         volume = matched.get(key, "") if not claim.spec.volume_name else ""
+        name = ref(key)
         rows.append(f.ClaimRow(
-            ref=ref(key), name=key.name, class_name=class_name, mode=mode,
+            ref=name, name=key.name, class_name=class_name, mode=mode,
             size=claim.spec.resources.requests.get("storage", ""),
             state=claim_state(claim, mode, selected, assumed_node or volume),
             selected_node=selected, assumed_node=assumed_node,
-            volume=claim.spec.volume_name, assumed_volume=volume, pods=tuple(users.get(key, ())),
+            volume=claim.spec.volume_name, assumed_volume=volume, pods=tuple(users.get(name, ())),
         ))  # fmt: skip
     return tuple(sorted(rows, key=lambda row: row.ref))
 
