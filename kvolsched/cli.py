@@ -321,6 +321,8 @@ def differ_(a: str, b: str, examples: int, seed: int, aspects: str, about: str, 
 @click.option("--limit", type=float, default=20.0, show_default=True, help="CPU seconds of one run of the loop.")
 @click.option("--runs", type=click.IntRange(1), default=2, show_default=True, help="Runs of each loop.")
 @click.option("--aims", is_flag=True, help="Also measure every figure that has an aim, and print it beside.")
+@click.option("--dump", type=click.IntRange(0), default=0, metavar="PODS",
+              help="Only read a dump of 5,000 nodes and so many pods, and ask about it: 50000 takes a minute.")
 @click.option("--gate", is_flag=True, help="With --aims: exit 1 if a ratio of two figures falls short.")
 @click.option("--against", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None, metavar="DIR",
               help="With --aims: also measure, alternately, the package in this checkout of another commit.")

@@ -9,6 +9,8 @@ from typing import Any
 from ..cluster import Cluster
 from .measuring import cpu_seconds, least_cpu_seconds, settling_heap
 
+PODS = 10_000
+READING = 10  # seconds for so many pods; the aims of questions are those of every dump
 PENDING = 300  # pods of the dump that fit nowhere, for ten causes
 Question = Callable[[Cluster, str], Any]
 QUESTIONS: tuple[tuple[str, Question, float], ...] = (  # in this order: the first one builds what the others share
@@ -33,11 +35,11 @@ QUESTIONS: tuple[tuple[str, Question, float], ...] = (  # in this order: the fir
 )
 
 
-def dump_figures(path: Path) -> Iterator[tuple[str, float, float]]:
-    """Yield the name, the CPU seconds and the aim of reading a dump and of each question about it."""
+def dump_figures(path: Path, pods: int = PODS) -> Iterator[tuple[str, float, float]]:
+    """Yield the name, the CPU seconds and the aim of reading a dump of so many pods and of each question about it."""
     loaded: list[Cluster] = []
-    yield "a dump of 5,000 nodes and 10,000 pods read", least_cpu_seconds(
-        lambda: loaded.append(Cluster.from_manifests(path)), runs=1), 10  # fmt: skip
+    yield f"a dump of 5,000 nodes and {pods:,} pods read", least_cpu_seconds(
+        lambda: loaded.append(Cluster.from_manifests(path)), runs=1), READING * pods / PODS  # fmt: skip
     cluster = loaded[0]
     pod = next(f"pod/{each.metadata.namespace}/{each.metadata.name}" for each in cluster.objects("pods")
                if not each.spec.node_name and any(each.claim_names()))  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import attrs
 from tqdm.auto import tqdm
 
-from .figures import Measurement, Sizes, measures
+from .figures import Measurement, Sizes, dump, measures
 from .loop import FOREVER, LoopCost, LoopTimer, bytes_per_pod
 from .measuring import exponent, machine, peak_bytes
 from .passes import COUNT, PassTimer
@@ -85,6 +86,7 @@ class Bench:
         against: a checkout of another commit, for the figures with aims.
         limit: CPU seconds of one run of the loop; a longer one is measured in part.
         runs: how many runs of each loop.
+        dump: of how many pods a dump is read and asked about, and nothing else is measured; 0: what is above.
     """
 
     workloads: tuple[Workload, ...] = tuple(WORKLOADS.values())
@@ -96,6 +98,7 @@ class Bench:
     against: Path | None = None
     limit: float = FOREVER
     runs: int = 2
+    dump: int = 0
 
     def row(self, chosen: Workload) -> Row:
         """Measure one workload."""
@@ -147,6 +150,9 @@ class Bench:
                 figures.append(figure)
                 say(repr(figure))
 
+        if self.dump:
+            yield "a dump", lambda: compare(partial(dump, self.dump))
+            return
         for each in self.workloads:
             yield each.name, lambda each=each: measure(each)  # type: ignore[misc]
         if self.aims:
