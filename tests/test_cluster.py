@@ -5,7 +5,9 @@ import pytest
 from kvolsched import scenario
 from kvolsched.api.text.fault import ManifestError
 from kvolsched.cluster import Cluster
+from kvolsched.explain import judge_last_pass, last_pass, read_last_pass
 from kvolsched.results import ApplyRefused
+from kvolsched.world.log import Key
 
 NODE = """
 apiVersion: v1
@@ -211,3 +213,22 @@ def test_the_nodes_that_fit_with_reasons_and_scores():
     assert repr(fits).startswith("2 of 4 nodes fit pod/my-pod: node-a, node-b; node-a is chosen\n  node-a-small  Node")
     with pytest.raises(KeyError, match="no pod/other"):
         c.fits("other")
+
+
+def test_a_last_pass_is_read_in_the_cluster_as_it_is_judged_on_a_fork():
+    """Reading it tells what a fork would and leaves the present as it was, even where reading fails."""
+
+    def facts(found):
+        return found.number, found.chosen, found.rules_changed, found.judgement.feasible, found.judgement.fingerprint
+
+    cluster, pod = scenario("zonal-example"), Key("Pod", "default", "my-pod")
+    cluster.run()
+    turn, before = last_pass(cluster, pod), (cluster.digest(), cluster.world.place, cluster.world.log.end)
+    assert read_last_pass(cluster, pod, turn, facts) == facts(judge_last_pass(cluster, pod))
+    assert read_last_pass(cluster, pod._replace(name="nobody"), turn, facts) is None
+    with pytest.raises(ZeroDivisionError):
+        read_last_pass(cluster, pod, turn, lambda _: 1 // 0)
+    assert (cluster.digest(), cluster.world.place, cluster.world.log.end) == before
+    seen = cluster.world.processes["kube-scheduler"].views["cache"].snapshot
+    assert seen == cluster.fork().world.processes["kube-scheduler"].views["cache"].snapshot
+    assert seen.pod(pod).spec.node_name == cluster["my-pod"].spec.node_name
