@@ -112,7 +112,8 @@ class Log:
         old = store.get(key)
         if old is new:
             return False
-        if not (is_object and _versions_differ(old, new)) and old == new and not _versions_differ(old, new):
+        both = old is not None and new is not None  # else they differ, and need not be compared
+        if both and not (is_object and _versions_differ(old, new)) and old == new and not _versions_differ(old, new):
             return False
         key = self.changes.append(key, old, new)
         if new is None:

@@ -28,7 +28,7 @@ from ...volumes import (
 )
 from ...world.apiserver import Write
 from ...world.component import TurnContext
-from ...world.log import Key
+from ...world.log import Delivery, Key
 from ...world.mutation_cache import drop_outdated_writes
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of
 from .cache import cache_of, object_to_sync, pods_of
@@ -45,6 +45,13 @@ class ClaimSync:
     may_start: Callable[[TurnContext, str], bool]
 
     # -- which claims a change concerns -----------------------------------------------------------------
+
+    def concerning(self, ctx: TurnContext, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
+        """Leave out claimed volumes where no own write may be outdated: of these `enqueue` has no causes."""
+        if cache_of(ctx).written:
+            return deliveries
+        return [each for each in deliveries
+                if each.key.kind != VOLUME or each.new is None or each.new.spec.claim_ref is None]
 
     def enqueue(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the claims that a change concerns; claims that it may help are woken at the next tick."""

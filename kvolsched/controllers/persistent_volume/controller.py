@@ -41,9 +41,9 @@ class PVController:
         resync = Backoff.every(self.options.resync)
         return (
             Reconciler(CLAIMS, claims.enqueue, claims.sync, self.refused, self.done, resync,
-                       reacts_to=frozenset({CLAIM, VOLUME, "StorageClass"})),
+                       reacts_to=frozenset({CLAIM, VOLUME, "StorageClass"}), concerning=claims.concerning),
             Reconciler(VOLUMES, volumes.enqueue, volumes.sync, self.refused, self.done, resync,
-                       reacts_to=frozenset({CLAIM, VOLUME})),
+                       reacts_to=frozenset({CLAIM, VOLUME}), concerning=volumes.concerning),
         )
 
     def done(self, ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:

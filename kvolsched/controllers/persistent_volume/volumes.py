@@ -14,7 +14,7 @@ from ...api.kinds.volume import PROVISIONED_BY, PersistentVolume, PersistentVolu
 from ...volumes import claim_key
 from ...world.apiserver import Write
 from ...world.component import TurnContext
-from ...world.log import Key
+from ...world.log import Delivery, Key
 from ...world.plan import PlanBuilder, reference_of
 from .cache import cache_of, object_to_sync
 from .migration import MIGRATED_TO
@@ -28,6 +28,10 @@ class VolumeSync:
 
     options: PVControllerOptions
     may_start: Callable[[TurnContext, str], bool]
+
+    def concerning(self, _ctx: TurnContext, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
+        """Pick the volumes, and what is gone: of the rest `enqueue` has no causes."""
+        return [each for each in deliveries if each.key.kind == VOLUME or each.new is None]
 
     def enqueue(self, _ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the volumes that a change concerns: a changed one, and that of a deleted claim."""

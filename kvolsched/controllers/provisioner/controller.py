@@ -38,10 +38,10 @@ def component(name: str, options: ProvisionerOptions = UPSTREAM, node: str = "")
     provisioning, deletion = VolumeProvisioning(driver), VolumeDeletion(driver)
     routines = [
         Reconciler(label, routine.enqueue, routine.sync, report_refused, report_done, options.backoff,
-                   reacts_to=frozenset([kind]))
-        for label, routine, kind in (
-            (f"{instance} provisioner", provisioning, "PersistentVolumeClaim"),
-            (f"{instance} deleter", deletion, "PersistentVolume"),
+                   reacts_to=frozenset([kind]), concerning=concerning)
+        for label, routine, kind, concerning in (
+            (f"{instance} provisioner", provisioning, "PersistentVolumeClaim", None),
+            (f"{instance} deleter", deletion, "PersistentVolume", deletion.concerning),
         )
     ]
     publishes = bool(options.pools) and bool(node) == options.per_node

@@ -11,7 +11,7 @@ from ...api.kinds.meta import without_finalizers
 from ...api.kinds.volume import PROVISIONED_BY, PersistentVolume
 from ...world.apiserver import Write
 from ...world.component import TurnContext
-from ...world.log import Key
+from ...world.log import Delivery, Key
 from ...world.plan import PlanBuilder, reference_of
 from .driver import StorageDriver
 from .new_volume import FINALIZER
@@ -22,6 +22,11 @@ class VolumeDeletion:
     """The routine that deletes volumes of one driver."""
 
     driver: StorageDriver
+
+    def concerning(self, _ctx: TurnContext, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
+        """Pick the volumes that were released or are being deleted: of the rest `enqueue` has no causes."""
+        return [each for each in deliveries if each.new is not None
+                and (each.new.status.phase == "Released" or each.new.metadata.deletion_timestamp is not None)]
 
     def enqueue(self, ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
         """Yield a volume of this driver that was released or is being deleted."""
