@@ -16,7 +16,7 @@ import sys
 import time
 import tracemalloc
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -159,8 +159,3 @@ def peak_bytes() -> int:
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
-
-
-def median_of(values: Sequence[float]) -> float:
-    """Return the middle of some values."""
-    return sorted(values)[len(values) // 2]
