@@ -65,6 +65,11 @@ def as_html(text: str) -> str:
     return f'<pre style="{_BLOCK}">{shown}</pre>'
 
 
+def described_as_html(lines: Sequence[str], indent: int) -> str:
+    """Return lines of a name and a sentence as an HTML block: the sentence begins at an indent and wraps there."""
+    return f'<pre style="{_BLOCK}">{"".join(_wrapping(line, indent) for line in lines)}</pre>'
+
+
 def _paragraph(text: str) -> str:
     if _COLUMNS.search(text):
         return f'<span style="display:block">{escape(text)}</span>'

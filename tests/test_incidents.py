@@ -1,6 +1,7 @@
 """Incidents: each shows its symptom, its sentences and its right answer, and each of its cures is run."""
 
 import re
+from html import escape
 
 import pytest
 import store_incidents
@@ -121,6 +122,16 @@ def test_a_name_typed_wrongly_and_words_that_match_nothing():
         incident("dead-zones")
     assert "kvolsched.incidents() lists all" in repr(incidents("xyzzy"))
     assert incidents()["dead-zone"] is incident("dead-zone")
+
+
+def test_titles_of_a_list_wrap_beside_the_names():
+    """In a notebook of any width a title goes on below itself, and not out of sight."""
+    found = incidents("didn't match pod topology spread")
+    shown = found._repr_mimebundle_()["text/html"]
+    width = max(map(len, found.names)) + 2
+    assert len(found) == shown.count(f"padding-left:{width}ch;text-indent:-{width}ch;display:block;white-space:pre-wrap")
+    assert all(f">{each.name:<{width}}{escape(each.title)}</span>" in shown for each in found)
+    assert "no incident matches" in incidents("xyzzy")._repr_mimebundle_()["text/html"]
 
 
 def test_some_incidents_are_printed_like_all():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import resources
-from typing import SupportsIndex, overload
+from typing import Any, SupportsIndex, overload
 
 import attrs
 
@@ -13,7 +13,7 @@ from kvolsched.api.text import manifest
 from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.decode import decode
 from kvolsched.decode.decoding import CLAIMS
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.notebook_output import PrintedAnswer, described_as_html, printable
 from kvolsched.results import hanging_indent
 
 from .one_incident import Incident, incident_of
@@ -70,8 +70,20 @@ class Incidents(PrintedAnswer, tuple[Incident, ...]):
     def __repr__(self) -> str:
         if not self:
             return 'no incident matches; kvolsched.incidents() lists all, kvolsched.decode("...") explains a sentence'
-        width = max(len(each.name) for each in self) + 2
+        width = self._width
         return "\n".join(f"{each.name:<{width}}{hanging_indent([each.title], width, LIST_WIDTH)}" for each in self)
+
+    @property
+    def _width(self) -> int:
+        """Where titles begin."""
+        return max(len(each.name) for each in self) + 2
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
+        shown = super()._repr_mimebundle_(include, exclude)
+        if self:
+            lines = [printable(f"{each.name:<{self._width}}{each.title}") for each in self]
+            shown["text/html"] = described_as_html(lines, self._width)
+        return shown
 
 
 def _names() -> list[str]:
