@@ -355,8 +355,9 @@ def test_wrong_words_are_told():
         explore(bank(careful=True), faults=[Crash("carl")])
 
 
-def test_an_interrupt_returns_what_was_visited(monkeypatch):
-    """Ctrl-C during a search loses nothing: the result says that it is not exhausted."""
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Press Ctrl-C where the fourth state of a search is expanded."""
     expand, calls = expansion.Expander.expand, []
 
     def stop(self, *args):
@@ -366,6 +367,11 @@ def test_an_interrupt_returns_what_was_visited(monkeypatch):
         return expand(self, *args)
 
     monkeypatch.setattr(expansion.Expander, "expand", stop)
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_an_interrupt_returns_what_was_visited():
+    """Ctrl-C during a search loses nothing: the result says that it is not exhausted."""
     result = explore(bank(careful=True), goal=lambda objects: account(objects) == 2, **QUICK)
 
     assert result.counterexample is None
@@ -373,17 +379,9 @@ def test_an_interrupt_returns_what_was_visited(monkeypatch):
     assert result.states > 1
 
 
-def test_the_command_says_what_was_found_when_it_is_interrupted(monkeypatch):
+@pytest.mark.usefixtures("interrupted")
+def test_the_command_says_what_was_found_when_it_is_interrupted():
     """Ctrl-C ends `kvolsched explore` with the visited states, that none of them fails, and the code 130."""
-    expand, calls = expansion.Expander.expand, []
-
-    def stop(self, *args):
-        calls.append(args)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return expand(self, *args)
-
-    monkeypatch.setattr(expansion.Expander, "expand", stop)
     stopped = CliRunner().invoke(main, ["explore", "zonal-example"])
 
     assert 130 == stopped.exit_code
