@@ -83,7 +83,7 @@ def skipped_problem(data: Any, problems: Sequence[Problem]) -> Problem | None:
     A list, and an object of a kind that lacks its apiVersion by a slip, are not left out.
     """
     if not isinstance(data, dict):
-        return attrs.evolve(problems[0], rule="skipped") if problems else None
+        return Problem(problems[0].path, "skipped", problems[0].value, problems[0].message) if problems else None
     metadata, kind = data.get("metadata"), data.get("kind")
     if isinstance(kind, str) and kind.endswith("List"):
         return None

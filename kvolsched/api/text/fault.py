@@ -44,13 +44,16 @@ def format_path(path: Iterable[str | int]) -> str:
     return text
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)  # `json.dumps` would make one for each value
+
+
 def format_value(value: Any, max_length: int = 60) -> str:
     """Format a value on one line, cut if it is long; texts are quoted and escaped."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = _ENCODER.encode(value)
     return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
 
 
