@@ -10,28 +10,30 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .revision_registry import LATER_REVISIONS
+from .rules.registry import LATER_REVISIONS
 
 if TYPE_CHECKING:
-    from . import alternatives, experiments, queueing
     from .api.examples import example
     from .api.text.fault import ManifestError
     from .api.unknown_name import UnknownName
-    from .attempt import attempt
-    from .check import ClusterCheck, check
+    from .cli.ipython_magic import load_ipython_extension, unload_ipython_extension
     from .cluster import Cluster
-    from .decode import Decoded, decode
-    from .differ import RuleDifference, differ, known_differences
-    from .exercise import exercise
-    from .exercise import names as exercises
-    from .incidents import Incident, incident, incidents
-    from .ipython_magic import load_ipython_extension, unload_ipython_extension
-    from .predict import grade
-    from .results import ApplyRefused, Run, Step
-    from .revision import Revision, design, draft, upstream
-    from .scenario import Scenario, play, scenario
-    from .scenario import scenario_names as scenarios
-    from .sweep import Sweep, sweep
+    from .core.results import ApplyRefused, Run, Step
+    from .learn import queueing
+    from .learn.attempt import attempt
+    from .learn.exercise import exercise
+    from .learn.exercise import names as exercises
+    from .learn.incidents import Incident, incident, incidents
+    from .learn.scenario import Scenario, play, scenario
+    from .learn.scenario import scenario_names as scenarios
+    from .measure import experiments
+    from .measure.check import ClusterCheck, check
+    from .measure.differ import RuleDifference, differ, known_differences
+    from .measure.sweep import Sweep, sweep
+    from .questions.decode import Decoded, decode
+    from .questions.predict import grade
+    from .rules import alternatives
+    from .rules.revision import Revision, design, draft, upstream
 
 __version__ = "0.2.0"
 
@@ -78,19 +80,19 @@ _PLACES = {  # module -> the public names that it has; a name with = stands ther
     "api.examples": "example",
     "api.text.fault": "ManifestError",
     "api.unknown_name": "UnknownName",
-    "attempt": "attempt",
-    "check": "ClusterCheck check",
+    "learn.attempt": "attempt",
+    "measure.check": "ClusterCheck check",
     "cluster": "Cluster",
-    "decode": "Decoded decode",
-    "differ": "RuleDifference differ known_differences",
-    "exercise": "exercise exercises=names",
-    "incidents": "Incident incident incidents",
-    "ipython_magic": "load_ipython_extension unload_ipython_extension",
-    "predict": "grade",
-    "results": "ApplyRefused Run Step",
-    "revision": "Revision design draft upstream",
-    "scenario": "Scenario play scenario scenarios=scenario_names",
-    "sweep": "Sweep sweep",
+    "questions.decode": "Decoded decode",
+    "measure.differ": "RuleDifference differ known_differences",
+    "learn.exercise": "exercise exercises=names",
+    "learn.incidents": "Incident incident incidents",
+    "cli.ipython_magic": "load_ipython_extension unload_ipython_extension",
+    "questions.predict": "grade",
+    "core.results": "ApplyRefused Run Step",
+    "rules.revision": "Revision design draft upstream",
+    "learn.scenario": "Scenario play scenario scenarios=scenario_names",
+    "measure.sweep": "Sweep sweep",
 }
 _PLACE_OF = {
     public: (module, there or public)

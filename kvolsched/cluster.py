@@ -7,27 +7,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .cluster_core import ClusterCore
-from .cluster_rules import ClusterRules
-from .notebook_output import draw_with
+from .api.notebook_output import draw_with
+from .core.core import ClusterCore
+from .core.rules import ClusterRules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .create_volume_requests import CreateVolumeRequests
-    from .differences import Diff
-    from .explain import Fits, Passes, Story
-    from .explore import Exploration, Sample
-    from .fix import Fixes
+    from .core.pools import PoolTable
+    from .core.results import Step
     from .kubectl import CommandOutput, Description, Listing, Listings
-    from .may import PatchAnswers
-    from .mounts import MountTable
-    from .node_terms import MatchedNodes
-    from .pools import PoolTable
-    from .requests import ApiRequests
-    from .results import Step
-    from .revision import Revision
-    from .series import Wanted
+    from .questions.create_volume_requests import CreateVolumeRequests
+    from .questions.differences import Diff
+    from .questions.explain import Fits, Passes, Story
+    from .questions.explore import Exploration, Sample
+    from .questions.fix import Fixes
+    from .questions.may import PatchAnswers
+    from .questions.mounts import MountTable
+    from .questions.node_terms import MatchedNodes
+    from .questions.requests import ApiRequests
+    from .questions.series import Wanted
+    from .questions.visits import Visits
+    from .questions.why import Why, Whys
+    from .rules.revision import Revision
     from .views.drawing.figure import ChartFigure, Figure
     from .views.fill.writes import RecordedWrites
     from .views.panel.lab import Lab
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from .views.panel.workbench import GateWorkbench
     from .views.pictures.writes import Writes
     from .views.show import SeriesFigure, SkewFigure, Text
-    from .visits import Visits
-    from .why import Why, Whys
 
 
 def _draw_answer(answer: Any) -> Figure:
@@ -78,7 +78,7 @@ class Cluster(ClusterRules):
            1  t=0 s     User cordons node-a.
                           spec.unschedulable: True
         """
-        from .explain import story
+        from .questions.explain import story
 
         return story(self, reference)
 
@@ -96,7 +96,7 @@ class Cluster(ClusterRules):
         pass 1  step 1  t=0 s  2 of 4 nodes fit  chooses node-a
         pass 2  step 7  t=2 s  1 of 4 nodes fit  chooses node-a
         """
-        from .explain import passes
+        from .questions.explain import passes
 
         return passes(self, pod)
 
@@ -111,7 +111,7 @@ class Cluster(ClusterRules):
           node-a-small  NodeResourcesFit  Insufficient cpu
           node-c        VolumeBinding     node(s) didn't find available persistent volumes to bind
         """
-        from .explain import fits
+        from .questions.explain import fits
 
         return fits(self, pod)
 
@@ -125,7 +125,7 @@ class Cluster(ClusterRules):
         >>> c.visits().total > kvolsched.scenario("local-disks").visits().total
         True
         """
-        from .visits import visits
+        from .questions.visits import visits
 
         return visits(self)
 
@@ -147,7 +147,7 @@ class Cluster(ClusterRules):
         >>> c.requests(verb="POST").count(by="code")
         {201: 1}
         """
-        from .requests import requests
+        from .questions.requests import requests
 
         return requests(self, events=events, **columns)
 
@@ -170,7 +170,7 @@ class Cluster(ClusterRules):
         object       field               zonal-example  cordoned
         node/node-a  spec.unschedulable  –              True
         """
-        from .differences import diff
+        from .questions.differences import diff
 
         return diff(self, other)
 
@@ -204,7 +204,7 @@ class Cluster(ClusterRules):
         >>> c.why("big").title
         'default/big does not fit the only node, a: too little cpu: 4 asked'
         """
-        from .fix.nearest import why_all_with_edits, why_with_edit
+        from .questions.fix.nearest import why_all_with_edits, why_with_edit
 
         return why_with_edit(self, pod) if pod else why_all_with_edits(self, most)
 
@@ -233,7 +233,7 @@ class Cluster(ClusterRules):
         >>> c.run("big Running").ended
         'big Running holds'
         """
-        from .fix import fix
+        from .questions.fix import fix
 
         return fix(self, pod)
 
@@ -263,7 +263,7 @@ class Cluster(ClusterRules):
         >>> narrower.verdict, wider.verdict, str(wider.witness)
         ('allowed (200)', 'refused (422 Invalid)', 'a node named new-node with zone=b')
         """
-        from .may import may
+        from .questions.may import may
 
         return may(self, pod, *patches, kind=kind)
 
@@ -388,7 +388,7 @@ class Cluster(ClusterRules):
         zone NotIn [a]  · a  ✓ b  ✓ –
         2 of 3 nodes match: n2, n3 (zone is topology.kubernetes.io/zone)
         """
-        from .node_terms import where
+        from .questions.node_terms import where
 
         return where(self, *terms)
 
@@ -399,7 +399,7 @@ class Cluster(ClusterRules):
         DRIVER            POOL     CAPACITY   FREE    LARGEST   VOLUMES
         lvm.example.com   zone-a   100Gi      100Gi   100Gi     <none>
         """
-        from .pools import pools
+        from .core.pools import pools
 
         return pools(self, driver)
 
@@ -422,7 +422,7 @@ class Cluster(ClusterRules):
         STEP   TIME   CLAIM   NODE   REQUISITE   PREFERRED   ANSWER
         5      0 s    data    n2     a, b        b, a        a volume in b
         """
-        from .create_volume_requests import create_volume_requests
+        from .questions.create_volume_requests import create_volume_requests
 
         return create_volume_requests(self, claim)
 
@@ -442,7 +442,7 @@ class Cluster(ClusterRules):
         >>> c.mounts("app")[0].context["csi.storage.k8s.io/size"]
         '8Gi'
         """
-        from .mounts import mounts
+        from .questions.mounts import mounts
 
         return mounts(self, pod)
 
@@ -509,7 +509,7 @@ class Cluster(ClusterRules):
         >>> found.exhausted, found.counterexample is None
         (True, True)
         """
-        from .explore import explore
+        from .questions.explore import explore
 
         return explore(self, **options)
 
@@ -518,14 +518,14 @@ class Cluster(ClusterRules):
 
         Args:
             seeds: how many.
-            options: `goal`, `summary`, `steps` and others: see `help(kvolsched.explore.sample)`.
+            options: `goal`, `summary`, `steps` and others: see `help(kvolsched.questions.explore.sample)`.
 
         >>> import kvolsched
         >>> kvolsched.scenario("zonal-example").sample(3)
         3 seeds; in the end every pod runs in all:
            3  my-pod runs on node-a
         """
-        from .explore import sample
+        from .questions.explore import sample
 
         return sample(self, seeds, **options)
 

@@ -13,9 +13,9 @@ import attrs
 from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.kinds.pod import Affinity, Pod, PodAffinity
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Toleration
-from kvolsched.fix import edits_without
-from kvolsched.fix.edit import carry_out, merge_changes
-from kvolsched.results import ApplyRefused
+from kvolsched.core.results import ApplyRefused
+from kvolsched.questions.fix import edits_without
+from kvolsched.questions.fix.edit import carry_out, merge_changes
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.pod_counts import required_anti_affinity
 from kvolsched.scheduler.columns.snapshot import snapshot

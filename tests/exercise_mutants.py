@@ -9,8 +9,8 @@ from pathlib import Path
 import attrs
 
 from kvolsched.api.kinds.selector import NodeSelector, Toleration
-from kvolsched.conform import FAMILIES, read
-from kvolsched.conform.families import SCHEDULER
+from kvolsched.measure.conform import FAMILIES, read
+from kvolsched.measure.conform.families import SCHEDULER
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.attachments import attach_limits, volumes_of_pod
 from kvolsched.scheduler.framework.verdict import OK, Ok
@@ -193,7 +193,7 @@ CASES = 20
 
 def main():
     """Choose and write."""
-    from kvolsched.exercise import RecordedCase
+    from kvolsched.learn.exercise import RecordedCase
 
     found = [case.case for family in JUDGED for case in read(RECORDED / f"{family}.jsonl.gz")]
     SHIPPED.mkdir(exist_ok=True)

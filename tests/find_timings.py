@@ -7,8 +7,8 @@ import sys
 
 from test_traces import CATALOGUE, VARYING, case, groups
 
-from kvolsched.conform.traces import variants_shown
-from kvolsched.revision import upstream
+from kvolsched.measure.conform.traces import variants_shown
+from kvolsched.rules.revision import upstream
 
 
 def timings_for(name):

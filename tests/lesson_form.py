@@ -19,7 +19,7 @@ FOLDED = {"outputs_hidden": True}
 SOLUTION = {"source_hidden": True, "outputs_hidden": True}
 BANNED = ("!", "simply", "magic", "obviously", "of course")
 PREDICT = re.compile(r"\*\*predict", re.IGNORECASE)
-OPEN_MODULES = {"kvolsched", "kvolsched.make", "kvolsched.explore", "kvolsched.writes", "kvolsched.conform", "altair"}
+OPEN_MODULES = {"kvolsched", "kvolsched.make", "kvolsched.explore", "kvolsched.writes", "kvolsched.measure.conform", "altair"}
 CONTROL = r"\.(whatif|workbench)\("
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 

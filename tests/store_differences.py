@@ -10,16 +10,16 @@ from pathlib import Path
 
 import attrs
 from hypothesis import strategies as st
+from kvolsched.make import DRIVER, SELECTED_NODE
 
 from kvolsched import Cluster, make
 from kvolsched.api.text.manifest import read_plain
 from kvolsched.api.text.yaml_text import to_yaml
-from kvolsched.differ import clusters
-from kvolsched.differ.case import WORKLOADS, Case
-from kvolsched.differ.known import FOLDER, known_differences
-from kvolsched.differ.outcome import differs, run_case
-from kvolsched.differ.search import differ
-from kvolsched.make import DRIVER, SELECTED_NODE
+from kvolsched.measure.differ import clusters
+from kvolsched.measure.differ.case import WORKLOADS, Case
+from kvolsched.measure.differ.known import FOLDER, known_differences
+from kvolsched.measure.differ.outcome import differs, run_case
+from kvolsched.measure.differ.search import differ
 
 KNOWN = Path(__file__).parents[1] / "kvolsched" / FOLDER
 MOST_OBJECTS = 6

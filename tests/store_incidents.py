@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from kvolsched.incidents import incidents
-from kvolsched.incidents.drawer import rules_of
+from kvolsched.learn.incidents import incidents
+from kvolsched.learn.incidents.drawer import rules_of
 
 TARGET = Path(__file__).parent.parent / "kvolsched" / "decode" / "incidents.json"
 MOST = 3  # named of each sentence

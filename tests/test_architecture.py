@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 import kvolsched
-from kvolsched.revision_registry import LATER_REVISIONS
+from kvolsched.rules.registry import LATER_REVISIONS
 
 ROOT = Path(__file__).parent.parent
 HOUSE = ROOT / "kvolsched"
@@ -125,13 +125,13 @@ FLOORS = {
     "views": (("drawing",), ("frame", *ROWS), {"pictures", "fill"}, ("panel",), ("show",), ("answers",)),
 }
 ONLY_IN = {  # library -> the only places that may import it
-    "numpy": ("kvolsched.scheduler", "kvolsched.world.changes", "kvolsched.bench", "kvolsched.why.demands", "kvolsched.why.clauses",
+    "numpy": ("kvolsched.scheduler", "kvolsched.world.changes", "kvolsched.measure.bench", "kvolsched.questions.why.demands", "kvolsched.questions.why.clauses",
               "kvolsched.views.drawing.png"),
     "yaml": ("kvolsched.api.text.yaml_text",),
     "altair": ("kvolsched.views",),
     "ipywidgets": ("kvolsched.views",),
     "anywidget": ("kvolsched.views",),
-    "hypothesis": ("kvolsched.differ.clusters",),
+    "hypothesis": ("kvolsched.measure.differ.clusters",),
 }
 CLOSED_TO_EACH_OTHER = {
     "kvolsched.scheduler.plugins": "plugins never import plugins",
@@ -431,7 +431,7 @@ def test_importing_the_package_loads_no_room():
     """
     said = subprocess.run([sys.executable, "-c", question], cwd=ROOT, check=True, capture_output=True, text=True)
 
-    assert said.stdout.split() == ["['kvolsched.revision_registry']", "True", "late_binder", "True", "False"]
+    assert said.stdout.split() == ["['kvolsched.rules.registry']", "True", "late_binder", "True", "False"]
 
 
 def test_the_package_registers_every_alternative():
@@ -458,7 +458,7 @@ def house(tmp_path):
     ("api/pod.py", "from ..world import log"),
     ("api/kinds/pod.py", "from ..text import manifest"),
     ("api/text/manifest.py", "def late():\n from ..validation import validate"),
-    ("world/log.py", "import kvolsched.volumes"),
+    ("world/log.py", "import kvolsched.api.volumes"),
     ("world/log.py", "def late():\n from kvolsched.cluster import Cluster"),
     ("scheduler/cycle.py", "from kvolsched.controllers import kubelet"),
     ("scheduler/columns/snapshot.py", "from ..framework import profile"),
@@ -470,7 +470,7 @@ def house(tmp_path):
     ("controllers/kubelet.py", "from .garbage import Collector"),
     ("views/pictures/map.py", "from ..panel import lab"),
     ("views/map.py", "from kvolsched.cli import main"),
-    ("why/asking.py", "from kvolsched.fix import search"),
+    ("why/asking.py", "from kvolsched.questions.fix import search"),
     ("explain.py", "import kvolsched"),
     ("explain.py", "from .cluster import Cluster"),
     ("explain.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n from kvolsched.views import map"),
@@ -492,7 +492,7 @@ def test_breaches_are_found(house, path, source):
 
 @pytest.mark.parametrize(("path", "source"), [
     ("cluster.py", "def story(self):\n from kvolsched import explain"),
-    ("cluster.py", "import typing\nif typing.TYPE_CHECKING:\n from kvolsched.explain import Story"),
+    ("cluster.py", "import typing\nif typing.TYPE_CHECKING:\n from kvolsched.questions.explain import Story"),
     ("scheduler/plugins/__init__.py", "from kvolsched.scheduler.plugins import node_ports"),
     ("scheduler/plugins/node_name/rule.py", "from .column import codes"),
     ("scheduler/columns/node_table.py", "import numpy\nfrom .. import requests"),

@@ -56,10 +56,10 @@ def test_the_public_face_is_for_readers(touched, body):
     ("c._cache", ["._cache"]),
     ("c.revision.profile.plugin('NodeName')", [".profile"]),
     ("KEY", ["kvolsched.world.log.Key"]),
-    ("volumes.selected_node(c)", ["kvolsched.volumes"]),
-    ("kvolsched.volumes.selected_node(c)", ["kvolsched.volumes"]),
+    ("volumes.selected_node(c)", ["kvolsched.api.volumes"]),
+    ("kvolsched.api.volumes.selected_node(c)", ["kvolsched.api.volumes"]),
     ("from kvolsched.world import log", ["kvolsched.world.log"]),
-    ("from kvolsched.explore.search import Search", ["kvolsched.explore.search.Search"]),
+    ("from kvolsched.questions.explore.search import Search", ["kvolsched.questions.explore.search.Search"]),
     ("import kvolsched.world.log as logs; logs.Log()", ["kvolsched.world.log"]),
     ("monkeypatch.setattr(c, 'step', None)", ["patches the package"]),
 ])

@@ -9,7 +9,7 @@ from pathlib import Path
 from traceback import extract_tb
 from types import TracebackType
 
-from kvolsched.notebook_output import printable
+from kvolsched.api.notebook_output import printable
 
 HOUSE = str(Path(__file__).parent.parent)  # the package's own files
 MAX_LISTED = 12  # names in a sentence; of more the nearest are enough

@@ -19,7 +19,7 @@ from ..api.kinds.node import Node
 from ..api.kinds.pod import Affinity, NodeAffinity, Pod, PodSpec
 from ..api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement, Toleration
 from ..api.kinds.workload import DaemonSet, DaemonSetStatus
-from ..workloads import (
+from ..api.workloads import (
     REVISION_LABEL,
     by_controller_uid,
     controller_cause,

@@ -20,7 +20,7 @@ from ..api.kinds.meta import Condition, Frozen, OwnerReference
 from ..api.kinds.pod import Pod
 from ..api.kinds.policy import PodDisruptionBudget
 from ..api.kinds.selector import LabelSelector
-from ..workloads import generation, is_ready, scaled_value
+from ..api.workloads import generation, is_ready, scaled_value
 from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext

@@ -14,7 +14,7 @@ from ..api.kinds.meta import ObjectMeta
 from ..api.kinds.pod import Pod
 from ..api.kinds.pod_volume import PersistentVolumeClaimTemplate
 from ..api.kinds.volume import PersistentVolumeClaim
-from ..workloads import controller_reference
+from ..api.workloads import controller_reference
 from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext

@@ -20,9 +20,7 @@ from ..api.kinds.pod import Container, Pod
 from ..api.kinds.quantity import milli, value
 from ..api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ..api.remembered import remembered
-from ..inline_volumes import InlineVolumes, has_inline_volumes
-from ..storage_pools import DriverStorage
-from ..volumes import (
+from ..api.volumes import (
     DIRTY,
     NodeService,
     claim_ref_key,
@@ -35,14 +33,16 @@ from ..volumes import (
     with_content,
     with_reported_topology,
 )
-from ..workloads import PodConditionPatch, is_ready
+from ..api.workloads import PodConditionPatch, is_ready
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.digest import DIGEST_WAIT
+from ..world.inline_volumes import InlineVolumes, has_inline_volumes
 from ..world.log import Delivery, Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import OPERATION_BACKOFF, Backoff, Reconciler
 from ..world.stopped_nodes import is_stopped
+from ..world.storage_pools import DriverStorage
 from ..world.view import Index, InformerCache, View
 
 NAME = "kubelet"

@@ -20,7 +20,7 @@ import attrs
 from ..api.kinds.meta import ObjectMeta
 from ..api.kinds.pod import Pod
 from ..api.kinds.workload import ReplicaSet, ReplicaSetStatus
-from ..workloads import (
+from ..api.workloads import (
     by_controller_uid,
     controller_cause,
     controller_reference,

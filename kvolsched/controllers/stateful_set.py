@@ -20,7 +20,7 @@ from ..api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from ..api.kinds.volume import PersistentVolumeClaim
 from ..api.kinds.workload import StatefulSet, StatefulSetStatus
 from ..api.unmodelled_defaults import with_unmodelled_defaults
-from ..workloads import (
+from ..api.workloads import (
     REVISION_LABEL,
     by_controller_uid,
     controller_cause,

@@ -17,7 +17,7 @@ import attrs
 from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod
 from ..api.kinds.selector import Taint, Toleration
-from ..workloads import PodConditionPatch
+from ..api.workloads import PodConditionPatch
 from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext

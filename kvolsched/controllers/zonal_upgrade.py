@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..api.kinds.volume import PersistentVolume
-from ..volumes import with_zone_affinity
+from ..api.volumes import with_zone_affinity
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.log import Key

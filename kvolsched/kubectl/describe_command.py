@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ..cluster_core import ClusterCore
+from ..core.core import ClusterCore
 from .describe_sections.describe_object import describe_object
 from .output import Description
 from .resource_lookup import empty_message, find_keys, lookup_kind, named_key, object_not_found

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ..api.kinds.kind import KINDS_BY_NAME, Kind
-from ..cluster_core import ClusterCore
+from ..core.core import ClusterCore
 from ..world.log import Key
 from .formatting import format_labels
 from .get_tables import TABLES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from kvolsched.notebook_output import PrintedAnswer, printable
+from kvolsched.api.notebook_output import PrintedAnswer, printable
 
 from .formatting import align_columns
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Self
 from attrs import evolve, field, frozen
 
 from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
+from ..api.notebook_output import PrintedAnswer, printable
 from ..api.unknown_name import UnknownName, unknown_name
-from ..cluster_acts import ClusterActs
-from ..cluster_core import ClusterCore
-from ..cluster_rules import ClusterRules
-from ..explain import last_pass
-from ..notebook_output import PrintedAnswer, printable
-from ..predict import Prediction, question_of_next_step
-from ..results import hanging_indent
-from ..revision import Revision
-from ..series import DEFAULT, Wanted
-from ..what_if import Trials, varied_fields
+from ..core.acts import ClusterActs
+from ..core.core import ClusterCore
+from ..core.results import hanging_indent
+from ..core.rules import ClusterRules
+from ..questions.explain import last_pass
+from ..questions.predict import Prediction, question_of_next_step
+from ..questions.series import DEFAULT, Wanted
+from ..questions.what_if import Trials, varied_fields
+from ..rules.revision import Revision
 from ..world.apiserver import key_of, ref
 from . import frame as f
 from .drawing import text as t
@@ -319,8 +319,8 @@ def lab(
 
 
 def predict(cluster: ClusterCore, question: str = "", **options: str) -> Predict:
-    """Return a prediction with buttons; see `kvolsched.predict.predict` for the options."""
-    from ..predict import predict as question_of  # noqa: PLC0415
+    """Return a prediction with buttons; see `kvolsched.questions.predict.predict` for the options."""
+    from ..questions.predict import predict as question_of  # noqa: PLC0415
     from .panel.predict import Predict  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
 
     return Predict(question_of(cluster, question, **options))

@@ -14,7 +14,7 @@ from kvolsched.api.examples import example, example_names
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.text.manifest import ManifestError, read, to_plain, write
 from kvolsched.api.validation.validate import validate
-from kvolsched.volumes import topology_allows, volume_fits_node
+from kvolsched.api.volumes import topology_allows, volume_fits_node
 
 ZONE, REGION, RACK = (
     "failure-domain.beta.kubernetes.io/zone",

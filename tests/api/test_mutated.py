@@ -9,7 +9,7 @@ from mutations import LARGEST, mutated
 
 from kvolsched.api.text.manifest import ManifestError
 from kvolsched.cluster import Cluster
-from kvolsched.results import ApplyRefused
+from kvolsched.core.results import ApplyRefused
 
 FEW, MANY = 2_000, 100_000
 SECONDS, MEGABYTES = 1.0, 300

@@ -1,8 +1,8 @@
 """A simulation of some components and a user who writes, for the controllers' tests."""
 
 
-from kvolsched import admission
-from kvolsched.revision import WORKLOADS
+from kvolsched.controllers import admission
+from kvolsched.rules.revision import WORKLOADS
 from kvolsched.world.apiserver import ApiServer, Write, key_for, key_of
 from kvolsched.world.simulation import Simulation
 

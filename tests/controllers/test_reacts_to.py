@@ -4,7 +4,7 @@ import pytest
 
 from kvolsched import Cluster
 from kvolsched.api.kinds.kind import KINDS_BY_NAME
-from kvolsched.scenario import nodes, storage_class
+from kvolsched.learn.scenario import nodes, storage_class
 from kvolsched.world.apiserver import key_of
 from kvolsched.world.component import TurnContext
 

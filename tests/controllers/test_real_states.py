@@ -8,9 +8,9 @@ import yaml
 
 from kvolsched import Cluster
 from kvolsched.api.text.convert import from_plain
+from kvolsched.api.workloads import revision_hash
 from kvolsched.controllers import node_lifecycle, stateful_set
-from kvolsched.revision import OTHER_CONTROLLERS
-from kvolsched.workloads import revision_hash
+from kvolsched.rules.revision import OTHER_CONTROLLERS
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 STATES = [*sorted(RECORDED.glob("dumps/*.yaml.gz")), *sorted(RECORDED.glob("kubectl/*/objects.json"))]

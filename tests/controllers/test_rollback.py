@@ -4,8 +4,8 @@ import pytest
 from manifests import HOST, claim, pod
 
 from kvolsched.cluster import Cluster
-from kvolsched.explore.invariants import claims_and_volumes_match, pods_reach_their_volumes, pods_stay
-from kvolsched.revision import design
+from kvolsched.questions.explore.invariants import claims_and_volumes_match, pods_reach_their_volumes, pods_stay
+from kvolsched.rules.revision import design
 
 DISKS = "".join(f"""
 apiVersion: v1

@@ -6,7 +6,7 @@ Everything goes through the public API.
 from manifests import ZONE
 
 from kvolsched import Cluster
-from kvolsched.results import ApplyRefused
+from kvolsched.core.results import ApplyRefused
 
 QUIET = {"kubelet": {"absent": True}}
 

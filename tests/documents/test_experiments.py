@@ -7,10 +7,10 @@ from documents.clusters import cluster, events, fits, patch, refusal, where
 from manifests import HOST, ZONE, apart, claim, node, pod, spread, storage_class, volume
 
 import kvolsched
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.selector import NodeSelectorTerm
-from kvolsched.revision import revision_named
+from kvolsched.rules.revision import revision_named
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.world.apiserver import key_of

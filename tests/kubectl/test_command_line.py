@@ -9,9 +9,9 @@ import pytest
 from kvolsched import Cluster, scenario, upstream
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.text.patches import merge_patch
-from kvolsched.conform import read
-from kvolsched.conform.kubectl import expected
 from kvolsched.kubectl import complete
+from kvolsched.measure.conform import read
+from kvolsched.measure.conform.kubectl import expected
 from kvolsched.world.apiserver import Write, key_of
 
 RECORDED = Path(__file__).parent.parent / "conformance"

@@ -11,11 +11,11 @@ import pytest
 from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.text import manifest
 from kvolsched.cluster import Cluster
-from kvolsched.conform import read
-from kvolsched.conform.kubectl import expected
 from kvolsched.kubectl import describe, formatting, get
 from kvolsched.kubectl.describe_sections.describe_object import describe_object
 from kvolsched.kubectl.get_command import list_objects
+from kvolsched.measure.conform import read
+from kvolsched.measure.conform.kubectl import expected
 from kvolsched.world.apiserver import key_of
 
 RECORDED = Path(__file__).parent.parent / "conformance" / "kubectl"

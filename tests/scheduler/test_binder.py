@@ -4,7 +4,7 @@ import attrs
 import pytest
 from manifests import HOST, claim, node, pod, volume
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.cluster import Cluster
 from kvolsched.scheduler.loop import volume_binder as binder

@@ -4,7 +4,7 @@ import pytest
 from manifests import node, pod
 
 from kvolsched import Cluster
-from kvolsched.decode import decode
+from kvolsched.questions.decode import decode
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 
 ERROR = 'running "Lookup" filter plugin: lookup failed'

@@ -4,7 +4,7 @@ import pytest
 
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.cluster import Cluster
-from kvolsched.results import ApplyRefused
+from kvolsched.core.results import ApplyRefused
 from kvolsched.scheduler.loop import scheduling_queue as queue
 from kvolsched.world.apiserver import RefusedWrite, Write, key_of
 from kvolsched.world.log import Note

@@ -6,7 +6,7 @@ import pytest
 from objects import claim, node, pod, storage_class, volume
 
 from kvolsched import Cluster
-from kvolsched.conform import judge_case, read
+from kvolsched.measure.conform import judge_case, read
 from kvolsched.scheduler.framework.judgement import check
 from kvolsched.scheduler.profiles import upstream_profile
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kvolsched import scenario
 from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.results import ApplyRefused
-from kvolsched.revision import revision_named
+from kvolsched.core.results import ApplyRefused
+from kvolsched.rules.revision import revision_named
 from kvolsched.scheduler.framework.verdict import Code, Reject
 from kvolsched.scheduler.loop import scheduling_queue as queue
 from kvolsched.scheduler.loop.scheduling_queue import (

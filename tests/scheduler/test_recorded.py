@@ -1,14 +1,14 @@
 """On the clusters recorded of the design's time each plugin's column gives, node by node, what its rule gives.
 
-What those releases answered is compared in `tests/test_volume_families.py`, and today's in `tests/test_conform.py`.
+What those releases answered is compared in `tests/measure/test_volume_families.py`, and today's in `tests/measure/test_conform.py`.
 """
 
 from pathlib import Path
 
 import pytest
 
-from kvolsched.conform import judge_case, read
-from kvolsched.conform.spread import with_spreading
+from kvolsched.measure.conform import judge_case, read
+from kvolsched.measure.conform.spread import with_spreading
 from kvolsched.scheduler.framework.judgement import check
 from kvolsched.scheduler.plugins.pod_topology_spread import releases
 from kvolsched.scheduler.profiles import design_profile

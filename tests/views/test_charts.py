@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 import kvolsched
-from kvolsched.sweep import SweepRows
+from kvolsched.measure.sweep import SweepRows
 from kvolsched.views import frame as f
 from kvolsched.views.drawing.figure import SCRIPT
 from kvolsched.views.pictures.picture import NAMED, PICTURES, TABS

@@ -7,7 +7,7 @@ import pytest
 
 import kvolsched
 from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.explain import judge_last_pass
+from kvolsched.questions.explain import judge_last_pass
 from kvolsched.views import frame as f
 from kvolsched.views.fill import frame_of
 from kvolsched.views.fill import verdicts as fill_verdicts

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import kvolsched
-from kvolsched.scenario import nodes, pods, storage_class
+from kvolsched.learn.scenario import nodes, pods, storage_class
 from kvolsched.views.drawing import text, theme
 from kvolsched.views.drawing.theme import resolve
 from kvolsched.views.fill import frame_of

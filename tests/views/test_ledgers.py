@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from manifests import HOST, ZONE, claim, deployment, node, pod, spread, stateful_set, storage_class
 
 from kvolsched import Cluster, UnknownName
-from kvolsched.explain import judge_last_pass
-from kvolsched.results import ApplyRefused
+from kvolsched.core.results import ApplyRefused
+from kvolsched.questions.explain import judge_last_pass
 from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.scheduler.plugins.pod_topology_spread.skew import skews_on
 from kvolsched.views import frame as f

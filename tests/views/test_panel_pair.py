@@ -6,9 +6,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from kvolsched import Cluster, scenario
-from kvolsched.differences import is_bookkeeping
-from kvolsched.explain import FieldChange
-from kvolsched.scenario import nodes, pods, storage_class
+from kvolsched.learn.scenario import nodes, pods, storage_class
+from kvolsched.questions.differences import is_bookkeeping
+from kvolsched.questions.explain import FieldChange
 from kvolsched.views.difference_rows import DifferenceRow, Differences
 from kvolsched.views.drawing.theme import resolve
 from kvolsched.views.panel.lab import Lab

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kvolsched import Cluster, UnknownName
-from kvolsched.scenario import nodes, pods, storage_class
+from kvolsched.learn.scenario import nodes, pods, storage_class
 
 FIRST, SECOND = "pod/pod-00000", "pod/pod-00001"
 

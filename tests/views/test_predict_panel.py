@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import kvolsched
-from kvolsched.predict import forget_grades, predict
+from kvolsched.questions.predict import forget_grades, predict
 from kvolsched.views.drawing.figure import WIDTHS
 from kvolsched.views.fill.predict import rows_of
 from kvolsched.views.panel.predict import Quiz
@@ -85,7 +85,7 @@ def test_bars_show_only_scores_that_differ(cluster):
 
 def test_a_quiz_asks_before_a_step(cluster):
     """The first call shows a question and makes no step, the next lets it happen; without a choice it does not ask."""
-    quiz = Quiz(lambda: kvolsched.predict.question_of_next_step(cluster), cluster.step)
+    quiz = Quiz(lambda: kvolsched.questions.predict.question_of_next_step(cluster), cluster.step)
     assert quiz.ask()
     assert 0 == cluster.last_step.number
     quiz.asked.answer("node-c")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import kvolsched
-from kvolsched.conform import trace
+from kvolsched.measure.conform import trace
 from kvolsched.views.drawing.text import width
 from kvolsched.views.pictures import writes
 from kvolsched.views.pictures.writes import paired

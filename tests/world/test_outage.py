@@ -4,7 +4,7 @@ import pytest
 from manifests import node, pod
 
 from kvolsched import Cluster
-from kvolsched.results import ApplyRefused
+from kvolsched.core.results import ApplyRefused
 
 KUBECTL = "The connection to the server 10.96.0.1:443 was refused - did you specify the right host or port?"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.notebook_output import printable
+from kvolsched.api.notebook_output import printable
 
 # A path as nested pairs (path of the parent, key or index), None for the object: cheap to extend while reading.
 PathChain = tuple[Any, str | int] | None

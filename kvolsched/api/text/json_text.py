@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.notebook_output import UNPRINTABLE
+from kvolsched.api.notebook_output import UNPRINTABLE
 
 from .fault import Fault, format_value
 from .sources import LIMITS

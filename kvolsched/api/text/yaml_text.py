@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from kvolsched.notebook_output import printable
+from kvolsched.api.notebook_output import printable
 
 from .fault import Fault, format_value
 from .json_text import FieldPath

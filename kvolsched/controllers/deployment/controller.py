@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ...api.kinds.workload import Deployment
-from ...workloads import by_controller_uid, controller_cause, sorted_by_age
+from ...api.workloads import by_controller_uid, controller_cause, sorted_by_age
 from ...world.activation import Exists
 from ...world.apiserver import Write
 from ...world.component import Component, TurnContext

@@ -9,7 +9,7 @@ import attrs
 
 from ...api.kinds.meta import Frozen
 from ...api.kinds.workload import Deployment, DeploymentStatus
-from ...workloads import generation
+from ...api.workloads import generation
 from ...world.plan import reference_of
 from .rollout import Rollout, size
 

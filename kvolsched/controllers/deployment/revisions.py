@@ -9,7 +9,7 @@ import attrs
 
 from ...api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from ...api.kinds.workload import ReplicaSet, ReplicaSetSpec
-from ...workloads import TEMPLATE_LABEL, controller_reference, template_hash
+from ...api.workloads import TEMPLATE_LABEL, controller_reference, template_hash
 from ...world.apiserver import key_of
 from ...world.plan import PlannedEvent, reference_of
 from .progress import condition_of, has_deadline, with_condition

@@ -8,7 +8,7 @@ from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
 from ...api.kinds.pod import PodTemplateSpec
 from ...api.kinds.workload import Deployment, ReplicaSet
 from ...api.unmodelled_defaults import with_unmodelled_defaults
-from ...workloads import TEMPLATE_LABEL, scaled_value
+from ...api.workloads import TEMPLATE_LABEL, scaled_value
 from ...world.apiserver import key_of
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of
 

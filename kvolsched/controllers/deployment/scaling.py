@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...api.kinds.workload import ReplicaSet
-from ...workloads import sorted_by_age
+from ...api.workloads import sorted_by_age
 from .rollout import DESIRED_REPLICAS, MAX_REPLICAS, Rollout, size
 
 

@@ -17,7 +17,7 @@ import attrs
 from ...api.kinds.meta import Condition
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
-from ...workloads import PodConditionPatch, is_ready
+from ...api.workloads import PodConditionPatch, is_ready
 from ...world.apiserver import Write, key_of
 from ...world.component import Component, TurnContext
 from ...world.digest import DIGEST_WAIT

@@ -19,7 +19,7 @@ from ...api.kinds.volume import (
     PersistentVolumeClaim,
     PersistentVolumeClaimStatus,
 )
-from ...volumes import CLEAN, bind_volume_to_claim, claim_key, with_content
+from ...api.volumes import CLEAN, bind_volume_to_claim, claim_key, with_content
 from ...world.plan import PlanBuilder, reference_of
 
 CURRENT_ATTRIBUTES = "currentVolumeAttributesClassName"

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim
-from ...volumes import claim_ref_key, class_of_claim, class_of_volume, modes_of
+from ...api.volumes import claim_ref_key, class_of_claim, class_of_volume, modes_of
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.mutation_cache import MutationCache, drop_written

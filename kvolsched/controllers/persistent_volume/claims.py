@@ -13,7 +13,7 @@ import attrs
 from ...api.kinds.meta import evolve_parts
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import BIND_COMPLETED, BOUND_BY_CONTROLLER, PersistentVolume, PersistentVolumeClaim
-from ...volumes import (
+from ...api.volumes import (
     claim_key,
     claim_ref_key,
     class_of_claim,

@@ -23,7 +23,7 @@ from ...api.kinds.volume import (
     PersistentVolumeSpec,
     PersistentVolumeStatus,
 )
-from ...volumes import claim_key, claim_ref_key, claim_ref_of, class_of_claim, selected_node, with_selected_node
+from ...api.volumes import claim_key, claim_ref_key, claim_ref_of, class_of_claim, selected_node, with_selected_node
 from ...world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from ...world.component import TurnContext
 from ...world.log import Key

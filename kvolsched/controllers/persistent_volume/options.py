@@ -11,9 +11,9 @@ import attrs
 
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER
-from ...volumes import DESIGN as DESIGN_RULES
-from ...volumes import MIGRATED, VolumeRules
-from ...volumes import UPSTREAM as UPSTREAM_RULES
+from ...api.volumes import DESIGN as DESIGN_RULES
+from ...api.volumes import MIGRATED, VolumeRules
+from ...api.volumes import UPSTREAM as UPSTREAM_RULES
 from . import messages, volume_checks
 from .binding import BindingWrites, ClaimStatus, basic_claim_status, claim_status_with_attributes
 from .messages import PVControllerMessages

@@ -14,7 +14,7 @@ from ...api.kinds.volume import (
     PersistentVolume,
     PersistentVolumeClaim,
 )
-from ...volumes import CONTENT, ROLLBACK, claim_key, is_clean
+from ...api.volumes import CONTENT, ROLLBACK, claim_key, is_clean
 from ...world.plan import PlanBuilder, reference_of
 from .binding import BindingWrites
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from ...volumes import capacity, class_of_claim, class_of_volume, has_access_modes, mode, requested
+from ...api.volumes import capacity, class_of_claim, class_of_volume, has_access_modes, mode, requested
 
 VolumeCheck = Callable[[PersistentVolume, PersistentVolumeClaim], str]
 

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from ...api.kinds.volume import PROVISIONED_BY, PersistentVolume, PersistentVolumeClaim
-from ...volumes import claim_key
+from ...api.volumes import claim_key
 from ...world.apiserver import Write
 from ...world.component import TurnContext
 from ...world.log import Delivery, Key

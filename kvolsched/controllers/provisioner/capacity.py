@@ -18,12 +18,12 @@ from ...api.kinds.meta import Frozen, ObjectMeta, OwnerReference, evolve_parts
 from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import LabelSelector
 from ...api.kinds.storage_class import StorageClass
-from ...storage_pools import CapacityResponse, DriverFailed
-from ...volumes import Topology
+from ...api.volumes import Topology
 from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.reconciler import Backoff, Reconciler
+from ...world.storage_pools import CapacityResponse, DriverFailed
 from .pace import NotesByName, PublishingPace
 from .topology import DriverTopology, go_segment, keys_in_use
 

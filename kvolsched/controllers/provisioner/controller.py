@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from ...api.kinds.node import Node
-from ...volumes import MIGRATED
+from ...api.volumes import MIGRATED
 from ...world.activation import Exists
 from ...world.component import Component
 from ...world.plan import report_done, report_refused

@@ -10,10 +10,10 @@ from ...api.kinds.meta import EMPTY
 from ...api.kinds.node import Node
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from ...storage_pools import CapacityResponse, DriverStorage, segment_of_node, segments_of
-from ...volumes import Topology, class_of_claim, requested, selected_node, volume_fits_node
+from ...api.volumes import Topology, class_of_claim, requested, selected_node, volume_fits_node
 from ...world.component import TurnContext
 from ...world.plan import enqueue
+from ...world.storage_pools import CapacityResponse, DriverStorage, segment_of_node, segments_of
 from .capacity import CapacityPublisher, component_name
 from .driver_status import StatusPublisher
 from .new_volume import is_csi

@@ -18,12 +18,12 @@ from ...api.kinds.meta import EMPTY, evolve_parts
 from ...api.kinds.node import Node
 from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
-from ...storage_pools import CapacityResponse, DriverFailed, segment_of_node
-from ...volumes import Topology, segment_of
+from ...api.volumes import Topology, segment_of
 from ...world.apiserver import Write, moment
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.reconciler import Backoff, Reconciler
+from ...world.storage_pools import CapacityResponse, DriverFailed, segment_of_node
 from .capacity import ARRANGE, NODE, POLL, GetCapacity, PublishingOptions, component_name
 
 WATCHES = ("Node", "StorageClass", "CSIDriver")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...api.kinds.node import REGION_LABELS, Node
 from ...api.kinds.storage_class import StorageClass
-from ...volumes import flattened, segment_of
+from ...api.volumes import flattened, segment_of
 from .topology import NoTopology, go_map, keys_in_use, spread_index
 
 REGIONAL = "regional-pd"

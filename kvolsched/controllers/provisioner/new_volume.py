@@ -17,7 +17,7 @@ from ...api.kinds.volume import (
     PersistentVolumeSpec,
     PersistentVolumeStatus,
 )
-from ...volumes import claim_ref_of, class_of_claim
+from ...api.volumes import claim_ref_of, class_of_claim
 from . import topology
 from .in_tree_topology import REGIONAL, zones_of_parameters
 

@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 
 from ...api.kinds.node import ZONE_LABEL
-from ...storage_pools import Pool
 from ...world.reconciler import Backoff
+from ...world.storage_pools import Pool
 from .capacity import NODE, PublishingOptions
 
 EXHAUSTED = "ResourceExhausted"

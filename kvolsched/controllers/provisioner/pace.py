@@ -11,9 +11,9 @@ from typing import Any
 
 import attrs
 
-from ...storage_pools import CapacityResponse
 from ...world.component import TurnContext
 from ...world.digest import DIGEST_WAIT
+from ...world.storage_pools import CapacityResponse
 
 ANSWER = "answer"  # sort of the notes, and name of the view: one for each answer that is yet to be published
 

@@ -16,7 +16,7 @@ from ...api.kinds.meta import evolve
 from ...api.kinds.node import HOSTNAME_LABEL, Node
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER, PersistentVolume, PersistentVolumeClaim
-from ...volumes import claim_key, class_of_claim, is_bound, requested, selected_node, with_selected_node
+from ...api.volumes import claim_key, class_of_claim, is_bound, requested, selected_node, with_selected_node
 from ...world.apiserver import Write
 from ...world.component import TurnContext
 from ...world.digest import DIGEST_IGNORES

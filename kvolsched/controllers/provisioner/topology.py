@@ -19,7 +19,7 @@ from ...api.kinds.node import ZONE_LABELS, Node
 from ...api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
 from ...api.kinds.storage_class import TopologySelectorTerm
 from ...api.kinds.volume import VolumeNodeAffinity
-from ...volumes import Topology, flattened, segment_of
+from ...api.volumes import Topology, flattened, segment_of
 from ...world.log import LogKey
 from ...world.view import InformerCache, build
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 
-from ...cluster_acts import ClusterActs
+from ...core.acts import ClusterActs
 from ..output import CommandOutput, escape_control_characters
 from . import changing, nodes, reading, rollout
 from .command import Command

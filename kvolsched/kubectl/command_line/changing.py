@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ... import user_commands
 from ...api.kinds.kind import KINDS_BY_NAME, find_kind
 from ...api.text.fault import ManifestError
-from ...results import ApplyRefused, CommandResult
-from ...user_commands.fields import SCALABLE
+from ...core import user_commands
+from ...core.results import ApplyRefused, CommandResult
+from ...core.user_commands.fields import SCALABLE
 from ...world.apiserver import RefusedWrite, key_of
 from ...world.log import Key
 from .command import Command, reference, refusal

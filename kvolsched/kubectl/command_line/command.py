@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import attrs
 
-from ...cluster_acts import ClusterActs
-from ...results import ApplyRefused
+from ...core.acts import ClusterActs
+from ...core.results import ApplyRefused
 from ...world.apiserver import ref
 from ...world.log import Key
 from ..resource_lookup import ResourceNotFound

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...api.kinds.kind import KINDS, find_kind, is_kind_name
-from ...cluster_core import ClusterCore
+from ...core.core import ClusterCore
 from ...world.log import Key
 from .flags import EVERYWHERE, FLAGS, VERBS, Flag
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from ...results import ApplyRefused
+from ...core.results import ApplyRefused
 from .changing import each_object, perform, split_changes
 from .command import Command, reference, refusal
 from .flags import CommandError

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...api.kinds.kind import find_kind
 from ...api.text.convert import to_plain
-from ...user_commands.fields import RESTARTABLE
+from ...core.user_commands.fields import RESTARTABLE
 from .changing import each_object, perform
 from .command import Command, reference
 from .flags import CommandError

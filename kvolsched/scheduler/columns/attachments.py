@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.csi import CSINode, VolumeAttachment
 from kvolsched.api.kinds.node import ZONE_LABELS
 from kvolsched.api.kinds.pod import Pod

@@ -2,7 +2,7 @@
 
 Volumes of one class and node affinity form a segment, whose rows are computed once. When a volume is claimed or
 released, the counts in its segment's rows change by one; which volume a node would get is looked up for that node only.
-Whether a volume suits a claim is decided by `kvolsched.volumes`. Mutable; only the snapshot changes it.
+Whether a volume suits a claim is decided by `kvolsched.api.volumes`. Mutable; only the snapshot changes it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.kinds.volume import PersistentVolume

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.csi import CSIDriver, CSINode
 from kvolsched.api.kinds.meta import EMPTY, Frozen
 from kvolsched.api.kinds.node import Node

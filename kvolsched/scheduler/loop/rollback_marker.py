@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from ... import volumes
+from ...api import volumes
 from ...api.kinds.meta import evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolumeClaim

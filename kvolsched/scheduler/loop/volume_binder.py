@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ... import volumes
+from ...api import volumes
 from ...api.kinds.meta import evolve
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod

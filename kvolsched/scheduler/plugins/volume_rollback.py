@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.extension_points import QueueingHint

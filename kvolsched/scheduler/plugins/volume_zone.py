@@ -13,7 +13,7 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import StorageClass

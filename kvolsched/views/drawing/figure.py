@@ -16,7 +16,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from kvolsched.notebook_output import printable
+from kvolsched.api.notebook_output import printable
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.drawing.theme import page_style, png_form, resolve, svg_png
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from kvolsched.notebook_output import UNPRINTABLE
+from kvolsched.api.notebook_output import UNPRINTABLE
 
 FONT = '"Helvetica Neue",Helvetica,Arial,"Liberation Sans",sans-serif'
 

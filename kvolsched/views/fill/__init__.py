@@ -13,8 +13,8 @@ from typing import Any
 from attrs import evolve
 
 from ...api.text.python_gc import infrequent_gc
-from ...cluster_core import ClusterCore
-from ...results import as_sentence
+from ...core.core import ClusterCore
+from ...core.results import as_sentence
 from ...world.apiserver import ref
 from .. import frame as f
 from . import history as fill_history

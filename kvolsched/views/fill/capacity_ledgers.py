@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from ... import volumes
+from ...api import volumes
 from ...api.kinds.csi import EPHEMERAL_STORAGE, CSIDriver, CSIStorageCapacity
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.node import Node
@@ -29,9 +29,9 @@ from ...scheduler.plugins.volume_binding.capacity import (
     reachable_pools,
     tracks_capacity,
 )
-from ...storage_pools import CapacityResponse, segment_of_node
 from ...world.apiserver import key_of, ref
 from ...world.log import Key
+from ...world.storage_pools import CapacityResponse, segment_of_node
 from .. import frame as f
 from .capacity_words import capacity_answer
 from .skew_ledgers import plugin_of

@@ -7,11 +7,11 @@ from typing import Any
 
 from ...api.kinds.kind import KINDS_BY_NAME
 from ...api.kinds.node import ZONE_LABELS
-from ...cluster_core import USER, ClusterCore
-from ...component_names import DISPLAY_NAMES
-from ...node_faults import stopped_nodes
-from ...revision import REVISIONS
-from ...rule_settings import MANAGER
+from ...core.component_names import DISPLAY_NAMES
+from ...core.core import USER, ClusterCore
+from ...core.node_faults import stopped_nodes
+from ...rules.revision import REVISIONS
+from ...rules.settings import MANAGER
 from ...world.apiserver import ref
 from ...world.log import Key
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from attrs import define, frozen
 
-from ...cluster_core import ClusterCore
-from ...component_names import DISPLAY_NAMES
-from ...explain import Pass, judge_last_pass, last_pass
-from ...revision import Revision
+from ...core.component_names import DISPLAY_NAMES
+from ...core.core import ClusterCore
+from ...questions.explain import Pass, judge_last_pass, last_pass
+from ...rules.revision import Revision
 from ...scheduler.loop.assume_cache import ASSUMED, key_of_note
 from ...scheduler.loop.binding_flow import WORKER
 from ...scheduler.loop.evictor import EVICTOR

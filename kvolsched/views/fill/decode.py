@@ -6,8 +6,8 @@ import re
 
 from attrs import evolve
 
-from kvolsched.decode import Decoded, DecodedClause
-from kvolsched.revision import revision_named
+from kvolsched.questions.decode import Decoded, DecodedClause
+from kvolsched.rules.revision import revision_named
 from kvolsched.views.decode_rows import ClauseRow, DecodedSentence, SieveStage
 
 from .verdicts import FAMILIES, LETTERS

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...cluster_core import ClusterCore
-from ...differences import diff, is_bookkeeping
-from ...explain import changed_fields, changes_of
+from ...core.core import ClusterCore
+from ...questions.differences import diff, is_bookkeeping
+from ...questions.explain import changed_fields, changes_of
 from ...world.apiserver import ref
 from ...world.log import Key
 from ..difference_rows import DifferenceRow, Differences

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...fix import Fix, Fixes, LiftedVerdict, ObjectChange, TriedFix, manifest_diff
-from ...fix.edit import file_name
+from ...questions.fix import Fix, Fixes, LiftedVerdict, ObjectChange, TriedFix, manifest_diff
+from ...questions.fix.edit import file_name
 from ...world.apiserver import ref
 from .. import fix_rows as r
 from .verdicts import LETTERS, plugin_heads

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from ...cluster_core import USER, ClusterCore
 from ...controllers import stateful_set
-from ...custom_controller import is_custom
-from ...explain import (
+from ...controllers.custom_controller import is_custom
+from ...core.core import USER, ClusterCore
+from ...core.results import as_sentence
+from ...questions.explain import (
     change_lines,
     changed_fields,
     changes_of,
@@ -20,7 +21,6 @@ from ...explain import (
     key_of_note_subject,
     merge_note_changes,
 )
-from ...results import as_sentence
 from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.apiserver import RefusedWrite, key_for, ref
 from ...world.component import Process

@@ -7,13 +7,13 @@ from typing import Any
 
 from attrs import evolve
 
-from ... import explain
 from ...api.unknown_name import UnknownName
-from ...cluster_core import ClusterCore
-from ...storage_pools import CapacityResponse
+from ...core.core import ClusterCore
+from ...questions import explain
 from ...world.apiserver import ref
 from ...world.log import Key
 from ...world.references import matching_keys
+from ...world.storage_pools import CapacityResponse
 from .. import frame as f
 from .capacity_ledgers import capacity_ledgers
 from .context import FrameContext

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from kvolsched.may import PatchAnswers, PatchRow
-from kvolsched.may.changes import block
+from kvolsched.questions.may import PatchAnswers, PatchRow
+from kvolsched.questions.may.changes import block
 from kvolsched.views.may_rows import PatchPage, PatchView
 
 MOST_LABELS = 7  # lines of a witness

@@ -11,8 +11,8 @@ from typing import Any
 from attrs import frozen
 
 from ...api.unknown_name import UnknownName, unknown_name
-from ...cluster_core import ClusterCore
-from ...explain import judge_last_pass, last_pass
+from ...core.core import ClusterCore
+from ...questions.explain import judge_last_pass, last_pass
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.ranking import Ranking
 from ...scheduler.loop.scheduling_cycle import SCHEDULER

@@ -15,13 +15,13 @@ from ...api.kinds.meta import evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.workload import Deployment, ReplicaSet, ReplicaSetSpec, StatefulSet
 from ...api.unmodelled_defaults import with_unmodelled_defaults
-from ...cluster_core import USER, ClusterCore
+from ...api.workloads import REVISION_LABEL, TEMPLATE_LABEL, template_hash
 from ...controllers.deployment.rollout import has_template
 from ...controllers.replica_set import pod_for as replica_of_set
 from ...controllers.stateful_set import claims_for
 from ...controllers.stateful_set import pod_for as replica_of_stateful_set
-from ...results import ApplyRefused
-from ...workloads import REVISION_LABEL, TEMPLATE_LABEL, template_hash
+from ...core.core import USER, ClusterCore
+from ...core.results import ApplyRefused
 from ...world.apiserver import RefusedWrite, Write, key_of, ref
 from ...world.log import Key
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ... import volumes as rules
+from ...api import volumes as rules
 from ...api.kinds import quantity
 from ...api.kinds.node import HOSTNAME_LABEL
 from ...api.kinds.volume import PersistentVolume
-from ...explain import QUEUE_PART_WORDS
+from ...questions.explain import QUEUE_PART_WORDS
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, PassNote
 from ...scheduler.loop.scheduling_queue import BACKOFF, QUEUE, QueueEntry
 from ...world.apiserver import ref

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kvolsched.predict import NONE, PossibleAnswer, Prediction
+from kvolsched.questions.predict import NONE, PossibleAnswer, Prediction
 from kvolsched.views.predict_rows import CandidateCard, PredictPage, ScoreBar
 
 from .verdicts import FAMILIES, LETTERS

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from ...api.unknown_name import unknown_name
-from ...cluster_core import ClusterCore
-from ...series import CPU_HELD, DEFAULT, Timeline, Wanted, cluster_labels, timelines
+from ...core.core import ClusterCore
+from ...questions.series import CPU_HELD, DEFAULT, Timeline, Wanted, cluster_labels, timelines
 from .. import series_rows as rows
 
 AXES = ("time", "steps")

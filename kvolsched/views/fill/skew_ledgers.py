@@ -13,12 +13,12 @@ from typing import Any
 from attrs import define, evolve, field
 
 from ...api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
+from ...rules.unread_fields import unread_words
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code
 from ...scheduler.plugins.pod_topology_spread.constraint import NO_KEY, SpreadConstraint, unread_fields
 from ...scheduler.plugins.pod_topology_spread.skew import DomainMatches, match_domains
-from ...unread_fields import unread_words
 from ...world.apiserver import ref
 from ...world.log import Key
 from .. import frame as f

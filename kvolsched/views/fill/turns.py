@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from ...differences import EXISTS, PASSES, Diff
-from ...explain import Passes, Story
-from ...explore import Exploration, Sample
-from ...results import as_sentence
+from ...core.results import as_sentence
+from ...questions.differences import EXISTS, PASSES, Diff
+from ...questions.explain import Passes, Story
+from ...questions.explore import Exploration, Sample
 from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.history import Turn
 from .. import turn_rows as r

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...explain import Pass, read_last_pass
+from ...questions.explain import Pass, read_last_pass
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code
 from ...scheduler.requests import format_amount

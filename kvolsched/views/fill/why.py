@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import evolve
 
-from ...why import Why
-from ...why.answer import AlikeNodes, Cell, DemandRow, missing_kinds
+from ...questions.why import Why
+from ...questions.why.answer import AlikeNodes, Cell, DemandRow, missing_kinds
 from .. import why_rows as w
 from ..frame import PluginHead
 from .verdicts import LETTERS, plugin_heads

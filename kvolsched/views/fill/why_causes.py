@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from ...why import Cause, Why, Whys
+from ...questions.why import Cause, Why, Whys
 from .. import why_rows as w
 from ..frame import PluginHead
 from .verdicts import LETTERS, plugin_heads

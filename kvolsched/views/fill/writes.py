@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ...api.kinds.kind import KINDS_BY_NAME
-from ...cluster_core import USER, ClusterCore
-from ...component_names import COMPONENT_NAMES, DISPLAY_NAMES
-from ...custom_controller import is_custom
-from ...explain import FieldChange, changed_fields, changes_of
-from ...revision import NOT_DRIVERS
+from ...controllers.custom_controller import is_custom
+from ...core.component_names import COMPONENT_NAMES, DISPLAY_NAMES
+from ...core.core import USER, ClusterCore
+from ...questions.explain import FieldChange, changed_fields, changes_of
+from ...rules.revision import NOT_DRIVERS
 from ...world.apiserver import RefusedWrite, ref
 from ...world.history import Turn
 from ...world.log import Change, Key, Note

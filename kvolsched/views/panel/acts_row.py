@@ -9,7 +9,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from kvolsched.results import ApplyRefused
+from kvolsched.core.results import ApplyRefused
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.panel.acts import ACTS, Field, PanelAct, act_named
 

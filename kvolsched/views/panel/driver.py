@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from ...cluster_core import ClusterCore
-from ...conditions import condition
+from ...core.conditions import condition
+from ...core.core import ClusterCore
 from ..fill import frame_of, with_details
 from ..fill.choices import Choice, choices, offered
 from ..fill.context import FrameContext, JudgedPass

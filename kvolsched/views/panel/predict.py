@@ -13,8 +13,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from kvolsched.cluster_core import ClusterCore
-from kvolsched.predict import Grade, Outcome, PossibleAnswer, Prediction, question_of_next_step
+from kvolsched.core.core import ClusterCore
+from kvolsched.questions.predict import Grade, Outcome, PossibleAnswer, Prediction, question_of_next_step
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.predict import rows_of

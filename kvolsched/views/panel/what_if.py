@@ -17,14 +17,14 @@ import ipywidgets as widgets
 import traitlets
 from attrs import frozen
 
+from kvolsched.api.notebook_output import PrintedAnswer
 from kvolsched.api.unknown_name import unknown_name
-from kvolsched.notebook_output import PrintedAnswer
+from kvolsched.questions.what_if import TrialOutcome, Trials, VariedField, shown
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.panel.host import ROOT, Host, drawn_width
 from kvolsched.views.pictures import what_if as pictures
 from kvolsched.views.what_if_rows import FieldStrip, ValueCell, WhatIfRows
-from kvolsched.what_if import TrialOutcome, Trials, VariedField, shown
 from kvolsched.world.apiserver import ref
 
 Positions = tuple[int, ...]

@@ -18,9 +18,9 @@ import ipywidgets as widgets
 
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
 from kvolsched.api.text.fault import ManifestError
-from kvolsched.cluster_core import ClusterCore
-from kvolsched.may import PatchAnswers, PatchRow, may
-from kvolsched.may.changes import block
+from kvolsched.core.core import ClusterCore
+from kvolsched.questions.may import PatchAnswers, PatchRow, may
+from kvolsched.questions.may.changes import block
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.may import rows_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from kvolsched.results import hanging_indent
+from kvolsched.core.results import hanging_indent
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import ROW, num, path, picture, rect, rule, word
 from kvolsched.views.drawing.text import columns

@@ -15,7 +15,7 @@ from itertools import groupby
 
 from attrs import frozen
 
-from kvolsched.results import LINE_WIDTH
+from kvolsched.core.results import LINE_WIDTH
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import nothing, num, pick, picture, piece, rect, word

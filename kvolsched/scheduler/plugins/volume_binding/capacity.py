@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import attrs
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.csi import EPHEMERAL_STORAGE, FALLBACK_STORAGE, CSIDriver, CSIStorage, CSIStoragePool
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod

@@ -1,7 +1,7 @@
 """A pod's claims before any node is judged, and the decision that VolumeBinding makes about them for one node.
 
 Holds values, and v1.36.2's rules about claims; those of other releases are in `releases`. Which volume suits a claim is
-decided by `kvolsched.volumes`.
+decided by `kvolsched.api.volumes`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import attrs
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.csi import CSINode
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelector

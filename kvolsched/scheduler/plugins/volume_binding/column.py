@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.csi import CSINode
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.pod import Pod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.kinds.storage_class import StorageClass

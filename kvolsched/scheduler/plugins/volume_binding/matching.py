@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import attrs
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim

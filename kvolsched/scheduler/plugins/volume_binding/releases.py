@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.csi import CSINode
 from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.kinds.storage_class import StorageClass

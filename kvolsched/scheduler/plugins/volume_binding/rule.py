@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import attrs
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolumeClaim

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.api.validation.field_error import FieldError, FieldErrors
 from kvolsched.scheduler.columns.arrays import Integers

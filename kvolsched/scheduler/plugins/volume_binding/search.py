@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import attrs
 
-from kvolsched import volumes
+from kvolsched.api import volumes
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot

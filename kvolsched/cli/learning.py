@@ -1,0 +1,75 @@
+"""The commands of those who learn: a sentence explained, incidents, the lessons and JupyterLab on them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ..learn.lessons import DEFAULT_FOLDER
+from .output import Refused, say
+
+MAX_PASTED = 100_000  # characters that are read of a pasted text; decode() refuses more than it takes
+
+
+@click.command("decode")
+@click.argument("sentence", nargs=-1)
+def decode_(sentence: tuple[str, ...]) -> None:
+    """Explain a pasted SENTENCE of a scheduler, controller, kubelet or API server; without one, standard input."""
+    from ..questions.decode import decode
+
+    try:
+        found = decode(" ".join(sentence) if sentence else sys.stdin.read(MAX_PASTED))
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    say(repr(found))
+    sys.exit(1 if found.unknown else 0)
+
+
+@click.command("lessons")
+@click.argument("folder", default=DEFAULT_FOLDER, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Write over lessons that you changed.")
+def lessons_(folder: Path, force: bool) -> None:  # noqa: FBT001 - a flag
+    """Copy the lessons into FOLDER; what you changed there stays."""
+    _copy_lessons(folder, force=force)
+
+
+@click.command("lab", context_settings={"ignore_unknown_options": True})
+@click.argument("folder", default=DEFAULT_FOLDER, type=click.Path(file_okay=False, path_type=Path))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def lab_(folder: Path, arguments: tuple[str, ...]) -> None:
+    """Copy the lessons into FOLDER and open them in JupyterLab, which gets ARGUMENTS such as --no-browser."""
+    from ..learn.lessons import open_lab
+
+    if str(folder).startswith("-"):
+        folder, arguments = Path(DEFAULT_FOLDER), (str(folder), *arguments)
+    _copy_lessons(folder, force=False)
+    try:
+        sys.exit(open_lab(folder, arguments))
+    except ModuleNotFoundError as error:
+        raise Refused(str(error)) from None
+
+
+def _copy_lessons(folder: Path, *, force: bool) -> None:
+    from ..learn.lessons import copy_lessons
+
+    try:
+        say(repr(copy_lessons(folder, force=force)))
+    except OSError as error:
+        raise Refused(f"{folder}: {error.strerror or error}") from None
+
+
+@click.command("incidents")
+@click.argument("words", nargs=-1)
+@click.option("--play", is_flag=True, help="Show the best match: kubectl's output, question, cause, cures.")
+def incidents_(words: tuple[str, ...], play: bool) -> None:  # noqa: FBT001 - a flag
+    """Find incidents by WORDS: free text, a kind, or a sentence of kubectl; all without words."""
+    from ..learn.incidents import incidents
+
+    found = incidents(" ".join(words))
+    say(repr(found))
+    if play and found:
+        first = found[0]
+        say(f"\n{first!r}\n\n{first.symptom!r}\n\n{first.asked_question().reveal()!r}\n\n{first.cure()!r}")
+    sys.exit(0 if found else 1)

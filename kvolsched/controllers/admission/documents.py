@@ -1,0 +1,130 @@
+"""Admission of the design documents that Kubernetes does not have, or no longer has.
+
+`ZONE_AFFINITY` gives new volumes the node affinity that their zone labels mean (S0, Zonal PV Upgrade, phase 1);
+`CLASS_ZONES` refuses classes that restrict zones twice (S0, Restricting Topology); `NO_GATED_UPDATES` refuses changes
+of a gated pod's node selection, as a server without the gate PodSchedulingReadiness does (S4); `drop_disabled_fields`
+removes fields of disabled features from new objects. Relaxations change the old object before immutability is checked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import attrs
+
+from ...api.kinds.csi import CSIDriver, CSIDriverStatus
+from ...api.kinds.meta import evolve_parts
+from ...api.kinds.pod import Pod
+from ...api.kinds.selector import NodeSelector, NodeSelectorTerm
+from ...api.kinds.storage_class import StorageClass
+from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ...api.validation.immutable_fields import validate_update
+from ...api.volumes import under_rollback, with_zone_affinity
+from .plugins import CREATE_AND_UPDATE, AdmissionPlugin, StoredObjects, deny_forbidden
+from .server import deny_invalid
+
+ZONAL_PROVISIONERS = ("kubernetes.io/gce-pd", "kubernetes.io/aws-ebs")  # they have the parameters zone and zones
+
+
+def refuse_zones_twice(_old: StorageClass | None, new: StorageClass, _stored: StoredObjects) -> Any:
+    """Refuse a class of a zonal provisioner that restricts zones by parameters and by allowedTopologies (S0)."""
+    twice = new.allowed_topologies and any(word in new.parameters for word in ("zone", "zones"))
+    if twice and new.provisioner in ZONAL_PROVISIONERS:
+        return deny_forbidden(new, "zone[s] cannot be specified in StorageClass if allowedTopologies specified")
+    return new
+
+
+def add_zone_affinity(_old: PersistentVolume | None, new: PersistentVolume, _stored: StoredObjects) -> Any:
+    """Give a new volume with zone labels the node affinity that they mean."""
+    return with_zone_affinity(new)
+
+
+def refuse_gated_update(old: Pod, new: Pod, _stored: StoredObjects) -> Any:
+    """Refuse changes of a pod's node selector and node affinity, gated or not."""
+    before, after = (evolve_parts(pod, spec={"scheduling_gates": ()}) for pod in (old, new))
+    faults = validate_update(before, after)
+    return deny_invalid(new, faults) if faults else new
+
+
+def _without_disabled_fields(new: Pod, off: frozenset[str]) -> Pod:
+    spec = new.spec
+    if "PodSchedulingReadiness" in off:
+        spec = attrs.evolve(spec, scheduling_gates=())
+    if "EvenPodsSpread" in off:
+        spec = attrs.evolve(spec, topology_spread_constraints=())
+    if "CSIStorageCapacity" in off:
+        volumes = (volume if volume.csi is None else attrs.evolve(volume, csi=attrs.evolve(volume.csi, fs_size=None))
+                   for volume in spec.volumes)
+        spec = attrs.evolve(spec, volumes=tuple(volumes))
+    return new if spec == new.spec else attrs.evolve(new, spec=spec)
+
+
+def _without_capacity(_old: CSIDriver | None, new: CSIDriver, _stored: StoredObjects) -> Any:
+    return evolve_parts(new, spec={"capacity_tracking": None}, status=CSIDriverStatus())
+
+
+def drop_disabled_fields(gates: Iterable[str]) -> tuple[AdmissionPlugin, ...]:
+    """Return plugins that remove the fields of disabled feature gates from new objects."""
+    off = frozenset(gates)
+
+    def disabled_fields(_old: Pod | None, new: Pod, _stored: StoredObjects) -> Any:
+        return _without_disabled_fields(new, off)
+
+    pods = AdmissionPlugin("DisabledFields", "Pod", ("create",), disabled_fields)
+    drivers = AdmissionPlugin("DisabledFields", "CSIDriver", (*CREATE_AND_UPDATE, "patch"), _without_capacity)
+    return (*((pods,) if off else ()), *((drivers,) if "CSIStorageCapacity" in off else ()))
+
+
+def allow_volume_rollback(old: Any, new: Any) -> Any:
+    """Return a claim under rollback without its volume name, so that an update may remove it (S0, one transaction)."""
+    if isinstance(old, PersistentVolumeClaim) and under_rollback(old) and not new.spec.volume_name:
+        return evolve_parts(old, spec={"volume_name": ""})
+    return old
+
+
+def allow_inserted_requirements(old: Any, new: Any) -> Any:
+    """Return a gated pod with its node requirements at the front, so that others may be added anywhere (S4)."""
+    if not isinstance(old, Pod) or not old.spec.scheduling_gates:
+        return old
+    before, after = _required(old), _required(new)
+    if before is None or after is None or len(before.node_selector_terms) != len(after.node_selector_terms):
+        return old
+    pairs = zip(before.node_selector_terms, after.node_selector_terms, strict=True)
+    terms = tuple(_leading_part(old_term, new_term) for old_term, new_term in pairs)
+    affinity = old.spec.affinity
+    assert affinity is not None
+    assert affinity.node_affinity is not None
+    node = attrs.evolve(affinity.node_affinity, required=attrs.evolve(before, node_selector_terms=terms))
+    return evolve_parts(old, spec={"affinity": attrs.evolve(affinity, node_affinity=node)})
+
+
+def _required(pod: Pod) -> NodeSelector | None:
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+    return affinity.required if affinity is not None else None
+
+
+def _leading_part(old: NodeSelectorTerm, new: NodeSelectorTerm) -> NodeSelectorTerm:
+    """Return the old term with the leading requirements of the new one, if that has all of the old requirements."""
+    pairs = [(old.match_expressions, new.match_expressions), (old.match_fields, new.match_fields)]
+    if any(Counter(before) - Counter(after) for before, after in pairs):
+        return old
+    expressions, fields = (after[: len(before)] for before, after in pairs)
+    return attrs.evolve(old, match_expressions=expressions, match_fields=fields)
+
+
+def chain_relaxations(*relaxations: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return one relaxation that applies these, one after the other."""
+
+    def relax(old: Any, new: Any) -> Any:
+        for relaxation in relaxations:
+            old = relaxation(old, new)
+        return old
+
+    return relax
+
+
+CLASS_ZONES = AdmissionPlugin("StorageClassZones", "StorageClass", ("create",), refuse_zones_twice, refuses=True)
+ZONE_AFFINITY = AdmissionPlugin("PersistentVolumeLabel", "PersistentVolume", ("create",), add_zone_affinity)
+NO_GATED_UPDATES = AdmissionPlugin("PodSchedulingReadiness", "Pod", ("update",), refuse_gated_update, refuses=True)

@@ -1,0 +1,92 @@
+"""The subresource pods/eviction: it deletes a pod if the budgets that protect it allow that.
+
+One request, several changes: the budget counts the disruption, the pod gets its condition, and is deleted. Mirrors core
+`EvictionREST.Create` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from ...api.kinds.meta import evolve_parts
+from ...api.kinds.pod import Pod
+from ...api.kinds.policy import PodDisruptionBudget
+from ...api.workloads import PodConditionPatch, generation, is_ready
+from ...world.apiserver import Denial, Write, key_of, moment
+from ...world.log import Log
+
+KIND = "PodDisruptionBudget"
+MAX_DISRUPTED = 2000
+VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
+TOO_MANY = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+
+
+def evict(pod: Pod, _payload: Any, log: Log) -> Denial | tuple[Write, ...]:
+    """Return the changes that an eviction consists of, or why it is refused."""
+    meta = pod.metadata
+    patch = PodConditionPatch(
+        "DisruptionTarget", "True", "EvictionByEvictionAPI", "Eviction API: evicting", moment(log)
+    )
+    key = key_of(pod)
+    deletion = (Write("patch", key, patch, uid=meta.uid), Write("delete", key, uid=meta.uid))
+    if pod.terminal or pod.status.phase in ("", "Pending") or meta.deletion_timestamp is not None:
+        return deletion
+    budgets: list[PodDisruptionBudget] = [
+        found for found in log.of_kind(KIND)
+        if found.spec.selector is not None and found.spec.selector.matches(meta.labels)
+        and (found.metadata.namespace or "default") == key.namespace
+    ]  # fmt: skip
+    if len(budgets) > 1:
+        return Denial("InternalError", TOO_MANY)
+    if not budgets or (not is_ready(pod) and _may_lose_unready(budgets[0])):
+        return deletion
+    status = budgets[0].status
+    if why := _refusal(budgets[0]):
+        return why
+    allowed = status.disruptions_allowed - 1
+    conditions = tuple(
+        attrs.evolve(found, status="False", reason="InsufficientPods", last_transition_time=moment(log))
+        if found.type == "DisruptionAllowed" and not allowed and found.status != "False" else found
+        for found in status.conditions
+    )  # fmt: skip
+    disrupted = status.disrupted_pods.merged({meta.name: moment(log)})
+    counted = evolve_parts(
+        budgets[0], status={"disruptions_allowed": allowed, "disrupted_pods": disrupted, "conditions": conditions}
+    )
+    return (Write("update_status", key_of(counted), counted), *deletion)
+
+
+def _may_lose_unready(budget: PodDisruptionBudget) -> bool:
+    """Say whether a pod that is not ready may go without being counted."""
+    if budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow":
+        return True
+    return budget.status.current_healthy >= budget.status.desired_healthy > 0
+
+
+def _refusal(budget: PodDisruptionBudget) -> Denial | None:
+    """Return why a budget does not allow one disruption more; None if it does."""
+    name, status = budget.metadata.name, budget.status
+    if (status.observed_generation or 0) < generation(budget):
+        processed = f"The disruption budget {name} is still being processed by the server."
+        return Denial("TooManyRequests", VIOLATES, (processed,))
+    forbidden = f'poddisruptionbudgets.policy "{name}" is forbidden: '
+    if status.disruptions_allowed < 0:
+        return Denial("Forbidden", f"{forbidden}pdb disruptions allowed is negative")
+    if len(status.disrupted_pods) > MAX_DISRUPTED:
+        many = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+        return Denial("Forbidden", forbidden + many)
+    return Denial("TooManyRequests", VIOLATES, (_why_none(budget),)) if status.disruptions_allowed == 0 else None
+
+
+def _why_none(budget: PodDisruptionBudget) -> str:
+    status, words = budget.status, f"The disruption budget {budget.metadata.name}"
+    found = next((each for each in status.conditions if each.type == "DisruptionAllowed"), None)
+    if found is not None and found.status == "False" and found.message and found.reason == "SyncFailed":
+        return f"{words} does not allow evicting pods currently because it failed sync: {found.message}"
+    if status.current_healthy <= status.desired_healthy:
+        return f"{words} needs {status.desired_healthy} healthy pods and has {status.current_healthy} currently"
+    if found is not None and found.status == "False" and found.message:
+        return f"{words} does not allow evicting pods currently ({found.reason}): {found.message}"
+    return f"{words} does not allow evicting pods currently"

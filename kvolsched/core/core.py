@@ -1,0 +1,744 @@
+"""The cluster's core: load objects, act, move in time, branch off; over 500 lines because methods show examples.
+
+The core holds a simulation and asks no question about it. Loading sets objects as they are found; applying and deleting
+are acts of the user, in the log like every other act.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any, Self, TypeVar
+
+import attrs
+
+from kvolsched.api.notebook_output import printable
+
+from ..api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
+from ..api.progress import ProgressBar
+from ..api.text import dump_checks, manifest
+from ..api.text.python_gc import infrequent_gc, paused_gc
+from ..api.unknown_name import UnknownName
+from ..api.workloads import with_generated_names
+from ..controllers import autoscaler, kubelet
+from ..controllers.provisioner import INSTANCE
+from ..rules.driver_dials import refuse_misspelled_drivers, without_effect
+from ..rules.revision import NOT_DRIVERS, Revision, denied_by, revision_named
+from ..rules.settings import IN_TREE, MANAGER
+from ..scheduler.columns.kept_snapshot import KeptSnapshot
+from ..scheduler.loop.scheduling_cycle import SCHEDULER
+from ..world.apiserver import EPOCH, LAST, ORIGIN, RefusedWrite, Write, key_of, moment, ref, uid_of
+from ..world.component import WORLD, Component
+from ..world.history import Turn
+from ..world.log import Key
+from ..world.outage import API_SERVER
+from ..world.references import find_key, matching_keys
+from ..world.rules import EVERYBODY, RULES, RuleSet, running_rules, stopped
+from ..world.simulation import Simulation
+from . import user_commands
+from .actor_names import actor_with_cause, actors_called, component_called
+from .component_names import dials_by_component
+from .conditions import condition, missing_object
+from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step, hanging_indent
+
+USER = "user"
+MOST_CAUSES = 1_000  # causes of one actor that are tried to tell who may act next
+AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")
+# Not offered by Tab.
+INTERNAL = {"drivers", "first_rules", "keep_rules", "loaded_manifests", "remarks", "rule_sets", "world"}
+INTERNAL |= {"kept_snapshot"}
+
+
+class ClusterCore:
+    """A simulated cluster without its questions: objects, components, and the loop they run. Mutable.
+
+    Every question module takes a core; `kvolsched.Cluster` adds the questions as methods.
+
+    Args:
+        revision: `upstream` (Kubernetes v1.36.2), `design` (the design documents), `draft` (S1) or a `Revision`.
+        seed: decides ties and draws; equal seeds and acts give equal runs.
+        components: dials of components by name, for example `{"pd.csi": {"kind": "zonal", "delay": 2.0}}`.
+        name: the cluster's name in titles.
+    """
+
+    def __init__(
+        self,
+        revision: str | Revision = "upstream",
+        *,
+        seed: int = 0,
+        components: Mapping[str, Mapping[str, Any]] | None = None,
+        name: str = "",
+    ) -> None:
+        self.first_rules = revision_named(revision)
+        self.rule_sets: dict[str, Revision] = {}  # by name; what components run after an upgrade, shared by forks
+        self.name = name
+        self.components = dials_by_component(components or {}, NOT_DRIVERS)
+        self.drivers: tuple[str, ...] = ()  # of the classes that were loaded or applied
+        self.world: Simulation = self.first_rules.simulation(seed=seed, components=self.components)
+        self.loaded_manifests: manifest.Manifests | None = None
+        self.remarks: tuple[str, ...] = ()  # on its rules and its start, printed with it
+
+    @classmethod
+    def from_manifests(
+        cls, *sources: Any, revision: str | Revision = "upstream", seed: int = 0,
+        components: Mapping[str, Mapping[str, Any]] | None = None, name: str = "", lenient: bool = True,
+    ) -> Self:  # fmt: skip
+        """Load a cluster from manifests: texts, files, directories, or the output of `kubectl get -o yaml`.
+
+        Args:
+            lenient: what is no object of a cluster (Helm values, a template) is skipped, and of two objects of one name
+                the last counts, each with a line in `repr`; fields and words of other versions are kept. Else all of
+                these are refused.
+
+        Raises:
+            ManifestError: every fault of every source, with file, line and field path; nothing is loaded.
+
+        >>> from kvolsched import example
+        >>> ClusterCore.from_manifests(example("2-1-1"), name="spread")
+        Cluster spread, rules upstream: 3 Nodes, 4 Pods; step 0 of 0, t=0 s
+        """
+        cluster = cls(revision, seed=seed, components=components, name=name)
+        with paused_gc():
+            read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
+            cluster.load(read.objects)
+        cluster.loaded_manifests = read
+        cluster.remarks = tuple(read.left_out())
+        return cluster
+
+    @classmethod
+    def from_kubectl(
+        cls, context: str | None = None, namespaces: str | Iterable[str] | None = None, *,
+        revision: str | Revision = "upstream", seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None,
+        name: str = "", kubectl: str = "kubectl",
+    ) -> Self:  # fmt: skip
+        """Load a real cluster, read only, by `kubectl get ... -o json`; steps and acts change only the simulation.
+
+        What you may not list stands in `remarks` with what that hides, and in the answers of `why`. Kinds are listed
+        one after the other, so that objects which change meanwhile may contradict each other: warnings of the loading.
+
+        Args:
+            context: of the kubeconfig; kubectl's current one without.
+            namespaces: read only these; without them all.
+            revision: the rules that the simulation goes on with.
+            seed: decides ties and draws.
+            components: dials of components by name.
+            name: the cluster's name in titles; by default that of the context.
+            kubectl: the program, a name or a path.
+
+        Raises:
+            KubectlError: kubectl is missing, reaches no server, or a list failed twice. Nothing is loaded.
+            ManifestError: what kubectl printed cannot be read.
+            ValueError: a namespace or context that cannot be one.
+
+        >>> from kvolsched import Cluster
+        >>> Cluster.from_kubectl(namespaces=["Shop"])
+        Traceback (most recent call last):
+        ValueError: namespaces: 'Shop' cannot be a namespace: lower-case letters, digits and '-', at most 63
+        """
+        from ..kubectl.live import read_live_cluster  # noqa: PLC0415 - few clusters are live
+
+        live = read_live_cluster(context, namespaces, kubectl)
+        cluster = cls(revision, seed=seed, components=components, name=name or context or "")
+        read = manifest.read(live.texts, lenient=True, name="kubectl get")
+        cluster.load(read.objects)
+        cluster.loaded_manifests = attrs.evolve(read, listed=live.listed, unread=live.unread)
+        cluster.remarks = tuple(f"unread {what}: {effect}" for what, effect in live.unread.items())
+        return cluster
+
+    def load(self, objects: Iterable[Any]) -> None:
+        """Store objects as they are found, without an act, and set the clock to the newest time in them.
+
+        Raises:
+            ValueError: dials name a driver that is misspelled.
+
+        >>> from kvolsched import example
+        >>> c = ClusterCore()
+        >>> c.load(example("2-1-1").objects)
+        >>> len(c.objects("pods"))
+        4
+        """
+        log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind != "PriorityClass")  # pods name them
+        latest = dump_checks.newest_time(objects)
+        if latest is not None and latest > self.moment:
+            log.write(ORIGIN, latest.timestamp() - EPOCH - self.now)
+        classes: dict[str, dict[str, Any]] = {}
+        for obj in with_generated_names(objects, self.world.seed, {key.name for key in log.objects}):
+            key = key_of(obj)
+            filled = self.revision.found(obj, log)
+            meta = attrs.evolve(
+                filled.metadata,
+                namespace=key.namespace,
+                uid=filled.metadata.uid or uid_of(key, 0),
+                creation_timestamp=filled.metadata.creation_timestamp or moment(log),
+                resource_version=log.place + 1,
+            )
+            log.write(key, attrs.evolve(filled, metadata=meta))
+            if key.kind == "StorageClass":
+                classes[filled.provisioner] = {}
+        self._add_provisioners(classes)
+        refuse_misspelled_drivers(self._dialed_drivers(), log.objects)
+        self.world.reset_history()
+
+    @property
+    def kept_snapshot(self) -> KeptSnapshot:
+        """The snapshot that the scheduler and all questions share, here and in every fork.
+
+        >>> core = ClusterCore()
+        >>> core.kept_snapshot is core.fork().kept_snapshot
+        True
+        """
+        shared = (each.shared for each in self.world.components if each.name == SCHEDULER)
+        return next((each for each in shared if isinstance(each, KeptSnapshot)), KeptSnapshot())
+
+    def _dialed_drivers(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the drivers that have dials, with them."""
+        drivers = ((name, dials) for name, dials in self.components.items() if INSTANCE not in name)
+        return {name: dials for name, dials in drivers if name not in NOT_DRIVERS}
+
+    def _add_provisioners(self, names: Iterable[str] = ()) -> None:
+        """Add a component for each driver, and on each node that its provisioner runs on, that has none yet.
+
+        They are added under every set of rules.
+        """
+        self.drivers = tuple(sorted({*self.drivers, *names}))
+        known = self.world.names
+        for label, rules in self.rule_sets.items():
+            made = self.world.rule_sets[label].components
+            made |= {each.name: each for each in self._provisioners(rules) if each.name not in known}
+        if added := [each for each in self._provisioners(self.first_rules) if each.name not in known]:
+            self.world.add_components(added)
+
+    def _provisioners(self, rules: Revision) -> list[Component]:
+        """Return the provisioners that rules make: of the drivers of classes, and of those that run on each node."""
+        drivers = rules.drivers(self.components)
+        made = drivers.provisioners(self.drivers)
+        if drivers.run_on_nodes:
+            nodes = [key.name for key in self.world.log.objects if key.kind == "Node"]
+            made += drivers.node_provisioners(self.drivers, nodes)
+        return [each for each in made if not self.components.get(each.name, {}).get("absent")]
+
+    # -- rules --------------------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> Revision:
+        """The rules that the scheduler runs now; after an upgrade other components may run others, see `rules_of`.
+
+        >>> ClusterCore("design").revision.name
+        'design'
+        """
+        return self.rules_of(SCHEDULER)
+
+    def rules_of(self, component: str) -> Revision:
+        """Return the rules that a component, or "kube-apiserver", runs now; of several masters those of the leader.
+
+        Raises:
+            UnknownName: there is no such component. It is a LookupError.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster("upstream")
+        >>> _ = c.upgrade("design", component="kube-scheduler")
+        >>> c.rules_of("scheduler").name, c.rules_of("kube-apiserver").name
+        ('design', 'upstream')
+        """
+        known = component in self.world.names or component in (API_SERVER, MANAGER) or "/" in component
+        component = component if known else self._component(component)
+        running = running_rules(self.world.log.notes, component)
+        return self.first_rules if running is None else self.rule_sets[running.leading]
+
+    def keep_rules(self, label: str, rules: Revision) -> None:
+        """Keep rules under a name, with what they make of each component, so that components may run them.
+
+        `upgrade` does so by itself.
+
+        >>> import kvolsched
+        >>> c = ClusterCore("upstream")
+        >>> c.keep_rules("mine", kvolsched.design())
+        >>> list(c.rule_sets)
+        ['mine']
+        """
+        if label not in self.rule_sets:
+            first = self.first_rules.simulation(components=self.components).components
+            made: dict[str, Component | None] = dict.fromkeys(component.name for component in first)
+            made |= {each.name: each for each in rules.simulation(components=self.components).components}
+            made.pop(USER)
+            self.rule_sets[label] = rules
+            self.world.rule_sets[label] = RuleSet(made, rules.server(denied_by(self.components)))
+        made = self.world.rule_sets[label].components
+        made |= {each.name: each for each in self._provisioners(rules) if each.name not in made}
+        if new := sorted(name for name in made if name not in self.world.names):
+            self.world.add_components([stopped(name) for name in new])
+
+    def controllers(self) -> list[str]:
+        """Return the components of kube-controller-manager, with the provisioners inside it, once rules are kept.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster("upstream")
+        >>> _ = c.upgrade("design", component="kube-controller-manager")
+        >>> "persistent-volume-binder" in c.controllers()
+        True
+        """
+        drivers = (name for name in self.all_drivers() if not name.startswith(IN_TREE))
+        others = {USER, SCHEDULER, kubelet.NAME, autoscaler.NAME, *drivers}
+        made = {name for rules in self.world.rule_sets.values() for name in rules.components}
+        return [name for name in self.world.names if name in made and name not in others]
+
+    def all_drivers(self) -> set[str]:
+        """Return the names of the components that are drivers.
+
+        >>> import kvolsched
+        >>> kvolsched.scenario("zonal-example").all_drivers()
+        {'kubernetes.io/gce-pd'}
+        """
+        instances = {name for name in self.world.names if INSTANCE in name}
+        return {*self.drivers, *instances, *(set(self.components) - NOT_DRIVERS)}
+
+    def rules_in_words(self) -> str:
+        """Return the names of all rules that components run.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster("upstream")
+        >>> _ = c.upgrade("design", component="kube-scheduler")
+        >>> c.rules_in_words()
+        'upstream; kube-scheduler: design'
+        """
+        notes = {note.name: found for note, found in self.world.log.notes.items() if note[:2] == (WORLD, RULES)}
+        everybody = notes.pop(EVERYBODY, None)
+        controllers = self.controllers()
+        if controllers and len({notes.get(name) for name in controllers}) == 1 and controllers[0] in notes:
+            notes[MANAGER] = notes[controllers[0]]
+            notes = {name: running for name, running in notes.items() if name not in controllers}
+        words = [self.first_rules.name if everybody is None else everybody.leading]
+        for component, running in sorted(notes.items()):
+            leads = f" ({running.leading} leads)" if running.elects else ""
+            words.append(f"{component}: {' and '.join(running.names)}{leads}")
+        return "; ".join(words)
+
+    # -- acts of the user ----------------------------------------------------------------------------------------
+
+    def apply(self, *sources: Any) -> CommandResult:
+        """Create or change objects as the user, as `kubectl apply` does; faults refuse all of them.
+
+        Fields of a manifest are set, fields that it dropped since the last apply are removed, fields of other writers
+        stay.
+
+        Raises:
+            ManifestError: every fault of the manifests; nothing is applied.
+            ApplyRefused: the API server refuses some of the objects, each with all its faults; nothing is applied.
+
+        >>> c = ClusterCore()
+        >>> c.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
+        namespace/shop created
+        >>> c.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
+        namespace/shop unchanged
+        """
+        read = user_commands.read_for_apply(list(sources) if len(sources) != 1 else sources[0])
+        writes, results = self._applied(read)
+        if self._wait_for_answers(writes):
+            writes, results = self._applied(read)  # others may have written meanwhile
+        words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
+        with infrequent_gc():
+            outcomes = self.world.perform(USER, writes, words, atomic=True)
+        if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
+            raise ApplyRefused(refusals)
+        self._add_provisioners(obj.provisioner for obj in read.objects if obj.kind == "StorageClass")
+        lines = (f"{KINDS_BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
+        return CommandResult((*lines, *user_commands.skipped_objects(read)))
+
+    def _applied(self, read: manifest.Manifests) -> tuple[list[Write], dict[Key, str]]:
+        """Return the writes that apply manifests, and what kubectl says of each object."""
+        writes: list[Write] = []
+        results: dict[Key, str] = {}
+        for obj, written in zip(read.objects, read.written, strict=True):
+            key = key_of(obj)
+            old = self.world.log.objects.get(key)
+            if old is None:
+                new = user_commands.with_last_applied(obj, written)
+            else:
+                new = user_commands.apply_manifest(old, obj, written)
+            results[key] = "unchanged" if new is None else "created" if old is None else "configured"
+            if new is not None:
+                verb, word, method = ("create", "creates", "") if old is None else ("update", "changes", "PATCH")
+                writes.append(Write(verb, key, new, words=f"user {word} {ref(key)}", method=method))
+        return writes, results
+
+    def _wait_for_answers(self, writes: Sequence[Write]) -> bool:
+        """Let time pass while slow webhooks answer the user's requests, one after another; say whether any did."""
+        seconds = sum(self.world.request_time(write) for write in writes)
+        words = f"user waits {seconds:g} s for the answer of the API server"
+        for _ in self.world.pass_time(seconds, USER, words) if seconds else ():
+            pass
+        return seconds > 0
+
+    def delete(self, *references: str) -> CommandResult:
+        """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`, as the user.
+
+        Raises:
+            UnknownName: a reference names no object. It is a KeyError.
+            ApplyRefused: the API server refuses.
+
+        >>> from kvolsched import scenario
+        >>> scenario("zonal-example").delete("my-pod", "node/node-a")
+        pod "my-pod" deleted
+        node "node-a" deleted
+        """
+        keys = [self.find_key(reference) for reference in references]
+        writes = [Write("delete", key, words=f"user deletes {ref(key)}") for key in keys]
+        self._wait_for_answers(writes)
+        outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else "user deletes objects")
+        refusals = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
+        if refusals:
+            raise ApplyRefused(refusals)
+        return CommandResult(tuple(f'{find_kind(key.kind).singular} "{key.name}" deleted' for key in keys))
+
+    def edit(
+        self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited"
+    ) -> CommandResult:
+        """Change one object as the user, by a function from its present value to the new one.
+
+        Raises:
+            UnknownName: the reference names no object. It is a KeyError.
+            ApplyRefused: the API server refuses.
+
+        >>> import attrs
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.edit("node-a", lambda node: attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True)))
+        node/node-a edited
+        """
+        key = self.find_key(reference)
+        words = words or f"user edits {ref(key)}"
+        write = Write("update", key, change(self[reference]), words=words, method="PATCH")
+        if self._wait_for_answers([write]):
+            write = attrs.evolve(write, new=change(self[reference]))
+        outcome = self.world.perform(USER, [write], write.words)[0]
+        if isinstance(outcome, RefusedWrite):
+            raise ApplyRefused([outcome])
+        return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
+
+    # -- time -------------------------------------------------------------------------------------------------
+
+    def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False) -> Step:
+        """Let one actor act on one cause and return the step; it is falsy when no actor has anything to do.
+
+        Args:
+            actor: the component or actor that acts, as `next` and the panel name it ("scheduler", "PV controller",
+                "provisioner", "kubelet", "bind worker", ...); by default the first of `next`.
+            cause: which of its causes the actor takes up; for an object, a reference to it.
+            turns: stop after one visible turn (the fine gear).
+
+        Raises:
+            UnknownName: there is no such actor, or it has no such cause. It is a LookupError.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.step("scheduler", "my-pod").actor
+        'scheduling pass'
+        """
+        if actor is None and cause is None:
+            taken = self.world.step(turns=turns)
+        else:
+            taken = self._step_of(actor, cause, turns=turns)
+        return self._taken(taken) if taken else Step(-1, self.world.now, ())
+
+    def _taken(self, turns: Sequence[Turn]) -> Step:
+        """Return the step that these turns were; the node of an autoscaler gets its provisioners."""
+        if any(_creates_node(turn) for turn in turns if turn.outcomes):
+            self._add_provisioners()
+        return Step(self.world.step_number, self.world.now, tuple(turns))
+
+    def _component(self, name: str) -> str:
+        """Return the name of the component that a user means (see `component_names.find_component`)."""
+        return component_called(self.world, name)
+
+    def _step_of(self, actor: str | None, cause: str | None, *, turns: bool) -> list[Turn]:
+        """Make a step of the first actor of these names that has something to do about a cause."""
+        if cause is not None:
+            who, chosen = actor_with_cause(self.world, actor, cause)
+            with suppress(LookupError):
+                if taken := self.world.step(who, chosen, turns=turns):
+                    return taken
+            comes = any((turn.actor, turn.cause) == (who, chosen) for turn in self.world.preview(most=1))
+            return self.world.step(turns=turns) if comes else []  # time, or turns that do nothing else, come before it
+        for name in actors_called(self.world, str(actor)):
+            if taken := self.world.step(name, turns=turns):
+                return taken
+        return []
+
+    def run(
+        self, until: str | Callable[[Self], bool] | None = None, *, steps: int = 100_000, seconds: float = 3_600.0,
+        progress: bool = False,
+    ) -> Run:  # fmt: skip
+        """Step until a condition holds (`pod/web-0 Running`, `pvc/data Bound`, a function) or no actor has work.
+
+        Args:
+            until: a function of the cluster, or words: a reference and a phase, `scheduled`, `exists` or `gone`.
+            steps: stop after so many steps.
+            seconds: the simulated seconds after which the run ends; what is due later has not happened then.
+            progress: show a progress bar.
+
+        Raises:
+            ValueError: the words are no condition.
+            UnknownName: the kind has no such phase, or several objects have the name. It is a ValueError.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.run("my-pod scheduled").ended
+        'my-pod scheduled holds'
+        """
+        holds = condition(until, self.world.log.objects)
+        taken: list[Step] = []
+        limit = self.world.now + seconds
+        bar = ProgressBar(unit=" steps", disable=not progress)
+        with bar, infrequent_gc():
+            while len(taken) < steps:
+                if holds is not None and holds(self):
+                    return Run(tuple(taken), f"{until if isinstance(until, str) else 'the condition'} holds")
+                turns = self.world.step(limit=limit)
+                if not turns and self.world.next_time() is None:
+                    return Run(tuple(taken), f"nothing is left to do{self._useless_dials()}{self._not_there(until)}")
+                if not turns:
+                    self.world.idle_until(limit)
+                    return Run(tuple(taken), f"{seconds:g} s of simulated time are over{self._not_there(until)}")
+                taken.append(self._taken(turns))
+                bar.update()
+        return Run(tuple(taken), f"{steps} steps are over{self._not_there(until)}")
+
+    def _not_there(self, until: Any) -> str:
+        """Return what to add to the end of a run about the object of its condition, if there is none; else ""."""
+        words = missing_object(until, self.world.log.objects) if not callable(until) else ""
+        return f"; {words}" if words else ""
+
+    def _useless_dials(self) -> str:
+        """Return what to add to the end of a run about dials without effect; "" if there are none."""
+        useless = without_effect(self._dialed_drivers(), self.world.log.objects)
+        return f"; no class names {', '.join(useless)}, whose dials have no effect" if useless else ""
+
+    def back(self, steps: int = 1) -> Step:
+        """Go back some steps, at most to the start, and return the step that led there; later steps stay known.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.step()
+        >>> c.back()
+        the start: nothing has happened yet
+        """
+        self.world.back(steps)
+        return self.last_step
+
+    def goto(self, step: int) -> Step:
+        """Go to the end of a step of this branch and return it; 0 is the start, -1 the last known step.
+
+        Raises:
+            IndexError: the branch has no such step.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.run(), c.goto(0)
+        >>> c.goto(-1)
+        step 9, t=2 s: Kubelet on node-a starts pod/my-pod.
+        """
+        self.world.goto(step if step >= 0 else self.world.known_steps + 1 + step)
+        return self.last_step
+
+    @property
+    def last_step(self) -> Step:
+        """The step that led to the present place; number 0 at the start.
+
+        >>> ClusterCore().last_step
+        the start: nothing has happened yet
+        """
+        number, place = self.world.step_number, self.world.place
+        turns = (turn for turn in self.world.history.turns_of(number) if turn.end <= place)
+        return Step(number, self.world.now, tuple(turns))
+
+    def _step_after(self, place: int) -> Step:
+        """Return the step that was made since a place of the log; a falsy one if nothing changed."""
+        return self.last_step if self.world.place != place else Step(-1, self.world.now, ())
+
+    def fork(self, name: str = "") -> Self:
+        """Return an independent copy of this cluster at its present place, with its past.
+
+        Args:
+            name: the copy's name in titles.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> other = c.fork("cordoned")
+        >>> _ = other.cordon("node-a")
+        >>> c["node-a"].spec.unschedulable, other["node-a"].spec.unschedulable
+        (False, True)
+        """
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.name = name or (f"{self.name}, fork" if self.name else "a fork")
+        other.world = self.world.fork()
+        return other
+
+    @property
+    def now(self) -> float:
+        """Simulated time in seconds.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.run()
+        >>> c.now
+        2.0
+        """
+        return self.world.now
+
+    @property
+    def moment(self) -> datetime:
+        """Simulated time as a date; the clock begins on 1 January 2026, or at the newest time in loaded objects.
+
+        >>> str(ClusterCore().moment)
+        '2026-01-01 00:00:00+00:00'
+        """
+        seconds = self.world.log.notes.get(ORIGIN, 0.0) + self.now
+        return datetime.fromtimestamp(EPOCH, UTC) + timedelta(seconds=min(seconds, LAST))
+
+    @property
+    def next(self) -> PossibleTurns:
+        """Who may act next and what each would do; the first is what `step()` does.
+
+        >>> from kvolsched import scenario
+        >>> [turn.actor for turn in scenario("zonal-example").next]
+        ['scheduling pass', 'persistentvolume claims']
+        """
+        with infrequent_gc():
+            found = self.world.preview(each=MOST_CAUSES)
+        return PossibleTurns(tuple(found), self.world.now, found.untried)
+
+    # -- objects ----------------------------------------------------------------------------------------------
+
+    def __getitem__(self, reference: str) -> Any:
+        """Return the object that a reference names: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`.
+
+        Raises:
+            UnknownName: there is no such object, or several; the message has the nearest names. It is a KeyError.
+        """
+        return self.world.log.objects[self.find_key(reference)]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - INTERNAL)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the references that a notebook offers after `c[`: of all objects but Events."""
+        return [ref(key) for key in sorted(self.world.log.objects) if key.kind != "Event"]
+
+    def __contains__(self, reference: str) -> bool:
+        return bool(matching_keys(self.world.log.objects, reference))
+
+    def find_key(self, reference: str, kinds: str | Sequence[str] = (), *, ever: bool = False) -> Key:
+        """Return the key (kind, namespace, name) of the object that a reference names.
+
+        Args:
+            reference: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`. Without a namespace the object in
+                `default` is meant, else the only one of another namespace.
+            kinds: the kind, or kinds, that a name without kind means; by default any. No others are found.
+            ever: find objects too that are deleted, or created at a later place of the history.
+
+        Raises:
+            UnknownName: nothing has this name, or several objects; the message has the nearest names. It is a KeyError.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.find_key("my-pod", "pod")
+        Key(kind='Pod', namespace='default', name='my-pod')
+        >>> c.find_key("default/my-pvc") == c.find_key("pvc/my-pvc")
+        True
+        """
+        objects = self.world.log.objects
+        if ever and not matching_keys(objects, reference, kinds):
+            return find_key({*objects, *self.world.log.keys_ever()}, reference, kinds)
+        return find_key(objects, reference, kinds)
+
+    def objects(self, kind: str) -> list[Any]:
+        """Return every object of a kind, sorted by key.
+
+        Args:
+            kind: `pods`, `pod`, `po`, `Pod`, `statefulsets.apps`, ...
+
+        Raises:
+            UnknownName: no modelled kind has this name. It is a KeyError.
+
+        >>> from kvolsched import scenario
+        >>> [node.metadata.name for node in scenario("zonal-example").objects("nodes")]
+        ['node-a', 'node-a-small', 'node-b', 'node-c']
+        """
+        name, objects = find_kind(kind).name, self.world.log.objects
+        return [objects[key] for key in sorted(key for key in objects if key[0] == name)]
+
+    def manifests(self, *references: str, form: str = "yaml") -> str:
+        """Return these objects, by default all but Events, as one manifest of several documents.
+
+        Args:
+            references: such as `pod/web-0` or `web-0`.
+            form: "yaml" or "json".
+
+        Raises:
+            UnknownName: a reference names no object. It is a KeyError.
+
+        >>> from kvolsched import scenario
+        >>> print(scenario("zonal-example").manifests("sc/zonal-class").splitlines()[0])
+        apiVersion: storage.k8s.io/v1
+        """
+        order = {kind.name: place for place, kind in enumerate(KINDS)}
+        keys = sorted(self.world.log.objects, key=lambda key: (order.get(key.kind, 99), key))
+        chosen = [key_of(self[reference]) for reference in references] or [key for key in keys if key.kind != "Event"]
+        return manifest.write([self.world.log.objects[key] for key in chosen], form)
+
+    def written(self, *references: str) -> str:
+        """Return the manifests of these objects, by default of all, as they were loaded: without defaults.
+
+        Args:
+            references: objects, such as `pod/web-0` or `web-0`, or kinds, such as `nodes`.
+
+        Raises:
+            UnknownName: no such object was loaded. It is a KeyError.
+
+        >>> from kvolsched import Cluster
+        >>> from kvolsched.make import node, pod
+        >>> c = Cluster.from_manifests([pod("web"), node("n1"), node("n2")])
+        >>> "schedulerName" in c.written("web"), c.written("nodes").count("kind: Node")
+        (False, 2)
+        """
+        objects = self.loaded_manifests.objects if self.loaded_manifests is not None else ()
+        loaded = {key_of(obj): obj for obj in objects}
+        wanted = {key for reference in references for key in _keys_named(loaded, reference)}
+        return manifest.write([obj for obj in objects if not wanted or key_of(obj) in wanted])
+
+    def digest(self) -> str:
+        """Return the semantic digest: equal digests mean that both clusters behave alike from here on.
+
+        >>> from kvolsched import scenario
+        >>> scenario("zonal-example").digest() == scenario("zonal-example").digest()
+        True
+        """
+        return self.world.digest()
+
+    def __repr__(self) -> str:
+        counted = Counter(key.kind for key in self.world.log.objects)
+        count = {kind: counted[kind.name] for kind in KINDS if kind.name != "Event"}
+        plural = {kind: "es" if kind.name.endswith("s") else "s" for kind in count}
+        counts = ", ".join(f"{n} {kind.name}{plural[kind] if n != 1 else ''}" for kind, n in count.items() if n)
+        where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
+        head = f"Cluster {self.name or '(unnamed)'}, rules {self.rules_in_words()}: {counts or 'no objects'}; {where}"
+        return printable("\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in self.remarks)]))
+
+
+def _keys_named(objects: Collection[Key], reference: str) -> Collection[Key]:
+    """Return the key of the object that a reference names, or all keys of the kind that it names."""
+    try:
+        return (find_key(objects, reference),)
+    except UnknownName:
+        with suppress(UnknownName):
+            kind = find_kind(reference).name
+            if found := [key for key in objects if key.kind == kind]:
+                return found
+        raise
+
+
+def _creates_node(turn: Turn) -> bool:
+    return any(outcome.write.verb == "create" and outcome.write.key.kind == "Node" for outcome in turn.outcomes)

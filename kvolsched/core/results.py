@@ -1,0 +1,159 @@
+"""The values that `Cluster` returns: steps, runs, possible turns and results of user commands, printed as sentences.
+
+The words of a turn come from its actor; this module only capitalises, punctuates and wraps them to fit a notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
+
+import attrs
+
+from kvolsched.api.notebook_output import PrintedAnswer, printable
+
+from ..world.apiserver import RefusedWrite
+from ..world.history import Turn
+from ..world.outage import ADDRESS, UNREACHABLE
+
+MAX_PRINTED = 20  # steps of a run that are printed one by one; lines of a refusal
+LINE_WIDTH = 110  # characters of a line of text in a notebook
+
+
+@attrs.frozen(repr=False)
+class Step(PrintedAnswer):
+    """One step: the turns of one cause, with its sentence."""
+
+    number: int
+    time: float
+    turns: tuple[Turn, ...]
+
+    @property
+    def actor(self) -> str:
+        """The actor's name, or the component's if there was no actor."""
+        return self.turns[-1].actor or self.turns[-1].component if self.turns else ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What happened: one sentence for each turn."""
+        return tuple(dict.fromkeys(as_sentence(turn.words) for turn in self.turns if turn.words and not turn.quiet))
+
+    @property
+    def words(self) -> str:
+        """What happened, in one line."""
+        return " ".join(self.lines)
+
+    def __bool__(self) -> bool:
+        return bool(self.turns)
+
+    def __repr__(self) -> str:
+        if not self.turns:
+            return "nothing to do" if self.number else "the start: nothing has happened yet"
+        head = f"step {self.number}, t={self.time:g} s: "
+        return head + hanging_indent(self.lines, len(head))
+
+
+@attrs.frozen(repr=False)
+class Run(PrintedAnswer):
+    """The steps of a run, and why it ended."""
+
+    steps: tuple[Step, ...]
+    ended: str
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __repr__(self) -> str:
+        count = len(self.steps)
+        if not count:
+            return self.ended
+        steps = [f"{step!r}" for step in self.steps] if count <= MAX_PRINTED else []
+        end = f"{count} step{'s' if count != 1 else ''}, t={self.steps[-1].time:g} s: {self.ended}"
+        return "\n".join([*steps, end])
+
+
+class ApplyRefused(Exception):
+    """Raised when the API server refuses a user's write; the call then writes nothing. `refusals` holds every one."""
+
+    def __init__(self, refusals: Sequence[RefusedWrite]) -> None:
+        self.refusals = tuple(refusals)
+        super().__init__(printable("\n".join(refused.message for refused in self.refusals)))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What kubectl prints: an entry for each refused object."""
+        return tuple(printable(_printed(refused)) for refused in self.refusals)
+
+    def _render_traceback_(self) -> list[str]:
+        lines = "\n".join(self.lines).split("\n")
+        hidden = len(lines) - MAX_PRINTED
+        return lines if hidden <= 0 else [*lines[:MAX_PRINTED], f"... and {hidden} more lines; .lines holds all"]
+
+
+def _printed(refused: RefusedWrite) -> str:
+    """Return what kubectl prints of a refusal: each fault of an invalid object, else the reason and the message."""
+    if refused.reason == UNREACHABLE:
+        return f"The connection to the server {ADDRESS} was refused - did you specify the right host or port?"
+    if refused.reason == "TooManyRequests":  # the budget that forbids an eviction, which kubectl leaves out
+        said = [f"Error from server ({refused.reason}): {refused.message}", *map(str, refused.causes)]
+        return "\n".join(said)
+    if refused.reason != "Invalid" or not refused.causes:
+        return f"Error from server ({refused.reason}): {refused.message}"
+    head = f'The {refused.write.key.kind} "{refused.write.key.name}" is invalid: '
+    causes = [str(cause) for cause in refused.causes]
+    return head + (causes[0] if len(causes) == 1 else "".join(f"\n* {cause}" for cause in causes))
+
+
+@attrs.frozen(repr=False)
+class CommandResult(PrintedAnswer):
+    """What a user's command did: a line for each object, in kubectl's words."""
+
+    lines: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines)
+
+
+@attrs.frozen(repr=False)
+class PossibleTurns(PrintedAnswer):
+    """The turns that may come next; that of a plain step comes first.
+
+    `untried` counts causes that were not tried, as their actor has so many.
+    """
+
+    turns: tuple[Turn, ...]
+    now: float
+    untried: int = 0
+
+    def __len__(self) -> int:
+        return len(self.turns)
+
+    def __iter__(self) -> Iterator[Turn]:
+        return iter(self.turns)
+
+    def __repr__(self) -> str:
+        if not self.turns:
+            return "nobody: the cluster is idle"
+        width = max(len(turn.actor) for turn in self.turns)
+        rows = [(turn, f"in {turn.time - self.now:g} s: " if turn.time > self.now else "") for turn in self.turns]
+        lines = ((turn.actor, delay + as_sentence(turn.words or turn.cause)) for turn, delay in rows)
+        told = [f"{actor:<{width}}  {hanging_indent([line], width + 2)}" for actor, line in lines]
+        return "\n".join([*told, *([f"and {self.untried:,} causes that were not tried"] if self.untried else [])])
+
+
+def hanging_indent(lines: Iterable[str], indent: int, width: int = LINE_WIDTH) -> str:
+    """Wrap lines at the width and indent all but the first, which the caller puts after its own text."""
+    room = max(40, width - indent)
+    wrapped = [part for line in lines for part in wrap(line, room, break_long_words=False, break_on_hyphens=False)]
+    return f"\n{'':{indent}}".join(wrapped)
+
+
+def as_sentence(words: str) -> str:
+    """Return words as a sentence: with a full stop, and a capital unless they begin with a name such as `pd.csi`."""
+    first = words.partition(" ")[0]
+    needs_capital = first.isalpha() and not words[:1].isupper()
+    capitalised = words[:1].upper() + words[1:] if needs_capital else words
+    return capitalised + ("" if words.endswith((".", "!", "?")) else ".")

@@ -1,0 +1,179 @@
+"""Upgrades in a running cluster: components restart with other rules, and several API servers share the requests.
+
+A component's process is named as Kubernetes names it: kube-scheduler, kube-controller-manager (all its controllers),
+kubelet, kube-apiserver, or a driver. An upgrade is an entry of the log: `back` undoes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+from ..api.unknown_name import UnknownName, did_you_mean
+from ..rules.revision import Revision, revision_named
+from ..rules.settings import API_SERVER, MANAGER
+from ..scheduler.loop.scheduling_cycle import SCHEDULER
+from ..world.component import WORLD
+from ..world.log import Key
+from ..world.rules import EVERYBODY, RULES, RunningRules, running_rules
+from .component_names import COMPONENT_NAMES, DISPLAY_NAMES
+from .core import USER, ClusterCore
+from .results import Step
+
+KUBELET = "kubelet"
+Gates = Mapping[str, bool] | Mapping[str, Mapping[str, bool]]
+Rules = str | Revision | Gates
+
+
+def upgrade(cluster: ClusterCore, rules: Rules, component: str | None, *, beside: bool) -> Step:
+    """Let components restart with other rules, and return the step; see `Cluster.upgrade`."""
+    targets = _targets(cluster, rules, component)
+    if beside:
+        return _upgrade_beside(cluster, targets, component)
+    changes: dict[str, RunningRules | None] = {}
+    words = []
+    for process, wanted in targets.items():
+        label = _label(cluster, wanted)
+        if process == EVERYBODY:
+            running = RunningRules((label,)) if label != cluster.first_rules.name else None
+            changes |= {EVERYBODY: running, **dict.fromkeys(_noted(cluster))}
+            restarting = _begun(cluster, list(cluster.world.rule_sets[label].components))
+            return _run(cluster, changes, restarting, f"every component {_restarts(label)}")
+        names = _components(cluster, process, gates=isinstance(rules, Mapping))
+        changes |= {name: _running(cluster, label) for name in names}
+        words.append(f"{process} {_restarts(label) if process != API_SERVER else f'restarts with the rules {label}'}")
+    return _run(cluster, changes, _begun(cluster, list(changes)), "; ".join(words))
+
+
+def api_servers(cluster: ClusterCore, old: Rules, new: Rules | None, share: float) -> Step:
+    """Let one or two API servers answer, and return the step; see `Cluster.api_servers`."""
+    if not 0 <= share <= 1:
+        raise ValueError(f"api_servers: share: {share:g}: must be between 0 and 1")
+    labels = [_label(cluster, _rules_for(cluster, rules, API_SERVER)) for rules in (old, new) if rules is not None]
+    if len(labels) > 1 and labels[0] != labels[1] and 0 < share < 1:
+        words = f"two API servers answer, {labels[0]} and {labels[1]}: the second {share:.0%} of the requests"
+        return _run(cluster, {API_SERVER: RunningRules(tuple(labels), share=share)}, [], words)
+    label = labels[-1] if len(labels) > 1 and share > 0 else labels[0]
+    return _run(cluster, {API_SERVER: _running(cluster, label)}, [], f"one API server answers, {label}")
+
+
+def rules_called(cluster: ClusterCore, rules: str | Revision) -> Revision:
+    """Return rules by name, or these, with the cluster's admission webhooks."""
+    return _rules_for(cluster, rules, SCHEDULER)
+
+
+def _upgrade_beside(cluster: ClusterCore, targets: Mapping[str, Revision], component: str | None) -> Step:
+    """Start a second master with other rules beside the first; which of them leads is drawn."""
+    if component is None or component == API_SERVER or len(targets) != 1:
+        raise ValueError("beside: name the component that gets a second master, such as 'kube-scheduler'; "
+                         "for two API servers use api_servers")  # fmt: skip
+    (process, wanted), *_ = targets.items()
+    label = _label(cluster, wanted)
+    names = _components(cluster, process, gates=False)
+    before = running_rules(cluster.world.log.notes, names[0])
+    elections = before.elections + 1 if before is not None else 1
+    leader = cluster.world.draw("leader", process, 2, elections)
+    labels = {name: (_label(cluster, cluster.rules_of(name)), label) for name in names}
+    changes = {name: RunningRules(of_both, leader, elections=elections) for name, of_both in labels.items()}
+    leads = labels[names[0]][leader]
+    words = f"a second {process} starts with the rules {label}; the master with the rules {leads} leads"
+    return _run(cluster, changes, _begun(cluster, names), words)
+
+
+def _run(
+    cluster: ClusterCore, changes: Mapping[str, RunningRules | None], restarting: Sequence[str], words: str
+) -> Step:
+    cluster.world.run_rules(changes, restarting, words)
+    return cluster.last_step
+
+
+def _begun(cluster: ClusterCore, names: Iterable[str]) -> list[str]:
+    """Return those of these components that have begun to watch, so that they have something to lose."""
+    return [name for name in names if name in cluster.world.processes and cluster.world.processes[name].watching]
+
+
+def _targets(cluster: ClusterCore, rules: Rules, component: str | None) -> dict[str, Revision]:
+    """Return the rules that each process is to run; `EVERYBODY` for all.
+
+    Raises:
+        ValueError: gates without a process, or there is no such component.
+    """
+    process = None if component is None else _process(cluster, component)
+    if isinstance(rules, Mapping) and process is None:
+        if any(isinstance(value, bool) for value in rules.values()):
+            raise ValueError("upgrade: name the component whose gates these are, such as 'kube-scheduler'")
+        gates = cast(Mapping[str, Mapping[str, bool]], rules)
+        return {name: _rules_for(cluster, {name: switches}, name) for name, switches in gates.items()}
+    if process is None:
+        return {EVERYBODY: _rules_for(cluster, rules, SCHEDULER)}
+    return {process: _rules_for(cluster, rules, process)}
+
+
+def _rules_for(cluster: ClusterCore, rules: Rules, process: str) -> Revision:
+    """Return the rules that a process is to run: those by name, or its present ones with these gates."""
+    if isinstance(rules, str | Revision):
+        found = revision_named(rules)
+        asked = {webhook.name for webhook in found.webhooks}
+        for webhook in cluster.first_rules.webhooks:  # they belong to the cluster, not to its release
+            found = found if webhook.name in asked else found.with_webhook(webhook)
+        return found
+    present = cluster.rules_of(_components(cluster, process, gates=False)[0])
+    of_itself = process in (API_SERVER, SCHEDULER, MANAGER) or process.partition("/")[0] == KUBELET
+    nested = rules if any(isinstance(value, Mapping) for value in rules.values()) else {
+        process if of_itself else MANAGER: rules
+    }
+    return present.with_gates(cast(Mapping[str, Mapping[str, bool]], nested))
+
+
+def _label(cluster: ClusterCore, rules: Revision) -> str:
+    """Return the name under which a cluster keeps these rules; new ones are added."""
+    known = {cluster.first_rules.name: cluster.first_rules, **cluster.rule_sets}
+    label = next((name for name, others in known.items() if others == rules), "")
+    names = (rules.name if number == 1 else f"{rules.name} #{number}" for number in range(1, len(known) + 2))
+    label = label or next(name for name in names if name not in known)
+    cluster.keep_rules(label, rules)
+    return label
+
+
+def _running(cluster: ClusterCore, label: str) -> RunningRules | None:
+    """Return the note of a component that runs rules; None if it would run them without."""
+    everybody = running_rules(cluster.world.log.notes, EVERYBODY)
+    without = cluster.first_rules.name if everybody is None else everybody.leading
+    return None if label == without else RunningRules((label,))
+
+
+def _noted(cluster: ClusterCore) -> list[str]:
+    """Return the components that have rules of their own."""
+    noted = (note.name for note in cluster.world.log.notes if note[:2] == (WORLD, RULES))
+    return sorted(name for name in noted if name != EVERYBODY)
+
+
+def _process(cluster: ClusterCore, component: str) -> str:
+    """Return the process that a name means.
+
+    Raises:
+        UnknownName: there is none; the message lists the names. It is a ValueError.
+    """
+    name = COMPONENT_NAMES.get(component, component)
+    names = [API_SERVER, MANAGER, *(each for each in cluster.world.processes if each != USER)]
+    kubelet, _, node = name.partition("/")
+    if name in names or (kubelet == KUBELET and Key("Node", "", node) in cluster.world.log.objects):
+        return name
+    shown = [*(DISPLAY_NAMES[each] for each in names if each in DISPLAY_NAMES), *names]
+    hint = did_you_mean(component, shown)
+    raise UnknownName(f"no component is called {component!r}; there are: {', '.join(names)}{hint}")
+
+
+def _components(cluster: ClusterCore, process: str, *, gates: bool) -> list[str]:
+    """Return the components of a process: kube-controller-manager has many, all kubelets are one.
+
+    Drivers read the manager's gates too: whether it hands them delayed claims.
+    """
+    if process == MANAGER:
+        _label(cluster, cluster.first_rules)
+        return [*cluster.controllers(), *(sorted(cluster.all_drivers() - set(cluster.controllers())) if gates else ())]
+    return [KUBELET] if process.startswith(f"{KUBELET}/") else [process]
+
+
+def _restarts(label: str) -> str:
+    return f"restarts with the rules {label}: what it remembered is lost"

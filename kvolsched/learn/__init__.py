@@ -1,0 +1,1 @@
+"""What is learned from: scenarios, incidents, exercises, lessons, and rejected designs with their experiments."""

@@ -1,0 +1,349 @@
+"""Experiments: the scenario on which a rejected design fails by itself, and the design it was rejected for does not.
+
+No failure is scripted. A run in the natural order finds it, or a search of every order of turns does, in which a user's
+act or a crash may come at any moment or never.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Any
+
+import attrs
+from tqdm.auto import tqdm
+
+from kvolsched.api.notebook_output import PrintedAnswer
+
+from ..api.unknown_name import UnknownName, did_you_mean
+from ..cluster import Cluster
+from ..controllers.custom_controller import writes
+from ..questions.explore import Crash, Exploration, UserAct, explore
+from ..questions.explore.expansion import Goal
+from ..questions.explore.invariants import outcome
+from ..questions.explore.transitions import ChosenFault
+from ..rules.alternatives import endings
+from ..rules.alternatives.endings import Failure, Objects
+from ..rules.revision import Revision, revision_named
+from ..scheduler.loop.binding_flow import TwoPasses
+from ..scheduler.loop.scheduling_cycle import SCHEDULER
+from .scenario import load
+
+RESYNC = 15.0  # the design's scheduler looks again: S0 asks in a TODO whether it should
+SECONDS = 600.0
+MOST_STATES = 10_000
+
+
+@attrs.frozen(repr=False)
+class Ending(PrintedAnswer):
+    """How an experiment ended under one set of rules; true if it failed.
+
+    Args:
+        rules: the name of the revision.
+        scenario: the name of the scenario.
+        failure: what is wrong at the end, "" if nothing.
+        words: where the pods are at the end; for a search, how much it has searched.
+        certain: whether every order of turns was tried, or one is enough since it failed.
+    """
+
+    rules: str
+    scenario: str
+    failure: str
+    words: str
+    certain: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.failure)
+
+    def __repr__(self) -> str:
+        return f"{self.rules} on {self.scenario}: {self.cell}"
+
+    @property
+    def cell(self) -> str:
+        """The ending without its name: a cell of the table."""
+        return f"fails: {self.failure}" if self.failure else f"ok: {self.words}"
+
+
+@attrs.frozen
+class Experiment:
+    """A scenario, what may happen in it, and what shows that a design has failed.
+
+    Args:
+        alternative: the rejected design.
+        scenario: the name of the scenario.
+        fails: what is wrong with the objects at the end.
+        section: where the document says so.
+        checklist: the items of the documents.
+        acts: what may come at any moment, or never; then every order of turns is searched.
+        seeds: how many seeds run in the natural order; 0: the scenario's own alone.
+        seconds: how long a run goes on, in simulated seconds.
+    """
+
+    alternative: str
+    scenario: str
+    fails: Failure
+    section: str
+    checklist: tuple[str, ...] = ()
+    acts: tuple[ChosenFault, ...] = ()
+    seeds: int = 0
+    seconds: float = SECONDS
+
+    @property
+    def question(self) -> str:
+        """The scenario's question."""
+        return load(self.scenario).question
+
+    def cluster(self, rules: str | Revision = "", *, seed: int | None = None) -> Cluster:
+        """Return the scenario's cluster under these rules, by default those of the rejected design."""
+        revision = revision_named(rules or self.alternative)
+        resync = self.acts and type(revision.flow) is TwoPasses
+        dials = {SCHEDULER: {"resync": RESYNC}} if resync else {}
+        return load(self.scenario).cluster(revision, seed=seed, components=dials)
+
+    def explore(self, rules: str | Revision = "", **options: Any) -> Exploration:
+        """Search every order of turns and acts for an end that fails; options: see `Cluster.explore`."""
+        cluster = self.cluster(rules)
+        goal: Goal = lambda objects: not self.fails(objects)  # noqa: E731
+        usual = {"goal": goal, "faults": self.acts, "lag": "none", "progress": False, "max_states": MOST_STATES}
+        return explore(cluster, **{**usual, **options})
+
+    def run(self, rules: str | Revision = "") -> Ending:
+        """Run or search the scenario under these rules, by default those of the rejected design.
+
+        >>> experiment("place_first").run()
+        place_first on disk-on-the-small-node: fails: placed and never started: app on big
+        >>> experiment("place_first").run("design")
+        design on disk-on-the-small-node: ok: app runs on small
+        """
+        name = revision_named(rules or self.alternative).name
+        if self.acts:
+            return self._searched(name, self.explore(rules))
+        if not self.seeds:
+            objects = self._natural_end(rules, None)
+            return Ending(name, self.scenario, self.fails(objects), outcome(objects))
+        failures = [self.fails(self._natural_end(rules, seed)) for seed in range(self.seeds)]
+        failed = [failure for failure in failures if failure]
+        rate = f"{len(failed)} of {self.seeds} seeds"
+        return Ending(name, self.scenario, f"{rate}, {failed[0]}" if failed else "", rate if failed else f"{rate} fail")
+
+    def _searched(self, name: str, found: Exploration) -> Ending:
+        if found.counterexample is not None:
+            failure = self.fails(found.counterexample.objects) or found.counterexample.violation
+            return Ending(name, self.scenario, failure, outcome(found.counterexample.objects), certain=True)
+        how = "in no order" if found.exhausted else "not found"
+        return Ending(name, self.scenario, "", f"{how}, {found.states:,} states", certain=found.exhausted)
+
+    def _natural_end(self, rules: str | Revision, seed: int | None) -> Objects:
+        cluster = self.cluster(rules, seed=seed)
+        load(self.scenario).play(cluster)
+        cluster.run(seconds=self.seconds)
+        return dict(cluster.world.log.objects)
+
+
+DISK_1 = {
+    "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk-1"},
+    "spec": {
+        "capacity": {"storage": "10Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "disks",
+        "persistentVolumeReclaimPolicy": "Retain", "local": {"path": "/mnt/disk-1"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "kubernetes.io/hostname", "operator": "In", "values": ["node-1"]}]}]}},
+    },
+}  # fmt: skip
+ZONE = "topology.kubernetes.io/zone"
+TERMS = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]} for zone in "ab"]
+WIDER = {"spec": {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+    "nodeSelectorTerms": TERMS}}}}}  # fmt: skip
+SECOND_DISK = (UserAct("an administrator adds the second disk", (writes.create(DISK_1),)),)
+RESTART = (Crash(SCHEDULER),)
+POD_GOES = (UserAct("a user deletes the pod", (writes.delete("pod/app"),)),)
+NARROWS = (UserAct("a controller narrows the pod to zone b", (writes.patch("pod/app", {"spec": {
+    "nodeSelector": {ZONE: "b"}}}),)),)  # fmt: skip
+WIDENS = (
+    UserAct("a controller adds a term", (writes.patch("pod/app", WIDER),)),
+    UserAct("a controller lifts the gate", (writes.patch("pod/app", {"spec": {"schedulingGates": None}}),)),
+)
+ON_DEMAND = {
+    "apiVersion": "v1", "kind": "Node", "metadata": {"name": "demand-1", "labels": {"example.com/vm": "on-demand"}},
+    "status": {kind: {"cpu": "4", "memory": "8Gi", "pods": "110"} for kind in ("capacity", "allocatable")},
+}  # fmt: skip
+QUOTA_COMES = (UserAct("quota for on-demand machines comes", (
+    writes.create(ON_DEMAND),
+    writes.patch("pod/job-0", {"spec": {"nodeSelector": {"example.com/vm": "on-demand"}, "schedulingGates": None}}),
+)),)  # fmt: skip
+IN_CONTROLLER = "S0, Keep all PVC binding in the PV controller"
+IN_SCHEDULER = "S0, Pull entire PVC binding into the scheduler"
+S4_UPDATES = "S4, Design Details"
+
+EXPERIMENTS = (
+    Experiment("place_first", "disk-on-the-small-node", endings.placed_for_ever, IN_CONTROLLER, ("141c", "141f")),
+    Experiment("late_binder", "two-disks-one-by-one", endings.pending_beside_a_free_volume, IN_CONTROLLER, ("141d",),
+               SECOND_DISK),
+    Experiment("late_binder", "a-disk-on-each-node", endings.placed_for_ever, IN_CONTROLLER, ("141e",), RESTART),
+    Experiment("bind_in_pv_controller", "zone-in-a-label", endings.volume_of_another_zone, IN_CONTROLLER, ("141f",)),
+    Experiment("bind_in_pv_controller", "two-disks-one-by-one", endings.pending_beside_a_free_volume, IN_CONTROLLER,
+               ("141d",), SECOND_DISK),
+    Experiment("bind_in_kubelet", "own-disk-first", endings.pending_beside_a_free_volume,
+               "S0, Move PVC binding to kubelet", ("141g",)),
+    Experiment("bind_in_scheduler", "room-for-one-volume", endings.volume_of_a_gone_claim, IN_SCHEDULER, ("141b",)),
+    Experiment("bind_in_scheduler", "disk-on-the-small-node", endings.half_a_binding, IN_SCHEDULER, ("141b",),
+               POD_GOES),
+    Experiment("extender", "two-masters", endings.call_refused, "S0, Packaging, Extender cons", ("137",), seeds=20,
+               seconds=150.0),
+    Experiment("single_function", "evicted-in-vain", endings.evicted_in_vain, "S0, One scheduler function", ("141a",)),
+    Experiment("quota_by_topology", "a-zone-not-allowed", endings.volume_where_not_allowed,
+               "S0, Restricting Topology, Alternatives", ("70",)),
+    Experiment("list_of_topologies", "two-zones-of-four", endings.volume_never_made,
+               "S0, Restricting Topology, Alternatives", ("69",), seconds=60.0),
+    Experiment("spread_by_affinity_terms", "six-in-three-zones", endings.stacked_in_one_zone, "S3, Option 1", ("221",)),
+    Experiment("spread_inside_affinity", "a-zone-is-closed", endings.pending_though_soft, "S3, Alternatives", ("222",)),
+    Experiment("lax_updates", "narrowed-too-late", endings.beside_its_selector, S4_UPDATES, ("248",), NARROWS),
+    Experiment("affinity_at_creation", "spot-or-on-demand", endings.guessed_wrong, "S4, Alternatives", ("251",),
+               QUOTA_COMES),
+    Experiment("added_terms", "one-more-term", endings.beyond_the_policy, S4_UPDATES, ("236", "249"), WIDENS),
+)  # fmt: skip
+
+
+def experiments(*alternatives: str) -> tuple[Experiment, ...]:
+    """Return the experiments of these rejected designs, by default of all.
+
+    Raises:
+        UnknownName: there is none of this name; the message lists the names. It is a KeyError.
+
+    >>> [each.scenario for each in experiments("late_binder")]
+    ['two-disks-one-by-one', 'a-disk-on-each-node']
+    """
+    known = list(dict.fromkeys(each.alternative for each in EXPERIMENTS))
+    for name in alternatives:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise UnknownName(f"no rejected design is called {name!r}; there are: {', '.join(known)}{hint}")
+    return tuple(each for each in EXPERIMENTS if not alternatives or each.alternative in alternatives)
+
+
+def experiment(alternative: str, scenario: str = "") -> Experiment:
+    """Return the experiment of a rejected design, by default its first.
+
+    Raises:
+        UnknownName: there is none of this name or on this scenario; the message lists what there is. It is a KeyError.
+
+    >>> experiment("late_binder", "a-disk-on-each-node").section
+    'S0, Keep all PVC binding in the PV controller'
+    """
+    found = experiments(alternative)
+    chosen = next((each for each in found if scenario in ("", each.scenario)), None)
+    if chosen is None:
+        known = [each.scenario for each in found]
+        hint = did_you_mean(scenario, known)
+        raise UnknownName(f"{alternative} has no experiment on {scenario!r}; there are: {', '.join(known)}{hint}")
+    return chosen
+
+
+@attrs.frozen(repr=False)
+class Comparison:
+    """Endings of experiments under several sets of rules: a table with a row for each experiment."""
+
+    experiments: tuple[Experiment, ...]
+    rows: tuple[tuple[Ending, ...], ...]
+
+    def __iter__(self) -> Iterator[tuple[Ending, ...]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        return [(f"{each.scenario}: {each.question}", *(f"{end.rules} {end.cell}" for end in row))
+                for each, row in zip(self.experiments, self.rows, strict=True)]  # fmt: skip
+
+    def __repr__(self) -> str:
+        lines = []
+        for each, row in zip(self.experiments, self.rows, strict=True):
+            lines.append(f"{each.scenario} ({each.section}): {each.question}")
+            width = max(len(end.rules) for end in row)
+            lines += [f"  {end.rules:<{width}}  {end.cell}" for end in row]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        heads = ("Question", "Rejected design", *("" for _ in self.rows[0][1:])) if self.rows else ()
+        style = ' style="text-align:left;vertical-align:top"'
+        head = "".join(f"<th{style}>{escape(word)}</th>" for word in heads)
+        body = "".join(f"<tr>{''.join(f'<td{style}>{escape(cell)}</td>' for cell in row)}</tr>"
+                       for row in self._cells())
+        return f"<table><tr>{head}</tr>{body}</table>"
+
+    def grid(self) -> FailureGrid:
+        """Return the same as a grid: a row for each set of rules, a column for each experiment."""
+        return FailureGrid(self.experiments, self.rows)
+
+
+@attrs.frozen(repr=False)
+class FailureGrid(PrintedAnswer):
+    """Which sets of rules fail on which experiments: ✕ where they fail, ✓ where they do not, – where none was run."""
+
+    experiments: tuple[Experiment, ...]
+    rows: tuple[tuple[Ending, ...], ...]
+
+    @property
+    def failures(self) -> dict[str, list[str]]:
+        """By the name of the rules: the scenarios on which they fail."""
+        names = dict.fromkeys(end.rules for row in self.rows for end in row)
+        return {name: [end.scenario for row in self.rows for end in row if end.rules == name and end] for name in names}
+
+    def __repr__(self) -> str:
+        failures = self.failures
+        width = max(map(len, failures), default=0)
+        numbers = [f"{number:>2}" for number in range(1, len(self.rows) + 1)]
+        lines = [f"{'':<{width}}  {' '.join(numbers)}"]
+        for name, failed in failures.items():
+            found = [next((end for end in row if end.rules == name), None) for row in self.rows]
+            marks = [" –" if end is None else " ✕" if end else " ✓" for end in found]
+            lines.append(f"{name:<{width}}  {' '.join(marks)}  fails on {len(failed)}")
+        told = (f"{number} {each.scenario}: {each.question}"
+                for number, each in zip(numbers, self.experiments, strict=True))
+        return "\n".join([*lines, "", *(textwrap.fill(line, 110, subsequent_indent="   ") for line in told)])
+
+
+def compare(
+    *alternatives: str, rules: Iterable[str | Revision] = (), searches: bool = True, progress: bool = True,
+) -> Comparison:  # fmt: skip
+    r"""Run the experiments of these rejected designs, by default of all, each under its own rules and under others.
+
+    Args:
+        alternatives: names of rejected designs.
+        rules: the other sets of rules, by default `design` and `upstream`; `names()` gives the whole table of
+            alternatives and scenarios.
+        searches: with the experiments that try every order of turns, which take seconds each.
+        progress: show a progress bar.
+
+    Raises:
+        KeyError: there is no such design or revision.
+
+    >>> for row in compare("single_function", rules=["design"], progress=False):
+    ...     print(*row, sep="\n")
+    single_function on evicted-in-vain: fails: victim was evicted, and app has no node all the same
+    design on evicted-in-vain: ok: app stays pending, victim runs on open
+
+    `grid()` has the same in short:
+
+    >>> compare("single_function", rules=["design"], progress=False).grid()
+                      1
+    single_function   ✕  fails on 1
+    design            ✓  fails on 0
+    <BLANKLINE>
+     1 evicted-in-vain: A pod of high priority has its disk on a closed node. Is anybody evicted from the open one
+       for it?
+    """
+    chosen = tuple(each for each in experiments(*alternatives) if searches or not each.acts)
+    others = [revision_named(each) for each in rules or ("design", "upstream")]
+    jobs = [(each, [revision_named(each.alternative), *(other for other in others if other.name != each.alternative)])
+            for each in chosen]  # fmt: skip
+    rows: list[tuple[Ending, ...]] = []
+    with tqdm(total=sum(len(each) for _, each in jobs), unit=" runs", disable=not progress, leave=False) as bar:
+        for each, revisions in jobs:
+            row = []
+            for revision in revisions:
+                row.append(each.run(revision))
+                bar.update()
+            rows.append(tuple(row))
+    return Comparison(chosen, tuple(rows))

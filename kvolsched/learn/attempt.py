@@ -1,0 +1,73 @@
+"""An exercise of a lesson: a gap that a reader fills, and a check that is green only when it is solved.
+
+An exercise that nobody has tried yet is no error: a cell under `attempt` says "not yet" and what to think of, and a
+notebook that is run from top to bottom goes on.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Self
+
+from ..api.notebook_output import printable
+
+GAP = "..."
+OURS = __name__.partition(".")[0]
+_ABOUT_A_GAP = ("ellipsis", "Ellipsis")
+
+
+class attempt:  # noqa: N801 - it is read as a verb: `with kvolsched.attempt(hint):`
+    """Check an exercise: print "not yet" with a hint while an assertion of the block fails, "solved" when none does.
+
+    A gap is written as `...`; what goes wrong only because it is still there is "not yet", too, and so is what this
+    package refuses: a manifest, a name that does not exist. Any other error is the reader's own and is raised.
+
+    Args:
+        hint: what to think of; the message of an assertion that fails is said instead of it.
+
+    Raises:
+        ValueError: the hint is empty.
+
+    >>> with attempt("how many claims does the pod use?"):
+    ...     answer = 2
+    ...     assert answer == 3
+    not yet: how many claims does the pod use?
+    """
+
+    def __init__(self, hint: str) -> None:
+        if not hint.strip():
+            raise ValueError('attempt("..."): a hint is what helps somebody who is stuck; it is empty')
+        self.hint = hint
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 _trace: TracebackType | None) -> bool:
+        if error is None:
+            _tell("solved")
+        elif isinstance(error, AssertionError):
+            _tell(f"not yet: {self._said(error)}")
+        elif isinstance(error, Exception) and _is_about_a_gap(error):
+            _tell(f"not yet: {GAP} is still to be filled in. {self.hint}")
+        elif isinstance(error, Exception) and type(error).__module__.partition(".")[0] == OURS:
+            _tell(f"not yet: {_sentence(error)}")
+        else:
+            return False
+        return True
+
+    def _said(self, error: AssertionError) -> str:
+        return next((str(part) for part in error.args if str(part).strip()), self.hint)
+
+
+def _sentence(error: Exception) -> str:
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+
+
+def _is_about_a_gap(error: Exception) -> bool:
+    return any(word in str(error) for word in _ABOUT_A_GAP)
+
+
+def _tell(line: str) -> None:
+    sys.stdout.write(printable(line) + "\n")

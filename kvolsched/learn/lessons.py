@@ -1,0 +1,117 @@
+"""The lessons, as they ship with the package: copied to where a reader works, and opened there.
+
+What a reader changed is never written over. Beside the notebooks stand the pages of the documentation, to which they
+link.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from attrs import frozen
+
+from ..api.notebook_output import PrintedAnswer
+
+PARTS = ("notebooks", "docs")
+START = "notebooks/00-start-here.ipynb"
+DEFAULT_FOLDER = "kvolsched-lessons"
+_SHIPPED = Path(__file__).parent / "course"  # of a wheel; a checkout has the parts beside the package
+LEFT_OUT = (".ipynb_checkpoints", "__pycache__", "static")
+_OF_THE_BOOK = ("index.md", "reference.md", "glossary.md")  # they are read as pages of the built book only
+
+
+class NoLessons(FileNotFoundError):
+    """Raised when the lessons were not installed with the package."""
+
+
+@frozen(repr=False)
+class CopiedLessons(PrintedAnswer):
+    """What was copied where.
+
+    Args:
+        folder: where the lessons are.
+        written: the files that were written, relative to the folder.
+        kept: the files that differ from what ships and were left as they are.
+    """
+
+    folder: Path
+    written: tuple[str, ...]
+    kept: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        lessons = sum(name.endswith(".ipynb") for name in self.written)
+        others = len(self.written) - lessons
+        line = f"{self.folder}: {lessons} lesson{'s' * (lessons != 1)} and {others} other files copied"
+        if not self.kept:
+            return line
+        what = "1 file differs and is" if len(self.kept) == 1 else f"{len(self.kept)} files differ and are"
+        return f"{line}\n{what} kept (--force writes over what you changed): {', '.join(self.kept)}"
+
+
+def copy_lessons(folder: str | Path = DEFAULT_FOLDER, *, force: bool = False) -> CopiedLessons:
+    """Copy the lessons and the pages that they link to into a folder, but not over files that were changed there.
+
+    Args:
+        folder: where; it is made if there is none.
+        force: write over changed files as well.
+
+    Raises:
+        NoLessons: the package was installed without them.
+        OSError: the folder cannot be written.
+
+    >>> import tempfile
+    >>> copied = copy_lessons(tempfile.mkdtemp())
+    >>> "notebooks/00-start-here.ipynb" in copied.written
+    True
+    """
+    target = Path(folder)
+    written, kept = [], []
+    for name, source in _files():
+        place, content = target / name, source.read_bytes()
+        if place.is_file() and place.read_bytes() == content:
+            continue
+        if place.exists() and not force:
+            kept.append(name)
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+        written.append(name)
+    return CopiedLessons(target, tuple(written), tuple(kept))
+
+
+def _files() -> Iterator[tuple[str, Path]]:
+    """Yield the files that ship, by their names relative to the folder, in order."""
+    root = _SHIPPED if _SHIPPED.is_dir() else Path(__file__).parent.parent
+    if not (root / START).is_file():
+        raise NoLessons(f"the lessons are not installed: there is no {root / START}")
+    for part in PARTS:
+        for source in sorted((root / part).rglob("*")):
+            if source.is_file() and not _is_left_out(source):
+                yield str(source.relative_to(root).as_posix()), source
+
+
+def _is_left_out(source: Path) -> bool:
+    return source.suffix == ".py" or source.name in _OF_THE_BOOK or any(name in source.parts for name in LEFT_OUT)
+
+
+def open_lab(folder: str | Path, arguments: Sequence[str] = ()) -> int:
+    """Start JupyterLab on the first lesson in a folder and return its exit code.
+
+    Raises:
+        ModuleNotFoundError: JupyterLab, or what the panel needs, is not installed; the message says how to.
+    """
+    if missing := [name for name in ("jupyterlab", "ipywidgets", "anywidget") if find_spec(name) is None]:
+        names = ", ".join(missing)
+        raise ModuleNotFoundError(f"{names} not installed: pip install 'kvolsched[lab]' brings all that a lesson needs")
+    root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    command = [sys.executable, "-m", "jupyterlab", *root, f"--ServerApp.root_dir={Path(folder).resolve()}",
+               f"--LabApp.default_url=/lab/tree/{START}", *arguments]  # fmt: skip
+    try:
+        return subprocess.call(command)  # noqa: S603 - our own Python, and arguments of the user
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,401 @@
+"""The figures that have an aim, each beside it: what falls short is named, with the functions that take the time.
+
+Aims in units per second are those of one machine, named in `docs/performance.md`; a gate is a ratio of two figures of
+this run, and holds on every machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import attrs
+
+from ...api.kinds.meta import evolve_parts
+from ...api.text import manifest
+from ...cluster import Cluster
+from ...learn.scenario import nodes, pods, storage_class
+from ...world.apiserver import Write, key_of
+from ...world.component import Component
+from ...world.reconciler import Reconciler
+from ...world.simulation import Simulation
+from . import worker
+from .dump import PENDING, PODS, dump_figures
+from .loop import LoopTimer
+from .loop import alternately as loops_alternately
+from .measuring import HOUSE, ProfileLine, least_cpu_seconds, profile
+from .passes import COUNT, PassTimer, alternately
+from .workloads import Workload, local_disks, workload
+
+DUMP = HOUSE.parent / "tests" / "api" / "big_dump.py"
+# Plugins that plain pods do not need: those of volumes, constraints and pod affinity.
+PLUGINS_OF_SPECIAL_PODS = frozenset(
+    ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity")
+)
+LOOPS = {"basic": 6_000, "zonal": 1_500, "local": 2_500}  # workload -> pods per second, 5,000 nodes
+PASSES = {"basic": 18_540, "zone": 10_960, "soft": 8_780}  # twice what they were
+PAIRED: dict[str, float | None] = {  # how many times as fast as an earlier commit
+    "loop basic": 3.0, "loop zonal": 4.0, "loop local": 5.0, "pass basic": 2.0, "pass zone": 2.0, "pass soft": 2.0,
+    "explorer": 2.3, "import": None, "import scenario": None,
+}  # fmt: skip
+
+
+@attrs.frozen
+class Measurement:
+    """One figure beside its aim.
+
+    Args:
+        name: what was measured.
+        value: the figure.
+        unit: its unit, as it is printed.
+        at_least: the aim, if more is better.
+        at_most: the aim, if less is better.
+        gate: whether it is a ratio that holds on every machine.
+        note: what is to be known of it.
+        slowest: where the time goes, if it falls short.
+
+    >>> Measurement("growth", 1.5, "times", at_most=1.2, gate=True)
+    growth                                                             1.5 times   at most 1.2 times   FALLS SHORT
+    """
+
+    name: str
+    value: float
+    unit: str = ""
+    at_least: float | None = None
+    at_most: float | None = None
+    gate: bool = False
+    note: str = ""
+    slowest: tuple[ProfileLine, ...] = ()
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether the aim is missed; a figure without an aim misses none."""
+        if self.at_least is not None and self.value < self.at_least:
+            return True
+        return self.at_most is not None and self.value > self.at_most
+
+    @property
+    def aim(self) -> str:
+        """The aim in words; "" if there is none."""
+        if self.at_least is not None:
+            return f"at least {_number(self.at_least, self.unit)}"
+        return f"at most {_number(self.at_most, self.unit)}" if self.at_most is not None else ""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the figure as plain data, for JSON."""
+        data = attrs.asdict(self, filter=lambda _, value: value not in (None, "", ()))
+        return {**data, "falls_short": self.falls_short}
+
+    def __repr__(self) -> str:
+        parts = [f"{self.name:<62}{_number(self.value, self.unit):>14}", self.aim]
+        parts += ["FALLS SHORT"] if self.falls_short else []
+        parts += [self.note] if self.note else []
+        return "\n".join(["   ".join(parts).rstrip(), *(f"      {line}" for line in self.slowest)])
+
+
+def _number(value: float, unit: str) -> str:
+    """Return a number with its unit, in as many digits as are worth reading."""
+    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{text} {unit}".rstrip()
+
+
+@attrs.frozen
+class Sizes:
+    """How large the measured clusters are; tests measure small ones.
+
+    Args:
+        nodes: the nodes of passes and loops.
+        few_nodes: those that passes and loops are compared with.
+        pods: how many pods arrive.
+        many_pods: how many arrive where growth is measured.
+        disks: local disks of a node, where many are compared with few.
+        runs: how many runs of what is compared.
+        passes: how many passes a run has.
+        states: states that the explorer visits.
+        applied: objects that are applied.
+        history: pods whose history is measured.
+        dump: whether a dump of 5,000 nodes is read.
+    """
+
+    nodes: int = 5_000
+    few_nodes: int = 500
+    pods: int = 1_000
+    many_pods: int = 10_000
+    disks: tuple[int, int] = (2, 20)
+    runs: int = 3
+    passes: int = COUNT
+    states: int = 20_000
+    applied: int = 10_000
+    history: int = 5_000
+    dump: bool = True
+
+
+SMALL = Sizes(
+    nodes=24, few_nodes=12, pods=6, many_pods=12, disks=(2, 3), runs=1, passes=6, states=200,
+    applied=20, history=10, dump=False,
+)  # fmt: skip
+Measure = Callable[[], Iterator[Measurement]]
+Passes = Mapping[tuple[str, int], float]
+
+
+def measures(
+    sizes: Sizes | None = None, against: Path | None = None, known: Passes | None = None
+) -> list[tuple[str, Measure]]:  # fmt: skip
+    """Return what there is to measure: a name, and the function that measures it and yields its figures.
+
+    Args:
+        sizes: how large the clusters are.
+        against: a checkout of another commit, measured alternately with this one.
+        known: the seconds of a pass by workload and number of nodes, of those that the table of workloads has by
+            then: such a figure stands beside its aim as it stands in the table.
+    """
+    sizes = sizes or Sizes()
+    passes = partial(_passes, sizes, known if known is not None else {})
+    found: list[tuple[str, Measure]] = [("the pass", passes), ("local disks", partial(_disks, sizes))]
+    found += [(f"the loop, {name}", partial(_loop, sizes, workload(name), rate)) for name, rate in LOOPS.items()]
+    found += [
+        ("one turn", partial(_turn, sizes)), ("the explorer", partial(_explorer, sizes)),
+        ("history", partial(_history, sizes)), ("the panel", partial(_panel, sizes)),
+        ("manifests", partial(_apply, sizes)), ("import", _import),
+    ]  # fmt: skip
+    if sizes.dump and DUMP.exists():
+        found.append(("a dump", dump))
+    if against is not None:
+        found += [(f"against {against}: {what}", partial(_paired, sizes, against, what)) for what in PAIRED]
+    return found
+
+
+# --- passes ---------------------------------------------------------------------------------------------------------
+
+
+def _passes(sizes: Sizes, known: Passes) -> Iterator[Measurement]:
+    size, large = f"{sizes.nodes:,} nodes", {}
+    for name, aim in PASSES.items():
+        timer, small = (PassTimer(workload(name), count, sizes.passes) for count in (sizes.nodes, sizes.few_nodes))
+        large[name] = timer
+        seconds, of_few_nodes = alternately((timer, small))
+        rate = 1 / known.get((name, sizes.nodes), seconds)
+        figure = Measurement(f"passes, {workload(name).about}, {size}", rate, "pods/s", at_least=aim)
+        yield _explained(figure, timer.seconds)
+        grown = seconds / of_few_nodes
+        yield Measurement(f"  against {sizes.few_nodes:,} nodes", grown, "times", at_most=12, gate=True)
+    share = large["basic"].share(PLUGINS_OF_SPECIAL_PODS)
+    yield Measurement("a plain pass, divided by one without plugins that it needs not", share, "times", at_most=1.05)
+
+
+def _disks(sizes: Sizes) -> Iterator[Measurement]:
+    there, timers = attrs.evolve(workload("local"), around=_local_class), []
+    for each in sizes.disks:
+        disks = map(manifest.from_plain, local_disks(sizes.nodes, each))
+        timers.append(PassTimer(there, sizes.nodes, sizes.passes, disks))
+    taken = alternately(timers)
+    for each, seconds in zip(sizes.disks, taken, strict=True):
+        name = f"passes with a claim for a local disk, {sizes.nodes:,} nodes, {each * sizes.nodes:,} disks"
+        yield Measurement(name, 1 / seconds, "pods/s", at_least=5_000)
+    few, many = taken
+    yield Measurement("  cost with many disks against few", many / few, "times", at_most=1.3, gate=True)
+
+
+def _local_class(nodes: int, pods: int) -> Iterable[dict[str, Any]]:
+    return [manifest.to_plain(storage_class("local", "kubernetes.io/no-provisioner"))]
+
+
+# --- the loop -------------------------------------------------------------------------------------------------------
+
+
+def _loop(sizes: Sizes, chosen: Workload, rate: float) -> Iterator[Measurement]:
+    """Yield the speed of the loop, and how the cost of a pod grows with nodes and pods, all of whole runs."""
+    few, many = sizes.pods, sizes.many_pods
+    timer, small = (LoopTimer(chosen, size, few) for size in (sizes.nodes, sizes.few_nodes))
+    cost, of_few_nodes = loops_alternately((timer, small), few, sizes.runs)
+    name = f"the loop, {chosen.name}, {sizes.nodes:,} nodes, {few:,} pods"
+    note = f"{cost.turns:.1f} turns, {cost.writes:.1f} writes a pod"
+    figure = Measurement(name, cost.rate, "pods/s", at_least=rate, note=note)
+    yield _explained(figure, timer.running(max(1, few // 4))) if figure.falls_short else figure
+    grown = cost.microseconds / of_few_nodes.microseconds
+    yield Measurement(f"  a pod's cost against {sizes.few_nodes:,} nodes", grown, "times", at_most=1.3, gate=True)
+    # A long run is a mean of quiet and busy moments. So it is compared with the middle of short ones around it: their
+    # least is of the quietest moment, and the ratio to it rises with the load of the machine.
+    whole = LoopTimer(chosen, sizes.nodes, many)
+    around = [timer.cost(few, 1).microseconds for _ in range(sizes.runs)]
+    long = whole.cost(many, 1).microseconds
+    around += [timer.cost(few, 1).microseconds for _ in range(sizes.runs)]
+    name = f"  a pod's cost, {many:,} against {few:,} pods, {sizes.nodes:,} nodes"
+    grown = long / median(around)
+    yield Measurement(name, grown, "times", at_most=1.2, gate=True)
+
+
+def _turn(sizes: Sizes) -> Iterator[Measurement]:
+    """Yield the time of one turn without Kubernetes' rules: see, decide, write once, three components watching."""
+
+    def sync(ctx: object, cause: str) -> list[Write]:
+        pod = ctx.seen.get("Pod", cause, "default")  # type: ignore[attr-defined]
+        if pod is None or pod.status.phase == "Running":
+            return []
+        return [Write("update_status", key_of(pod), evolve_parts(pod, status={"phase": "Running"}))]
+
+    worker_component = Component("worker", ("Pod",), (Reconciler("worker", lambda _h, key, _o, _n: [key.name], sync),))
+    idle = [Reconciler(f"watcher-{number}", lambda *_: (), lambda *_: ()) for number in range(2)]
+    world = Simulation([worker_component, *(Component(routine.name, ("Pod",), (routine,)) for routine in idle)])
+    for pod in pods(2 * sizes.pods):
+        world.log.write(key_of(pod), pod)
+    world.reset_history()
+    turns: list[int] = []
+    taken = least_cpu_seconds(lambda: turns.extend(len(step) for step in world.run(steps=10_000_000)), runs=1)
+    yield Measurement("one turn with one write, without rules", taken / max(1, sum(turns)) * 1e6, "µs")
+
+
+# --- the explorer, history, the panel -------------------------------------------------------------------------------
+
+
+def _explorer(sizes: Sizes) -> Iterator[Measurement]:
+    each = min(float(run_worker("explorer", str(sizes.states))) for _ in range(max(2, sizes.runs)))
+    name = "explorer, two replicas under upstream, one process"
+    figure = Measurement(name, 1 / each, "transitions/s", at_least=7_750)
+    yield _explained(figure, lambda: worker.explorer(str(sizes.states // 10)))
+    alone, together = (run_worker("explorer_elapsed", str(sizes.states), cores) for cores in ("", "all"))
+    note = "elapsed time, executor=ProcessPoolExecutor, against no executor"
+    yield Measurement("  on all cores", alone / together, "times as fast", note=note)
+    few, many = (run_worker("explorer_memory", str(count)) for count in (sizes.states // 4, sizes.states))
+    kilobytes = (many["bytes"] - few["bytes"]) / max(1, many["states"] - few["states"]) / 1e3
+    name = f"  memory of 1,000,000 states, as those up to {many['states']:,}"
+    if many["states"] > few["states"]:
+        yield Measurement(name, kilobytes, "GB", at_most=2)
+
+
+def _history(sizes: Sizes) -> Iterator[Measurement]:
+    with TemporaryDirectory() as folder:
+        place = workload("basic").write(Path(folder), sizes.few_nodes, sizes.history)
+        found = run_worker("history", str(place), "20")
+    count = f"{found['changes']:,} changes"
+    megabytes = found["bytes"] / found["changes"]
+    yield Measurement(f"history of 1,000,000 changes with their objects, from {count}", megabytes, "MB", at_most=500)
+    yield Measurement("  the slowest of 20 places to be shown", found["seconds"] * 1e3, "ms", at_most=100)
+
+
+def _panel(sizes: Sizes) -> Iterator[Measurement]:
+    """Yield the time of the panel's Python code for one step: the step, the frame, every string."""
+    for size, aim in ((12, 100), (sizes.nodes, 300)):
+        cluster = Cluster("upstream")
+        cluster.load([*nodes(size), storage_class(), *pods(4, claims="zonal")])
+        lab = cluster.lab()
+        taken = least_cpu_seconds(lambda: lab.do("step"), runs=5 * sizes.runs)  # noqa: B023 - called at once
+        figure = Measurement(f"a step of the panel, {size:,} nodes, Python alone", taken * 1e3, "ms", at_most=aim)
+        yield _explained(figure, lambda: lab.do("step"))  # noqa: B023 - called at once
+
+
+# --- what is read ---------------------------------------------------------------------------------------------------
+
+
+def _apply(sizes: Sizes) -> Iterator[Measurement]:
+    count = sizes.applied
+    plain = [manifest.to_plain(obj) for obj in (*nodes(count // 10), *pods(count - count // 10))]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": plain})
+    first: list[float] = []
+    again: list[float] = []
+    for _ in range(sizes.runs):
+        cluster = Cluster("upstream")
+        for taken in (first, again):
+            taken.append(least_cpu_seconds(lambda: cluster.apply(text), runs=1))  # noqa: B023 - called at once
+    yield Measurement(f"{count:,} objects applied, from JSON", min(first), "s", at_most=3)
+    yield Measurement("  and once more, unchanged", min(again), "s")
+
+
+def dump(pods: int = PODS) -> Iterator[Measurement]:
+    """Yield the figures of a dump of 5,000 nodes and so many pods, with at most 20,000 claims.
+
+    Raises:
+        FileNotFoundError: this is no checkout: what writes such a dump is not installed.
+    """
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "dump.json"
+        big_text = runpy.run_path(str(DUMP))["big_text"]
+        path.write_text(big_text(pods=pods, claims=min(pods // 2, 20_000), pending=PENDING), encoding="utf-8")
+        for name, seconds, aim in dump_figures(path, pods):
+            yield Measurement(name, seconds, "s", at_most=aim)
+
+
+LOAD = "import kvolsched; kvolsched.scenario('zonal-example')"
+
+
+def _import() -> Iterator[Measurement]:
+    yield Measurement("import kvolsched", import_seconds(HOUSE.parent) * 1e3, "ms", at_most=282)
+    yield Measurement("  and load a scenario", import_seconds(HOUSE.parent, code=LOAD) * 1e3, "ms")
+
+
+# --- other processes ------------------------------------------------------------------------------------------------
+
+
+def run_worker(task: str, *arguments: str, package: Path = HOUSE.parent) -> Any:
+    """Return what the worker answers, in a process that imports the package of a checkout.
+
+    Raises:
+        RuntimeError: the process failed; the message has its last line.
+    """
+    command = [sys.executable, "-P", str(Path(worker.__file__)), task, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        raise RuntimeError(f"{task} with the package in {package}: {last[0]}")
+    return json.loads(done.stdout)
+
+
+def import_seconds(package: Path, runs: int = 5, code: str = "import kvolsched") -> float:
+    """Return the CPU seconds of code in a fresh interpreter, less the interpreter's own start.
+
+    The package is compiled beforehand, as an installed package is.
+    """
+    with TemporaryDirectory() as folder:
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment |= {"PYTHONPYCACHEPREFIX": folder, "PYTHONPATH": str(package)}
+
+        def seconds(code: str) -> float:
+            subprocess.run([sys.executable, "-P", "-c", code], check=True, env=environment)  # noqa: S603 - ours
+            taken = []
+            for _ in range(runs):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                subprocess.run([sys.executable, "-P", "-c", code], check=True, env=environment)  # noqa: S603 - ours
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)  # in microseconds; os.times has ticks of 10 ms
+                taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+            return min(taken)
+
+        return seconds(code) - seconds("pass")
+
+
+def _paired(sizes: Sizes, against: Path, what: str) -> Iterator[Measurement]:
+    """Yield how many times faster this commit is than that of another checkout, measured alternately."""
+    here = HOUSE.parent
+    aim = PAIRED[what]
+    task, _, name = what.partition(" ")
+    with TemporaryDirectory() as folder:
+        arguments: Sequence[str] = (str(sizes.states),)
+        if task in ("loop", "pass"):
+            arguments = (str(workload(name).write(Path(folder), sizes.nodes, sizes.pods)),)
+
+        def seconds(package: Path) -> float:
+            if task == "import":
+                return import_seconds(package, code=LOAD if name else "import kvolsched")
+            return float(run_worker({"loop": "loop", "pass": "passes"}.get(task, task), *arguments, package=package))
+
+        pairs = [(seconds(against), seconds(here)) for _ in range(max(2, sizes.runs))]
+    before, now = map(min, zip(*pairs, strict=True))
+    note = f"{before * 1e3:,.3g} ms there, {now * 1e3:,.3g} ms here"
+    name = f"against {against.name}: {what}"
+    at_least = None if aim is None else round(aim, 2)
+    yield Measurement(name, before / now, "times as fast", at_least=at_least, note=note)
+
+
+def _explained(figure: Measurement, act: Callable[[], object]) -> Measurement:
+    """Return a figure that falls short with the functions that take the time."""
+    return attrs.evolve(figure, slowest=profile(act)) if figure.falls_short else figure

@@ -1,0 +1,184 @@
+"""Compare recorded answers with the engine's answers, count agreements by aspect and keep the first differences.
+
+This module knows no Kubernetes. An aspect absent from the recording must be absent from our answer; every aspect of a
+family is compared in every case, so that `of` is the number of cases.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from kvolsched.api.notebook_output import PrintedAnswer
+
+from .recording import Case
+
+if TYPE_CHECKING:
+    from kvolsched.rules.revision import Revision
+
+MAX_SHOWN = 3  # differing cases kept for each family and aspect, and lines shown of each
+MAX_LENGTH = 400  # characters of one side that are shown
+
+
+class _Absent(PrintedAnswer):
+    """Placeholder for an aspect, or a part of one, that is absent."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = _Absent()
+
+
+@attrs.frozen
+class FailedAnswer(PrintedAnswer):
+    """Placeholder for an answer that raised an error; it equals nothing, not even itself."""
+
+    words: str
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"failed: {self.words}"
+
+
+def as_recorded(case: Case) -> Mapping[str, Any]:
+    """Return the recorded answer of a case unchanged."""
+    expected: Mapping[str, Any] = case["expect"]
+    return expected
+
+
+@attrs.frozen
+class Family:
+    """The functions that answer the cases of one family, and the aspects that are compared.
+
+    Args:
+        aspects: what is compared, in the order in which it is shown.
+        answer: computes our answer to a case under a revision, aspect by aspect, as plain data. It receives the case
+            without `expect`.
+        expected: converts the recorded answer to the same form.
+        revision: the rules that the recordings apply to.
+    """
+
+    aspects: tuple[str, ...]
+    answer: Callable[[Case, Revision], Mapping[str, Any]]
+    expected: Callable[[Case], Mapping[str, Any]] = as_recorded
+    revision: str = "upstream"
+
+    def compare(self, case: Case, revision: Revision) -> Iterator[tuple[str, Any, Any]]:
+        """Yield every aspect with both sides; if our answer raises, every aspect differs and shows the error.
+
+        Raises:
+            ValueError: the case contains no recorded answer.
+        """
+        try:
+            expected = self.expected(case)
+        except LookupError as lack:
+            raise ValueError(f"the recording does not say what was answered: it lacks {lack}") from None
+        try:
+            actual = self.answer({word: what for word, what in case.items() if word != "expect"}, revision)
+        except Exception as error:  # noqa: BLE001 - an error is one disagreement; the other cases are still compared
+            failed = FailedAnswer(f"{type(error).__name__}: {error}")
+            actual = dict.fromkeys(self.aspects, failed)
+        for aspect in self.aspects:
+            yield aspect, expected.get(aspect, ABSENT), actual.get(aspect, ABSENT)
+
+
+@attrs.frozen
+class Difference:
+    """One aspect of one case whose two sides differ."""
+
+    family: str
+    case: str
+    aspect: str
+    expected: Any
+    actual: Any
+
+    def parts(self) -> Iterator[tuple[str, Any, Any]]:
+        """Yield (path, recorded, ours) for every part that differs; a path is for example `nodes.n0.codes.first`."""
+        yield from _parts(self.aspect, self.expected, self.actual)
+
+    def __str__(self) -> str:
+        parts, lines = list(self.parts()), [self.case]
+        for path, expected, actual in parts[:MAX_SHOWN]:
+            lines += [f"  {path}", f"    recorded  {_shown(expected)}", f"    ours      {_shown(actual)}"]
+        if len(parts) > MAX_SHOWN:
+            lines.append(f"  and {len(parts) - MAX_SHOWN} more")
+        return "\n".join(lines)
+
+
+def _parts(path: str, expected: Any, actual: Any) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        for key in sorted({*expected, *actual}):
+            yield from _parts(f"{path}.{key}", expected.get(key, ABSENT), actual.get(key, ABSENT))
+    elif not expected == actual:  # noqa: SIM201 - FailedAnswer defines __eq__ only
+        yield path, expected, actual
+
+
+def _shown(value: Any) -> str:
+    literal = isinstance(value, _Absent | FailedAnswer)
+    text = repr(value) if literal else json.dumps(value, default=repr, ensure_ascii=False)
+    return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]} …"
+
+
+@attrs.define
+class Agreement:
+    """Counts of agreeing cases by family and aspect, with the first differences. Mutable."""
+
+    counts: dict[str, dict[str, list[int]]] = attrs.field(factory=dict)
+    differences: list[Difference] = attrs.field(factory=list)
+    interrupted: bool = False
+
+    def note(self, family: str, case: str, aspect: str, expected: Any, actual: Any) -> None:
+        """Count one aspect of one case."""
+        count = self.counts.setdefault(family, {}).setdefault(aspect, [0, 0])
+        agrees = bool(expected == actual)
+        count[0] += agrees
+        count[1] += 1
+        if not agrees and count[1] - count[0] <= MAX_SHOWN:
+            self.differences.append(Difference(family, case, aspect, expected, actual))
+
+    @property
+    def complete(self) -> bool:
+        """Whether at least one case was compared, none was left out, and all agree."""
+        counts = [count for aspects in self.counts.values() for count in aspects.values()]
+        return bool(counts) and not self.interrupted and all(agree == of for agree, of in counts)
+
+    def as_data(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Return `{family: {aspect: {"agree": n, "of": m}}}`."""
+        return {
+            family: {aspect: {"agree": agree, "of": of} for aspect, (agree, of) in aspects.items()}
+            for family, aspects in self.counts.items()
+        }
+
+    def table(self) -> str:
+        """Return tables of `agreeing/compared`: one row per family, one column per aspect."""
+        by_aspects: dict[tuple[str, ...], list[list[str]]] = {}
+        for family, aspects in self.counts.items():
+            cells = [f"{agree}/{of}" for agree, of in aspects.values()]
+            by_aspects.setdefault(tuple(aspects), []).append([family, *cells])
+        return "\n\n".join(_table(["family", *aspects], rows) for aspects, rows in by_aspects.items())
+
+    def __str__(self) -> str:
+        parts = [self.table() or "nothing was compared"]
+        for family, aspects in self.counts.items():
+            for aspect, (agree, of) in aspects.items():
+                if agree != of:
+                    found = [str(each) for each in self.differences if (each.family, each.aspect) == (family, aspect)]
+                    parts.append("\n".join([f"{family}, {aspect}: {of - agree} of {of} differ", *found]))
+        if self.interrupted:
+            parts.append("interrupted: the remaining cases were not compared")
+        return "\n\n".join(parts)
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
+    padded = [[cell.rjust(width) for cell, width in zip(row, widths, strict=True)] for row in (head, *rows)]
+    names = [row[0].ljust(widths[0]) for row in (head, *rows)]
+    return "\n".join("  ".join([name, *row[1:]]) for name, row in zip(names, padded, strict=True))

@@ -1,0 +1,224 @@
+"""Family `bind`: find, assume and bind the volumes of one pod, compared with kube-scheduler v1.36.2.
+
+A pass runs in the fine gear, so that recorded changes can happen between finding and assuming. Only the chosen node
+exists, as in the recordings. `design_bind` replays 1.11 on the same world.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from kvolsched.api import volumes
+from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.rules.revision import Revision
+from kvolsched.scheduler.loop.binding_flow import WORKER, WaitInPreBind
+from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER, SchedulingPass
+from kvolsched.scheduler.loop.scheduling_queue import ACTIVE, QueueEntry
+from kvolsched.scheduler.plugins.volume_binding import VolumeBinding, VolumeDecision
+from kvolsched.world.log import Key, Note
+
+from . import steps
+from .recording import Case
+from .steps import keep_fields, recorded_key
+
+ASPECTS = ("claims", "find", "assume", "bind")
+KINDS = ("Node", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "Pod", "CSINode", "CSIDriver")
+ABSENT = {"persistent-volume-binder": {"absent": True}, "kubelet": {"absent": True}}
+KEPT = ("annotations", "claimRef")  # the fields of writes and cached objects that the recordings contain
+MISSING = r'error getting PVC "\1": could not find v1.PersistentVolumeClaim "default/\1"'
+
+
+class RecordedBinding(steps.RecordedLoop):
+    """A world that runs scheduling passes of given pods on given nodes, with changes in between. Mutable."""
+
+    def __init__(self, revision: Revision, case: Case) -> None:
+        super().__init__(revision, case, (*KINDS, "CSIStorageCapacity"), ABSENT)
+        self.node: str = case["node"]
+        self.unseen: dict[Key, Any] = {}  # objects as the watch still shows them, changed in the API since
+        for pod in (case["pod"], *case.get("others", ())):
+            self.put(pod)
+        self.turn: str = case["pod"]["metadata"]["name"]
+        self.show()
+        self.mark = self.sim.place
+
+    @property
+    def pod(self) -> str:
+        """The pod that is scheduled now, as `namespace/name`."""
+        return f"default/{self.turn}"
+
+    @property
+    def plugin(self) -> VolumeBinding:
+        """The VolumeBinding plugin of the scheduler."""
+        actor = self.sim.find(PASS, SCHEDULER)[1]
+        assert isinstance(actor, SchedulingPass)
+        plugin = actor.profile.plugin("VolumeBinding")
+        assert isinstance(plugin, VolumeBinding)
+        return plugin
+
+    def changes(self, changes: Iterable[Mapping[str, Any]]) -> None:
+        """Apply changes and deliver them, except those marked `unseen`."""
+        for what in changes:
+            if "node" in what:
+                self.node = what["node"]
+            elif "turn" in what:
+                self.turn = what["turn"]
+            elif "echo" in what:
+                self.show()
+                self.unseen, self.mark = {}, self.sim.place
+            else:
+                self.change(what)
+                if not what.get("unseen"):
+                    self.show_last()
+
+    def show_last(self) -> None:
+        """Deliver the last change only; earlier undelivered changes stay hidden."""
+        log = self.sim.log
+        for key, old, _ in log.changes[self.mark :]:
+            if isinstance(key, Key) and key.kind not in ("Node", "Pod"):  # pod updates of the scheduler are delivered
+                self.unseen.setdefault(key, old)
+        changed = [change.key for change in log.changes[self.mark :] if isinstance(change.key, Key)]
+        if changed:
+            self.unseen.pop(changed[-1], None)
+        hidden = {key: log.objects.get(key) for key in self.unseen}
+        for key, shown in self.unseen.items():
+            log.write(key, shown)
+        self.show()
+        for key, obj in hidden.items():
+            log.write(key, obj)
+        self.mark = self.sim.place
+
+    def found(self, node: str) -> dict[str, Any]:
+        """Return the volumes found for the pod on a node."""
+        pod = self.sim.log.objects[Key("Pod", "default", self.turn)]
+        return decision_as_recorded(self.plugin.decide(pod, node, self.cache.snapshot))
+
+    def alone(self) -> dict[Key, Any]:
+        """Remove every node except the chosen one; return the removed nodes."""
+        objects = self.sim.log.objects
+        taken = {key: node for key, node in objects.items() if key.kind == "Node" and key.name != self.node}
+        for key in taken:
+            self.sim.log.write(key, None)
+        self.see_nodes()
+        return taken
+
+    def together(self, taken: Mapping[Key, Any]) -> None:
+        """Restore removed nodes."""
+        for key, node in taken.items():
+            self.sim.log.write(key, evolve_parts(node, metadata={"resource_version": self.sim.place + 1}))
+        self.see_nodes()
+
+    def see_nodes(self) -> None:
+        """Deliver node changes to the scheduler."""
+        self.sim.deliver(self.sim.processes[SCHEDULER], ["Node"])
+
+    def one_pass(self) -> bool:
+        """Filter and choose; return whether a node was chosen. The pod is read from the API, as 1.11 does."""
+        self.sim.deliver(self.sim.processes[SCHEDULER], ["Pod"])
+        self.sim.log.write(Note(SCHEDULER, "queue", self.pod), QueueEntry(ACTIVE))
+        self.act(PASS, self.pod, turns=1)
+        return self.note("cycle", self.pod) is not None
+
+    def assume(self) -> None:
+        """Run the second half of the pass: Reserve."""
+        self.act(PASS, self.pod)
+
+
+def decision_as_recorded(decision: VolumeDecision) -> dict[str, Any]:
+    """Return a volume decision in the recordings' format."""
+    said = {
+        "static": [{"claim": recorded_key(claim), "volume": volume.name} for claim, volume in decision.static],
+        "provision": [recorded_key(claim) for claim in decision.provision],
+        "reasons": list(decision.reasons),
+        "error": re.sub(r'persistentvolumeclaim "(.*)" not found', MISSING, decision.error),
+    }
+    return {word: value for word, value in said.items() if value}
+
+
+def recorded_cache_fields(caches: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return cached objects with the recorded fields only."""
+    return {key: keep_fields(KEPT, fields) for key, fields in caches.items()}
+
+
+def recorded_write_fields(writes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return writes with the recorded fields only."""
+    return [{**write, "fields": keep_fields(KEPT, write["fields"])} for write in writes]
+
+
+def without_version_numbers(text: str) -> str:
+    """Return a message with version numbers replaced by N and M, as in the recordings."""
+    return re.sub(r"stored: \d+, assume: \d+", "stored: N, assume: M", text)
+
+
+def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return what the volume binder finds, assumes and writes, up to the step at which it stops."""
+    flow: Any = revision.flow
+    kept = tuple(enabled for enabled in revision.profile.plugins if enabled.name == flow.volume_binding.name)
+    if isinstance(flow, WaitInPreBind):
+        flow = attrs.evolve(flow, bind_timeout=len(case["beforePoll"]) + 1.5)  # as many checks as were recorded
+    profile = attrs.evolve(revision.profile, plugins=kept)
+    alone = attrs.evolve(revision, fine=True, profile=profile, flow=flow)
+    stage = RecordedBinding(alone, case)
+    said: dict[str, Any] = {"claims": _claims(stage)}
+    if "immediate" in said["claims"] or "error" in said["claims"]:
+        return said
+    said["find"] = stage.found(stage.node)
+    stage.alone()
+    if not stage.one_pass():
+        return said
+    stage.changes(case.get("afterFind", ()))
+    stage.assume()
+    binding = stage.note("binding", stage.pod)
+    all_bound = binding is not None and binding.stage == "bind"
+    said["assume"] = {"allBound": all_bound, "caches": recorded_cache_fields(stage.caches())}
+    if error := next((event["message"] for event in stage.events if "Reserve" in event["message"]), ""):
+        error = without_version_numbers(error.removeprefix('running Reserve plugin "VolumeBinding": '))
+        said["assume"] |= {"error": error, "reverted": recorded_cache_fields(stage.caches())}
+    stage.changes(case.get("afterAssume", ()))
+    if binding is not None and binding.stage == "write":
+        said["bind"] = _bound(stage, case)
+    return said
+
+
+def _bound(stage: RecordedBinding, case: Case) -> dict[str, Any]:
+    process, worker = stage.sim.find(WORKER)
+    polls = 0
+    while stage.note("binding", stage.pod).stage == "write":
+        stage.sim.act(process, worker, stage.pod)
+    while (binding := stage.note("binding", stage.pod)).stage == "wait":
+        stage.sim.advance_clock()
+        if stage.sim.now < binding.deadline:
+            if polls < len(case["beforePoll"]):
+                stage.changes(case["beforePoll"][polls])
+            polls += 1
+        stage.sim.fire_due_wake_ups(process)
+        stage.sim.act(process, worker, stage.pod)
+    caches = recorded_cache_fields(stage.caches())
+    said = {"writes": recorded_write_fields(stage.writes), "caches": caches, "polls": polls}
+    if message := stage.note("binding", stage.pod).message:
+        stage.sim.act(process, worker, stage.pod)
+        said["error"] = message.removeprefix('running PreBind plugin "VolumeBinding": ')
+        said["reverted"] = recorded_cache_fields(stage.caches())
+    return said
+
+
+def _claims(stage: RecordedBinding) -> dict[str, Any]:
+    """Return the pod's claims by state and the candidate volumes of each class, or the error."""
+    pod, seen, plugin = stage.sim.log.objects[Key("Pod", "default", stage.turn)], stage.cache.snapshot, stage.plugin
+    message = getattr(plugin.prefilter(pod, seen), "message", "")
+    found = plugin.claims(pod, seen)
+    if missing := re.search(r'persistentvolumeclaim "(.*)"( not found)?$', message):
+        name = f"default/{missing[1]}"
+        return {"error": f'error getting PVC "{name}": persistentvolumeclaims "{name}" not found'}
+    if message and not found.immediate:
+        return {"error": message}
+    classes = {volumes.class_of_claim(claim) for claim in found.delayed}
+    said: dict[str, Any] = {
+        word: [volumes.claim_key(claim) for claim in claims]
+        for word, claims in (("bound", found.bound), ("delayed", found.delayed), ("immediate", found.immediate))
+    }
+    said["volumes"] = {name: [volume.metadata.name for volume in seen.volumes_of_class(name)] for name in classes}
+    return {word: value for word, value in said.items() if value}

@@ -1,0 +1,105 @@
+"""The table of families of recorded cases, and the function that plays files of them.
+
+One line for each family; a family that is not in the table is refused by name, never skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from tqdm import tqdm
+
+from kvolsched.rules.revision import Revision, revision_named
+
+from . import (
+    api_server,
+    applying,
+    bind,
+    capacity,
+    design_bind,
+    design_loop,
+    kubectl,
+    spread,
+    topology,
+    verdicts,
+    volume_controller,
+    wakeups,
+)
+from .agreement import Agreement, Family
+from .recording import Recorded, read
+from .traces import TRACES, Traces
+
+SCHEDULER = Family(verdicts.ASPECTS, verdicts.answer, verdicts.expected)
+FAMILIES: Mapping[str, Family | Traces] = {
+    **dict.fromkeys(("fit", "spread", "static", "dynamic", "bound", "limits"), SCHEDULER),
+    **dict.fromkeys(("interpod", "preempt", "disrupt", "wide", "wide2", "mixed"), SCHEDULER),
+    "odd": Family(verdicts.ODD_ASPECTS, verdicts.odd_answer, verdicts.odd_expected),
+    "api": Family(api_server.ASPECTS, api_server.answer, api_server.expected),
+    "apply": Family(applying.ASPECTS, applying.answer, applying.expected),
+    **dict.fromkeys(
+        ("pod-create", "pod-update"), Family(api_server.POD_ASPECTS, api_server.pod_answer, api_server.pod_expected)
+    ),
+    "refusals": Family(api_server.PROBED, api_server.probe_answer, api_server.probe_expected),
+    "topology": Family(topology.ASPECTS, topology.answer),
+    "capacity": Family(capacity.ASPECTS, capacity.answer),
+    "bind": Family(bind.ASPECTS, bind.answer),
+    "pv-controller": Family(volume_controller.ASPECTS, volume_controller.answer),
+    "design-bind": Family(design_bind.ASPECTS, design_bind.answer, design_bind.expected, "design"),
+    "design-controller": Family(volume_controller.ASPECTS, volume_controller.answer, revision="design"),
+    "design-loop": Family(design_loop.ASPECTS, design_loop.answer, design_loop.expected, "design"),
+    "design-spread": Family(spread.ASPECTS, spread.answer, spread.expected, "design"),
+    "kubectl": Family(kubectl.ASPECTS, kubectl.answer, kubectl.expected),
+    "wakeups": Family(wakeups.ASPECTS, wakeups.answer, wakeups.expected),
+    "traces": TRACES,
+}
+
+
+def conform(
+    files: Iterable[Path | str], revision: str | Revision = "", aspects: Collection[str] = (), *,
+    progress: bool = False
+) -> Agreement:
+    """Play the cases of these files and return the agreement; an interrupt ends the run and keeps the counts so far.
+
+    Args:
+        files: files or directories of recorded cases.
+        revision: the rules that answer; "": those of each family (`design` for recordings of 1.11 and 1.16).
+        aspects: the aspects to compare; none: all aspects of a family.
+        progress: show a progress bar after one second.
+
+    Raises:
+        ValueError: a file contains no cases, a family is unknown, or no family has a requested aspect.
+        KeyError: there is no such revision.
+    """
+    cases = [case for file in files for case in read(Path(file))]
+    families = dict.fromkeys(case.family for case in cases)
+    unknown = sorted(set(families) - set(FAMILIES))
+    if unknown:
+        raise ValueError(f"no answer is implemented for family {', '.join(unknown)}; known: {', '.join(FAMILIES)}")
+    known = list(dict.fromkeys(aspect for family in families for aspect in FAMILIES[family].aspects))
+    strange = sorted(set(aspects) - set(known))
+    if strange:
+        raise ValueError(f"unknown aspect {', '.join(strange)}; these families have {', '.join(known) or 'none'}")
+    rules = {family: revision_named(revision or FAMILIES[family].revision) for family in families}
+    agreement = Agreement()
+    try:
+        for recorded in tqdm(cases, unit=" cases", leave=False, delay=1.0, disable=not progress):
+            compare(recorded, rules[recorded.family], agreement, aspects)
+    except KeyboardInterrupt:
+        agreement.interrupted = True
+    return agreement
+
+
+def compare(recorded: Recorded, revision: Revision, agreement: Agreement, aspects: Collection[str] = ()) -> None:
+    """Play one case and count its agreement in these aspects; none: in all.
+
+    Raises:
+        ValueError: the case contains no recorded answer; the message names the case.
+    """
+    family = FAMILIES[recorded.family]
+    try:
+        for aspect, expected, actual in family.compare(recorded.case, revision):
+            if not aspects or aspect in aspects:
+                agreement.note(recorded.family, recorded.id, aspect, expected, actual)
+    except ValueError as error:
+        raise ValueError(f"{recorded.id}: {error}") from None

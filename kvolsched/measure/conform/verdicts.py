@@ -1,0 +1,139 @@
+"""Families of the scheduler: schedule a pod in a recorded cluster and report the result in the recording's format.
+
+The profile's plugins filter, score, choose volumes and victims; this module only calls them and formats the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.text.manifest import from_plain
+from kvolsched.rules.revision import Revision
+from kvolsched.scheduler.columns.snapshot import snapshot
+from kvolsched.scheduler.framework.judgement import Judgement, judge
+from kvolsched.scheduler.framework.profile import Profile
+from kvolsched.scheduler.framework.ranking import rank
+from kvolsched.scheduler.loop.scheduling_cycle import post_filter
+from kvolsched.scheduler.requests import NATIVE
+
+from .recording import Case
+
+NATIVE_REASONS = tuple(f"Insufficient {resource}" for resource in NATIVE)
+# Recorded in two cycles that differ: two volumes are reserved for one claim, and a walk over a map finds either first.
+UNSURE = {"odd-7-1673-mixed": ("message",)}
+ASPECTS = ("preFilter", "nodes", "feasible", "scores", "totals", "bindings", "message", "preemption")
+ODD_ASPECTS = (*ASPECTS, "host")
+
+
+def judge_case(case: Case, profile: Profile) -> Judgement:
+    """Run the filter plugins for the pod of a case in its cluster; objects of unmodelled kinds are ignored.
+
+    Raises:
+        ManifestError: an object has fields that Kubernetes does not have.
+    """
+    objects = [item for item in map(from_plain, case["objects"]) if not isinstance(item, Frozen)]
+    return judge(from_plain(case["pod"]), snapshot(objects), profile)
+
+
+def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return our scheduler's answer, aspect by aspect; aspects that do not apply are absent."""
+    judgement = judge_case(case, revision.profile)
+    found: dict[str, Any] = {"feasible": list(judgement.feasible)}
+    rejected = judgement.rejected_by
+    if rejected is not None:
+        found["preFilter"] = {"plugin": rejected.plugin, "code": rejected.code.word, "message": rejected.message}
+    else:
+        if judgement.restrictions:
+            found["preFilter"] = {"nodes": ",".join(sorted(_inside(judgement)))}
+        found["nodes"] = _nodes(judgement)
+    if judgement.any_feasible:
+        ranking = rank(judgement)
+        scores = {node: ranking.scores_of(node) for node in judgement.feasible}
+        found["scores"] = {
+            node: {plugin: weighted for plugin, (_, _, weighted) in plugins.items()}
+            for node, plugins in scores.items()
+        }
+        found["totals"] = ranking.total()
+        if "VolumeBinding" not in judgement.skipped:
+            found["bindings"] = {node: _bindings(judgement, node) for node in judgement.feasible}
+    else:
+        way = post_filter(judgement.pod, judgement)
+        found["message"] = judgement.sentence(postfilter=way.message)
+        if way.nominated:
+            found["preemption"] = {"node": way.nominated, "victims": [pod.metadata.name for pod in way.victims]}
+    return found
+
+
+def expected(case: Case) -> Mapping[str, Any]:
+    """Return the recorded answer, with what NodeResourcesFit says of other resources sorted: Kubernetes walks a map."""
+    answered = case["expect"]
+    if not isinstance(nodes := answered.get("nodes"), Mapping):
+        return dict(answered)
+    return {**answered, "nodes": {name: _with_sorted_reasons(verdicts) for name, verdicts in nodes.items()}}
+
+
+def _with_sorted_reasons(verdicts: Mapping[str, Any]) -> Mapping[str, Any]:
+    reasons = verdicts.get("rejections", {}).get("NodeResourcesFit", [])
+    others = [reason for reason in reasons if reason.startswith("Insufficient ") and reason not in NATIVE_REASONS]
+    if len(others) < 2:
+        return verdicts
+    ordered = [reason for reason in reasons if reason not in others] + sorted(others)
+    return {**verdicts, "rejections": {**verdicts["rejections"], "NodeResourcesFit": ordered}}
+
+
+def odd_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return the answer to a case of family `odd`: also the `host`, if the pod has a nominated node."""
+    found = _without_unsure(case["id"], answer(case, revision))
+    if "totals" not in found or not case["pod"].get("status", {}).get("nominatedNodeName"):
+        return found
+    judgement = judge_case(case, revision.profile)
+    return {**found, "host": judgement.fitting_nominated_node or AnyOf(rank(judgement).best)}
+
+
+def odd_expected(case: Case) -> Mapping[str, Any]:
+    """Return the recorded answer to a case of family `odd`, without what is unsure in it."""
+    return _without_unsure(case["id"], expected(case))
+
+
+def _without_unsure(case: str, answered: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {aspect: what for aspect, what in answered.items() if aspect not in UNSURE.get(case, ())}
+
+
+class AnyOf(frozenset[str]):
+    """Names of which any is right, since a draw decides."""
+
+    __hash__ = frozenset.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return other in self if isinstance(other, str) else frozenset.__eq__(self, other)
+
+
+def _inside(judgement: Judgement) -> frozenset[str]:
+    """Return the nodes that every PreFilter result allows."""
+    return frozenset.intersection(*(restriction.names for restriction in judgement.restrictions))
+
+
+def _nodes(judgement: Judgement) -> dict[str, Any]:
+    """Return rejections and codes of every node, with a mark on nodes that PreFilter excludes."""
+    inside = _inside(judgement) if judgement.restrictions else frozenset(judgement.nodes)
+    found: dict[str, Any] = {}
+    for node in sorted(judgement.nodes):
+        verdicts = {plugin: judgement.verdict(node, plugin) for plugin in judgement.plugins}
+        rejections = {plugin: list(reasons) for plugin, (reasons, status) in verdicts.items() if status}
+        codes = {plugin: status.word for plugin, (_, status) in verdicts.items() if status}
+        if judgement.first_rejecting[node] is not None:
+            codes["first"] = judgement.first_rejecting[node] or ""
+        if node not in inside:
+            rejections["PreFilter"] = ["excluded"]
+        found[node] = {**({"rejections": rejections} if rejections else {}), **({"codes": codes} if codes else {})}
+    return found
+
+
+def _bindings(judgement: Judgement, node: str) -> dict[str, str]:
+    """Return the volume or provisioning of each claim if the pod went to this node."""
+    plugin: Any = judgement.profile.plugin("VolumeBinding")
+    decision = plugin.decide(judgement.pod, node, judgement.seen)
+    static = {claim.name: f"pv:{volume.name}" for claim, volume in decision.static}
+    return static | {claim.name: "provision" for claim in decision.provision}

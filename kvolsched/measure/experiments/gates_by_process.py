@@ -1,0 +1,264 @@
+"""Feature gates process by process: what every combination does with a disk that exists and with one to be made.
+
+S0 has two gates: VolumeScheduling in scheduler, controller manager and kubelets, DynamicProvisioningScheduling in
+scheduler and controller manager. Every row is run, and compared with what S0 says of its gates (Feature Gates, PV
+Controller Changes, HA Master Upgrades).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import product
+from typing import Any
+
+import attrs
+
+from kvolsched.api.notebook_output import PrintedAnswer, table_text
+
+from ...api.kinds.storage_class import NO_PROVISIONER
+from ...api.unknown_name import unknown_name
+from ...cluster import Cluster
+from ...rules.revision import Revision, revision_named
+
+SCHEDULER, MANAGER, KUBELET = "kube-scheduler", "kube-controller-manager", "kubelet"
+SCHEDULING, PROVISIONING = "VolumeScheduling", "DynamicProvisioningScheduling"
+PROVISIONERS = {"in-tree": "kubernetes.io/gce-pd", "external": "disks.example.com"}
+ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+IN_ZONE_A = {"nodeSelector": {ZONE: "a"}}
+# A driver that is told nothing puts the volume of a claim of this name into zone b.
+CLAIM = "data-0"
+
+
+@attrs.frozen
+class GateOutcomes:
+    """What became of claims and pods.
+
+    A disk that exists, or one to be made: when its claim is bound (before the pod is there, for the pod, never), and
+    what the pod does: it runs, gets no node, is not mounted, or runs on a node that does not reach its disk.
+
+    Args:
+        existing: a disk that exists; the pod may run anywhere.
+        existing_zone_a: the same, and the pod must run in zone a, while the smallest disk lies in zone b.
+        made: a disk to be made; the pod may run anywhere.
+        made_zone_a: the same, and the pod must run in zone a.
+        allowed: the zone of a disk to be made if the class allows zone a only; "" if none is made.
+    """
+
+    existing: str
+    existing_zone_a: str
+    made: str
+    made_zone_a: str
+    allowed: str
+
+
+@attrs.frozen(kw_only=True)
+class GateRow:
+    """One combination of gates with a kind of provisioner: what happened, and what S0 says would.
+
+    Args:
+        scheduler, manager: (VolumeScheduling, DynamicProvisioningScheduling) of the process.
+        kubelets: VolumeScheduling of the kubelets.
+        provisioner: "in-tree" or "external".
+        found: what happened in the runs.
+        documented: what follows from S0's sentences.
+        words: S0's sentence about these gates.
+    """
+
+    scheduler: tuple[bool, bool]
+    manager: tuple[bool, bool]
+    kubelets: bool
+    provisioner: str
+    found: GateOutcomes
+    documented: GateOutcomes
+    words: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the runs did what S0 says."""
+        return self.found == self.documented
+
+
+@attrs.frozen(repr=False)
+class GateTable(PrintedAnswer):
+    """The rows of every combination; its text is a table."""
+
+    revision: str
+    rows: tuple[GateRow, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every row did what S0 says."""
+        return all(row.agrees for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[GateRow]:
+        return iter(self.rows)
+
+    def __getitem__(self, number: int) -> GateRow:
+        return self.rows[number]
+
+    def __repr__(self) -> str:
+        head = ("scheduler", "manager", "kubelets", "provisioner", "disk exists", "pod in zone a", "disk is made",
+                "pod in zone a", "allowed: a", "as S0 says")
+        table = [head, *(_cells(row) for row in self.rows)]
+        agreeing = sum(row.agrees for row in self.rows)
+        title = f"Gates by process, rules {self.revision}: {agreeing} of {len(self.rows)} combinations as S0 says"
+        gates = f"scheduler, manager: {SCHEDULING}, {PROVISIONING}; kubelets: {SCHEDULING}"
+        return "\n".join([title, gates, *table_text(table)])
+
+
+def _cells(row: GateRow) -> tuple[str, ...]:
+    found, switch = row.found, {True: "on", False: "off"}
+    processes = (" ".join(switch[on] for on in each) for each in (row.scheduler, row.manager, (row.kubelets,)))
+    return (*processes, row.provisioner, *attrs.astuple(attrs.evolve(found, allowed=found.allowed or "-")),
+            "yes" if row.agrees else "NO")
+
+
+def gates(revision: str | Revision = "design", provisioners: Sequence[str] = ("in-tree", "external")) -> GateTable:
+    """Run every combination of S0's gates in scheduler, manager and kubelets, with both kinds of provisioner.
+
+    >>> table = gates(provisioners=["external"])
+    >>> len(table), table.agrees
+    (32, True)
+
+    Args:
+        revision: the rules, `design` or `upstream`; S1's `draft` has only one of the gates.
+        provisioners: "in-tree" (inside the controller manager), "external", or both.
+
+    Raises:
+        ValueError: there is no such kind of provisioner, or the rules do not have these gates.
+    """
+    unknown = [name for name in provisioners if name not in PROVISIONERS]
+    if unknown:
+        raise unknown_name(f"kind of provisioner {', '.join(unknown)}", unknown[0], PROVISIONERS)
+    rules, rows = revision_named(revision), []
+    pairs = [(on, told) for on in (True, False) for told in (True, False)]
+    for scheduler, manager, kubelets in product(pairs, pairs, (True, False)):
+        by_process = {process: {SCHEDULING: on, PROVISIONING: told}
+                      for process, (on, told) in ((SCHEDULER, scheduler), (MANAGER, manager))}
+        gated = rules.with_gates({**by_process, KUBELET: {SCHEDULING: kubelets}})
+        existing = {zone: _run(gated, _classes(NO_PROVISIONER), _disks(), zone_a=zone) for zone in (False, True)}
+        for provisioner in provisioners:
+            name = PROVISIONERS[provisioner]
+            made = partial(_run, gated, disks=[])
+            found = GateOutcomes(
+                existing=_outcome(existing[False]), existing_zone_a=_outcome(existing[True]),
+                made=_outcome(made(_classes(name), zone_a=False)),
+                made_zone_a=_outcome(made(_classes(name), zone_a=True)),
+                allowed=_zone(made(_classes(name, allowed=["a"]), zone_a=False)),
+            )
+            inside = provisioner == "in-tree" and rules.provisioning.plays_in_tree
+            rows.append(GateRow(
+                scheduler=scheduler, manager=manager, kubelets=kubelets, provisioner=provisioner, found=found,
+                documented=_documented(scheduler, manager, kubelets=kubelets, inside=inside),
+                words=_words(scheduler, manager),
+            ))
+    return GateTable(rules.name, tuple(rows))
+
+
+# -- what S0 says ------------------------------------------------------------------------------------------------
+
+
+def _documented(
+    scheduler: tuple[bool, bool], manager: tuple[bool, bool], *, kubelets: bool, inside: bool
+) -> GateOutcomes:
+    """Return what S0 says of a combination; `inside`: the provisioner reads the manager's gates."""
+    never, late = "never, no node", "for the pod, runs"
+    if manager[0]:  # the controller delays, and waits for a scheduler that prebinds and selects a node
+        existing = late if scheduler[0] else never
+        made = late if scheduler[0] and scheduler[1] and manager[1] else never
+        return GateOutcomes(existing, existing, made, made, "a" if made == late else "")
+    if scheduler[0]:  # bound early; the scheduler goes where the disk is, if the pod may
+        anywhere, zone_a = "before, runs", "before, no node"
+    else:  # nobody looks at affinity but the kubelets
+        anywhere = zone_a = "before, not mounted" if kubelets else "before, runs out of reach"
+    told = manager[1] or not inside
+    return GateOutcomes(anywhere, zone_a, anywhere, zone_a, "a" if told else "b")
+
+
+def _words(scheduler: tuple[bool, bool], manager: tuple[bool, bool]) -> str:
+    """Return what S0 says of these gates, in short."""
+    if not manager[0] and scheduler[0]:
+        return "the scheduler is newer: binding is not delayed, claims are bound before they come to the scheduler"
+    if not manager[0]:
+        return "off: claims are bound at once, and nobody looks at a volume's node affinity"
+    if not scheduler[0]:
+        return "the controller is newer: binding is delayed, and the scheduler has no logic to choose and prebind"
+    if scheduler[1] and manager[1]:
+        return "on: binding and provisioning wait for a pod, and follow the selected node"
+    return "binding waits for a pod; nothing is made for a selected node"
+
+
+# -- the runs ----------------------------------------------------------------------------------------------------
+
+
+def _run(rules: Revision, classes: list[Any], disks: list[Any], *, zone_a: bool) -> tuple[Cluster, bool]:
+    """Run a claim, then its pod; return the cluster and whether the claim was bound before the pod was there."""
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": CLAIM},
+             "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "waiting",
+                      "resources": {"requests": {"storage": "10Gi"}}}}
+    busy = _pod("busy", "2", {"nodeName": "b1"})
+    nodes = [_node("a1", "a"), _node("b1", "b")]
+    c = Cluster.from_manifests([*nodes, busy, *classes, *disks, claim], revision=rules)
+    c.run(seconds=60)
+    early = c[f"pvc/{CLAIM}"].status.phase == "Bound"
+    mounted = [{"name": "data", "persistentVolumeClaim": {"claimName": CLAIM}}]
+    c.apply(_pod("app", "100m", {"volumes": mounted, **(IN_ZONE_A if zone_a else {})}))
+    c.run("pod/app Running", seconds=60)
+    return c, early
+
+
+def _outcome(run: tuple[Cluster, bool]) -> str:
+    """Say when the claim was bound, and what became of the pod."""
+    c, early = run
+    claim, pod = c[f"pvc/{CLAIM}"], c["pod/app"]
+    bound = "before" if early else "for the pod" if claim.status.phase == "Bound" else "never"
+    if not pod.spec.node_name:
+        return f"{bound}, no node"
+    if pod.status.phase != "Running":
+        return f"{bound}, not mounted"
+    affinity = c[f"pv/{claim.spec.volume_name}"].spec.node_affinity
+    reached = affinity is None or affinity.required.matches(c[f"node/{pod.spec.node_name}"].metadata.labels)
+    return f"{bound}, {'runs' if reached else 'runs out of reach'}"
+
+
+def _zone(run: tuple[Cluster, bool]) -> str:
+    """Return the zone of the volume that was made, or ""."""
+    for volume in run[0].objects("pv"):
+        terms = volume.spec.node_affinity.required.node_selector_terms
+        return str(terms[0].match_expressions[0].values[0])
+    return ""
+
+
+def _node(name: str, zone: str) -> Any:
+    room = {"cpu": "4", "memory": "16Gi", "pods": "110"}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {ZONE: zone, HOST: name}},
+            "status": {"capacity": room, "allocatable": room}}
+
+
+def _pod(name: str, cpu: str, spec: dict[str, Any]) -> Any:
+    container = {"name": "app", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": {"cpu": cpu}}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container], **spec}}
+
+
+def _classes(provisioner: str, allowed: list[str] | None = None) -> list[Any]:
+    found: dict[str, Any] = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "waiting"},
+             "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer"}
+    if allowed is not None:
+        found["allowedTopologies"] = [{"matchLabelExpressions": [{"key": ZONE, "values": allowed}]}]
+    return [found]
+
+
+def _disks() -> list[Any]:
+    """Return a disk in zone a, and a smaller one in zone b, which a controller that knows no pod prefers."""
+    return [
+        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"disk-{zone}"},
+         "spec": {"capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"], "storageClassName": "waiting",
+                  "csi": {"driver": "disks.example.com", "volumeHandle": zone},
+                  "nodeAffinity": {"required": {"nodeSelectorTerms": [
+                      {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]}}}}
+        for zone, size in (("a", "20Gi"), ("b", "10Gi"))
+    ]

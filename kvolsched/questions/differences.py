@@ -1,0 +1,230 @@
+"""How the objects of two clusters differ: what a person asks first stands first, bookkeeping is counted.
+
+Beside the fields it compares the scheduling passes of pods, and says of which fields the rules of one do not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+
+import attrs
+
+from kvolsched.api.notebook_output import DrawnAnswer
+
+from ..core.core import ClusterCore
+from ..core.results import hanging_indent
+from ..rules.unread_fields import unread_by_pods
+from ..world.apiserver import ref
+from ..world.log import Key
+from .explain import FieldChange, PassRow, changed_fields, passes_by_pod
+from .first_difference import first_difference
+
+EXISTS, PASSES = "(exists)", "(passes)"
+Row = tuple[str, FieldChange]
+# What a field is to a person, by its path: the first that matches.
+_FIRST, _PLACED, _BOOKKEEPING = 0, 3, 8
+_IMPORTANCE: tuple[tuple[int, re.Pattern[str]], ...] = tuple((rank, re.compile(path)) for rank, path in (
+    (_FIRST, r"\(exists\)$"),
+    (1, r"spec\.(nodeName|volumeName|claimRef)"),
+    (2, r"status\.phase"),
+    (_PLACED, r"status\.(nominatedNodeName|conditions\[PodScheduled\])"),
+    (_BOOKKEEPING, r"metadata\.(finalizers|ownerReferences|generation|generateName|deletion)"),
+    (_BOOKKEEPING, r"metadata\.annotations\[.*(provisioned-by|deletion-secret|storage-provisioner)"),
+    (_BOOKKEEPING, r"metadata\.annotations\[.*(bound-by-controller|bind-completed|revision|change-cause)"),
+    (_BOOKKEEPING, r"status\.(startTime|observedGeneration|containerStatuses|.*[tT]ime\b)"),
+    (_BOOKKEEPING, r"status\.conditions\[(Ready|ContainersReady|Initialized|PodReadyToStartContainers)\]"),
+    (_BOOKKEEPING, r"spec\.(csi\.volume(Handle|Attributes)|\w+\.pdName|\w+\.volumeID)"),
+    (4, r"spec\."),
+    (5, r"status\."),
+    (6, r""),
+))  # fmt: skip
+_KINDS = ("Pod", "PersistentVolumeClaim", "PersistentVolume", "Node")
+_WIDTHS = (30, 40)  # of the first two columns, at most; both values share the rest
+_LINE = 120
+_READY = "status.conditions[Ready]"
+MOST_NAMED = 6  # fields of bookkeeping that are named
+
+
+@attrs.frozen(repr=False)
+class Diff(DrawnAnswer):
+    """The differing fields of two clusters' objects, with both values; what a person asks first stands first.
+
+    Args:
+        names: what the two clusters are called.
+        rows: (object, change) for each field, the most important first.
+        passes: (object, change) for each pod whose scheduling passes differ.
+        notes: what to know before comparing, such as fields that the rules of one do not read.
+        because: where the two runs part first, if their rules differ, and what to call next; or "".
+    """
+
+    names: tuple[str, str]
+    rows: tuple[Row, ...]
+    passes: tuple[Row, ...] = ()
+    notes: tuple[str, ...] = ()
+    because: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    @property
+    def told(self) -> tuple[Row, ...]:
+        """The rows that are shown: without bookkeeping if there is more, with passes after their pod's state."""
+        shown = [row for row in self.rows if not is_bookkeeping(row)] or list(self.rows)
+        placed = [(index, row[0]) for index, row in enumerate(shown) if importance(row[1].path, row[0]) <= _PLACED]
+        last = {about: index for index, about in placed}
+        after: dict[int, Row] = {last[row[0]]: row for row in self.passes if row[0] in last}
+        before = [row for row in self.passes if row[0] not in last]
+        told = [each for index, row in enumerate(shown) for each in ([row, after[index]] if index in after else [row])]
+        return (*before, *told)
+
+    @property
+    def bookkeeping(self) -> tuple[Row, ...]:
+        """The rows that are only counted: finalizers, times, the kubelet's conditions."""
+        shown = set(self.told)
+        return tuple(row for row in self.rows if row not in shown)
+
+    @property
+    def folded(self) -> str:
+        """The sentence that counts the bookkeeping; "" if there is none."""
+        count = len(self.bookkeeping)
+        if not count:
+            return ""
+        fields = list(dict.fromkeys(_last_part(change.path) for _, change in self.bookkeeping))
+        more = f" and {len(fields) - MOST_NAMED} more" if len(fields) > MOST_NAMED else ""
+        of = "1 field of bookkeeping differs" if count == 1 else f"{count} fields of bookkeeping differ"
+        return f"{of}, too ({', '.join(fields[:MOST_NAMED])}{more}): .bookkeeping"
+
+    def __repr__(self) -> str:
+        top = [hanging_indent([self.because], 2)] if self.because else []
+        notes = [f"- {hanging_indent([note], 2)}" for note in self.notes]
+        if not self.rows and not self.passes:
+            return "\n".join([*top, f"{self.names[0]} and {self.names[1]}: equal objects", *notes])
+        table: list[tuple[str, ...]] = [("object", "field", *self.names)]
+        before = ""
+        for about, change in self.told:
+            table.append((about if about != before else "", change.path, change.old or "–", change.new or "–"))
+            before = about
+        folded = [hanging_indent([self.folded], 2)] if self.folded else []
+        return "\n".join([*top, *columns(table), *folded, *notes])
+
+
+def importance(path: str, about: str = "") -> int:
+    """Return how soon a person asks for a field of an object, by its reference: 0 is first.
+
+    >>> importance("spec.nodeName") < importance("spec.replicas") < importance("metadata.finalizers")
+    True
+    """
+    if about.startswith("node/") and path == _READY:
+        return 2
+    return next(rank for rank, pattern in _IMPORTANCE if pattern.match(path))
+
+
+def is_bookkeeping(row: Row) -> bool:
+    """Say whether a field is one that only controllers need.
+
+    >>> is_bookkeeping(("pod/web-0", FieldChange("status.startTime", "", "2026-01-01T00:00:00Z")))
+    True
+    """
+    return importance(row[1].path, row[0]) == _BOOKKEEPING
+
+
+def diff(cluster: ClusterCore, other: object) -> Diff:
+    """Return how the objects of two clusters differ, without Events and versions, and the passes of their pods.
+
+    Raises:
+        TypeError: the other one is no cluster; the message says how rules by name make one.
+    """
+    if not isinstance(other, ClusterCore):
+        name = other if isinstance(other, str) else getattr(other, "name", "design")
+        raise TypeError(f"diff compares with a cluster, not with {other!r}; for other rules: "
+                        f'old = c.under("{name}"); old.run(); c.diff(old)')  # fmt: skip
+    return Diff(_names(cluster, other), different_fields(cluster, other), tuple(_passes(cluster, other)),
+                tuple(_notes(cluster, other)), first_difference(cluster, other))  # fmt: skip
+
+
+def different_fields(cluster: ClusterCore, other: ClusterCore) -> tuple[Row, ...]:
+    """Return the fields in which the objects of two clusters differ, without Events; the most important first."""
+    ours, theirs = cluster.world.log.objects, other.world.log.objects
+    found: dict[Key, list[FieldChange]] = {}
+    for key in sorted({*ours, *theirs}):
+        if key.kind == "Event" or ours.get(key) == theirs.get(key):
+            continue
+        before, after = ours.get(key), theirs.get(key)
+        if before is None or after is None:
+            exists = FieldChange(EXISTS, "yes" if before is not None else "", "yes" if after is not None else "")
+            found[key] = [exists]
+        elif changes := changed_fields(before, after):
+            found[key] = _sorted(changes, ref(key))
+    order = sorted(found, key=lambda key: (is_bookkeeping((ref(key), found[key][0])), _kind(key), key))
+    return tuple((ref(key), change) for key in order for change in found[key])
+
+
+def _sorted(changes: Sequence[FieldChange], about: str) -> list[FieldChange]:
+    return sorted(changes, key=lambda change: (importance(change.path, about), change.path))
+
+
+def _kind(key: Key) -> int:
+    return _KINDS.index(key.kind) if key.kind in _KINDS else len(_KINDS)
+
+
+def _names(cluster: ClusterCore, other: ClusterCore) -> tuple[str, str]:
+    """Return what two clusters are called; if that is the same, with their rules."""
+    names = cluster.name or "this", other.name or "other"
+    if names[0] != names[1] or cluster is other or cluster.revision.name == other.revision.name:
+        return names
+    return f"{names[0]}, {cluster.revision.name}", f"{names[1]}, {other.revision.name}"
+
+
+def _passes(cluster: ClusterCore, other: ClusterCore) -> Iterator[Row]:
+    """Yield the pods that are in both whose passes differ in number, or in what the last one found."""
+    ours, theirs = passes_by_pod(cluster), passes_by_pod(other)
+    for name in sorted({*ours, *theirs}):
+        namespace, _, pod = name.partition("/")
+        key = Key("Pod", namespace, pod)
+        if key not in cluster.world.log.objects or key not in other.world.log.objects:
+            continue
+        left, right = _pass_words(ours.get(name, ())), _pass_words(theirs.get(name, ()))
+        if left != right:
+            yield ref(key), FieldChange(PASSES, left, right)
+
+
+def _pass_words(rows: Sequence[PassRow]) -> str:
+    if not rows:
+        return "no pass"
+    last = rows[-1]
+    found = f"{last.fit}, {f'{last.node} is chosen' if last.node else 'none is chosen'}"
+    return f"1 pass: {found}" if len(rows) == 1 else f"{len(rows)} passes, the last: {found}"
+
+
+def _notes(cluster: ClusterCore, other: ClusterCore) -> Iterator[str]:
+    """Yield what one must know before comparing: what was left out of one, and what its rules do not read."""
+    said = [*(remark for remark in other.remarks if remark not in cluster.remarks),
+            *unread_by_pods(other.first_rules, other.world.log.objects, cluster.first_rules),
+            *unread_by_pods(cluster.first_rules, cluster.world.log.objects, other.first_rules)]  # fmt: skip
+    yield from dict.fromkeys(said)
+
+
+def _last_part(path: str) -> str:
+    """Return the last name of a path: `startTime`, or what stands in the last brackets."""
+    inner = re.search(r"\[([^\]]+)\]$", path)
+    return inner[1] if inner else path.rpartition(".")[2]
+
+
+def columns(table: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Yield rows as text columns, two spaces apart; what is too long for its column is wrapped."""
+    widths = [min(max(len(row[column]) for row in table), most) for column, most in enumerate(_WIDTHS)]
+    room = _LINE - sum(widths) - 6
+    needs = [max(len(row[column]) for row in table) for column in (2, 3)]
+    left = min(needs[0], max(room // 2, room - needs[1]))
+    widths += [left, min(needs[1], max(12, room - left))]
+    for row in table:
+        cells = [wrap(word, max(wide, 1), break_on_hyphens=False) or [""] for word, wide in
+                 zip(row, widths, strict=True)]  # fmt: skip
+        for parts in zip_longest(*cells, fillvalue=""):
+            yield "  ".join(part.ljust(wide) for part, wide in zip(parts, widths, strict=True)).rstrip()

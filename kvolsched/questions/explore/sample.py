@@ -1,0 +1,80 @@
+"""Samples of runs: a world in its natural order under one seed after another, which decide ties and draws.
+
+A sample counts how often runs end in a state; only an exploration can prove that a state is unreachable.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import attrs
+
+from kvolsched.api.notebook_output import DrawnAnswer
+
+from ...core.core import ClusterCore
+from ...world.simulation import Simulation
+from .expansion import Goal, Summary
+from .invariants import everybody_runs, everybody_runs_in_words, outcome
+from .report import EndState
+from .searched import SearchedObjects, property_named
+
+
+@attrs.frozen(repr=False)
+class Sample(DrawnAnswer):
+    """The end states of sampled runs with their counts."""
+
+    seeds: int
+    end_states: tuple[EndState, ...]
+    about: str = ""
+    """Whose runs: the cluster's name and its rules."""
+    goal: str = "the goal holds"
+    """What every run should reach, in words: `every pod runs`."""
+
+    @property
+    def stuck(self) -> int:
+        """The number of runs that end without the goal."""
+        return sum(end.count for end in self.end_states if not end.goal_holds)
+
+    @property
+    def reached(self) -> str:
+        """In how many runs the goal holds at the end, in words: `every pod runs in 12 of 20`."""
+        count = self.seeds - self.stuck
+        share = "none" if not count else "all" if not self.stuck else f"{count} of {self.seeds}"
+        return f"{self.goal} in {share}"
+
+    def __repr__(self) -> str:
+        lines = [f"{end.count:>4}  {end.words}" for end in self.end_states]
+        return "\n".join([f"{self.seeds} seeds; in the end {self.reached}:", *lines])
+
+
+def sample(
+    world: Simulation | ClusterCore,
+    seeds: int = 20,
+    *,
+    goal: str | Goal | None = None,
+    summary: Summary | None = None,
+    steps: int = 10_000,
+) -> Sample:
+    """Run forks of a world in their natural order to their ends, one for each seed.
+
+    Args:
+        world: a Simulation or a Cluster.
+        seeds: the number of seeds: 0, 1, 2, ...
+        goal: what every run should reach, as a function or in words; by default every pod runs.
+        summary: words for an end state.
+        steps: the most steps of a run.
+    """
+    sim = world if isinstance(world, Simulation) else world.world
+    reached, summary = everybody_runs(sim) if goal is None else property_named(goal, sim), summary or outcome
+    ends: Counter[tuple[str, bool]] = Counter()
+    for seed in range(seeds):
+        fork = sim.fork()
+        fork.seed = seed
+        for _ in fork.run(steps=steps):
+            pass
+        searched = SearchedObjects(fork)
+        ends[summary(searched), bool(reached(searched))] += 1
+    wanted = "the goal holds" if callable(goal) else f"{goal} holds" if goal else everybody_runs_in_words(sim)
+    about = f"{world.name}, rules {world.revision.name}".removeprefix(", ") if isinstance(world, ClusterCore) else ""
+    states = tuple(EndState(words, count, holds) for (words, holds), count in ends.most_common())
+    return Sample(seeds, states, about, wanted)

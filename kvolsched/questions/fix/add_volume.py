@@ -1,0 +1,120 @@
+"""Catalogue: the edit that adds a volume for a claim, reachable from one node or from all.
+
+Where a driver makes the volumes of the claim's class, one made by hand is the last thing that a user should do, so
+`search` puts such an edit behind all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from kvolsched.api import volumes
+from kvolsched.api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
+from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
+from kvolsched.api.kinds.volume import (
+    BIND_COMPLETED,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeSpec,
+    PersistentVolumeStatus,
+    VolumeNodeAffinity,
+)
+
+from .edit import Edit, ObjectChange
+from .trial_cluster import TrialCluster
+
+VOLUME_COST = 3
+CSI_OF_IN_TREE = {"kubernetes.io/aws-ebs": "ebs.csi.aws.com", "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
+                  "kubernetes.io/cinder": "cinder.csi.openstack.org", "kubernetes.io/azure-disk": "disk.csi.azure.com"}
+IN_TREE = "kubernetes.io/"
+
+
+def add_volume(
+    claim: PersistentVolumeClaim, trial: TrialCluster, node: Node | None, *, name: str = "", bind: bool = False
+) -> Iterator[Edit]:
+    """Add a volume that the claim asks for, reachable from the given node, else from every node.
+
+    Args:
+        claim: its size, access modes, mode and class are the volume's.
+        trial: the cluster that is changed.
+        node: the node that reaches the volume; None for all.
+        name: the volume's name; by default the one that the claim names, or one made of the claim's name.
+        bind: the volume is reserved for the claim, and the claim is expected to be bound to it.
+    """
+    named = bool(name or claim.spec.volume_name)
+    name = name or claim.spec.volume_name or f"{claim.metadata.name}-more"
+    if trial.get("PersistentVolume", name) is not None:
+        return
+    if not bind and not trial.is_stored(claim):
+        return  # the same volume for the claim that this one replaces says as much with fewer edits
+    driver = _driver_of(claim, trial)
+    labels = topology_labels(node, driver, trial) if node is not None and not bind else {}
+    affinity = None
+    if labels:
+        parts = tuple(Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(labels.items()))
+        term = NodeSelectorTerm(match_expressions=parts)
+        affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=(term,)))
+    source, note = _source(name, driver, on_one_node=affinity is not None)
+    selector = claim.spec.selector
+    size = claim.spec.resources.requests.get("storage", "1Gi")
+    ref = volumes.claim_ref_of(claim) if bind else None
+    if ref is not None:  # a claim that is bound already would be Lost for a volume that lacks its uid
+        ref = attrs.evolve(ref, uid=ref.uid if volumes.is_bound(claim) else "", resource_version=0)
+    volume = PersistentVolume(
+        metadata=ObjectMeta(name=name, labels=selector.match_labels if selector is not None else EMPTY),
+        spec=PersistentVolumeSpec(
+            capacity=Frozen({"storage": size}),
+            access_modes=claim.spec.access_modes or ("ReadWriteOnce",),
+            claim_ref=ref,
+            persistent_volume_reclaim_policy="Retain",
+            storage_class_name=volumes.class_of_claim(claim),
+            volume_mode=claim.spec.volume_mode,
+            node_affinity=affinity,
+            volume_attributes_class_name=claim.spec.volume_attributes_class_name,
+            rest=source,
+        ),
+    )
+    available = attrs.evolve(volume, status=PersistentVolumeStatus(phase="Available"))
+    where = f" that {node.metadata.name} reaches" if affinity is not None and node is not None else ""
+    words = f"add a volume {name} of {size}{where} for claim {claim.metadata.name}"
+    expected = [ObjectChange(volume, available)]
+    if bind:
+        reserved = evolve_parts(available, spec={"claim_ref": volumes.claim_ref_of(claim)})
+        annotations = claim.metadata.annotations.merged({BIND_COMPLETED: "yes"})
+        bound = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
+        expected = [ObjectChange(volume, reserved), ObjectChange(claim, bound)]
+    by_hand = not named and (bool(driver) or affinity is None)
+    yield Edit(words, VOLUME_COST, (ObjectChange(None, volume),), tuple(expected), note, last_resort=by_hand)
+
+
+def topology_labels(node: Node, driver: str, trial: TrialCluster) -> dict[str, str]:
+    """Return a node's labels under the topology keys of a driver, else its host name."""
+    csi_node = trial.get("CSINode", node.metadata.name)
+    registered = csi_node.driver(driver) if csi_node is not None and driver else None
+    keys = [key for key in (registered.topology_keys if registered is not None else ()) if key in node.metadata.labels]
+    return {key: node.metadata.labels[key] for key in keys or [HOSTNAME_LABEL] if key in node.metadata.labels}
+
+
+def _driver_of(claim: PersistentVolumeClaim, trial: TrialCluster) -> str:
+    """Return the CSI driver that makes the volumes of a claim's class, or ""."""
+    storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
+    if storage_class is None or not volumes.has_provisioner(storage_class):
+        return ""
+    provisioner = str(storage_class.provisioner)
+    return CSI_OF_IN_TREE.get(provisioner, "" if provisioner.startswith(IN_TREE) else provisioner)
+
+
+def _source(name: str, driver: str, *, on_one_node: bool) -> tuple[Frozen, str]:
+    """Return the source of a new volume, and what must be true of it: a driver's disk, a local disk, or a share."""
+    source: dict[str, Any]
+    if driver:
+        source = {"csi": Frozen({"driver": driver, "volumeHandle": name})}
+        return Frozen(source), f"set volumeHandle to a disk of {driver} that exists"
+    if on_one_node:
+        return Frozen({"local": Frozen({"path": f"/mnt/{name}"})}), "it must be a disk that exists: set its path"
+    source = {"nfs": Frozen({"server": "nfs.example.com", "path": f"/exports/{name}"})}
+    return Frozen(source), "it must be storage that every node reaches: set its server and path"

@@ -1,0 +1,244 @@
+"""An edit as a value: which objects change, how the change prints as a diff, and how a user makes it.
+
+Objects that Kubernetes does not let users change in place (most of a pod's spec) are deleted and created again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import unified_diff
+from typing import Any
+
+import attrs
+
+from kvolsched.api.kinds.kind import find_kind
+from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.text import manifest
+from kvolsched.core.core import USER, ClusterCore
+from kvolsched.core.results import ApplyRefused
+from kvolsched.world.apiserver import RefusedWrite, Write, key_of
+from kvolsched.world.log import Key
+
+SERVER_FIELDS = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
+
+
+@attrs.frozen
+class ObjectChange:
+    """One object before and after (None: absent); `recreate` if it must be deleted and created again."""
+
+    old: Any
+    new: Any
+    recreate: bool = False
+
+    @property
+    def key(self) -> Key:
+        """The key of the object."""
+        return key_of(self.old if self.old is not None else self.new)
+
+
+@attrs.frozen
+class Edit:
+    """One edit of the catalogue.
+
+    Args:
+        words: the edit as an imperative.
+        cost: 1 for a field that affects one pod, more for changes that affect others, most for new hardware.
+        changes: the user's changes.
+        expected: changes that components then make before the pod can be judged (a claim gets bound).
+        note: a consequence or condition of the edit.
+        last_resort: a volume made by hand, although a driver could make it; such a fix comes after all others.
+        parts: the edits that this one combines, each of which can be left out; () if it is one.
+    """
+
+    words: str
+    cost: int
+    changes: tuple[ObjectChange, ...]
+    expected: tuple[ObjectChange, ...] = ()
+    note: str = ""
+    last_resort: bool = False
+    parts: tuple[Edit, ...] = ()
+
+
+def combined(edits: Sequence[Edit]) -> Edit:
+    """Return consecutive edits as one, for cases where none of them lifts anything alone."""
+    return Edit(
+        ", and ".join(edit.words for edit in edits),
+        sum(edit.cost for edit in edits),
+        merge_changes(edits),
+        tuple(change for edit in edits for change in edit.expected),
+        "; ".join(dict.fromkeys(edit.note for edit in edits if edit.note)),
+        any(edit.last_resort for edit in edits),
+        tuple(edits),
+    )
+
+
+def merge_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
+    """Return the changes of consecutive edits, merged to one change per object."""
+    found: dict[Key, ObjectChange] = {}
+    for edit in edits:
+        for change in edit.changes:
+            first = found.get(change.key)
+            if first is None:
+                found[change.key] = change
+            else:
+                found[change.key] = ObjectChange(first.old, change.new, first.recreate or change.recreate)
+    return tuple(change for change in found.values() if change.old is not None or change.new is not None)
+
+
+def edits_without(edits: Sequence[Edit], left_out: int) -> tuple[Edit, ...]:
+    """Return consecutive edits but one; the later ones are rebased, without changes of what the one created."""
+    objects: dict[Key, Any] = {}
+
+    def rebased(changes: Iterable[ObjectChange], *, made: bool) -> Iterator[ObjectChange]:
+        for change in changes:
+            now = objects.setdefault(change.key, change.old)
+            if made and (now is not None or change.old is None):
+                objects[change.key] = _rebased(change.old, change.new, now)
+                yield ObjectChange(now, objects[change.key], change.recreate)
+
+    found = []
+    for number, edit in enumerate(edits):
+        made = number != left_out
+        changes = tuple(rebased(edit.changes, made=made))
+        expected = tuple(rebased(edit.expected, made=made))
+        if changes:
+            found.append(attrs.evolve(edit, changes=changes, expected=expected))
+    return tuple(found)
+
+
+def all_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
+    """Return the changes of consecutive edits, each followed by what components then make."""
+    return tuple(change for edit in edits for change in (*edit.changes, *edit.expected))
+
+
+def without_unneeded(edits: Sequence[Edit], suffice: Callable[[Sequence[Edit]], bool]) -> tuple[Edit, ...]:
+    """Return edits of which each is needed: those given, or their parts without what is not needed.
+
+    Args:
+        edits: edits that suffice.
+        suffice: whether fewer edits do.
+    """
+    every = [part for edit in edits for part in edit.parts or (edit,)]
+    kept, number = tuple(every), 0
+    while number < len(kept) > 1:
+        fewer = edits_without(kept, number)
+        if fewer and suffice(fewer):
+            kept, number = fewer, 0  # what an edit left out made necessary may not be so any more
+        else:
+            number += 1
+    return tuple(edits) if len(kept) == len(every) else kept
+
+
+def _rebased(old: Any, new: Any, now: Any) -> Any:
+    """Return `now` with what changed from `old` to `new`: by field, by key, and by element of a list."""
+    if old is None or now == old or type(now) is not type(new):
+        return new
+    if attrs.has(type(new)):
+        fields = ([getattr(each, field.name) for each in (old, new, now)] for field in attrs.fields(type(new)))
+        named = zip((field.name for field in attrs.fields(type(new))), fields, strict=True)
+        return attrs.evolve(now, **{name: _rebased(*values) for name, values in named if values[0] != values[1]})
+    if isinstance(new, Frozen):
+        return now.merged({key: new.get(key) for key in {*old, *new} if old.get(key) != new.get(key)})
+    if isinstance(new, tuple):
+        return (*(item for item in now if item in new or item not in old), *(item for item in new if item not in old))
+    return new
+
+
+def file_name(key: Key) -> str:
+    """Return the file that a diff names for an object: `demo/pod/web.yaml`."""
+    name = f"{find_kind(key.kind).name.lower()}/{key.name}.yaml"
+    return f"{key.namespace}/{name}" if key.namespace else name
+
+
+def manifest_diff(changes: Iterable[ObjectChange]) -> str:
+    """Return changes as a unified diff with a file per object; versions, uids and status are left out."""
+    parts: list[str] = []
+    for change in changes:
+        name = file_name(change.key)
+        before = f"a/{name}" if change.old is not None else "/dev/null"
+        after = f"b/{name}" if change.new is not None else "/dev/null"
+        if change.recreate:
+            after += "  (delete it and create it again)"
+        lines = unified_diff(_lines(change.old), _lines(change.new), before, after, lineterm="", n=2)
+        parts += lines
+    return "\n".join(parts)
+
+
+def _lines(obj: Any) -> list[str]:
+    if obj is None:
+        return []
+    plain = manifest.to_plain(obj)
+    if plain.get("kind") != "Node":
+        plain.pop("status", None)
+    else:
+        plain["status"] = {word: plain.get("status", {}).get(word) for word in ("allocatable",)}
+    plain["metadata"] = {word: value for word, value in plain["metadata"].items() if word not in SERVER_FIELDS}
+    return manifest.write(manifest.from_plain(plain)).splitlines()
+
+
+def carry_out(cluster: ClusterCore, changes: Iterable[ObjectChange]) -> None:
+    """Make changes in a cluster as its user: deletions first, pods last.
+
+    Raises:
+        ApplyRefused: the API server refuses.
+        KeyError: an object to be changed does not exist.
+    """
+    changes = tuple(changes)
+    order = {"Pod": 1}  # a new pod comes after the claims it names
+    for change in changes:
+        if change.old is not None and (change.new is None or change.recreate):
+            cluster.delete(reference(change.key))
+    for change in sorted(changes, key=lambda change: order.get(change.key.kind, 0)):
+        if change.new is None:
+            continue
+        if change.old is None or change.recreate:
+            cluster.apply(manifest.write(as_created(change.new)))
+        else:
+            _edit_in_place(cluster, change)
+
+
+def _edit_in_place(cluster: ClusterCore, change: ObjectChange) -> None:
+    """Change one object in place as the user; a node's status as its kubelet."""
+    where = reference(change.key)
+    cluster.edit(where, lambda now: _changed_parts(now, change), f"user edits {change.key.name}")
+    if change.key.kind == "Node" and change.old.status != change.new.status:
+        new = attrs.evolve(cluster[where], status=change.new.status)
+        write = Write("update_status", change.key, new, words=f"{change.key.name} reports more allocatable")
+        outcome = cluster.world.perform(USER, [write], write.words)[0]
+        if isinstance(outcome, RefusedWrite):
+            raise ApplyRefused([outcome])
+
+
+def as_created(obj: Any) -> Any:
+    """Return an object as a user creates it: without fields that the server fills in."""
+    meta = attrs.evolve(
+        obj.metadata,
+        uid="",
+        creation_timestamp=None,
+        deletion_timestamp=None,
+        resource_version=0,
+        rest=type(obj.metadata.rest)({k: v for k, v in obj.metadata.rest.items() if k not in SERVER_FIELDS}),
+    )
+    found = attrs.evolve(obj, metadata=meta)
+    if obj.kind == "Pod":
+        found = attrs.evolve(found, status=type(obj.status)())
+    return found
+
+
+def reference(key: Key) -> str:
+    """Return the reference that names an object."""
+    return f"{key.kind}/{key.namespace}/{key.name}" if key.namespace else f"{key.kind}/{key.name}"
+
+
+def _changed_parts(now: Any, change: ObjectChange) -> Any:
+    """Return the present object with the parts that a change touches."""
+    touched = {}
+    for field in attrs.fields(type(now)):
+        before, after = getattr(change.old, field.name), getattr(change.new, field.name)
+        if field.name == "metadata":
+            touched[field.name] = attrs.evolve(
+                now.metadata, labels=after.labels, annotations=after.annotations
+            )
+        elif before != after:
+            touched[field.name] = after
+    return attrs.evolve(now, **touched)

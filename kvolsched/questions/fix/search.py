@@ -1,0 +1,178 @@
+"""Searches the nearest fixes: tries every edit of the catalogue alone, then combinations of two and three.
+
+The search is a beam search: edits after which fewer demands fail on the nearest node are continued, cheapest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import attrs
+
+from kvolsched.api.kinds.node import Node
+from kvolsched.questions.why.demands import Demand
+
+from . import claims, nodes, pods, topology_keys
+from .edit import Edit, all_changes, merge_changes, without_unneeded
+from .trial_cluster import Failures, TrialCluster, failures_of
+
+EditGenerator = Callable[[Demand, TrialCluster, Sequence[Node]], Iterator[Edit]]
+MAX_FIXES = 8
+MAX_EDITS = 3  # in one fix
+SMALL_CLUSTER = 200  # nodes; in a larger cluster the search ends with the first fixes
+BEAM_WIDTH = 6  # combinations that are continued at each depth
+
+CATALOGUE: Mapping[str, tuple[EditGenerator, ...]] = {
+    "request": (pods.lower_request, nodes.make_room, nodes.raise_allocatable),
+    "node selector": (pods.change_node_selector, nodes.label_node),
+    "node affinity": (pods.drop_node_affinity, nodes.label_node),
+    "node name": (pods.drop_node_name,),
+    "taint": (pods.tolerate, nodes.untaint, nodes.uncordon),
+    "cordon": (nodes.uncordon,),
+    "port": (pods.drop_host_port, nodes.make_room),
+    "claim": (
+        claims.serve_claims,
+        claims.serve_claims_together,
+        claims.replace_claims,
+        nodes.make_room,
+        nodes.raise_attach_limit,
+    ),
+    "volume": (nodes.make_room, nodes.raise_attach_limit),
+    "spread": (pods.loosen_spread, topology_keys.add_topology_key, nodes.make_room),
+    "affinity": (pods.drop_pod_affinity_term, topology_keys.add_topology_key),
+    "anti-affinity": (pods.drop_pod_affinity_term, nodes.make_room),
+    "objection": (nodes.make_room,),
+    "reason": (nodes.make_room,),
+}
+ANY_NODE = Demand("", "node", "", "there is no other node")
+
+
+@attrs.frozen
+class FoundFix:
+    """Edits after which the pod fits, and on which nodes."""
+
+    edits: tuple[Edit, ...]
+    nodes: tuple[str, ...]
+
+    @property
+    def cost(self) -> tuple[bool, int, int]:
+        """Whether it is a last resort, the sum of the edits' costs, and the number of changed objects."""
+        resort = any(edit.last_resort for edit in self.edits)
+        return resort, sum(edit.cost for edit in self.edits), len(merge_changes(self.edits))
+
+    @property
+    def order(self) -> tuple[bool, int, int, tuple[str, ...]]:
+        """What sorts fixes: cheapest first, then by words."""
+        return (*self.cost, tuple(edit.words for edit in self.edits))
+
+    def is_part_of(self, other: FoundFix) -> bool:
+        """Say whether another fix makes the edits of this one, too."""
+        if {edit.words for edit in self.edits} <= {edit.words for edit in other.edits}:
+            return True
+        return set(merge_changes(self.edits)) <= set(merge_changes(other.edits))
+
+
+@attrs.frozen
+class SearchResult:
+    """The fixes that a search found, cheapest first, and the demands that no single edit lifts."""
+
+    found: tuple[FoundFix, ...]
+    unmet: tuple[Demand, ...]
+
+
+def search(trial: TrialCluster) -> SearchResult:
+    """Return the nearest fixes of a pod that fits no node."""
+    found: list[FoundFix] = []
+    unmet: tuple[Demand, ...] = ()
+    beam: list[tuple[Edit, ...]] = [()]
+    for _ in range(MAX_EDITS):
+        candidates: list[tuple[int, int, int, tuple[Edit, ...]]] = []
+        for edits in beam:
+            with trial.with_changes(all_changes(edits)):
+                state = failures_of(trial, trial.judge())
+                met = set()
+                for number, (demand, edit) in enumerate(_candidates(trial, state)):
+                    with trial.with_changes((*edit.changes, *edit.expected)):
+                        after = trial.judge()
+                        if after.any_feasible and not after.error:
+                            found.append(FoundFix((*edits, edit), after.feasible))
+                            met.add(demand.sort)
+                            continue
+                        left = failures_of(trial, after)
+                    lifted = left.fewest_on_node < state.fewest_on_node or _fails_on_fewer_nodes(demand, state, left)
+                    if lifted:
+                        met.add(demand.sort)
+                    if lifted or demand.sort == "before filtering":  # each of several claims may need an edit
+                        cost = sum(earlier.cost for earlier in edits) + edit.cost
+                        candidates.append((left.fewest_on_node, cost, number, (*edits, edit)))
+                if not edits:
+                    tried = {demand for _, failed in state.nearest for demand in failed}
+                    unmet = tuple(demand for demand in state.demands if demand in tried and demand.sort not in met)
+        good = sum(not fix.cost[0] for fix in found)
+        if good >= (MAX_FIXES if trial.seen.size <= SMALL_CLUSTER else 1):
+            break
+        beam = [edits for *_, edits in sorted(candidates, key=lambda candidate: candidate[:3])[:BEAM_WIDTH]]
+    return SearchResult(_cheapest_fixes(found, trial), unmet)
+
+
+def _fails_on_fewer_nodes(demand: Demand, before: Failures, after: Failures) -> bool:
+    """Say whether a demand fails on fewer nodes than before, or no more."""
+    left = [other.nodes for other in after.demands if other.words == demand.words]
+    return demand in before.demands and (not left or left[0] < demand.nodes)
+
+
+def _candidates(trial: TrialCluster, state: Failures) -> Iterator[tuple[Demand, Edit]]:
+    """Yield each edit that may lift a demand of a near node, with the demand; equal edits once."""
+    near = [node for node, _ in state.nearest]
+    yielded: set[str] = set()
+
+    def once(demand: Demand, edits: Iterator[Edit]) -> Iterator[tuple[Demand, Edit]]:
+        for edit in list(edits):
+            if edit.words not in yielded:
+                yielded.add(edit.words)
+                yield demand, edit
+
+    for demand in state.demands:
+        if demand.sort == "before filtering":
+            everywhere = trial.seen.all_nodes()[:1]
+            yield from once(demand, claims.mend_rejection_before_filtering(trial))
+            yield from once(demand, pods.drop_node_affinity(demand, trial, near))
+            yield from once(demand, nodes.make_room(attrs.evolve(demand, sort="claim"), trial, everywhere))
+            return
+        where = [node for node, failed in state.nearest if demand in failed]
+        for entry in CATALOGUE.get(demand.sort, ()) if where else ():
+            yield from once(demand, entry(demand, trial, where))
+    if state.demands:
+        yield from once(ANY_NODE, nodes.add_node(trial, near))
+
+
+def _cheapest_fixes(found: Sequence[FoundFix], trial: TrialCluster) -> tuple[FoundFix, ...]:
+    """Return the cheapest fixes, without edits that are not needed."""
+    kept: tuple[FoundFix, ...] = ()
+    for fix in sorted(found, key=lambda fix: fix.order):
+        if any(other.is_part_of(fix) for other in kept):
+            continue
+        kept = distinct((*kept, _without_unneeded_edits(fix, trial)))
+        if len(kept) == MAX_FIXES:
+            break
+    return kept
+
+
+def distinct(fixes: Iterable[FoundFix]) -> tuple[FoundFix, ...]:
+    """Return fixes in their order, cheapest first, without those that add an edit to another fix."""
+    kept: list[FoundFix] = []
+    for fix in sorted(fixes, key=lambda fix: fix.order):
+        if not any(other.is_part_of(fix) for other in kept):
+            kept.append(fix)
+    return tuple(kept)
+
+
+def _without_unneeded_edits(fix: FoundFix, trial: TrialCluster) -> FoundFix:
+    """Return a fix without edits but for which the pod fits a node as well."""
+    def fitting(edits: Sequence[Edit]) -> tuple[str, ...]:
+        with trial.with_changes(all_changes(edits)):
+            judgement = trial.judge()
+            return () if judgement.error else judgement.feasible
+
+    needed = without_unneeded(fix.edits, lambda edits: bool(fitting(edits)))
+    return fix if needed == fix.edits else FoundFix(needed, fitting(needed))

@@ -1,0 +1,100 @@
+"""Catalogue: edits that give a node the topology label that it lacks: for a spread, an affinity, a class or a volume.
+
+A node that lacks the key lies in no domain, so it is rejected whatever room it has. The value that is proposed is one
+that other nodes, the class or the volume have; only a node that is really there should carry it, which each edit notes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kvolsched.api import volumes
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
+from kvolsched.api.kinds.volume import PersistentVolumeClaim
+from kvolsched.questions.why.demands import Demand
+from kvolsched.scheduler.columns.storage_capacities import reaches
+
+from . import nodes as node_edits
+from .edit import Edit
+from .trial_cluster import TrialCluster
+
+MAX_VALUES = 6  # domains that are tried for one node
+MAX_VOLUMES = 8  # volumes of a class whose labels are tried
+
+
+def add_topology_key(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
+    """Label a near node with the topology key of a constraint: with a domain that helps, else with a new one."""
+    key = demand.about
+    for node in near:
+        if key in node.metadata.labels:
+            continue
+        before = node_edits.rejection_count(trial.judge(), demand)
+        for value in _values(key, node, trial):
+            for edit in node_edits.set_labels(node, {key: value}, _note(node, key, value)):
+                with trial.with_changes(edit.changes):
+                    helps = node_edits.rejection_count(trial.judge(), demand) < before
+                if helps:
+                    yield edit
+                    break
+            else:
+                continue
+            break
+
+
+def add_topology_of_claim(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
+    """Label a near node with what a claim's class, its published capacity or a free volume asks for, if it lacks that.
+
+    A node that has the key with another value lies elsewhere: no edit changes it.
+    """
+    for node in near:
+        for wanted, note in _wanted_labels(claim, trial, node):
+            if wanted and not wanted.keys() & node.metadata.labels.keys() and "" not in wanted.values():
+                yield from node_edits.set_labels(node, wanted, note)
+
+
+def _values(key: str, node: Node, trial: TrialCluster) -> list[str]:
+    """Return values for a key: those of other nodes, rarest first, then one that no node has."""
+    if key == HOSTNAME_LABEL:
+        return [node.metadata.name]
+    found = Counter(
+        other.metadata.labels[key] for other in trial.seen.all_nodes() if key in other.metadata.labels
+    )
+    known = sorted(found, key=lambda value: (found[value], value))[:MAX_VALUES]
+    short = key.rpartition("/")[2] or "domain"
+    new = next(name for number in range(1, len(found) + 2) if (name := f"{short}-{number}") not in found)
+    return [*known, new]
+
+
+def _wanted_labels(
+    claim: PersistentVolumeClaim, trial: TrialCluster, node: Node
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield labels with which a node would be allowed by the class, get capacity, or reach a volume; and a note."""
+    name = node.metadata.name
+    storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
+    if storage_class is not None and not volumes.topology_allows(storage_class, node):
+        for term in storage_class.allowed_topologies:
+            asked = {part.key: part.values[0] for part in term.match_label_expressions if part.values}
+            wanted = {key: value for key, value in asked.items() if node.metadata.labels.get(key) != value}
+            yield wanted, f"only if {name} is in that domain, and the driver reaches it there"
+    for pool in trial.seen.storage_capacities.of_class(volumes.class_of_claim(claim)):
+        if pool.node_topology is not None and not reaches(pool, node) and not pool.node_topology.match_expressions:
+            labels = pool.node_topology.match_labels
+            wanted = {key: value for key, value in labels.items() if node.metadata.labels.get(key) != value}
+            yield wanted, f"only if {name} is in that domain: the driver reports this label when it starts on a node"
+    free = (volume for volume in trial.seen.volumes_of_class(volumes.class_of_claim(claim))
+            if volumes.suits(claim, volume) and not volumes.volume_fits_node(volume, node)
+            and volumes.capacity(volume) >= volumes.requested(claim))  # fmt: skip
+    for volume, _ in zip(free, range(MAX_VOLUMES), strict=False):
+        affinity = volume.spec.node_affinity
+        wanted = node_edits.labels_matching(affinity.required if affinity is not None else None, node)
+        yield wanted, f"only if {name} can attach {volume.metadata.name}"
+
+
+def _note(node: Node, key: str, value: str) -> str:
+    """Return what must be true of a node that gets a topology label."""
+    if key == HOSTNAME_LABEL:
+        return ""
+    return f"only if {node.metadata.name} is in {key.rpartition('/')[2]} {value}"
+

@@ -1,0 +1,104 @@
+"""The cluster that edits are tried on: objects and their snapshot, changed for one trial and restored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.questions.why.demands import Demand, demands, group_nodes_by_demands, node_with_most_left
+from kvolsched.scheduler.columns.kept_snapshot import KeptSnapshot
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.judgement import Judgement, judge
+from kvolsched.scheduler.framework.profile import Profile
+from kvolsched.world.apiserver import key_of
+from kvolsched.world.log import Key
+
+from .edit import ObjectChange
+
+MAX_NEAR_NODES = 3  # nodes on which edits of nodes are tried
+
+
+class TrialCluster:
+    """A pending pod, all objects and their snapshot. Mutable: `with_changes` changes it for the length of a block."""
+
+    def __init__(self, objects: Mapping[Key, Any], pod: Key, profile: Profile,
+                 kept: KeptSnapshot | None = None) -> None:
+        self.objects = {key: obj for key, obj in objects.items() if not isinstance(obj, Frozen)}
+        self.stored = frozenset(self.objects)
+        self.key = pod
+        self.profile = profile
+        self.seen: Snapshot = (kept or KeptSnapshot()).of(objects).copied()
+
+    @property
+    def pod(self) -> Pod:
+        """The pod with the changes of this trial."""
+        pod: Pod = self.objects[self.key]
+        return pod
+
+    def of_kind(self, kind: str) -> list[Any]:
+        """Return the objects of a kind, sorted by key."""
+        return [obj for key, obj in sorted(self.objects.items()) if key.kind == kind]
+
+    def get(self, kind: str, name: str, namespace: str = "") -> Any:
+        """Return an object, or None if it does not exist."""
+        return self.objects.get(Key(kind, namespace, name))
+
+    def is_stored(self, obj: Any) -> bool:
+        """Whether the cluster has this object; one that an earlier edit of the fix creates is not stored yet."""
+        return key_of(obj) in self.stored
+
+    @contextmanager
+    def with_changes(self, changes: Iterable[ObjectChange]) -> Iterator[None]:
+        """Make changes for the length of a `with` block."""
+        previous: list[tuple[Key, Any]] = []
+        try:
+            for change in changes:
+                key = change.key
+                previous.append((key, self.objects.get(key)))
+                self._put(key, change.new)
+            yield
+        finally:
+            for key, old in reversed(previous):
+                self._put(key, old)
+
+    def _put(self, key: Key, new: Any) -> None:
+        old = self.objects.get(key)
+        if new is None:
+            self.objects.pop(key, None)
+        else:
+            self.objects[key] = new
+        if key.kind in self.seen.follows and (old is not None or new is not None):
+            self.seen.apply(key, old, new)
+
+    def judge(self) -> Judgement:
+        """Judge the pod on the changed objects."""
+        return judge(self.pod, self.seen, self.profile)
+
+
+@attrs.frozen
+class Failures:
+    """The demands of the pod that fail in one trial, and the nearest nodes: those on which the fewest fail."""
+
+    demands: tuple[Demand, ...]
+    nearest: tuple[tuple[Node, tuple[Demand, ...]], ...]
+    fewest_on_node: int
+
+
+def failures_of(trial: TrialCluster, judgement: Judgement) -> Failures:
+    """Return the failing demands and the nearest nodes: one node, with most room left, of each nearest group."""
+    found = demands(judgement)
+    groups = sorted(group_nodes_by_demands(found, judgement.nodes), key=lambda group: (len(group.failing), group.nodes))
+    near: list[tuple[Node, tuple[Demand, ...]]] = []
+    for group in groups[:MAX_NEAR_NODES]:
+        short = [found[index].about for index in group.failing if found[index].sort == "request"]
+        name = node_with_most_left(judgement, short[0], group.nodes) if short else group.nodes[0]
+        node = trial.seen.node(name)
+        if node is not None:
+            near.append((node, tuple(found[index] for index in group.failing)))
+    return Failures(found, tuple(near), len(groups[0].failing) if groups else 0)

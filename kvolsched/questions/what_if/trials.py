@@ -1,0 +1,261 @@
+"""Trials: fields get other values on a fork, as `kubectl patch` gives them, and the fork runs to its end.
+
+Equal values give equal runs, so each combination runs once. A run can be made in parts, so that whoever shows it stays
+answerable; what the API server refuses is an outcome like any other, in its words.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from ...controllers import kubelet
+from ...core.acts import ClusterActs
+from ...core.results import ApplyRefused
+from ...world.log import Key
+from .paths import FieldPath, find_field, merge_patch
+
+AnyCluster = TypeVar("AnyCluster", bound=ClusterActs)
+Positions = tuple[int, ...]  # for each field the number of its value
+
+MAX_VALUES = 24
+"""Values of one field; a longer range is thinned."""
+MAX_SECONDS, MAX_STEPS = 3_600.0, 20_000
+"""Where a run without end stops: simulated seconds, steps."""
+KEPT_CLUSTERS = 64
+WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "DaemonSet")
+
+
+@attrs.frozen
+class VariedField:
+    """A field, and the values that are tried.
+
+    Args:
+        path: the field.
+        label: its short name: "maxSkew".
+        values: what is tried, in order.
+        start: the number of the present value, or of the one that is shown first.
+    """
+
+    path: FieldPath
+    label: str
+    values: tuple[Any, ...]
+    start: int
+
+
+@attrs.frozen
+class TrialOutcome:
+    """How a trial ended: pods that run, of all; why the API server refused the edit; why it stopped before its end.
+
+    If all fields are of one workload, its pods are counted; `others` has the same two numbers of the other pods.
+    """
+
+    running: int
+    pods: int
+    refused: str = ""
+    unfinished: str = ""
+    others: tuple[int, int] = (0, 0)
+
+    @property
+    def good(self) -> bool:
+        """Whether every pod that is counted runs."""
+        return not self.refused and self.running == self.pods
+
+
+def varied_fields(cluster: ClusterActs, paths: Mapping[str, Any]) -> tuple[VariedField, ...]:
+    """Return fields with the values to try.
+
+    Args:
+        cluster: where the fields are found.
+        paths: path -> `(1, 12)` or `(0, 100, 10)` for a range with both ends, `bool`, or a list of values.
+
+    Raises:
+        KeyError: a path names no object.
+        ValueError: a path names no field, or its values are in none of these forms.
+    """
+    if not paths:
+        raise ValueError("vary at least one field: c.whatif('skew', **{'deploy/web:spec.replicas': (1, 12)})")
+    fields = [find_field(cluster, text) for text in paths]
+    labels = _labels(fields)
+    found = []
+    for field, label, wanted in zip(fields, labels, paths.values(), strict=True):
+        values = _values(field.text, wanted)
+        found.append(VariedField(field, label, values, _start(field.value, values)))
+    return tuple(found)
+
+
+def _labels(fields: Sequence[FieldPath]) -> list[str]:
+    """Return the last name of each path, with names before it, or the object, where two are equal."""
+    names = [[str(step) for step in field.steps if isinstance(step, str)] for field in fields]
+    for depth in (1, 2):
+        labels = [" ".join(steps[-depth:]) for steps in names]
+        if len(set(labels)) == len(labels):
+            return labels
+    return [f"{field.reference.rpartition('/')[2]} {steps[-1]}" for field, steps in zip(fields, names, strict=True)]
+
+
+def _values(text: str, wanted: Any) -> tuple[Any, ...]:
+    match wanted:
+        case type() if wanted is bool:
+            return (False, True)
+        case (int(first), int(last)) if isinstance(wanted, tuple) and first < last:
+            step = -(-(last - first) // (MAX_VALUES - 1))
+            return tuple(range(first, last + 1, step))
+        case (int(first), int(last), int(step)) if isinstance(wanted, tuple) and first < last and step > 0:
+            wanted = list(range(first, last + 1, step))
+    if not isinstance(wanted, list) or not wanted or len(wanted) > MAX_VALUES:
+        raise ValueError(f"{text}: {wanted!r} are no values; write (1, 12) for a range with both ends, bool, or a list "
+                         f"of at most {MAX_VALUES} values")  # fmt: skip
+    return tuple(wanted)
+
+
+def _start(present: Any, values: Sequence[Any]) -> int:
+    """Return the number of the present value; of another number the nearest one, else 0."""
+    same = [number for number, value in enumerate(values) if value == present and type(value) is type(present)]
+    same += [number for number, value in enumerate(values) if str(value) == str(present)]
+    if same:
+        return same[0]
+    if type(present) is int and all(type(value) is int for value in values):
+        return min(range(len(values)), key=lambda number: abs(values[number] - present))
+    return 0
+
+
+class Trial(Generic[AnyCluster]):
+    """One fork with edited fields, on its way to its end. Mutable."""
+
+    def __init__(self, cluster: AnyCluster, refused: str = "", workload: Key | None = None) -> None:
+        self.cluster, self.workload = cluster, workload
+        self.until = cluster.now + MAX_SECONDS
+        self.steps = 0
+        self.refused, self.unfinished = refused, ""
+        self.is_done = bool(refused)
+
+    def advance(self, steps: int) -> bool:
+        """Run some more steps, and say whether the end is reached."""
+        if not self.is_done:
+            taken = len(self.cluster.run(steps=steps, seconds=max(0.0, self.until - self.cluster.now)))
+            self.steps += taken
+            self.is_done = taken < steps or self.steps >= MAX_STEPS
+            if self.cluster.now > self.until:
+                self.unfinished = f"not idle after {MAX_SECONDS:g} s"
+            elif self.steps >= MAX_STEPS:
+                self.unfinished = f"not idle after {MAX_STEPS} steps"
+        return self.is_done
+
+    @property
+    def outcome(self) -> TrialOutcome:
+        """What came of it so far."""
+        (running, pods), others = count_running(self.cluster, self.workload)
+        return TrialOutcome(running, pods, self.refused, self.unfinished, others)
+
+
+class Trials(Generic[AnyCluster]):
+    """All trials of one cluster: one for each combination of values. Mutable: it keeps what was run.
+
+    Args:
+        cluster: where every trial begins; it never moves.
+        fields: what is varied.
+    """
+
+    def __init__(self, cluster: AnyCluster, fields: Sequence[VariedField]) -> None:
+        self.origin = cluster.fork(cluster.name)
+        self.fields = tuple(fields)
+        keys = {self.origin.find_key(field.path.reference) for field in fields}
+        self.workload = next((key for key in keys if len(keys) == 1 and key.kind in WORKLOADS), None)
+        self.start: Positions = tuple(field.start for field in fields)
+        self.outcomes: dict[Positions, TrialOutcome] = {}
+        self._trials: OrderedDict[Positions, Trial[AnyCluster]] = OrderedDict()
+
+    def trial(self, positions: Positions) -> Trial[AnyCluster]:
+        """Return the trial of these values: begun, under way or at its end."""
+        found = self._trials.get(positions)
+        if found is None:
+            found = self._trials[positions] = self._begin(positions)
+            while len(self._trials) > KEPT_CLUSTERS:
+                self._trials.popitem(last=False)
+        self._trials.move_to_end(positions)
+        return found
+
+    def advance(self, positions: Positions, steps: int) -> bool:
+        """Run the trial of these values some more steps, and say whether its outcome is known."""
+        if positions in self.outcomes:
+            return True
+        trial = self.trial(positions)
+        if trial.advance(steps):
+            self.outcomes[positions] = trial.outcome
+        return trial.is_done
+
+    def finish(self, positions: Positions) -> Trial[AnyCluster]:
+        """Run the trial of these values to its end and return it."""
+        trial = self.trial(positions)
+        while not trial.advance(MAX_STEPS):
+            pass
+        self.outcomes[positions] = trial.outcome
+        return trial
+
+    def line(self, positions: Positions, field: int) -> list[Positions]:
+        """Return the positions in which one field has each of its values and the others stay."""
+        numbers = range(len(self.fields[field].values))
+        return [(*positions[:field], number, *positions[field + 1 :]) for number in numbers]
+
+    def outward(self, positions: Positions) -> list[Positions]:
+        """Return the positions that differ from these in one field, nearest first."""
+        near = [
+            (abs(other[field] - positions[field]), field, other)
+            for field in range(len(self.fields))
+            for other in self.line(positions, field)
+            if other != positions
+        ]
+        return [other for _, _, other in sorted(near)]
+
+    def _begin(self, positions: Positions) -> Trial[AnyCluster]:
+        chosen = [field.values[number] for field, number in zip(self.fields, positions, strict=True)]
+        words = ", ".join(f"{field.label} {shown(value)}" for field, value in zip(self.fields, chosen, strict=True))
+        fork = self.origin.fork(f"{self.origin.name}: {words}".removeprefix(": "))
+        edits: dict[tuple[str, str], dict[FieldPath, Any]] = {}
+        for field, value in zip(self.fields, chosen, strict=True):
+            if value != field.path.value and not (value is False and field.path.value is None):
+                edits.setdefault((field.path.reference, field.path.subresource), {})[field.path] = value
+        try:
+            for (reference, subresource), values in edits.items():
+                fork.patch(reference, merge_patch(fork, values), subresource=subresource)
+        except ApplyRefused as refused:
+            return Trial(fork, "\n".join(refused.lines), self.workload)
+        return Trial(fork, workload=self.workload)
+
+
+def shown(value: Any) -> str:
+    """Return a value as a manifest writes it: `true`, `–` for a field that is removed."""
+    if value is None:
+        return "–"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def count_running(cluster: ClusterActs, workload: Key | None = None) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return how many pods run or have succeeded (in a world without kubelet: have a node), of how many.
+
+    Counts the pods of a workload, and then the others; without a workload every pod is counted.
+    """
+    has_kubelet = kubelet.NAME in cluster.world.processes
+    done = ("Running", "Succeeded") if has_kubelet else ("Succeeded",)
+    uids = _owners(cluster, workload)
+    counts = [0, 0, 0, 0]
+    for pod in cluster.objects("pods"):
+        owner = pod.metadata.controller
+        other = 2 * (workload is not None and (owner is None or owner.uid not in uids))
+        counts[other] += pod.status.phase in done or (not has_kubelet and bool(pod.spec.node_name))
+        counts[other + 1] += 1
+    return (counts[0], counts[1]), (counts[2], counts[3])
+
+
+def _owners(cluster: ClusterActs, workload: Key | None) -> set[str]:
+    """Return the uids of a workload and of its ReplicaSets."""
+    found = cluster.world.log.objects.get(workload) if workload is not None else None
+    if found is None:
+        return set()
+    uid = found.metadata.uid
+    sets = (each.metadata for each in cluster.objects("replicasets"))
+    return {uid, *(each.uid for each in sets if each.controller is not None and each.controller.uid == uid)}

@@ -1,0 +1,127 @@
+"""Which pending pods are judged alike: all that a verdict can depend on, without the names that only one pod has.
+
+Replicas differ in their labels that no selector reads, the volume of their token, their hostname, and the names of
+their claims. Claims count as alike while they are unbound, nobody else uses them, and no volume is reserved for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import attrs
+
+from ...api.kinds.meta import Frozen
+from ...api.kinds.pod import Container, Pod, PodAffinityTerm, PodSpec
+from ...api.kinds.pod_volume import Volume
+from ...api.kinds.selector import LabelSelector
+from ...api.volumes import is_bound
+from ...scheduler.columns.exclusive_use import claim_resource
+from ...scheduler.columns.snapshot import Snapshot
+from ...scheduler.framework.profile import Profile
+from ...world.log import Key
+
+TOKEN = "kube-api-access-"  # noqa: S105 - begins the name of the volume that holds a pod's token
+OF_ONE_POD = frozenset({"hostname", "subdomain"})  # unmodelled fields of a spec that no plugin reads
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+SHIPPED = "kvolsched.scheduler.plugins."
+
+
+def what_decides(pod: Pod, said: str, seen: Snapshot, profile: Profile) -> Hashable | None:
+    """Return what decides on a pod: pods for which it is equal get equal verdicts. None: the pod is judged by itself.
+
+    Args:
+        pod: a pod without a node.
+        said: what the cluster itself says of it.
+        seen: what the scheduler sees.
+        profile: the scheduler's plugins; of those of a reader nobody knows what they read.
+    """
+    spec, namespace = pod.spec, pod.metadata.namespace
+    if pod.status.nominated_node_name or any(volume.ephemeral is not None for volume in spec.volumes):
+        return None
+    names = list(dict.fromkeys(pod.claim_names()))
+    if not all(type(each.plugin).__module__.startswith(SHIPPED) for each in profile.plugins):
+        return None if names else (namespace, pod.metadata.labels, spec, said)
+    claims = []
+    for name in names:
+        claim = _what_decides_on_claim(namespace, name, seen)
+        if claim is None:
+            return None
+        claims.append(claim)
+        said = said.replace(f'"{name}"', '""')
+    read = frozenset((*_keys_of_placed(seen), *_keys_of_pod(spec)))
+    labels = Frozen({key: value for key, value in pod.metadata.labels.items() if key in read})
+    order = tuple(sorted(range(len(names)), key=names.__getitem__))
+    selectors = seen.owner_selectors.selectors(pod)
+    return namespace, labels, _without_names(spec), said, tuple(claims), order, selectors
+
+
+def _what_decides_on_claim(namespace: str, name: str, seen: Snapshot) -> Hashable | None:
+    """Return what of an unbound claim decides, or of a missing one; None for a claim that is not like others."""
+    key = Key("PersistentVolumeClaim", namespace, name)
+    if seen.exclusive_use.users(claim_resource(namespace, name)) or seen.free_volumes.claimed_for(key):
+        return None
+    claim = seen.claim(namespace, name)
+    if claim is None:
+        return "missing"
+    if claim.spec.volume_name or is_bound(claim):
+        return None
+    meta = claim.metadata
+    annotations = Frozen({key: value for key, value in meta.annotations.items() if key != LAST_APPLIED})
+    return claim.spec, annotations, meta.deletion_timestamp is None, claim.status
+
+
+def _keys_of_placed(seen: Snapshot) -> Iterator[str]:
+    """Yield the label keys that anti-affinity of placed pods reads of a new pod."""
+    for term, _ in seen.pod_counts.anti_affinity_terms():
+        yield from _keys(term.label_selector)
+
+
+@lru_cache(maxsize=1 << 10)
+def _keys_of_pod(spec: PodSpec) -> frozenset[str]:
+    """Return the label keys by which a pod's own constraints and terms select pods, perhaps itself."""
+    keys: set[str] = set()
+    for constraint in spec.topology_spread_constraints:
+        keys.update((*_keys(constraint.label_selector), *constraint.match_label_keys))
+    affinity = spec.affinity
+    for side in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
+        for term in _terms(side):
+            keys.update((*_keys(term.label_selector), *term.match_label_keys, *term.mismatch_label_keys))
+    return frozenset(keys)
+
+
+def _terms(side: Any) -> Iterable[PodAffinityTerm]:
+    return () if side is None else (*side.required, *(each.pod_affinity_term for each in side.preferred))
+
+
+def _keys(selector: LabelSelector | None) -> Iterator[str]:
+    if selector is not None:
+        yield from selector.match_labels
+        yield from (expression.key for expression in selector.match_expressions)
+
+
+def _without_names(spec: PodSpec) -> PodSpec:
+    """Return a spec without what only one of several replicas has and no plugin reads."""
+    return attrs.evolve(
+        spec,
+        volumes=tuple(map(_without_claim, (each for each in spec.volumes if not each.name.startswith(TOKEN)))),
+        containers=tuple(map(_without_mounts, spec.containers)),
+        init_containers=tuple(map(_without_mounts, spec.init_containers)),
+        rest=_without(spec.rest, OF_ONE_POD),
+    )
+
+
+def _without_claim(volume: Volume) -> Volume:
+    source = volume.persistent_volume_claim
+    if source is None:
+        return volume
+    return attrs.evolve(volume, persistent_volume_claim=attrs.evolve(source, claim_name=""))
+
+
+def _without_mounts(container: Container) -> Container:
+    return attrs.evolve(container, rest=_without(container.rest, frozenset({"volumeMounts"})))
+
+
+def _without(fields: Frozen, names: frozenset[str]) -> Frozen:
+    return fields if names.isdisjoint(fields) else Frozen({k: v for k, v in fields.items() if k not in names})

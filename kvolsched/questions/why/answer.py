@@ -1,0 +1,293 @@
+"""The values that `why` answers with, and how they read as text; nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import attrs
+
+from kvolsched.api.notebook_output import DrawnAnswer
+from kvolsched.core.results import LINE_WIDTH, hanging_indent
+
+MAX_NODE_NAMES = 4  # named nodes of a group
+MAX_GROUPS = 8  # listed groups of nodes
+MAX_NAME_WIDTH = 32  # characters of the column of node names
+
+
+@attrs.frozen
+class FailureRow:
+    """Nodes that one plugin rejects first for equal reasons, with both sides of the comparison."""
+
+    nodes: tuple[str, ...]
+    plugin: str
+    reasons: tuple[str, ...]
+    clause: str
+    example: str = ""
+
+    @property
+    def names(self) -> str:
+        """The nodes' names, the first few of many."""
+        return node_names_text(self.nodes)
+
+
+@attrs.frozen
+class Holding:
+    """A resource that a node is short of: the pods that hold it with their amounts, largest first, and `more` pods."""
+
+    node: str
+    resource: str
+    asked: str
+    total: str
+    free: str
+    pods: tuple[tuple[str, str], ...]
+    more: int = 0
+
+    def __str__(self) -> str:
+        holders = ", ".join(f"{pod} {amount}" for pod, amount in self.pods) or "no pod"
+        more = f" and {self.more} more" if self.more else ""
+        left = f"{self.node} has {self.free} of {self.total} {self.resource} left, the pod asks for {self.asked}"
+        return f"{left}; held by {holders}{more}"
+
+
+@attrs.frozen
+class DemandRow:
+    """A demand of the pod that fails on some nodes: what is lacking, on how many nodes, and details.
+
+    `sort` and `about` name the clause, `number` which of several it is; see `why.demands.Demand`.
+
+    Args:
+        title: what is lacking in a few words.
+        kind: the title without the names of the pod's own objects.
+        alone: the nodes on which no other demand fails.
+    """
+
+    plugin: str
+    sort: str
+    about: str
+    words: str
+    nodes: int
+    number: int = 0
+    details: tuple[str, ...] = ()
+    title: str = ""
+    kind: str = ""
+    alone: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class SentenceClause:
+    """A clause of kube-scheduler's sentence: its number, its words, and how many nodes it counts for which reason."""
+
+    number: int
+    text: str
+    count: int
+    reason: str
+    preemption: bool = False
+
+
+@attrs.frozen
+class Cell:
+    """How one demand fares on nodes that are judged alike: both sides of the comparison in a few words.
+
+    Args:
+        verdict: `passes`; `first`: its plugin rejects first, so the sentence counts it; `also`: it fails, too.
+        sides: the comparison, as `20Gi > 15Gi`; of many nodes a range.
+        about: what the right side is of.
+        asked, found: the amounts, if the comparison has amounts.
+        clauses: the numbers of the clauses that count it.
+        evidence: the comparison in the plugin's words.
+    """
+
+    verdict: str
+    sides: str = ""
+    about: str = ""
+    asked: int | None = None
+    found: int | None = None
+    clauses: tuple[int, ...] = ()
+    evidence: str = ""
+
+
+@attrs.frozen
+class AlikeNodes:
+    """Nodes that are judged alike: the same demands fail, and the same clauses count them.
+
+    Args:
+        nodes: their names, sorted.
+        zones: their zones.
+        first: the plugin that rejects them first.
+        resolvable: whether removing pods could help there.
+        clauses: the numbers of the clauses that count them.
+        preemption: the numbers of the preemption clauses that count them, that of most nodes first.
+        cells: one for each demand: those of the minimal set, then the others.
+    """
+
+    nodes: tuple[str, ...]
+    zones: tuple[str, ...]
+    first: str
+    resolvable: bool
+    clauses: tuple[int, ...]
+    preemption: tuple[int, ...]
+    cells: tuple[Cell, ...]
+
+
+@attrs.frozen(repr=False)
+class Why(DrawnAnswer):
+    """Why a pod has no node: a headline, the demands that exclude every node, and both sides of each comparison.
+
+    Args:
+        pod: `namespace/name`.
+        state: `unschedulable`, `fits`, `gated`, `waiting`, `bound`, `ended`, `leaving` or `not ours`.
+        headline: the answer in one sentence.
+        demands: a minimal unsatisfiable core: on every node one of these demands fails, and none is superfluous.
+        also: other demands that fail on some nodes.
+        rows: the first failing clause per node, grouped.
+        holdings: the pods that hold the short resources of the nearest nodes.
+        sentence: the event as kube-scheduler writes it.
+        notes: how to read that sentence, and other hints.
+        missing: what the answer cannot tell, since the dump lacks a kind.
+        clauses: the sentence's clauses.
+        groups: nodes that are judged alike, in the order of the clauses, with a cell for each demand.
+        fits: the nodes that would take the pod.
+        asked_for: the workload that was asked for, and which of its pods this is, in words.
+        nearest_edit: finds the nearest edit after which the pod (`namespace/name`) fits, for the picture.
+    """
+
+    pod: str
+    revision: str
+    state: str
+    headline: str
+    size: int = 0
+    demands: tuple[DemandRow, ...] = ()
+    also: tuple[DemandRow, ...] = ()
+    rows: tuple[FailureRow, ...] = ()
+    holdings: tuple[Holding, ...] = ()
+    sentence: str = ""
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    clauses: tuple[SentenceClause, ...] = ()
+    groups: tuple[AlikeNodes, ...] = ()
+    fits: tuple[str, ...] = ()
+    asked_for: str = ""
+    nearest_edit: Callable[[str], str] | None = attrs.field(default=None, eq=False)
+
+    @property
+    def title(self) -> str:
+        """The answer in one sentence that names the pod and, if one demand excludes every node, that demand."""
+        return f"{self.asked_for}: {self._title}" if self.asked_for else self._title
+
+    @property
+    def _title(self) -> str:
+        if self.state != "unschedulable" or not self.demands:
+            return f"{self.pod}: {self.headline}"
+        first = self.demands[0]
+        if first.sort == "before filtering":
+            return f"{self.pod} is rejected before any node is looked at: {_cause_before_filtering(first)}"
+        head = f"{self.pod} fits none of {self.size:,} nodes"
+        if self.size == 1:
+            only = self.groups[0].nodes[0] if self.groups else "there is"
+            head = f"{self.pod} does not fit the only node, {only}"
+        if len(self.demands) == 1:
+            return f"{head}: {_within_sentence(first)}"
+        return f"{head}: {len(self.demands)} demands together exclude them all"
+
+    @property
+    def line(self) -> str:
+        """The answer in one line: what is lacking, or the headline."""
+        if self.state != "unschedulable" or not self.demands:
+            return f"{self.pod}: {self.headline}"
+        first = self.demands[0]
+        if first.sort == "before filtering":
+            return f"{self.pod}: before filtering: {_cause_before_filtering(first)}"
+        several = len(self.demands) > 1
+        where = [f", on {_nodes(demand, self.size)}" if several else "" for demand in self.demands]
+        lacking = [f"{demand.words}{nodes}" for demand, nodes in zip(self.demands, where, strict=True)]
+        return f"{self.pod}: 0 of {self.size} nodes fit: {'; '.join(lacking)}"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[FailureRow]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        lines = [hanging_indent([self.title], 0, LINE_WIDTH)]
+        if self.sentence:
+            lines += ["", "kube-scheduler's words:", f"  {hanging_indent([self.sentence], 2)}"]
+        if self.demands and self.demands[0].sort == "before filtering":
+            lines += ["", "Known of it:", *_demand_lines(self.demands, self.size)]
+        elif self.demands:
+            lines += ["", hanging_indent([set_words(len(self.demands))], 0), *_demand_lines(self.demands, self.size)]
+        if self.rows:
+            lines += ["", "What fails first, node by node:"]
+            wide = min(MAX_NAME_WIDTH, max(len(row.names) for row in self.rows[:MAX_GROUPS]))
+            for row in self.rows[:MAX_GROUPS]:
+                long = len(row.names) > wide  # the names then have a line of their own
+                lines += [f"  {hanging_indent([row.names], 2)}"] if long else []
+                front = f"  {'' if long else row.names:<{wide}}  "
+                lines.append(front + hanging_indent([row.clause or ", ".join(row.reasons)], len(front)))
+            if len(self.rows) > MAX_GROUPS:
+                lines.append(f"  … and {len(self.rows) - MAX_GROUPS} more groups of nodes (`.rows`)")
+        if self.holdings:
+            lines += ["", "Who holds the short resources:"]
+            lines += [f"  {hanging_indent([str(holding)], 4)}" for holding in self.holdings]
+        if self.also:
+            lines += ["", "Also in the way, but not needed to exclude every node:"]
+            lines += _demand_lines(self.also, self.size)
+        if self.notes:
+            lines += ["", *(f"- {hanging_indent([note], 2)}" for note in self.notes)]
+        if self.missing:
+            lines += ["", hanging_indent([f"{missing_in_words(self.missing)}; `.missing` says what that hides."], 0)]
+        return "\n".join([*lines, "", f"(rules: {self.revision})"])
+
+
+def missing_in_words(missing: Sequence[str]) -> str:
+    """Return which kinds a dump has not and what was not read of a live cluster, without what that hides."""
+    absent, unread = missing_kinds(missing)
+    return "; ".join([f"The dump has no {', '.join(absent)}"] * bool(absent)
+                     + [f"Not read: {', '.join(unread)}"] * bool(unread))  # fmt: skip
+
+
+def missing_kinds(missing: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return which kinds a dump has not, and what was not read of a live cluster, from the sentences about them."""
+    heads = [sentence.partition(":")[0] for sentence in missing]
+    marks = ("no ", "unread ")
+    absent, unread = ([head.removeprefix(mark) for head in heads if head.startswith(mark)] for mark in marks)
+    return absent, unread
+
+
+def node_names_text(nodes: Sequence[str]) -> str:
+    """Return node names as text: all of a few, else the first and the number of the others."""
+    if len(nodes) <= MAX_NODE_NAMES + 1:
+        return ", ".join(nodes)
+    return f"{', '.join(nodes[:MAX_NODE_NAMES])} and {len(nodes) - MAX_NODE_NAMES} more"
+
+
+def set_words(count: int) -> str:
+    """Return what the minimal set is: the claim holds of its demands alone, as others may fail as well."""
+    if count == 1:
+        return "This demand alone excludes every node:"
+    without = "without either one" if count == 2 else "without any one of them"
+    return f"These {count} demands together exclude every node; {without}, some node would meet the rest of these:"
+
+
+def _within_sentence(demand: DemandRow) -> str:
+    """Return a demand's title without its capital, unless it begins with a name."""
+    named = demand.sort in ("objection", "reason")
+    return demand.title if named else demand.title[:1].lower() + demand.title[1:]
+
+
+def _cause_before_filtering(demand: DemandRow) -> str:
+    return demand.details[0] if demand.details else demand.words
+
+
+def _demand_lines(demands: Sequence[DemandRow], size: int) -> list[str]:
+    lines = []
+    for demand in demands:
+        before = demand.sort == "before filtering"
+        where = "before any node is looked at" if before else f"on {_nodes(demand, size)}"
+        lines.append(f"  • {hanging_indent([f'{demand.words} – {where}'], 4)}")
+        lines += [f"      {hanging_indent([detail], 8)}" for detail in demand.details]
+    return lines
+
+
+def _nodes(demand: DemandRow, size: int) -> str:
+    return "every node" if demand.nodes == size else f"{demand.nodes} of {size} nodes"

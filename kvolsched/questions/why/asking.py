@@ -1,0 +1,484 @@
+"""Answers why a pod is pending: judges it now, on what the API holds and the scheduler assumes.
+
+This module decides nothing: the plugins judge, `demands` finds the minimal unsatisfiable core, and the rest is words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Any
+
+import attrs
+
+from kvolsched.api import volumes
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.text.python_gc import infrequent_gc
+from kvolsched.api.unknown_name import UnknownName
+from kvolsched.core.core import ClusterCore
+from kvolsched.questions.why.demands import (
+    Demand,
+    demands,
+    group_nodes_by_first_rejection,
+    minimal_unsatisfiable_core,
+    node_with_most_left,
+    nodes_with_one_failure,
+)
+from kvolsched.scheduler import requests
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.judgement import Judgement, judge
+from kvolsched.scheduler.framework.profile import Profile
+from kvolsched.scheduler.loop import scheduling_queue as queue
+from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter
+from kvolsched.scheduler.loop.scheduling_queue import QUEUE
+from kvolsched.scheduler.requests import PODS
+from kvolsched.world.apiserver import key_of, ref
+from kvolsched.world.log import Key, Note
+
+from ...api.kinds.meta import evolve_parts
+from ...api.progress import ProgressBar
+from ...core.seen_by_scheduler import snapshot_of_scheduler
+from ...rules.unread_fields import unread_fields, unread_words
+from . import claim_problems, sentences
+from .alike import what_decides
+from .answer import DemandRow, FailureRow, Holding, Why
+from .answers import Alike, Answers
+from .causes import MOST_CAUSES, Whys
+from .last_events import LastEvents
+from .table import clauses_of_sentence, node_groups, nodes_by_zone
+
+MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is shown by one node
+MAX_HOLDERS = 4  # named pods on a node that is short of a resource
+MAX_SHORT_NODES = 2  # nodes whose holders are named, for each resource
+VOLUME_USE_PLUGINS = ("NodeVolumeLimits", "VolumeRestrictions")  # they reject a claim whatever volume it has or gets
+WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "DaemonSet", "ReplicationController")
+MAX_OWNERS = 4  # a pod of a Deployment has two
+MAX_CLAUSES = 4  # different comparisons of one group that are shown separately
+
+
+@infrequent_gc()
+def why(cluster: ClusterCore, pod: str) -> Why:
+    """Say why a pod is pending, or which other state it is in: gated, waiting for a volume, on its node, ended.
+
+    Args:
+        cluster: the cluster; its present state is judged.
+        pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`; or a workload, as `deploy/web`: then its
+            first pod without a node is meant.
+
+    Raises:
+        UnknownName: there is no such pod; the message lists those without a node, too. It is a KeyError.
+    """
+    key, asked_for = _pod_asked_for(cluster, pod)
+    answer = _answer(cluster, key, effects_of_missing_kinds(cluster), lambda: judge_now(cluster, key))
+    unread = unread_fields(cluster.revision, cluster.world.log.objects[key], cluster.world.log.objects)
+    words = [unread_words(cluster.revision, unread)] if unread else ()
+    return attrs.evolve(answer, asked_for=asked_for, notes=(*words, *answer.notes))
+
+
+def _pod_asked_for(cluster: ClusterCore, reference: str) -> tuple[Key, str]:
+    """Return the pod that a reference means, and for that of a workload which of its pods it is, in words."""
+    try:
+        return cluster.find_key(reference, "pod"), ""
+    except UnknownName as unknown:
+        try:
+            workload = cluster.find_key(reference, WORKLOADS)
+        except UnknownName:
+            without = ", ".join(pending(cluster)[:12]) or "none"
+            there, meant, near = str(unknown).partition("; did you mean")
+            raise UnknownName(f"{there}; these have no node: {without}{meant}{near}") from None
+    named = ref(workload)
+    mine = [key for key, obj in sorted(cluster.world.log.objects.items()) if key.kind == "Pod"
+            and key.namespace == workload.namespace and is_managed_by(cluster, obj, workload)]  # fmt: skip
+    waiting = [key for key in mine if is_pending(cluster.world.log.objects[key])]
+    if not mine:
+        raise UnknownName(f"{named} has no pod")
+    if not waiting:
+        return mine[0], f"{named}, none of its pods waits for a node"
+    which = "its only pending pod" if len(waiting) == 1 else f"the first of its {len(waiting)} pending pods"
+    return waiting[0], f"{named}, {which}"
+
+
+def is_managed_by(cluster: ClusterCore, obj: Any, workload: Key) -> bool:
+    """Say whether a workload is the controller of an object, or of its controller."""
+    owner = obj.metadata.controller
+    for _ in range(MAX_OWNERS):  # manifests may own each other in a circle
+        if owner is None:
+            break
+        key = Key(owner.kind, workload.namespace, owner.name)
+        if key == workload:
+            return True
+        above: Any = cluster.world.log.objects.get(key)
+        owner = above.metadata.controller if above is not None else None
+    return False
+
+
+@infrequent_gc()
+def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
+    """Say why each pod without a node is pending, and which pods wait for one cause.
+
+    Pods that are judged alike are judged once; a bar is shown if it takes long.
+
+    Args:
+        cluster: the cluster; its present state is judged.
+        most: how many causes are printed and drawn.
+
+    Raises:
+        ValueError: `most` is below 1.
+    """
+    if most < 1:
+        raise ValueError(f"most is {most}: how many causes to show, from 1 on")
+    seen = snapshot_of_scheduler(cluster)
+    profile, missing = cluster.revision.profile, effects_of_missing_kinds(cluster)
+    rules, events = cluster.revision.name, LastEvents(cluster.world.log.objects)
+    known: dict[Any, Alike] = {}
+    rows: list[tuple[str, Alike, Callable[[], Why] | None]] = []
+    names = pending(cluster)
+    with ProgressBar(len(names), unit=" pods", desc="judging") as bar:
+        for name in names:
+            key = Key("Pod", *name.split("/"))
+            pod: Pod = cluster.world.log.objects[key]
+            judgement = cache(partial(judge_without_node, pod, seen, profile))
+            other_state = _other_state(cluster, key, pod, missing, judgement)
+            if other_state is not None:
+                rows.append((name, Alike(other_state), None))
+            else:
+                judged = partial(_judged_answer, pod, name, rules, missing, judgement, events)
+                decides = what_decides(pod, _condition_message(pod), seen, profile)
+                alike = known.get(decides)
+                own = tuple(pod.claim_names())
+                if alike is None:
+                    alike = Alike(judged(), own)
+                    known |= {} if decides is None else {decides: alike}
+                rows.append((name, alike, judged if own else None))
+            bar.update()
+    without_pods = () if names else workloads_without_pods(cluster)
+    return Whys(Answers(rows), nodes_by_zone(seen), most=most, without_pods=without_pods)
+
+
+def workloads_without_pods(cluster: ClusterCore) -> tuple[str, ...]:
+    """Return the Deployments and StatefulSets that want pods and have none, as `deploy/web`: nobody made them yet."""
+    owners = {owner.uid for kind in ("pods", "replicasets") for obj in cluster.objects(kind)
+              for owner in obj.metadata.owner_references}  # fmt: skip
+    return tuple(ref(key_of(obj)) for kind in ("deployments", "statefulsets") for obj in cluster.objects(kind)
+                 if obj.spec.replicas and obj.metadata.uid not in owners)  # fmt: skip
+
+
+def _answer(cluster: ClusterCore, key: Key, missing: tuple[str, ...], judge_pod: Callable[[], Judgement]) -> Why:
+    asked: Pod = cluster.world.log.objects[key]
+    judge_pod = cache(judge_pod)
+    other_state = _other_state(cluster, key, asked, missing, judge_pod)
+    if other_state is not None:
+        return other_state
+    return _judged_answer(asked, f"{key.namespace}/{key.name}", cluster.revision.name, missing, judge_pod,
+                          LastEvents(cluster.world.log.objects))  # fmt: skip
+
+
+def _other_state(cluster: ClusterCore, key: Key, pod: Pod, missing: tuple[str, ...],
+                 judge_pod: Callable[[], Judgement]) -> Why | None:
+    """Return the answer for a pod that is not pending, with what a dump lacks; None for a pending one."""
+    answer = _answer_if_not_pending(cluster, key, pod, judge_pod)
+    if answer is None:
+        return None
+    return attrs.evolve(answer, missing=missing if answer.state in ("gated", "waiting") else ())
+
+
+def _judged_answer(asked: Pod, name: str, revision: str, missing: tuple[str, ...],
+                   judge_pod: Callable[[], Judgement], events: LastEvents) -> Why:
+    """Return the answer for a pod that is judged."""
+    judgement = judge_pod()
+    message = _condition_message(asked)
+    answer = explain_judgement(judgement, name, revision, message)
+    answer = attrs.evolve(answer, missing=missing)
+    if asked.spec.scheduling_gates:
+        gates = ", ".join(gate.name for gate in asked.spec.scheduling_gates)
+        ungated = f"{len(judgement.feasible)} of {answer.size} nodes would fit" if judgement.any_feasible else (
+            "without its gates no node would fit either")  # fmt: skip
+        head = f"it is not tried at all: its scheduling gates [{gates}] must be removed first ({ungated})."
+        return attrs.evolve(answer, state="gated", headline=head, sentence=gated_message(asked))
+    if answer.state == "fits":
+        return _fitting_answer(answer, judgement, message)
+    compared = sentences.compare_with_condition(message, answer.sentence)
+    return attrs.evolve(answer, notes=(*answer.notes, *events.warnings_of_claims(asked, judgement.seen), *compared))
+
+
+def _condition_message(pod: Pod) -> str:
+    """Return the cluster's own words on why a pod was not scheduled, or ""."""
+    condition = pod.status.condition("PodScheduled")
+    return condition.message if condition is not None and condition.status == "False" else ""
+
+
+def explain_judgement(judgement: Judgement, name: str, revision: str, condition_message: str = "") -> Why:
+    """Explain a judgement: which requirements exclude every node, if no node fits.
+
+    Args:
+        judgement: the plugins' verdicts.
+        name: the pod, as `namespace/name`.
+        revision: the name of the rules.
+        condition_message: the cluster's own words; of cores of equal size the one that they name is preferred.
+    """
+    size = len(judgement.nodes)
+    if judgement.error and judgement.any_feasible:
+        but = "they cannot be ranked" if judgement.error == judgement.ranking_error else "a plugin fails on another one"
+        head = f"{len(judgement.feasible)} of {size} nodes fit, but {but}: an error ends each of its passes."
+        return Why(name, revision, "unschedulable", head, size, sentence=judgement.sentence(), fits=judgement.feasible)
+    if judgement.any_feasible:
+        head = f"{len(judgement.feasible)} of {size} node{'s' if size != 1 else ''} would take it."
+        return Why(name, revision, "fits", head, size, fits=judgement.feasible)
+    preempted = post_filter(judgement.pod, judgement)
+    sentence = judgement.sentence(postfilter=preempted.message)
+    if not size:
+        return Why(name, revision, "unschedulable", "there are no nodes.", 0, sentence=sentence)
+    found = demands(judgement)
+    core = minimal_unsatisfiable_core(found, condition_message)
+    rejected = judgement.rejected_by
+    rows = () if rejected is not None else tuple(_failure_rows(judgement))
+    hidden = 0 if rejected is not None else int(((judgement.codes != 0).sum(axis=0) > 1).sum())
+    if rejected is not None:
+        head = f"rejected before any node is looked at: {rejected.message}."
+    else:
+        head = "no node fits: " + (f"each of {size} nodes fails a demand." if size > 1 else "there is only one.")
+    others = tuple(demand for demand in found if demand not in core)
+    notes = sentences.explain_sentence(sentence, hidden, rejected is not None)
+    if preempted.nominated:
+        victims = ", ".join(f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in preempted.victims)
+        notes.insert(0, f"The scheduler's next try evicts {victims} of lower priority from {preempted.nominated}.")
+    whole = rejected is not None or bool(judgement.error)  # then no node is counted
+    clauses = () if whole else clauses_of_sentence(judgement, preempted.message)
+    order = [found.index(demand) for demand in (*core, *others)]
+    alone = nodes_with_one_failure(found, judgement.nodes)
+    return Why(
+        name,
+        revision,
+        "unschedulable",
+        head,
+        size,
+        tuple(_demand_row(demand, judgement, alone) for demand in core),
+        tuple(_demand_row(demand, judgement, alone, short=True) for demand in others),
+        rows,
+        tuple(_holdings(judgement, found)),
+        sentence,
+        tuple(notes),
+        clauses=clauses,
+        groups=() if whole else node_groups(judgement, found, order, clauses),
+    )
+
+
+# --- which pod, judged how -------------------------------------------------------------------------------------------
+
+
+def pending(cluster: ClusterCore) -> tuple[str, ...]:
+    """Return the pods that have no node and have not ended, as `namespace/name`, sorted."""
+    found = (key for key, obj in cluster.world.log.objects.items() if key.kind == "Pod" and is_pending(obj))
+    return tuple(f"{key.namespace}/{key.name}" for key in sorted(found))
+
+
+def is_pending(pod: Pod) -> bool:
+    """Say whether a pod has no node and has not ended."""
+    return not pod.spec.node_name and not pod.terminal
+
+
+def judge_now(cluster: ClusterCore, key: Key) -> Judgement:
+    """Judge a pod on the present nodes, by the cluster's revision."""
+    return judge_without_node(cluster.world.log.objects[key], snapshot_of_scheduler(cluster), cluster.revision.profile)
+
+
+def judge_without_node(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
+    """Judge a pod as if it had no node."""
+    return judge(evolve_parts(pod, spec={"node_name": ""}), seen, profile)
+
+
+def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[str, ...]:
+    """Return what the answer cannot tell, since a dump lacks some kinds; () for manifests that no server has stored.
+
+    Of a live cluster also what could not be read.
+    """
+    loaded = cluster.loaded_manifests
+    if loaded is None or not any(obj.metadata.uid or obj.metadata.creation_timestamp for obj in loaded.objects):
+        return ()
+    missing = (one for one in loaded.missing_kinds() if one.kind.plural not in loaded.unread)
+    return (
+        *(f"unread {what}: {effect}" for what, effect in loaded.unread.items()),
+        *(f"no {one.kind.plural}: {one.cannot_tell}" for one in missing),
+    )
+
+
+def gated_message(pod: Pod) -> str:
+    """Return the condition message of a gated pod."""
+    condition = pod.status.condition("PodScheduled")
+    if condition is not None and condition.reason == "SchedulingGated":
+        return condition.message
+    return "Scheduling is blocked due to non-empty scheduling gates"
+
+
+def _answer_if_not_pending(
+    cluster: ClusterCore, key: Key, pod: Pod, judge_pod: Callable[[], Judgement]
+) -> Why | None:
+    """Return the answer for a pod that is not pending: it has a node, has ended, is deleted, or waits for volumes."""
+    name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
+    if pod.terminal:
+        return Why(name, rules, "ended", f"it has ended ({pod.status.phase}): nothing is left to schedule.")
+    if pod.spec.node_name:
+        gone = "" if f"node/{pod.spec.node_name}" in cluster else ", a node that does not exist"
+        notes = tuple(_claims_waited_for(cluster, pod)) if pod.status.phase in ("", "Pending") else ()
+        phase = pod.status.phase or "Pending"
+        head = f"it is not waiting for a node: it is on {pod.spec.node_name}{gone}, and {phase}."
+        return Why(name, rules, "bound", head, notes=notes)
+    if pod.metadata.deletion_timestamp is not None:
+        return Why(name, rules, "leaving", "it is being deleted, so the scheduler skips it.")
+    if (pod.spec.scheduler_name or RECORDER) != RECORDER:
+        return Why(name, rules, "not ours", f"it asks for the scheduler {pod.spec.scheduler_name}, not {RECORDER}.")
+    entry: Any = cluster.world.log.notes.get(Note(SCHEDULER, QUEUE, name))
+    binding = entry is not None and entry.part in (queue.BINDING, queue.WAITING)
+    selected = {
+        node
+        for claim_name in pod.claim_names()
+        if (claim := _claim(cluster, pod, claim_name)) is not None
+        and not volumes.is_bound(claim)
+        and (node := volumes.selected_node(claim))
+    }
+    chosen = pod.status.nominated_node_name
+    # A dump tells of a pod that is being bound by its nominated node; an annotation may be left from an earlier try.
+    nominated = selected == {chosen} and not pod.spec.scheduling_gates and chosen in judge_pod().feasible
+    if binding or nominated:
+        node = ", ".join(sorted(selected)) or chosen or "its node"
+        head = f"a node is chosen ({node}); it waits for its volumes to be bound."
+        return Why(name, rules, "waiting", head, notes=tuple(_claims_waited_for(cluster, pod)))
+    return None
+
+
+def _claim(cluster: ClusterCore, pod: Pod, name: str) -> Any:
+    return cluster.world.log.objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace or "default", name))
+
+
+def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
+    """Yield, for each unbound claim of a pod, which component acts next, and the claim's last event."""
+    events = LastEvents(cluster.world.log.objects)
+    for name in dict.fromkeys(pod.claim_names()):
+        claim = _claim(cluster, pod, name)
+        if claim is None:
+            yield f"claim {name} does not exist"
+            continue
+        if volumes.is_bound(claim):
+            continue
+        phase = claim.status.phase or "Pending"
+        class_name = volumes.class_of_claim(claim)
+        storage_class: Any = cluster.world.log.objects.get(Key("StorageClass", "", class_name))
+        provisioner = storage_class.provisioner if storage_class is not None else ""
+        node = volumes.selected_node(claim)
+        if claim.spec.volume_name:
+            next_act = f"the volume controller completes its binding to {claim.spec.volume_name} next"
+        elif node and provisioner:
+            next_act = f"{provisioner} provisions a volume for node {node} next"
+        elif not pod.spec.node_name or node:
+            next_act = "the volume controller binds it to the chosen volume next"
+        else:
+            next_act = "no node is selected for it, since the pod got its node without the scheduler, which selects it"
+        event, warning = events.of(claim), events.of(claim, "Warning")
+        told = f"; last event: {event}" if event else ""
+        warned = f"; last warning: {warning}" if warning not in ("", event) else ""
+        yield f"claim {name} is {phase}: {next_act}{told}{warned}"
+
+
+def _fitting_answer(answer: Why, judgement: Judgement, condition_message: str) -> Why:
+    some = ", ".join(judgement.feasible[:4]) + (" …" if len(judgement.feasible) > 4 else "")
+    if not condition_message:
+        head = f"it has not been tried yet: {len(judgement.feasible)} of {answer.size} nodes would take it ({some})."
+        return attrs.evolve(answer, headline=head)
+    head = f"{len(judgement.feasible)} of {answer.size} nodes would take it now ({some}), though its last try failed."
+    since = "The cluster has changed since, or the dump does not show all."
+    notes = (f"Its last try ended with: “{condition_message}”. {since}",)
+    return attrs.evolve(answer, headline=head, notes=(*notes, *sentences.translate_older_words(condition_message)))
+
+
+# --- rows and demands ------------------------------------------------------------------------------------------------
+
+
+def _failure_rows(judgement: Judgement) -> Iterator[FailureRow]:
+    """Yield a row for each group of nodes that fail alike; in a small group each node is compared, else one."""
+    for plugin, reasons, nodes in group_nodes_by_first_rejection(judgement):
+        if len(nodes) > MAX_COMPARED:
+            short = _short_resources(reasons)
+            example = node_with_most_left(judgement, short[0], nodes) if short else nodes[0]
+            clause = _failure_clause(judgement, plugin, example, reasons)
+            yield FailureRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
+            continue
+        alike: dict[str, list[str]] = {}
+        for node in nodes:
+            alike.setdefault(_failure_clause(judgement, plugin, node, reasons), []).append(node)
+        if len(alike) > MAX_CLAUSES:
+            clause, (example, *_) = next(iter(alike.items()))
+            yield FailureRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
+            continue
+        for clause, members in alike.items():
+            yield FailureRow(tuple(members), plugin, reasons, clause, members[0])
+
+
+def _failure_clause(judgement: Judgement, plugin: str, node: str, reasons: Sequence[str]) -> str:
+    """Return both sides of the comparison on which a plugin rejects a node, or its reasons without evidence."""
+    evidence = judgement.cell(node, plugin).evidence
+    words = "; ".join(map(str, evidence))
+    return words.replace(f"node {node}", "the node") if words else ", ".join(reasons)
+
+
+def _short_resources(reasons: Sequence[str]) -> list[str]:
+    found = [reason.removeprefix("Insufficient ") for reason in reasons if reason.startswith("Insufficient ")]
+    return found + [PODS] * ("Too many pods" in reasons)
+
+
+def _demand_row(demand: Demand, judgement: Judgement, alone: Mapping[Demand, tuple[str, ...]], *,
+                short: bool = False) -> DemandRow:
+    details = () if short else tuple(_demand_details(demand, judgement))
+    return DemandRow(
+        demand.plugin, demand.sort, demand.about, demand.words, demand.nodes, demand.number, details,
+        demand.title, demand.kind, alone.get(demand, ()),
+    )
+
+
+def _demand_details(demand: Demand, judgement: Judgement) -> Iterator[str]:
+    """Yield details of the claims that a demand is about; a rejection before filtering is about each claim."""
+    pod, seen = judgement.pod, judgement.seen
+    wanted = demand.about.split(",") if demand.sort == "claim" and demand.plugin not in VOLUME_USE_PLUGINS else []
+    before = demand.sort == "before filtering"
+    for name, claim in claim_problems.claims_of(pod, seen) if wanted or before else ():
+        if claim is None:
+            if before or name in wanted:
+                yield f"claim {name} does not exist in namespace {pod.metadata.namespace}"
+        elif name in wanted or (
+            before and (claim_problems.should_be_bound(claim, seen) or f'"{name}"' in demand.words)
+        ):
+            yield from (f"claim {name}: {words}" for words in claim_problems.describe_claim(claim, seen))
+
+
+def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding]:
+    """Yield, for each short resource, the pods that hold it on the nodes with most of it left."""
+    asked = requests.pod_requests(judgement.pod.spec).amounts
+    for demand in found:
+        if demand.sort != "request":
+            continue
+        resource = demand.about
+        ask = 1 if resource == PODS else asked.get(resource, 0)
+        short = [name for name, fails in zip(judgement.nodes, demand.fails.tolist(), strict=True) if fails]
+        for _ in range(min(MAX_SHORT_NODES, len(short))):
+            node = node_with_most_left(judgement, resource, short)
+            short.remove(node)
+            room = judgement.seen.node_info(node)
+            holders = sorted(
+                (
+                    (-(1 if resource == PODS else requests.held_requests(pod).amounts.get(resource, 0)), pod)
+                    for pod in judgement.seen.pods_on(node)
+                ),
+                key=lambda holder: (holder[0], holder[1].metadata.namespace, holder[1].metadata.name),
+            )
+            holders = [holder for holder in holders if holder[0]]
+            yield Holding(
+                node,
+                resource,
+                requests.format_amount(resource, ask),
+                requests.format_amount(resource, room.total.get(resource, 0)),
+                requests.format_amount(resource, room.free(resource)),
+                tuple(
+                    (f"{pod.metadata.namespace}/{pod.metadata.name}", requests.format_amount(resource, -amount))
+                    for amount, pod in holders[:MAX_HOLDERS]
+                ),
+                max(0, len(holders) - MAX_HOLDERS),
+            )

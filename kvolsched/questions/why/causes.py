@@ -1,0 +1,242 @@
+"""Why many pods are pending: pods that lack alike are one cause. Groups answers; judges nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import attrs
+
+from kvolsched.api.notebook_output import DrawnAnswer
+from kvolsched.core.results import hanging_indent
+
+from .answer import DemandRow, Why
+from .answers import Answers, answers_of
+from .sides import joined_sides
+
+MAX_NAMED = 3  # pods of a cause that are named
+MOST_CAUSES = 20  # causes that are printed; the last ones of more share a line
+MAKE_PODS = "c.run() lets their controllers make them; `kvolsched check` does so for manifests."
+_CLAIM = re.compile(r"\bclaim [^\s:]+:? ?")
+_GATES = re.compile(r"scheduling gates \[([^]]*)\]")
+_ZONE = re.compile(r"topology\.kubernetes\.io/zone|failure-domain\.beta\.kubernetes\.io/zone")
+STATES = {
+    "fits": "A node would take it now",
+    "waiting": "A node is chosen; its volumes are not bound yet",
+    "leaving": "It is being deleted",
+    "not ours": "It asks for another scheduler",
+}
+
+
+@attrs.frozen(repr=False)
+class Cause:
+    """Pods that wait for one cause.
+
+    Args:
+        answers: why each of these pods waits, by name.
+        title: what is lacking, in one sentence.
+        sides: both sides of the comparisons on which nodes fail, amounts as ranges.
+    """
+
+    answers: Answers = attrs.field(converter=answers_of)
+    title: str
+    sides: str = ""
+
+    @property
+    def pods(self) -> tuple[str, ...]:
+        """The pods, as `namespace/name`."""
+        return self.answers.pods
+
+    @property
+    def alike(self) -> bool:
+        """Whether all of these pods are judged alike, so that one was judged for all."""
+        return len(self) > 1 and len(set(map(id, self.answers.alike))) == 1
+
+    @property
+    def example(self) -> Why:
+        """Why the first of these pods waits."""
+        return self.answers[0]
+
+    @property
+    def plugins(self) -> tuple[str, ...]:
+        """The plugins that together exclude every node; () if none does."""
+        return tuple(dict.fromkeys(demand.plugin for demand in self.example.demands))
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __repr__(self) -> str:
+        named = ", ".join(self.pods[:MAX_NAMED])
+        more = f" and {len(self) - MAX_NAMED:,} more" if len(self) > MAX_NAMED else ""
+        if more and self.alike:
+            named = f"{len(self):,} pods alike: {named}"
+        words = f"{self.title}{f' ({self.sides})' if self.sides else ''}"
+        return f"{' + '.join(self.plugins) or 'not tried'}: {words} – {named}{more}"
+
+
+@attrs.frozen(repr=False)
+class Whys(DrawnAnswer):
+    """Why each of several pods is pending: one answer for each pod, and pods of one cause together.
+
+    Args:
+        answers: why each pod waits, by name.
+        zones: each zone with its nodes; "" for nodes without one.
+        nearest_edit: finds the nearest edit after which a pod fits, in words, for the picture.
+        most: how many causes are printed and drawn; the last ones of more share a line.
+        without_pods: workloads that have no pods yet, if no pod waits.
+    """
+
+    answers: Answers = attrs.field(converter=answers_of)
+    zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    nearest_edit: Callable[[str], str] | None = attrs.field(default=None, eq=False)
+    most: int = MOST_CAUSES
+    without_pods: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __iter__(self) -> Iterator[Why]:
+        return iter(self.answers)
+
+    def __getitem__(self, number: int) -> Why:
+        return self.answers[number]
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The causes, that of most pods first."""
+        together: dict[tuple[str, ...], list[int]] = {}
+        for place, alike in enumerate(self.answers.alike):
+            together.setdefault(_key(alike.example), []).append(place)
+        ordered = sorted(together.values(), key=lambda places: (-len(places), places))
+        each = map(self.answers.some, ordered)
+        return tuple(Cause(answers, _title(answers), _sides(_examples(answers))) for answers in each)
+
+    @property
+    def title(self) -> str:
+        """How many pods wait, for how many causes."""
+        causes, count = self.causes, len(self.answers)
+        if not count:
+            if self.without_pods:
+                verb = "has" if len(self.without_pods) == 1 else "have"
+                return f"No pod waits for a node: {', '.join(self.without_pods)} {verb} no pods yet. {MAKE_PODS}"
+            return "No pod waits for a node."
+        pods = "1 pod waits" if count == 1 else f"{count:,} pods wait"
+        if len(causes) == 1:
+            return f"{pods} for a node, for one cause"
+        held = sum(map(len, causes[:3]))
+        uneven = len(causes) > 4 and len(causes[0]) > 1 and held * 2 > count
+        most = f"; the first three hold {held:,} of them" if uneven else ""
+        return f"{pods} for a node, for {len(causes)} causes{most}"
+
+    def __repr__(self) -> str:
+        causes = self.causes
+        wide = len(f"{max(map(len, causes), default=0):,}")
+        lines = [self.title]
+        lines += [f"  {len(c):>{wide},}  {hanging_indent([repr(c)], wide + 4)}" for c in causes[: self.most]]
+        rest = causes[self.most :]
+        if rest:
+            words = f"of {len(rest)} more causes (`.causes`, or a larger `most`)"
+            lines.append(f"  {sum(map(len, rest)):>{wide},}  {words}")
+        return "\n".join(lines)
+
+
+def _key(answer: Why) -> tuple[str, ...]:
+    """Return what answers of one cause share: their demands without names, or the state."""
+    if answer.state == "gated":
+        return "gated", _gates(answer)
+    if answer.state != "unschedulable" or not answer.demands:
+        return answer.state, answer.headline if answer.state == "unschedulable" else ""
+    return tuple(sorted(f"{demand.plugin} {demand.sort} {_kind(demand)}" for demand in answer.demands))
+
+
+def _gates(answer: Why) -> str:
+    found = _GATES.search(answer.headline)
+    return found[1] if found else ""
+
+
+def _kind(demand: DemandRow) -> str:
+    """Return what a demand lacks without the names of the pod's own objects."""
+    if demand.sort == "before filtering" and demand.details:
+        return _CLAIM.sub("claim ", demand.details[0])
+    return demand.kind or demand.title
+
+
+def _examples(answers: Answers) -> list[Why]:
+    """Return one answer for all pods that are judged alike."""
+    return list({id(alike): alike.example for alike in answers.alike}.values())
+
+
+def _title(answers: Answers) -> str:
+    first = answers.alike[0].example
+    if first.state == "gated":
+        return f"Held by a scheduling gate: {_gates(first)}"
+    if not first.demands:
+        return STATES.get(first.state, first.headline)
+    if _names_two_zones(first.demands):
+        return "Pod and volume name different zones"
+    words = [_shared_words(answers, place) for place in range(min(3, len(first.demands)))]
+    more = [f"and {len(first.demands) - 3} more demands"] if len(first.demands) > 3 else []
+    return "; ".join([*words[:1], *(word[:1].lower() + word[1:] for word in words[1:]), *more])
+
+
+def _shared_words(answers: Answers, place: int) -> str:
+    """Return what all answers lack: with names if these are equal, else without."""
+    examples, alike = _examples(answers), answers.alike
+    demand = examples[0].demands[place]
+    if demand.sort == "before filtering":
+        words = demand.details[0] if demand.details else demand.words
+        different = {example.demands[0].details[:1] for example in examples}
+        named = len(different) > 1 or (len(answers) > 1 and alike[0].is_named_in(words))
+        said = words if not named else _CLAIM.sub("the claim: ", words).replace(": does", " does")
+        return said[:1].upper() + said[1:]
+    titles = {other.title for example in examples for other in example.demands if other.kind == demand.kind}
+    named = len(titles) > 1 or (len(answers) > 1 and alike[0].is_named_in(demand.title))
+    return (demand.kind or demand.title) if named else demand.title
+
+
+def _names_two_zones(demands: Sequence[DemandRow]) -> bool:
+    """Say whether a pod asks for nodes of one zone, and its volume is reached from another."""
+    selects = [demand for demand in demands if demand.sort in ("node selector", "node affinity")]
+    named = [
+        demand for demand in demands
+        if demand.sort == "claim" and demand.plugin in ("VolumeBinding", "VolumeZone") and _ZONE.search(demand.words)
+    ]  # fmt: skip
+    return len(demands) == 2 and len(selects) == len(named) == 1 and bool(_ZONE.fullmatch(selects[0].about))
+
+
+def _sides(answers: Sequence[Why]) -> str:
+    """Return both sides of what fails, for each demand where it excludes most nodes; asked amounts as a range."""
+    first = answers[0]
+    if first.state == "gated":
+        return first.headline.rpartition("(")[2].rstrip(".)")
+    found = []
+    for place, demand in enumerate(first.demands[:3]):
+        cells = [group.cells[place] for group in first.groups if group.cells[place].verdict != "passes"]
+        texts = list(dict.fromkeys(cell.sides for cell in cells))[:2]
+        if not cells:
+            continue
+        asked = _asked_range(answers, demand)
+        if asked:
+            texts = [f"{asked} > {text.partition(' > ')[2]}" for text in texts]
+        words, about = joined_sides(texts), cells[0].about
+        if demand.sort == "request":
+            words += " left"
+        elif about and demand.sort != "cordon" and len({cell.about for cell in cells}) == 1:
+            words = f"{about}: {words}"
+        found.append(words)
+    return "; ".join(dict.fromkeys(found))
+
+
+def _asked_range(answers: Sequence[Why], demand: DemandRow) -> str:
+    """Return the least and the most that these pods ask for; "" if they ask alike or nothing is counted."""
+    amounts: dict[int, str] = {}
+    for answer in answers:
+        for place, other in enumerate(answer.demands):
+            if (other.plugin, other.sort, other.kind) == (demand.plugin, demand.sort, demand.kind):
+                for group in answer.groups:
+                    cell = group.cells[place]
+                    if cell.verdict != "passes" and cell.asked is not None and " > " in cell.sides:
+                        amounts[cell.asked] = cell.sides.partition(" > ")[0]
+    if len(amounts) < 2:
+        return ""
+    return f"{amounts[min(amounts)]} … {amounts[max(amounts)]}"

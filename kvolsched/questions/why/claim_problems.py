@@ -1,0 +1,174 @@
+"""Describes why a claim has no volume: its class, and the objections to each volume that might have served it.
+
+This module reads claims, volumes and classes; the rules of matching are those of `volumes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kvolsched.api import volumes
+from kvolsched.api.kinds.meta import ObjectReference
+from kvolsched.api.kinds.node import HOSTNAME_LABEL
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.storage_class import NO_PROVISIONER, StorageClass
+from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
+
+MAX_SHOWN = 6  # volumes of a class, and its pools
+
+
+def claims_of(pod: Pod, seen: Snapshot) -> list[tuple[str, PersistentVolumeClaim | None]]:
+    """Return the pod's claims by name; None for one that does not exist."""
+    return [(name, seen.claim(pod.metadata.namespace, name)) for name in dict.fromkeys(pod.claim_names())]
+
+
+def should_be_bound(claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
+    """Say whether a claim blocks scheduling: unbound without delayed binding, or its volume is gone."""
+    if volumes.is_bound(claim):
+        return seen.volume(claim.spec.volume_name) is None
+    storage_class = seen.storage_class(volumes.class_of_claim(claim))
+    return bool(claim.spec.volume_name) or storage_class is None or not storage_class.delayed
+
+
+def describe_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str]:
+    """Yield what is known of a claim: its volume, or its class and the objections to each volume of the class."""
+    name = volumes.class_of_claim(claim)
+    storage_class = seen.storage_class(name) if name else None
+    volume_name = claim.spec.volume_name
+    if volume_name:
+        yield from _describe_volume(claim, volume_name, seen)
+        return
+    selected = volumes.selected_node(claim)
+    if selected:
+        gone = "" if seen.node(selected) is not None else ", which does not exist any more"
+        yield f"the scheduler selected node {selected} for it{gone}: its volume is provisioned for that node alone"
+    yield from _describe_class(name, storage_class)
+    if storage_class is not None:
+        yield from _describe_capacity(claim, storage_class, seen)
+    of_class = seen.volumes_of_class(name)
+    for volume in of_class[:MAX_SHOWN]:
+        yield f"volume {volume.metadata.name}: {volume_objections(claim, volume, seen)}"
+    if (more := len(of_class) - MAX_SHOWN) > 0:
+        yield f"and {more} more volume{'s' if more > 1 else ''} of the class"
+    if not of_class and (storage_class is None or storage_class.provisioner == NO_PROVISIONER):
+        yield f"there is no volume {f'of class {name}' if name else 'without a class'}"
+
+
+def _describe_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) -> Iterator[str]:
+    volume = seen.volume(name)
+    if volume is None:
+        yield f"it names volume {name}, which does not exist"
+        return
+    ref = volume.spec.claim_ref
+    if ref is not None and not volumes.is_bound_to(volume, claim):
+        released = _released(volume, ref, seen)
+        yield f"volume {name} {f'is {released}' if released else f'belongs to claim {volumes.claim_ref_key(ref)}'}"
+    elif not volumes.is_bound(claim):
+        objections = volume_objections(claim, volume, seen)
+        yield f"it names volume {name}, but is not bound to it yet ({objections})"
+    yield from _describe_unreachable_volume(volume, seen)
+
+
+def _describe_unreachable_volume(volume: PersistentVolume, seen: Snapshot) -> Iterator[str]:
+    """Yield that no node of the cluster reaches a volume, and the missing nodes that its affinity names."""
+    wanted = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
+    if wanted is None or any(wanted.matches(node.metadata.labels, node.metadata.name) for node in seen.all_nodes()):
+        return
+    parts = [part for term in wanted.node_selector_terms for part in term.match_expressions if part.operator == "In"]
+    gone = [name for part in parts if part.key == HOSTNAME_LABEL for name in part.values if seen.node(name) is None]
+    if gone:
+        nodes = f"nodes {', '.join(gone)}, which do" if len(gone) > 1 else f"node {gone[0]}, which does"
+        yield f"volume {volume.metadata.name} is reached only from {nodes} not exist (any more)"
+    else:
+        yield f"no node reaches volume {volume.metadata.name}: {wanted}"
+
+
+def _describe_class(name: str, storage_class: StorageClass | None) -> Iterator[str]:
+    if storage_class is None:
+        if name:
+            yield f"class {name} does not exist"
+        else:
+            yield "it has no class, so nothing is provisioned for it: only a volume without a class can serve it"
+        return
+    mode = storage_class.volume_binding_mode or "Immediate"
+    static = storage_class.provisioner in ("", NO_PROVISIONER)
+    yield f"class {name}: {'nothing is provisioned' if static else storage_class.provisioner}, {mode}"
+    if storage_class.allowed_topologies:
+        terms = (
+            " and ".join(f"{part.key} In [{', '.join(part.values)}]" for part in term.match_label_expressions)
+            for term in storage_class.allowed_topologies
+        )
+        yield f"class {name} allows only {' or '.join(terms)}"
+
+
+def _describe_capacity(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot) -> Iterator[str]:
+    """Yield the capacity that the claim's driver publishes for its class, and whether it is enough."""
+    name = storage_class.metadata.name
+    if not is_capacity_checked(claim, seen.csi_driver(storage_class.provisioner)):
+        return
+    pools, asked = seen.storage_capacities.of_class(name), claim.spec.resources.requests.get("storage", "0")
+    if not pools:
+        yield f"{storage_class.provisioner} publishes its capacity, and none for class {name}"
+    for pool in pools[:MAX_SHOWN]:
+        largest = pool.capacity if pool.maximum_volume_size is None else pool.maximum_volume_size
+        where = f"where {pool.node_topology}" if pool.node_topology is not None else "for no node"
+        words = "no amount published" if largest is None else f"{largest} at most"
+        short = max_volume_size(pool) < volumes.requested(claim)
+        yield f"capacity for class {name} {where}: {words}{f', too little for {asked}' if short else ', enough'}"
+    if len(pools) > MAX_SHOWN:
+        yield f"and {len(pools) - MAX_SHOWN} more CSIStorageCapacity objects of the class"
+
+
+def _released(volume: PersistentVolume, ref: ObjectReference, seen: Snapshot) -> str:
+    """Return that the claim of a volume's claimRef was deleted, and the cure; "" if it is not Released.
+
+    A claim that is not there is no proof: the dump may have one namespace alone.
+    """
+    if volume.status.phase != "Released":
+        return ""
+    named = seen.claim(ref.namespace or "default", ref.name)
+    newer = " (the claim of that name is a newer one)" if named is not None and named.metadata.uid != ref.uid else ""
+    kept = volume.spec.persistent_volume_reclaim_policy != "Delete"
+    cure = "if its data may go, remove its spec.claimRef, and it is Available" if kept else "it will be deleted, too"
+    return f"Released: its claimRef names claim {volumes.claim_ref_key(ref)}, which was deleted{newer}; {cure}"
+
+
+def volume_objections(claim: PersistentVolumeClaim, volume: PersistentVolume, seen: Snapshot) -> str:
+    """Return the objections to a volume for a claim, or, without any, from where the volume can be reached."""
+    ref: ObjectReference | None = volume.spec.claim_ref
+    if ref is not None and not volumes.is_bound_to(volume, claim):
+        return _released(volume, ref, seen) or f"taken by claim {volumes.claim_ref_key(ref)}"
+    need, size = volumes.requested(claim), volumes.capacity(volume)
+    asked, offered = claim.spec.resources.requests.get("storage", "0"), volume.spec.capacity.get("storage", "0")
+    checks: list[tuple[bool, str]] = [
+        (size < need, f"too small, {offered} < {asked}"),
+        (volume.metadata.deletion_timestamp is not None, "is being deleted"),
+        (volumes.mode(claim) != volumes.mode(volume), f"volumeMode {volumes.mode(volume)} ≠ {volumes.mode(claim)}"),
+        (
+            ref is None and volume.status.phase != "Available",
+            f"its phase is {volume.status.phase or 'not given'}, not Available",
+        ),
+        (
+            ref is None and claim.spec.selector is not None and not claim.spec.selector.matches(volume.metadata.labels),
+            f"the claim's selector {claim.spec.selector} does not match its labels",
+        ),
+        (
+            ref is None and not volumes.has_access_modes(volume, claim),
+            f"offers {'+'.join(volume.spec.access_modes)}, not {'+'.join(claim.spec.access_modes)}",
+        ),
+        (
+            volumes.class_of_volume(volume) != volumes.class_of_claim(claim),
+            f"class {volumes.class_of_volume(volume) or 'none'} ≠ {volumes.class_of_claim(claim) or 'none'}",
+        ),
+    ]
+    faults = [words for wrong, words in checks if wrong]
+    if faults:
+        return ", ".join(faults)
+    wanted: Any = volume.spec.node_affinity
+    words = "reserved for this claim, which takes no other" if ref is not None else "free"
+    if wanted is not None and wanted.required is not None:
+        return f"{words}, but only for nodes with {wanted.required}"
+    return words

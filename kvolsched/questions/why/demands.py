@@ -1,0 +1,293 @@
+"""Finds the demands of a pod that fits nowhere, and their minimal unsatisfiable core: what excludes every node.
+
+A demand is one requirement of the pod, of its volumes or of other pods; a mask over nodes says where it fails. Only
+plugins decide masks: each judges a variant of the pod with one clause (`clauses`), and a failure counts where the
+plugin rejects the real pod as well. Failures that no single clause explains (two claims, one volume) become a demand
+for each reason, and so do those of unknown plugins. So on every node some demand fails, and the core is exact.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import attrs
+import numpy as np
+
+from kvolsched.api.kinds.pod import Pod
+
+from ...scheduler import requests
+from ...scheduler.columns.arrays import Mask
+from ...scheduler.framework.extension_points import ColumnContext, lift_rule
+from ...scheduler.framework.judgement import Judgement
+from ...scheduler.framework.verdict import PreFilterReject, PreFilterResult, Skip
+from .clauses import as_read, clauses_of
+
+MAX_TRIED_SETS = 200_000  # beyond that the core is found greedily: still minimal, perhaps not the smallest
+
+OUTSIDE = "outside the nodes that the pod names"
+STORAGE_PLUGINS = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeNode", "VolumeZone")
+_QUOTED = re.compile(r'"[^"]*"')
+
+
+@attrs.frozen
+class Demand:
+    """One requirement that fails on some nodes: the plugin that judges it, its sort and subject, and where it fails.
+
+    Args:
+        sort: `request`, `node selector`, `node affinity`, `taint`, `cordon`, `port`, `claim`, `spread`, `affinity`,
+            `anti-affinity`, `objection`, `before filtering` or `reason`.
+        about: its subject: a resource, a label key, a taint key, a claim, a topology key.
+        words: what is lacking where it fails.
+        reasons: kube-scheduler's reasons where it fails.
+        fails: whether it fails, by node in the order of the judgement's `nodes`.
+        number: its index among those of its sort in the manifest.
+        title: what is lacking in a few words.
+        kind: the title without the names of the pod's own objects; equal for pods that lack alike.
+        pod: the pod with this requirement alone, as far as the plugin is concerned; None: the whole pod.
+    """
+
+    plugin: str
+    sort: str
+    about: str
+    words: str
+    reasons: tuple[str, ...] = ()
+    fails: Mask = attrs.field(default=None, eq=False, repr=False)
+    number: int = 0
+    title: str = ""
+    kind: str = ""
+    pod: Pod | None = attrs.field(default=None, eq=False, repr=False)
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes on which it fails."""
+        return int(self.fails.sum())
+
+
+@attrs.frozen
+class FailureGroup:
+    """Nodes on which equal demands fail: their names, sorted, and the indices of the demands."""
+
+    nodes: tuple[str, ...]
+    failing: tuple[int, ...]
+
+
+def demands(judgement: Judgement) -> tuple[Demand, ...]:
+    """Return each demand that fails on some node, in the order of plugins; a rejection before filtering is single."""
+    size = len(judgement.nodes)
+    rejected = judgement.rejected_by
+    if rejected is not None:
+        everywhere = np.ones(size, bool)
+        return (
+            Demand(rejected.plugin, "before filtering", "", rejected.message, (rejected.message,), everywhere,
+                   title=rejected.message, kind=_QUOTED.sub("NAME", rejected.message)),
+        )
+    rows = np.flatnonzero(judgement.seen.nodes.live.array)
+    columns = ColumnContext(judgement.seen)
+    found: list[Demand] = []
+    for index, enabled in enumerate(judgement.profile.filters):
+        rejects = judgement.codes[index] != 0
+        for restriction in judgement.restrictions:
+            if restriction.plugin == enabled.name:
+                rejects = rejects | ~_allowed_nodes(restriction, judgement)
+        if not rejects.any():
+            continue
+        explained = np.zeros(size, bool)
+        for clause in clauses_of(enabled.name, enabled.plugin, as_read(enabled.plugin, judgement.pod), columns):
+            fails = _rejected_rows(enabled.plugin, clause.pod, columns)
+            if clause.holds_on is not None:
+                fails = fails & ~clause.holds_on
+            fails = fails[rows] & rejects
+            if fails.any():
+                explained |= fails
+                reasons = _reasons_given(judgement, index, fails)
+                title, kind = clause.title, clause.kind or clause.title
+                found.append(
+                    Demand(enabled.name, clause.sort, clause.about, clause.words, reasons, fails, clause.number,
+                           title, kind, clause.pod)
+                )
+        found += _demands_by_reason(judgement, index, rejects & ~explained, columns)
+    return tuple(found)
+
+
+def minimal_unsatisfiable_core(found: Sequence[Demand], condition_message: str = "") -> tuple[Demand, ...]:
+    """Return the fewest demands that together exclude every node; () if some node fails none.
+
+    Of sets of equal size that is preferred whose demands fail on most nodes; then one with demands of storage, which a
+    taint or a cordon may hide in the event; then one whose reasons are in the pod's condition message.
+    """
+
+    def rank(index: int) -> tuple[int, bool, bool, int]:
+        demand = found[index]
+        named = any(reason in condition_message for reason in demand.reasons)
+        return -demand.nodes, demand.plugin not in STORAGE_PLUGINS, not named, index
+
+    def listed(chosen: Iterable[int]) -> tuple[Demand, ...]:
+        return tuple(found[index] for index in sorted(chosen, key=lambda index: (-found[index].nodes, index)))
+
+    order = sorted(range(len(found)), key=rank)
+    patterns = _minimal_patterns(frozenset(group.failing) for group in group_nodes_by_demands(found, ()))
+    if not patterns or frozenset() in patterns:
+        return ()
+    tried = 0
+    for many in range(1, len(found) + 1):
+        for chosen in combinations(order, many):
+            tried += 1
+            if all(not pattern.isdisjoint(chosen) for pattern in patterns):
+                return listed(chosen)
+            if tried > MAX_TRIED_SETS:
+                return listed(_reduce_greedily(order, patterns))
+    return ()
+
+
+def group_nodes_by_demands(found: Sequence[Demand], names: Sequence[str]) -> tuple[FailureGroup, ...]:
+    """Return nodes grouped by the demands that fail on them, the largest group first; names may be left out."""
+    if not found or not len(found[0].fails):
+        return ()
+    fails = np.stack([demand.fails for demand in found])
+    packed = np.ascontiguousarray(np.packbits(fails, axis=0).T)
+    whole = packed.view([("", packed.dtype)] * packed.shape[1]).ravel()
+    _, first, inverse, counts = np.unique(whole, return_index=True, return_inverse=True, return_counts=True)
+    groups = []
+    for index in np.argsort(-counts, kind="stable").tolist():
+        failing = tuple(np.flatnonzero(fails[:, first[index]]).tolist())
+        members = tuple(sorted(names[row] for row in np.flatnonzero(inverse == index).tolist())) if names else ()
+        groups.append(FailureGroup(members, failing))
+    return tuple(groups)
+
+
+def nodes_with_one_failure(found: Sequence[Demand], names: Sequence[str]) -> dict[Demand, tuple[str, ...]]:
+    """Return, for each demand that fails alone somewhere, the nodes on which no other fails."""
+    groups = group_nodes_by_demands(found, names)
+    return {found[group.failing[0]]: group.nodes for group in groups if len(group.failing) == 1}
+
+
+def group_nodes_by_first_rejection(judgement: Judgement) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Return (plugin, reasons, nodes) for nodes that one plugin rejects first, with equal reasons; largest first."""
+    codes = judgement.codes
+    names = np.array(judgement.nodes, object)
+    rejected = codes != 0
+    first = np.where(rejected.any(axis=0), rejected.argmax(axis=0), len(codes))
+    groups = []
+    for index in np.unique(first[first < len(codes)]).tolist():
+        rejected_first = first == index
+        for code in np.unique(codes[index][rejected_first]).tolist():
+            members = sorted(names[rejected_first & (codes[index] == code)].tolist())
+            reasons, _ = judgement.verdict(members[0], judgement.plugins[index])
+            groups.append((judgement.plugins[index], reasons, tuple(members)))
+    left = first == len(codes)
+    outside = np.zeros(len(names), bool)
+    for restriction in judgement.restrictions:
+        outside |= ~_allowed_nodes(restriction, judgement)
+    if (left & outside).any():
+        plugin = judgement.restrictions[0].plugin
+        groups.append((plugin, (OUTSIDE,), tuple(sorted(names[left & outside].tolist()))))
+    return sorted(groups, key=lambda group: (-len(group[2]), group))
+
+
+def node_with_most_left(judgement: Judgement, resource: str, nodes: Sequence[str]) -> str:
+    """Return the node with most of a resource left; of equals the first given."""
+    table = judgement.seen.nodes
+    rows = np.array([table.row_of[name] for name in nodes])
+    return nodes[int(np.argmax(table.free(resource)[rows]))]
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _minimal_patterns(patterns: Iterator[frozenset[int]]) -> list[frozenset[int]]:
+    """Return the patterns that contain no other: a set that meets these meets all."""
+    kept: list[frozenset[int]] = []
+    for pattern in sorted(set(patterns), key=lambda pattern: (len(pattern), sorted(pattern))):
+        if not any(other <= pattern for other in kept):
+            kept.append(pattern)
+    return kept
+
+
+def _reduce_greedily(order: Sequence[int], patterns: Sequence[frozenset[int]]) -> list[int]:
+    """Return a minimal core by index, found by leaving out one demand after the other."""
+    chosen = list(order)
+    for index in reversed(order):
+        fewer = [other for other in chosen if other != index]
+        if all(not pattern.isdisjoint(fewer) for pattern in patterns):
+            chosen = fewer
+    return chosen
+
+
+def _rejected_rows(plugin: Any, pod: Pod, columns: ColumnContext) -> Mask:
+    """Return the rows in which one plugin rejects a pod, as a mask."""
+    size = len(columns.nodes.names)
+    mask = np.zeros(size, bool)
+    answer = plugin.prefilter(pod, columns.seen) if hasattr(plugin, "prefilter") else None
+    if isinstance(answer, Skip):
+        return mask
+    if isinstance(answer, PreFilterReject):
+        return np.ones(size, bool)
+    codes = plugin.column(pod, columns) if hasattr(plugin, "column") else NotImplemented
+    if codes is NotImplemented:
+        codes, _ = lift_rule(plugin, pod, columns)
+    if codes is not None:
+        mask |= codes != 0
+    if isinstance(answer, PreFilterResult):
+        inside = np.zeros(size, bool)
+        inside[[columns.nodes.row_of[name] for name in answer.names if name in columns.nodes.row_of]] = True
+        mask |= ~inside
+    return mask
+
+
+def _allowed_nodes(restriction: PreFilterResult, judgement: Judgement) -> Mask:
+    return np.array([name in restriction.names for name in judgement.nodes], bool)
+
+
+def _reasons_given(judgement: Judgement, index: int, fails: Mask) -> tuple[str, ...]:
+    """Return the reasons that a plugin gives on these nodes."""
+    codes, where = np.unique(judgement.codes[index][fails], return_index=True)
+    rows = np.flatnonzero(fails)[where]
+    plugin = judgement.plugins[index]
+    given = (judgement.verdict(judgement.nodes[row], plugin)[0] for code, row in zip(codes, rows, strict=True) if code)
+    return tuple(dict.fromkeys(reason for reasons in given for reason in reasons))
+
+
+def _demands_by_reason(judgement: Judgement, index: int, left: Mask, columns: ColumnContext) -> Iterator[Demand]:
+    """Yield a demand for each reason on the nodes that no clause explains."""
+    if not left.any():
+        return
+    plugin = judgement.plugins[index]
+    codes = judgement.codes[index]
+    masks: dict[str, Mask] = {}
+    for code in np.unique(codes[left]).tolist():
+        rejected = left & (codes == code)
+        node = judgement.nodes[int(np.flatnonzero(rejected)[0])]
+        reasons = judgement.verdict(node, plugin)[0] if code else (OUTSIDE,)
+        for reason in reasons:
+            masks[reason] = masks.get(reason, False) | rejected
+    for reason, mask in masks.items():
+        sort, about, words, title, kind = _describe_reason(plugin, reason, judgement.pod)
+        yield Demand(plugin, sort, about, words, (reason,), mask, title=title, kind=kind or title)
+
+
+def _describe_reason(plugin: str, reason: str, pod: Pod) -> tuple[str, str, str, str, str]:
+    """Return sort, subject, words, title and kind of a demand from one reason of a plugin."""
+    resource = reason.removeprefix("Insufficient ")
+    if plugin == "NodeResourcesFit" and resource not in (reason, "pods"):
+        ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
+        asked, kind = requests.format_amount(resource, ask), f"Too little {resource}"
+        return "request", resource, f"the node has less than {asked} {resource} left", f"{kind}: {asked} asked", kind
+    if plugin == "NodeResourcesFit":
+        return "request", requests.PODS, "the node takes no more pods", "No room for one more pod", ""
+    if plugin == "NodeUnschedulable":
+        words = "the node is cordoned (spec.unschedulable), and the pod does not tolerate that"
+        return "cordon", "", words, "The node is cordoned", ""
+    if plugin == "NodeName":
+        name = pod.spec.node_name
+        words = f"the node is not {name}, which spec.nodeName asks for"
+        return "node name", name, words, f"The node is not {name}", ""
+    names = tuple(pod.claim_names())
+    if plugin in ("VolumeBinding", "NodeVolumeLimits") and names:
+        several, together = ("s", " together") if len(names) > 1 else ("", "")
+        words = f"the node cannot serve claim{several} {', '.join(names)}{together}: “{reason}”"
+        title = f"Claim{several} {', '.join(names)} cannot be served{together}"
+        return "claim", ",".join(names), words, title, f"The claim{several} cannot be served{together}"
+    return "reason", "", f"{plugin} rejects the node: “{reason}”", f"{plugin}: {reason}", ""

@@ -1,0 +1,38 @@
+"""The last Event about an object: Events are sorted by object once, however many are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...api import volumes
+from ...api.kinds.pod import Pod
+from ...scheduler.columns.snapshot import Snapshot
+from ...world.log import Key
+
+
+class LastEvents:
+    """The Events of these objects, by the object that they are about."""
+
+    def __init__(self, objects: Mapping[Key, Any]) -> None:
+        self._about: dict[tuple[str, str, str], list[tuple[Key, Any]]] = {}
+        for key, obj in objects.items():
+            if key[0] == "Event":
+                about = obj.involved_object
+                self._about.setdefault((about.kind, about.namespace or "", about.name), []).append((key, obj))
+
+    def of(self, obj: Any, type_: str = "") -> str:
+        """Return reason and message of an object's last event, or of the last of this type; "" if there is none."""
+        about = self._about.get((obj.kind, obj.metadata.namespace or "", obj.metadata.name), ())
+        events = [event for _, event in sorted(about, key=lambda pair: pair[0]) if type_ in ("", event.type)]
+        if not events:
+            return ""
+        last = max(events, key=lambda event: (event.last_timestamp or event.metadata.creation_timestamp or ""))
+        return f"{last.reason}: {last.message}"
+
+    def warnings_of_claims(self, pod: Pod, seen: Snapshot) -> Iterator[str]:
+        """Yield the last warning about each unbound claim of a pod: what its provisioner could not do."""
+        for name in dict.fromkeys(pod.claim_names()):
+            claim = seen.claim(pod.metadata.namespace, name)
+            if claim is not None and not volumes.is_bound(claim) and (warning := self.of(claim, "Warning")):
+                yield f"claim {name} is {claim.status.phase or 'Pending'}; last warning: {warning}"

@@ -1,0 +1,49 @@
+"""The designs that the documents reject, each as a revision: run one, and see what the document's reason looks like.
+
+`Cluster("late_binder")`, `scenario("two-disks-one-by-one", "late_binder")` and `alternatives.late_binder()` have the
+same rules. The docstring of each says what it is and why the document rejects it. `experiment(name)` has the scenario
+on which it fails by itself; `compare()` runs every alternative on every scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...learn.alternatives import Comparison, Ending, Experiment, FailureGrid, compare, experiment, experiments
+from ..revision import REVISIONS, Revision
+from .binding_places import bind_in_kubelet, bind_in_pv_controller, late_binder, place_first, readable_volumes
+from .extender import extender
+from .one_function import preempting, single_function
+from .pod_updates import added_terms, lax_updates
+from .spreading import spread_by_affinity_terms, spread_inside_affinity
+from .topology_list import list_of_topologies
+from .topology_quota import quota_by_topology
+from .webhook_affinity import affinity_at_creation
+from .whole_binding import bind_in_scheduler
+
+ALTERNATIVES: dict[str, Callable[..., Revision]] = {
+    each.__name__: each
+    for each in (
+        place_first, late_binder, bind_in_pv_controller, bind_in_kubelet, bind_in_scheduler, extender, single_function,
+        quota_by_topology, spread_by_affinity_terms, spread_inside_affinity, lax_updates, added_terms,
+        affinity_at_creation, list_of_topologies,
+    )
+}  # fmt: skip
+REVISIONS.update(ALTERNATIVES)
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the rejected designs, by which clusters and scenarios take them.
+
+    >>> "late_binder" in names()
+    True
+    """
+    return tuple(ALTERNATIVES)
+
+
+__all__ = [
+    "Comparison", "Ending", "Experiment", "FailureGrid", "added_terms", "affinity_at_creation", "bind_in_kubelet",
+    "bind_in_pv_controller", "bind_in_scheduler", "compare", "experiment", "experiments", "extender", "late_binder",
+    "lax_updates", "list_of_topologies", "names", "place_first", "preempting", "quota_by_topology",
+    "readable_volumes", "single_function", "spread_by_affinity_terms", "spread_inside_affinity",
+]

@@ -1,0 +1,87 @@
+"""What the rejected designs are made of: a base revision, another profile, more components, actors of other kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from ...world.component import Actor, Component
+from ...world.view import InformerCache, View
+from ..revision import Revision, revision_named
+
+Views = Callable[[InformerCache], Mapping[str, View]]
+
+
+def based_on(base: str | Revision, name: str, **changes: Any) -> Revision:
+    """Return the rules of a base under the name of a rejected design, which every output then shows."""
+    rules = revision_named(base)
+    named = name if rules.name == "design" else f"{name} on {rules.name}"
+    return attrs.evolve(rules, name=named, **changes)
+
+
+def without_plugins(rules: Revision, *names: str) -> Revision:
+    """Return rules whose scheduler does not ask these plugins."""
+    kept = tuple(each for each in rules.profile.plugins if each.name not in names)
+    return attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=kept))
+
+
+def with_plugin_replaced(rules: Revision, plugin: Any) -> Revision:
+    """Return rules whose scheduler asks this plugin in the place of the one of its name."""
+    plugins = tuple(
+        attrs.evolve(each, plugin=plugin) if each.name == plugin.name else each for each in rules.profile.plugins
+    )
+    return attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=plugins))
+
+
+@attrs.frozen
+class Rearranged:
+    """Gives one component more to watch, more actors and more views: an `arrange` of a revision.
+
+    Args:
+        component: the component that is changed.
+        watches: kinds that it watches too.
+        actors: actors that it has too.
+        views: views that it has too.
+        replace: changes one of its own actors.
+    """
+
+    component: str
+    watches: tuple[str, ...] = ()
+    actors: tuple[Actor, ...] = ()
+    views: Views = lambda _seen: {}
+    replace: Callable[[Actor], Actor] = lambda actor: actor
+
+    def __call__(self, components: Iterable[Component]) -> list[Component]:
+        """Return the components with this one changed."""
+        return [self._changed(each) if each.name == self.component else each for each in components]
+
+    def _changed(self, old: Component) -> Component:
+        def views(seen: InformerCache) -> Mapping[str, View]:
+            return {**old.views(seen), **self.views(seen)}
+
+        watches = tuple(dict.fromkeys((*old.watches, *self.watches)))
+        return attrs.evolve(old, watches=watches, actors=(*map(self.replace, old.actors), *self.actors), views=views)
+
+
+@attrs.frozen
+class LeftOut:
+    """Leaves one component out: an `arrange` of a revision."""
+
+    component: str
+
+    def __call__(self, components: Iterable[Component]) -> list[Component]:
+        """Return the other components."""
+        return [each for each in components if each.name != self.component]
+
+
+def chained(*arrangements: Callable[[Iterable[Component]], Iterable[Component]]) -> Callable[..., list[Component]]:
+    """Return one arrangement that makes these, one after the other."""
+
+    def arrange(components: Iterable[Component]) -> list[Component]:
+        for change in arrangements:
+            components = change(components)
+        return list(components)
+
+    return arrange

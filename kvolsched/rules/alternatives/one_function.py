@@ -1,0 +1,86 @@
+"""One function for volumes at the end: predicate, priority and bind right before a pod is bound (S0, rejected)."""
+
+from __future__ import annotations
+
+import attrs
+
+from ...api.kinds.pod import Pod
+from ...scheduler.framework.extension_points import PostFilterResult
+from ...scheduler.framework.judgement import Judgement
+from ...scheduler.framework.ranking import rank
+from ...scheduler.loop.binding_flow import Strategy, assume_cache
+from ...scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass, handle_failure
+from ...scheduler.plugins.default_preemption import DefaultPreemption
+from ...world.component import Actor, TurnContext
+from ..revision import Revision, revision_named
+from .building import Rearranged, based_on, without_plugins
+
+
+@attrs.frozen
+class SingleFunctionPass(SchedulingPass):
+    """A pass that judges nodes without volumes, then asks about volumes for the best nodes alone, best first."""
+
+    def choose(self, ctx: TurnContext, name: str, judgement: Judgement, number: int) -> str:
+        """Return the best node on which the pod can have its volumes; the walk over volumes ends at the first."""
+        if not judgement.any_feasible:
+            return ""
+        totals = rank(judgement).total()
+        pod: Pod = judgement.pod
+        snapshot, flow = assume_cache(ctx).snapshot, self.flow
+        assert isinstance(flow, Strategy)
+        for node in sorted(totals, key=lambda each: (-totals[each], each)):
+            if flow.volume_binding.decide(pod, node, snapshot).fits:
+                return node
+        return ""
+
+
+    def _handle_no_fit(self, ctx: TurnContext, name: str, pod: Pod, judgement: Judgement,
+                       preemption: PostFilterResult) -> None:
+        """Report that the function at the end accepts none of the nodes that fit, or why none fits."""
+        if not judgement.any_feasible:
+            return super()._handle_no_fit(ctx, name, pod, judgement, preemption)
+        nodes = ", ".join(judgement.feasible)
+        message = f"0/{judgement.seen.size} nodes are available: no volumes for the pod on {nodes}."
+        handle_failure(ctx, name, pod, message, rejected_by=("VolumeBinding",))
+        return None
+
+
+def _asks_at_the_end(actor: Actor) -> Actor:
+    if not isinstance(actor, SchedulingPass):
+        return actor
+    return SingleFunctionPass(*(getattr(actor, field.name) for field in attrs.fields(SchedulingPass)))
+
+
+def single_function(base: str | Revision = "design") -> Revision:
+    """Return rules in which volumes are matched, ranked and bound by one function after all predicates.
+
+    Volumes are walked for few nodes. S0 (One scheduler function) rejects it: preemption asks the predicates again
+    without the pods of lower priority, and volumes are none of them. So pods are evicted on a node where the pod that
+    needs the room can never have its volume. Preemption is part of these rules, as of every scheduler since 1.8.
+
+    Args:
+        base: the revision whose other rules hold.
+
+    >>> from kvolsched import scenario
+    >>> c = scenario("evicted-in-vain", "single_function")
+    >>> c.run().ended
+    'nothing is left to do'
+    >>> "pod/victim" in c, c["pod/app"].spec.node_name
+    (False, '')
+    """
+    rules = preempting(revision_named(base))
+    rules = attrs.evolve(without_plugins(rules, "VolumeBinding"), name=revision_named(base).name)
+    return based_on(rules, "single_function", arrange=Rearranged(SCHEDULER, replace=_asks_at_the_end))
+
+
+def preempting(base: str | Revision = "design") -> Revision:
+    """Return rules with preemption, for a comparison with `single_function`.
+
+    Args:
+        base: the revision whose other rules hold.
+
+    >>> preempting("design").profile.preempts
+    True
+    """
+    rules = revision_named(base)
+    return rules if rules.profile.preempts else rules.with_plugin(DefaultPreemption(), 0)

@@ -1,0 +1,112 @@
+"""The drivers of a cluster: the provisioners that run for them, and the pools that they have, by their dials.
+
+A driver has one provisioner, or one on each node (`DRIVER on NODE`), each a component of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
+from ..api.kinds.storage_class import NO_PROVISIONER
+from ..controllers import provisioner
+from ..world.component import Component
+from ..world.storage_pools import DriverStorage, read_pools
+from .dials import with_dials
+
+TOPOLOGY_KEYS = {"zonal": (ZONE_LABEL,), "local": (HOSTNAME_LABEL,)}
+
+
+@attrs.frozen
+class Drivers:
+    """The drivers that dials describe, beside those of classes.
+
+    Args:
+        dials: name of a component -> its dials.
+        options: what drivers have before their dials.
+        told: (name, options) -> a driver's options as feature gates leave them.
+        others: names of components that are no drivers.
+    """
+
+    dials: Mapping[str, Mapping[str, Any]]
+    options: provisioner.ProvisionerOptions
+    told: Callable[[str, provisioner.ProvisionerOptions], provisioner.ProvisionerOptions]
+    others: frozenset[str]
+
+    @property
+    def names(self) -> list[str]:
+        """The drivers among the names of components that have dials, without instances on nodes."""
+        return [name for name in self.dials if name not in self.others and provisioner.INSTANCE not in name]
+
+    def check_instances(self) -> None:
+        """Check that what has dials as a driver's provisioner on a node is one.
+
+        Raises:
+            ValueError: the driver has no dials, or its provisioner does not run on each node.
+        """
+        for name in self.dials:
+            driver, instance, _node = name.partition(provisioner.INSTANCE)
+            if not instance or name in self.others:
+                continue
+            if driver not in self.names or not self._options(driver, self.dials[driver]).per_node:
+                wants = "that takes its dial `node_deployment: true`, or S2's `publishing: {form: node}`"
+                raise ValueError(f"{name}: the provisioner of driver {driver} does not run on each node; {wants}")
+
+    @property
+    def storages(self) -> dict[str, DriverStorage]:
+        """The pools of each driver that has some; the capacity of others is unlimited."""
+        options = {name: self._options(name, self.dials[name]) for name in sorted(self.names)}
+        return {name: DriverStorage(name, found.pools) for name, found in options.items() if found.pools}
+
+    @property
+    def run_on_nodes(self) -> bool:
+        """Whether some driver's provisioner runs on each node."""
+        return any(self._options(name, self.dials[name]).per_node for name in self.names)
+
+    def provisioners(self, names: Iterable[str]) -> list[Component]:
+        """Return the provisioner of each of these drivers, but for those that run on each node."""
+        wanted = sorted(set(names) - {NO_PROVISIONER, ""})
+        found = {name: self._options(name, self.dials.get(name, {})) for name in wanted}
+        return [provisioner.component(name, options) for name, options in found.items() if not options.per_node]
+
+    def node_provisioners(self, classes: Iterable[str], nodes: Iterable[str]) -> Iterator[Component]:
+        """Yield the provisioners that run on each node, with the dials of `DRIVER` and of `DRIVER on NODE`.
+
+        A driver that publishes on each node for inline volumes alone, and has classes, makes their volumes centrally.
+        """
+        nodes = sorted(nodes)
+        for name in self.names:
+            dials, options = self.dials[name], self._options(name, self.dials[name])
+            if not options.per_node:
+                continue
+            if name in classes and not options.node_deployment:
+                yield provisioner.component(name, options)
+            for node in nodes:
+                instance = provisioner.component_name(name, node)
+                own = self.dials.get(instance, {})
+                publishing = {**dials.get("publishing", {}), **own.get("publishing", {})}
+                merged = {**dials, **own, "publishing": publishing}
+                if not merged.get("absent"):
+                    yield provisioner.component(name, self._options(instance, merged), node)
+
+    def _options(self, name: str, dials: Mapping[str, Any]) -> provisioner.ProvisionerOptions:
+        """Return a driver's options, overridden by dials."""
+        values = dict(dials)
+        if "kind" in values:
+            values.setdefault("topology_keys", TOPOLOGY_KEYS[values.pop("kind")])
+        if "fails" in values:
+            values["fails"] = provisioner.read_failures(name, values["fails"])
+        if "pools" in values:
+            keys = values.get("topology_keys", self.options.topology_keys)
+            try:
+                values["pools"] = read_pools(values["pools"], keys[0] if keys else "")
+            except ValueError as why:
+                raise ValueError(f"{name}: {why}") from None
+        if "publishing" in values:
+            publishing = self.options.publishing
+            values["publishing"] = with_dials(f"{name}: publishing", publishing, values["publishing"])
+        options: provisioner.ProvisionerOptions = with_dials(name, self.told(name, self.options), values)
+        return options

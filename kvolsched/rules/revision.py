@@ -1,0 +1,487 @@
+"""Revisions: a revision is one set of rules for the whole loop, as a value.
+
+`upstream` is Kubernetes v1.36.2; `design` is the workflow of the design documents, and of Kubernetes 1.11 and 1.16
+where they are silent. Revisions differ in the profile, the binding flow, and the controllers' options; no rule asks
+for a revision's name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import attrs
+
+from ..api import defaults, volumes
+from ..api.kinds.meta import EMPTY, Frozen, freeze
+from ..api.unknown_name import UnknownName, did_you_mean
+from ..controllers import (
+    admission,
+    autoscaler,
+    daemon_set,
+    deployment,
+    disruption,
+    ephemeral_volume,
+    garbage_collector,
+    kubelet,
+    node_lifecycle,
+    persistent_volume,
+    provisioner,
+    pv_protection,
+    pvc_protection,
+    replica_set,
+    stateful_set,
+    taint_eviction,
+    user,
+    zonal_upgrade,
+)
+from ..scheduler import profiles
+from ..scheduler.columns.kept_snapshot import KeptSnapshot
+from ..scheduler.columns.snapshot import Snapshot
+from ..scheduler.framework.profile import Profile
+from ..scheduler.loop.assume_cache import KINDS, AssumeCache
+from ..scheduler.loop.binding_flow import (
+    BindWorker,
+    Strategy,
+    TwoPasses,
+    WaitInPreBind,
+    cancel_binding,
+    named_volume,
+    pod_claims,
+)
+from ..scheduler.loop.evictor import Evictor
+from ..scheduler.loop.rollback_marker import RollbackMarker
+from ..scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
+from ..scheduler.loop.scheduling_queue import RECORDER, SchedulingQueue
+from ..scheduler.plugins.volume_binding import VolumeBinding
+from ..world.apiserver import ApiServer
+from ..world.component import Component
+from ..world.simulation import Simulation
+from ..world.view import Index, InformerCache, View
+from .dials import NoDials, with_dials
+from .drivers import Drivers
+from .registry import LATER_REVISIONS, known_revisions, of_release
+from .settings import (
+    API_SERVER,
+    DIRECTIVES_GATE,
+    GATES_OF,
+    GATES_OF_DRAFT,
+    GATES_OF_TODAY,
+    SCHEDULING_GATE,
+    ZONAL_PHASES,
+    RuleSettings,
+    SettableRules,
+    with_settings_named,
+)
+
+# Admission plugins that are off: no component of the loop finds a new node ready and removes its taint.
+DISABLED_ADMISSION = ("TaintNodesByCondition",)
+# Each begins to watch once there is work for it.
+OTHER_CONTROLLERS = (
+    deployment,
+    replica_set,
+    daemon_set,
+    ephemeral_volume,
+    disruption,
+    pvc_protection,
+    pv_protection,
+    garbage_collector,
+    node_lifecycle,
+    taint_eviction,
+)
+
+
+Arrangement = Callable[[Iterable[Component]], Sequence[Component]]
+
+
+def as_they_are(components: Iterable[Component]) -> Sequence[Component]:
+    """Return the components unchanged."""
+    return tuple(components)
+
+
+@attrs.frozen(repr=False)
+class Revision(SettableRules):
+    """One set of rules for the whole loop.
+
+    Args:
+        name: the name in outputs.
+        profile: the scheduler's plugins, ordered and weighted.
+        flow: the acts after a node is chosen.
+        binder: options of the PV controller.
+        provisioning: options of provisioners, before a scenario's dials.
+        zone_labels: binding copies the node's zone to the pod and clears its nomination.
+        pops_backoff: without active pods the scheduler tries one in back-off at once.
+        stateful_sets: options of the StatefulSet controller.
+        daemon_sets: options of the DaemonSet controller.
+        nodes: options of the node lifecycle controller.
+        controllers: the controllers of workloads, protection and garbage collection.
+        protects_in_use: claims and volumes get the finalizer that protects them while they are in use.
+        admission_plugins: plugins of the API server beyond Kubernetes' own.
+        relaxations: how the API server sees the old object of an update, to allow what validation forbids.
+        event_series: sources whose Events are series (events.k8s.io): counted by object version, not by message.
+        fine: a scheduling pass takes two turns, so that others may act between choosing and assuming.
+        disabled: admission plugins of the API server that are off.
+        gates_of: the feature gates that each process reads.
+        webhooks: admission webhooks that the API server asks.
+        settings: level, gates, phase, rollback, index, weights and shape (see `matured`, `with_gates`, `in_phase`,
+            `with_rollback`, `with_volume_index`, `with_weights`, `with_volume_binding_args`).
+        plain: the rules to which the settings were applied; None: there are no settings.
+        added: components beside those that every revision has.
+        arrange: changes the components of a simulation: leaves some out, or gives them other actors.
+        permissions: what each component may write (S0, Access Control).
+    """
+
+    name: str
+    profile: Profile
+    flow: Strategy
+    binder: persistent_volume.PVControllerOptions
+    provisioning: provisioner.ProvisionerOptions
+    zone_labels: bool = True
+    pops_backoff: bool = True
+    stateful_sets: stateful_set.StatefulSetOptions = stateful_set.StatefulSetOptions()
+    daemon_sets: daemon_set.DaemonSetOptions = daemon_set.DaemonSetOptions()
+    nodes: node_lifecycle.NodeLifecycleOptions = node_lifecycle.NodeLifecycleOptions()
+    controllers: tuple[ModuleType, ...] = OTHER_CONTROLLERS
+    protects_in_use: bool = True
+    admission_plugins: tuple[admission.AdmissionPlugin, ...] = ()
+    relaxations: tuple[Callable[[Any, Any], Any], ...] = ()
+    event_series: tuple[str, ...] = (RECORDER,)
+    fine: bool = False
+    disabled: tuple[str, ...] = DISABLED_ADMISSION
+    gates_of: Mapping[str, tuple[str, ...]] = GATES_OF
+    webhooks: tuple[admission.Webhook, ...] = ()
+    settings: RuleSettings = RuleSettings()
+    plain: Revision | None = attrs.field(default=None, repr=False)
+    added: tuple[Component, ...] = ()
+    arrange: Arrangement = as_they_are
+    permissions: admission.Permissions = attrs.field(default=admission.PERMISSIONS, hash=False)
+
+    def __repr__(self) -> str:
+        return f"rules {self.name}: {', '.join(each.plugin.name for each in self.profile.plugins)}"
+
+    def with_plugin(self, plugin: Any, weight: int = 1) -> Revision:
+        """Return these rules with a plugin added at the profile's end.
+
+        >>> from kvolsched.scheduler.framework.custom_plugin import custom_plugin
+        >>> upstream().with_plugin(custom_plugin(lambda pod, node, seen: True, name="any")).name
+        'upstream + any'
+        """
+        plain = self._plain()
+        profile = plain.profile.with_plugin(plugin, weight)
+        plain = attrs.evolve(plain, name=f"{plain.name} + {plugin.name}", profile=profile)
+        return _apply(plain, self.settings)
+
+    def with_webhook(self, webhook: admission.Webhook) -> Revision:
+        """Return these rules with an admission webhook; those of several are asked in the order of their names.
+
+        Raises:
+            ValueError: a webhook of this name is there already.
+
+        >>> hook = admission.webhook("policy.example.com", ["pods"], ["create"], mutate=None, validate=lambda *_: True)
+        >>> [each.name for each in upstream().with_webhook(hook).webhooks]
+        ['policy.example.com']
+        """
+        if any(each.name == webhook.name for each in self.webhooks):
+            raise ValueError(f"webhook name: {webhook.name!r}: Duplicate value: give the second one another name")
+        webhooks = tuple(sorted((*self.webhooks, webhook), key=lambda each: each.name))
+        return _apply(attrs.evolve(self._plain(), webhooks=webhooks), self.settings)
+
+    def _set(self, **changes: Any) -> Revision:
+        return _apply(self._plain(), attrs.evolve(self.settings, **changes))
+
+    def _plain(self) -> Revision:
+        """Return these rules without settings.
+
+        Raises:
+            ValueError: somebody has changed the rules since, so that the settings cannot be separated from them.
+        """
+        if self.plain is None:
+            return self
+        if _apply(self.plain, self.settings) != self:
+            raise ValueError(f"{self.name}: rules were changed after level, gates, phase or rollback; set those last")
+        return self.plain
+
+    # -- the components ---------------------------------------------------------------------------------------
+
+    def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None) -> Simulation:
+        """Return a simulation with this revision's components, in the order of the lanes.
+
+        Every component has the dials `absent` and `denied` (permissions it lacks, such as `update persistentvolumes`);
+        its other dials are the fields of its options.
+
+        Raises:
+            ValueError: a component has no such dial.
+
+        >>> "kube-scheduler" in design().simulation().processes
+        True
+        """
+        dials = dict(components or {})
+        scheduler = dict(dials.get(SCHEDULER, {}))
+        fine = {"fine": scheduler.pop("fine", self.fine)}
+        rules = attrs.evolve(self, flow=with_dials(SCHEDULER, self.flow, scheduler), **fine)
+        binder = with_dials(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
+        drivers = self.drivers(dials)
+        drivers.check_instances()
+        ordered = [
+            user.component(),
+            stateful_set.component(with_dials(stateful_set.NAME, self.stateful_sets, dials.get(stateful_set.NAME))),
+            *self.others(dials),
+            rules.scheduler(),
+            persistent_volume.component(binder),
+            *drivers.provisioners(drivers.names),
+            kubelet.component(
+                with_dials(kubelet.NAME, self._kubelet(), _with_node_services(dials.get(kubelet.NAME))),
+                drivers.storages,
+            ),
+            *([zonal_upgrade.component()] if self.settings.phase == ZONAL_PHASES.index("converting") else []),
+            *([self.autoscaler(dials[autoscaler.NAME])] if autoscaler.NAME in dials else []),
+            *self.added,
+        ]
+        left_out = {name for name, dial in dials.items() if dial.get("absent")}
+        arranged = [each for each in self.arrange(ordered) if each.name not in left_out]
+        return Simulation(arranged, self.server(denied_by(dials)), seed)
+
+    def others(self, dials: Mapping[str, Mapping[str, Any]] = EMPTY) -> Iterator[Component]:
+        """Yield the controllers of workloads, nodes, protection and garbage collection.
+
+        >>> next(design().others()).name
+        'deployment-controller'
+        """
+        options: dict[str, Any] = {
+            daemon_set.NAME: self.daemon_sets,
+            node_lifecycle.NAME: self.nodes,
+            taint_eviction.NAME: taint_eviction.TaintEvictionOptions(),
+        }
+        for module in self.controllers:
+            name = module.NAME
+            chosen = with_dials(name, options.get(name, NoDials()), dials.get(name))
+            yield module.component(chosen) if name in options else module.component()
+
+    def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
+        """Return an API server with this revision's admission and subresources.
+
+        >>> sorted(design().server().subresources)
+        ['bind']
+        """
+        subresources = {"bind": admission.binding_subresource(zone_labels=self.zone_labels)}
+        added = {plugin.name for plugin in self.admission_plugins}
+        off = tuple(name for name in self.disabled if name not in added)
+        off = off if self.zone_labels else (*off, "PodTopologyLabels")
+        off = off if self.protects_in_use else (*off, "StorageObjectInUseProtection")
+        more = (admission.ZONE_AFFINITY,) if self.settings.phase else ()
+        gates = self.gates.get(API_SERVER, {})
+        if not self.settings.is_on(API_SERVER, DIRECTIVES_GATE):
+            more = (*more, admission.NO_GATED_UPDATES)
+        more = (*more, *(plugin for plugin in self.admission_plugins if plugin.name not in self.disabled))
+        more = (*admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on), *more)
+        admit = admission.DEFAULT_ADMISSION.without(*off)
+        admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
+        relaxations = (*((admission.allow_volume_rollback,) if self.settings.rollback else ()), *self.relaxations)
+        admit = attrs.evolve(admit, relax=admission.chain_relaxations(*relaxations)) if relaxations else admit
+        admit = attrs.evolve(admit, webhooks=self.webhooks)
+        permit = admission.permissions_without(denied, self.permissions)
+        compounds = {"evict": admission.evict}
+        return ApiServer(admit, subresources, permit, WORKLOADS, self.event_series, admit.waiting_time, compounds)
+
+    def _kubelet(self) -> kubelet.KubeletOptions:
+        reaches = self.settings.is_on(kubelet.NAME, SCHEDULING_GATE)
+        nodes = {process.partition("/")[2]: process for process in self.gates if process.startswith(f"{kubelet.NAME}/")}
+        own = Frozen({node: self.settings.is_on(process, SCHEDULING_GATE) for node, process in nodes.items()})
+        return kubelet.KubeletOptions(reaches=reaches, reaches_on=own, marks_dirty=self.settings.rollback)
+
+    def found(self, obj: Any, stored: admission.StoredObjects) -> Any:
+        """Return a loaded object with defaults; one without a uid also gets what admission adds.
+
+        >>> from kvolsched import example
+        >>> claim = example("my-pvc").objects[0]
+        >>> claim.spec.volume_mode or "none", design().found(claim, {}).spec.volume_mode
+        ('none', 'Filesystem')
+        """
+        obj = defaults.with_defaults(admission.with_priority_of_class(obj, stored))
+        by_hand = self.protects_in_use and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS
+        return admission.with_protection_finalizer(obj) if by_hand else obj
+
+    def scheduler(self) -> Component:
+        """Return kube-scheduler: scheduling pass, bind worker and evictor with their cache and queue.
+
+        >>> [actor.name for actor in design().scheduler().actors]
+        ['scheduling pass', 'bind worker']
+        """
+        respects_gates = self.settings.is_on(SCHEDULER, DIRECTIVES_GATE)
+        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, respects_gates)
+        evicting = (Evictor(cancel_binding),) if self.profile.preempts else ()
+        rolling = (RollbackMarker(),) if self.settings.rollback else ()
+        actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)
+
+        kept = KeptSnapshot()
+
+        def views(_seen: InformerCache) -> Mapping[str, View]:
+            return {
+                "cache": AssumeCache(Snapshot(), self.flow.volume_rule, kept),
+                "queue": SchedulingQueue(),
+                "users": Index("Pod", pod_claims),
+                "naming": Index("PersistentVolumeClaim", named_volume),
+            }
+
+        return Component(SCHEDULER, (*KINDS, *self.profile.watches), actors, views, shared=kept)
+
+    def autoscaler(self, dials: Mapping[str, Any]) -> Component:
+        """Return the cluster autoscaler with its node groups and flags; it judges with the scheduler's plugins.
+
+        >>> upstream().autoscaler({"groups": []}).name
+        'cluster-autoscaler'
+        """
+        options = with_dials(autoscaler.NAME, autoscaler.AutoscalerOptions(), autoscaler.flags(dials))
+        return autoscaler.component(options, self.profile)
+
+    def drivers(self, dials: Mapping[str, Mapping[str, Any]]) -> Drivers:
+        """Return the drivers of a cluster with these dials of components.
+
+        >>> design().drivers({"pd.csi": {"delay": 2.0}}).names
+        ['pd.csi']
+        """
+        others = NOT_DRIVERS | {component.name for component in self.added}
+        return Drivers(dials, self.provisioning, self.settings.driver, others)
+
+
+def _apply(plain: Revision, settings: RuleSettings) -> Revision:
+    """Return plain rules under settings."""
+    if settings == RuleSettings():
+        return plain
+    volume_binding = settings.volume_binding(plain.flow.volume_binding)
+    return attrs.evolve(
+        plain,
+        name=settings.name_of(plain.name),
+        profile=settings.profile(plain.profile, volume_binding),
+        flow=attrs.evolve(plain.flow, volume_binding=volume_binding),
+        binder=settings.binder(plain.binder),
+        provisioning=settings.provisioning(plain.provisioning),
+        settings=settings,
+        plain=plain,
+    )
+
+
+def denied_by(dials: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Iterable[str]]:
+    """Return the permissions that dials take away, by component."""
+    return {name: dial["denied"] for name, dial in dials.items() if "denied" in dial}
+
+
+def _with_node_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return a kubelet's dials with node services of drivers as values."""
+    values = dict(dials or {})
+    if "services" in values:
+        node_services = {name: volumes.NodeService(**freeze(each)) for name, each in values["services"].items()}
+        values["services"] = node_services
+    return values
+
+
+NOT_DRIVERS = frozenset({
+    "user",
+    autoscaler.NAME,
+    SCHEDULER,
+    persistent_volume.NAME,
+    kubelet.NAME,
+    stateful_set.NAME,
+    *(controller.NAME for controller in OTHER_CONTROLLERS),
+})
+WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "PodDisruptionBudget")
+
+
+def upstream() -> Revision:
+    """Return the rules of Kubernetes v1.36.2.
+
+    >>> upstream().name
+    'upstream'
+    """
+    profile = profiles.upstream_profile()
+    return Revision(
+        name="upstream",
+        profile=profile,
+        flow=WaitInPreBind(_volume_binding_of(profile), volumes.UPSTREAM),
+        binder=persistent_volume.UPSTREAM,
+        provisioning=provisioner.UPSTREAM,
+        gates_of=GATES_OF_TODAY,
+    )
+
+
+def design() -> Revision:
+    """Return the rules of the design documents, and of 1.11 and 1.16 where they are silent.
+
+    >>> design().matured("alpha").name
+    'design (alpha)'
+    """
+    profile = profiles.design_profile()
+    return Revision(
+        name="design",
+        profile=profile,
+        flow=TwoPasses(_volume_binding_of(profile), volumes.DESIGN),
+        binder=persistent_volume.DESIGN,
+        provisioning=provisioner.DESIGN,
+        zone_labels=False,
+        pops_backoff=False,
+        stateful_sets=stateful_set.StatefulSetOptions(revisions=False),
+        daemon_sets=daemon_set.DaemonSetOptions(sets_node_name=True),
+        nodes=node_lifecycle.NodeLifecycleOptions(taints_by_condition=False),  # its gate is off in 1.11
+        controllers=tuple(module for module in OTHER_CONTROLLERS if module is not ephemeral_volume),
+        protects_in_use=False,
+        admission_plugins=(admission.CLASS_ZONES,),
+        relaxations=(admission.allow_inserted_requirements,),
+        event_series=(),
+    )
+
+
+def draft() -> Revision:
+    """Return the rules of S1, the earlier draft: the scheduler does not select a node for provisioning.
+
+    >>> draft().name
+    'draft'
+    """
+    rules, profile = design(), profiles.draft_profile()
+    return attrs.evolve(
+        rules,
+        name="draft",
+        gates_of=GATES_OF_DRAFT,
+        profile=profile,
+        flow=TwoPasses(_volume_binding_of(profile), volumes.DRAFT, concurrent=True),
+        binder=attrs.evolve(rules.binder, rules=volumes.DRAFT),
+        provisioning=attrs.evolve(rules.provisioning, uses_selected_node=False, on_failure="retry"),
+    )
+
+
+def _volume_binding_of(profile: Profile) -> VolumeBinding:
+    found = profile.plugin("VolumeBinding")
+    assert isinstance(found, VolumeBinding)
+    return found
+
+
+REVISIONS: dict[str, Callable[[], Revision]] = {
+    "upstream": upstream, "design": design, "draft": draft, **LATER_REVISIONS,
+}  # fmt: skip
+"""Every revision by name. Rooms above this one add theirs when the package is imported (see `alternatives`)."""
+
+
+_WITH_SETTINGS = re.compile(r"(?P<plain>\w+)(?: \((?P<settings>[^()]+)\))?(?: \+ (?P<rollback>(?:blind )?rollback))?")
+
+
+def revision_named(revision: str | Revision) -> Revision:
+    """Return a revision by name, or the given one; a name may have settings, as printed names have them.
+
+    Raises:
+        UnknownName: there is none of this name; the message lists the names. It is a KeyError.
+        ValueError: there is no such setting.
+
+    >>> revision_named("design (alpha; phase 1)") == design().matured("alpha").in_phase(1)
+    True
+    """
+    if isinstance(revision, Revision):
+        return revision
+    named = _WITH_SETTINGS.fullmatch(str(revision))
+    if named is not None and named["plain"] in REVISIONS:
+        return with_settings_named(REVISIONS[named["plain"]](), named["settings"] or "", named["rollback"] or "")
+    if revision not in REVISIONS:
+        near = of_release(str(revision))
+        hint = f"; did you mean {near}?" if near else did_you_mean(str(revision), REVISIONS.keys())
+        raise UnknownName(f"no revision is called {revision!r}; there are: {known_revisions(list(REVISIONS))}{hint}")
+    return REVISIONS[revision]()

@@ -1,0 +1,135 @@
+"""Which fields of a pod a set of rules does not read although today's do, found from the rules themselves.
+
+A plugin that reads constraints as an earlier release did says what it leaves out (`unread`); the fields of a plugin, a
+controller or a gate that a set of rules lacks are not read by anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from ..api.kinds.pod import Affinity, Pod
+from ..controllers import ephemeral_volume
+from ..scheduler.loop.scheduling_cycle import SCHEDULER
+from ..world.log import Key
+from .revision import Revision
+from .settings import DIRECTIVES_GATE
+
+MOST_PODS = 3  # pods that a sentence names
+Objects = Mapping[Key, Any]
+_SINGLE_POD = "ReadWriteOncePod"
+
+
+def unread_fields(rules: Revision, pod: Pod, objects: Objects) -> tuple[str, ...]:
+    """Return the fields that a pod sets and rules do not read, by their names in a manifest, in the order of plugins.
+
+    Args:
+        rules: the rules of the scheduler.
+        pod: the pod.
+        objects: the objects of the cluster, for the pod's claims.
+
+    >>> from kvolsched import Cluster, design, upstream
+    >>> from kvolsched.make import pod
+    >>> app = {"name": "app", "image": "app", "ports": [{"containerPort": 80, "hostPort": 80}]}
+    >>> web = Cluster.from_manifests([pod("web", containers=[app])])["web"]
+    >>> unread_fields(design(), web, {}), unread_fields(upstream(), web, {})
+    (('hostPort',), ())
+    """
+    return tuple(dict.fromkeys(_unread(rules, pod, objects)))
+
+
+def unread_words(rules: Revision | str, fields: Iterable[str], whose: str = "this pod") -> str:
+    """Return the sentence about fields that are not read; "" if there are none.
+
+    >>> unread_words("design", ["minDomains", "nodeTaintsPolicy"])
+    'Rules design do not read minDomains and nodeTaintsPolicy of this pod.'
+    """
+    names = list(fields)
+    name = rules if isinstance(rules, str) else rules.name
+    return f"Rules {name} do not read {_listed(names)} of {whose}." if names else ""
+
+
+def unread_by_pods(rules: Revision, objects: Objects, than: Revision | None = None) -> Iterator[str]:
+    """Yield a sentence for each group of pods of which rules do not read the same fields.
+
+    Args:
+        rules: the rules.
+        objects: the objects of a cluster.
+        than: other rules; what these do not read either is left out.
+
+    >>> from kvolsched import design, scenario
+    >>> list(unread_by_pods(design(), scenario("zonal-example").world.log.objects))
+    []
+    """
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for key in sorted(key for key in objects if key.kind == "Pod"):
+        theirs = unread_fields(than, objects[key], objects) if than is not None else ()
+        fields = tuple(name for name in unread_fields(rules, objects[key], objects) if name not in theirs)
+        alike.setdefault(fields, []).append(f"pod/{key.name}")
+    for fields, names in alike.items():
+        more = len(names) - MOST_PODS
+        shown = [*names[:MOST_PODS], f"{more} more"] if more > 0 else names
+        if words := unread_words(rules, fields, _listed(shown)):
+            yield words
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _unread(rules: Revision, pod: Pod, objects: Objects) -> Iterator[str]:
+    """Yield what plugins say that they leave out, then what nobody is there to read."""
+    if pod.spec.scheduling_gates and not rules.settings.is_on(SCHEDULER, DIRECTIVES_GATE):
+        yield "schedulingGates"
+    plugins = {enabled.name: enabled for enabled in rules.profile.plugins}
+    for enabled in plugins.values():
+        says: Callable[[Pod], Iterable[str]] | None = getattr(enabled.plugin, "unread", None)
+        yield from says(pod) if says is not None else ()
+    for name, fields in FIELDS_OF.items():
+        if name not in plugins:
+            yield from fields(pod, objects)
+    if "InterPodAffinity" not in plugins or not plugins["InterPodAffinity"].weight:
+        yield from _preferred_pods(pod)
+    if ephemeral_volume not in rules.controllers and any(volume.ephemeral is not None for volume in pod.spec.volumes):
+        yield "volumes[].ephemeral"
+
+
+def _spread(pod: Pod, _objects: Objects) -> Iterator[str]:
+    yield from ["topologySpreadConstraints"] if pod.spec.topology_spread_constraints else ()
+
+
+def _host_ports(pod: Pod, _objects: Objects) -> Iterator[str]:
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    yield from ["hostPort"] if any(port.host_port for each in containers for port in each.ports) else ()
+
+
+def _devices(pod: Pod, _objects: Objects) -> Iterator[str]:
+    yield from ["resourceClaims"] if pod.spec.rest.get("resourceClaims") else ()
+
+
+def _priority(pod: Pod, _objects: Objects) -> Iterator[str]:
+    yield from ["priority (they evict no pod for it)"] if (pod.spec.priority or 0) > 0 else ()
+
+
+def _single_use(pod: Pod, objects: Objects) -> Iterator[str]:
+    claims = (objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace, name)) for name in pod.claim_names())
+    yield from [f"{_SINGLE_POD} of its claims"] if any(
+        claim is not None and _SINGLE_POD in claim.spec.access_modes for claim in claims) else ()  # fmt: skip
+
+
+def _preferred_pods(pod: Pod) -> Iterator[str]:
+    affinity = pod.spec.affinity or Affinity()
+    for name, wishes in (("podAffinity", affinity.pod_affinity), ("podAntiAffinity", affinity.pod_anti_affinity)):
+        if wishes is not None and wishes.preferred:
+            yield f"{name}.preferredDuringSchedulingIgnoredDuringExecution"
+
+
+FIELDS_OF: Mapping[str, Callable[[Pod, Objects], Iterable[str]]] = {
+    "PodTopologySpread": _spread,
+    "NodePorts": _host_ports,
+    "DynamicResources": _devices,
+    "VolumeRestrictions": _single_use,
+    "DefaultPreemption": _priority,
+}
+"""What nobody reads of a pod without a plugin, by its name: yields names of fields that the pod sets."""

@@ -1,0 +1,69 @@
+"""Laws of new names: made of parts, all different, valid, in their order; numbers compare alike, ordinals stay."""
+
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from kvolsched.api.kinds.name_syntax import check_label_value, check_port_name, check_subdomain
+from kvolsched.api.kinds.selector import Requirement
+from kvolsched.cli.redact import Redaction
+from kvolsched.cli.redact.words import KEPT_PARTS, NAMES
+
+PART = st.from_regex(r"[a-z][a-z0-9]{0,9}", fullmatch=True)
+
+
+def replaced(*texts, salt=""):
+    """The replacements of names, by one redaction."""
+    return list(map(Redaction([{"kind": "X", "texts": list(texts)}], salt).names.name, texts))
+
+
+@given(st.lists(PART, min_size=2, max_size=10, unique=True), st.text(max_size=2))
+def test_names_that_are_made_of_parts_stay_so(parts, salt):
+    """A name of parts becomes the name of their replacements, whatever stands between them; no two become one."""
+    assume(not (KEPT_PARTS | NAMES) & set(parts))  # words that stay, as no and yes do, are in no order with others
+    whole = "-".join(parts), ".".join(parts), f"{parts[0]}/{parts[1]}", f"{parts[0]}__{parts[1]}", f"{parts[0]},{parts[1]}"
+    *new, dashed, dotted, slashed, zones, listed, generated = replaced(*parts, *whole, f"{whole[0]}-", salt=salt)
+    assert ("-".join(new), ".".join(new), f"{new[0]}/{new[1]}", f"{new[0]}__{new[1]}", f"{new[0]},{new[1]}") == (dashed, dotted, slashed, zones, listed)
+    assert f"{dashed}-" == generated  # the generateName of pods
+    assert len(parts) == len(set(new))
+    assert [new[parts.index(part)] for part in sorted(parts)] == sorted(new)
+
+
+@given(st.lists(st.text(min_size=1, max_size=20), min_size=2, max_size=8, unique=True))
+@example(["10.0.0.1", "10.0.0.0/24", "10.0.0.5/24", "fd00::1", "::1", "0.0.0.0/0", "300.1.1.1", "1.2.3.4.5"])
+@example(["a" * 63, "-".join("abcdefghijklmnopqrstuvwxyz"), "0", "00", "007", "-5", "+5", "9" * 19, "9" * 30])
+def test_no_two_texts_become_one(texts):
+    """Whatever stands in a dump: different texts stay different, and equal ones equal."""
+    assert len(texts) == len(set(replaced(*texts)))
+    assert replaced(*texts) == replaced(*texts)
+
+
+@given(st.from_regex(r"[a-z0-9]([-a-z0-9.]{0,120}[a-z0-9])?", fullmatch=True), st.from_regex(r"([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]", fullmatch=True))
+@example("a.b-c" * 50, "A-b_c.d" * 9)
+def test_valid_names_stay_valid(name, value):
+    """A DNS name, a value of a label and the name of a port are what the API server takes, also afterwards."""
+    found = Redaction([{"kind": "X", "texts": [name, value]}], "").names
+    assert check_subdomain(name) or [] == check_subdomain(found.name(name))
+    assert check_label_value(value) or [] == check_label_value(found.name(value))
+    assert [] == check_port_name(found.word(value))
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=6), st.integers(-(2**63), 2**63 - 1), st.sampled_from(["Gt", "Lt", "In", "NotIn"]))
+@example([0, 1, 10, 9], 9, "Gt")
+def test_numbers_compare_alike(numbers, bound, operator):
+    """Gt, Lt, In and NotIn say the same of numbers in labels; zero and signs stay."""
+    new = list(map(int, replaced(*map(str, (*numbers, bound)))))
+    for old, number in zip(numbers, new, strict=False):
+        both = [Requirement(key="k", operator=operator, values=(str(limit),)).matches({"k": str(one)})
+                for one, limit in ((old, bound), (number, new[-1]))]  # fmt: skip
+        assert both[0] == both[1]
+        assert (old > 0, old < 0) == (number > 0, number < 0)
+
+
+def test_ordinals_of_sets_stay_and_other_numbers_go():
+    """web-0 of a StatefulSet keeps its ordinal, also in its claims' names; an account's number does not stay anywhere."""
+    sets = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "web-1", "namespace": "customer-48213"}}
+    texts = ["web-1", "web-1-0", "data-web-1-12", "web-1-0-scratch", "scratch", "data", "web-48213", "48213"]
+    found = Redaction([sets, {"kind": "X", "texts": texts}], "").names
+    owner, pod, claim, scratch_claim, scratch, data, *others = map(found.name, texts)
+    assert (f"{owner}-0", f"{data}-{owner}-12", f"{owner}-0-{scratch}") == (pod, claim, scratch_claim)
+    assert [] == [name for name in (*others, found.name("customer-48213")) if "48213" in name]

@@ -1,0 +1,173 @@
+"""Incidents: each shows its symptom, its sentences and its right answer, and each of its cures is run."""
+
+import re
+from html import escape
+
+import pytest
+import store_incidents
+from click.testing import CliRunner
+
+import kvolsched
+from kvolsched.api.kinds.meta import thaw
+from kvolsched.cli import main
+from kvolsched.learn.incidents import drawer, incident, incidents
+from kvolsched.learn.incidents.one_incident import incident_of
+from kvolsched.learn.scenario import SCRIPT_WORDS, ScenarioError
+from kvolsched.questions.decode import decode
+
+NAMES = incidents().names
+LINK = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/(issues/\d+|blob/\S+)|https://kubernetes\.io/\S+")
+SOURCE = re.compile(r"[\w.-]+(/[\w.-]+)?#\d+|https://\S+|KEP-\d+")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_incident_shows_what_it_says(name):
+    """What kubectl prints has the words of the symptom, and every sentence is written by some component in this run."""
+    found = incident(name)
+    cluster = found.play()
+    events = {event.message for event in cluster.objects("events")}
+    conditions = {each.message for pod in cluster.objects("pods") for each in pod.status.conditions}
+
+    assert [words for _, output, words in found.symptom.shown if words not in output] == []
+    assert set(found.sentences) - events - conditions == set()
+    assert [row.clause for sentence in found.sentences for row in decode(sentence) if not row.known] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_cure_of_an_incident_helps(name):
+    """Each cure was run, and what it promises holds; without it, it does not."""
+    found = incident(name)
+    cured = found.cure()
+
+    assert [(each.words, each.failed) for each in cured if not each] == []
+    assert [cure.words for cure in found.cures if not any("expect" in line for line in cure.script)] == []
+    for cure in found.cures:
+        promised = [line["expect"] for line in cure.script if "expect" in line]
+        assert not holds(found, promised), f"{cure.words}: it holds without the cure"
+
+
+def holds(found, promised):
+    """Whether all of these expectations hold at the symptom already."""
+    try:
+        for each in promised:
+            SCRIPT_WORDS["expect"](found.play(), thaw(each))
+    except (AssertionError, KeyError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_incident_asks_and_tells(name):
+    """The question has two wrong answers or more, each with what speaks against it; the right one is right."""
+    found = incident(name)
+    asked = found.asked_question()
+    asked.answer(found.right)
+
+    assert asked.is_right
+    assert [line for line in found.scenario.script if {"expect", "refused"} & set(line)] != [], "nothing proves the right answer"
+    assert 3 <= len(found.answers) <= 5
+    assert found.cause in " ".join(asked.reveal().outcome.sentence.split())
+    assert [source for source in found.sources if not SOURCE.fullmatch(source)] == []
+    assert [link for link in found.links if not LINK.fullmatch(link)] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_incident_is_found_by_its_words_and_sentences(name):
+    """Its title, and any sentence of its events, leads to it."""
+    found = incident(name)
+
+    assert name in incidents(found.title).names[:3]
+    assert [sentence for sentence in found.sentences if name not in incidents(sentence).names] == []
+    assert [kind for kind in found.kinds if name not in incidents(kind).names] == []
+
+
+def test_an_incident_shows_what_a_cluster_of_today_shows():
+    """Without a revision in its file an incident runs under today's rules, also where its scenario is a document's."""
+    own = {"title": "t", "question": "q", "cause": "c", "sources": ["s#1"], "answers": {"a": "1"}, "right": "a",
+           "symptom": [{"run": "kubectl get pods", "shows": "app"}], "cures": [{"words": "w", "script": []}],
+           "scenario": "local-disks"}
+
+    assert {incident(name).start().revision.name for name in NAMES} == {"upstream"}
+    assert incident_of(own, "mine").start().revision.name == "upstream"
+    assert incident_of({**own, "revision": "design"}, "mine").start().revision.name == "design"
+
+
+def test_a_whole_event_finds_what_its_clauses_find():
+    """What the scheduler says of preemption at the end of an event leads to no incident that only says so, too."""
+    clauses = "0/9 nodes are available: 3 node(s) had untolerated taint(s), 6 node(s) didn't match pod topology spread constraints."
+    tail = ("no new claims to deallocate, preemption: 0/9 nodes are available: 3 Preemption is not helpful for scheduling, "
+            "6 No preemption victims found for incoming pod.")
+
+    assert incidents(f"{clauses} {tail}").names == incidents(clauses).names
+
+
+def test_decode_names_the_incidents_of_a_sentence():
+    """A decoded sentence says what to play; the file that decode reads is that of the incidents."""
+    assert store_incidents.text() == store_incidents.TARGET.read_text("utf-8")
+    assert 'kvolsched.incident("waiting-claim-is-no-fault")' in repr(
+        kvolsched.decode("waiting for first consumer to be created before binding"))
+
+
+def test_what_cannot_be_shown_says_why():
+    """The drawer lists what it does not have, each with a reason and where people met it."""
+    rest = drawer.not_shown()
+
+    assert rest
+    assert [each.title for each in rest if not (each.reason and each.sources)] == []
+
+
+def test_a_name_typed_wrongly_and_words_that_match_nothing():
+    """A wrong name offers the near ones; words without a match say what else there is."""
+    with pytest.raises(KeyError, match="did you mean dead-zone"):
+        incident("dead-zones")
+    assert "kvolsched.incidents() lists all" in repr(incidents("xyzzy"))
+    assert incidents()["dead-zone"] is incident("dead-zone")
+
+
+def test_titles_of_a_list_wrap_beside_the_names():
+    """In a notebook of any width a title goes on below itself, and not out of sight."""
+    found = incidents("didn't match pod topology spread")
+    shown = found._repr_mimebundle_()["text/html"]
+    width = max(map(len, found.names)) + 2
+    assert len(found) == shown.count(f"padding-left:{width}ch;text-indent:-{width}ch;display:block;white-space:pre-wrap")
+    assert all(f">{each.name:<{width}}{escape(each.title)}</span>" in shown for each in found)
+    assert "no incident matches" in incidents("xyzzy")._repr_mimebundle_()["text/html"]
+
+
+def test_some_incidents_are_printed_like_all():
+    """A slice of the drawer is a drawer, with a line each."""
+    found = incidents()
+
+    assert found[:2].names == found.names[:2]
+    assert repr(found[:1]).startswith(f"{found[0].name}  {found[0].title[:40]}")
+
+
+def test_a_cure_that_fails_says_what_was_expected_and_what_is():
+    """Under rules that know no minDomains the cure is no cure, and both sides are told whole."""
+    (cured,) = incident("one-domain-is-even").cure("design")
+
+    assert cured.failed == "expected a skew of at most 0 by topology.kubernetes.io/zone, it is 6: {'a': 6, 'b': 0, 'c': 0}"
+
+
+def test_a_file_names_all_its_faults():
+    """A file that lacks fields, has a right answer that is none, or a cure without script, is refused with all of it."""
+    with pytest.raises(ScenarioError) as refused:
+        incident_of({"title": "x", "answers": {"a": "1"}, "right": "b", "cures": [{"words": "w"}], "scenario": "dead-zone",
+                     "objects": []}, "mine")
+    assert str(refused.value).splitlines() == [
+        "mine: no symptom, question, cause, sources; an incident has title, symptom, question, answers, right, cause, cures, sources",
+        "mine: right: 'b' is none of the answers: a",
+        "mine: cures: each has words and a script that expects something",
+        "mine: objects: the scenario dead-zone has its own; give parameters under `with`",
+    ]
+
+
+def test_the_command_finds_and_plays():
+    """`kvolsched incidents WORDS` lists, `--play` shows the best; nothing found is exit code 1."""
+    listed = CliRunner().invoke(main, ["incidents", "zone", "lost"])
+    played = CliRunner().invoke(main, ["incidents", "dead-zone", "--play"])
+
+    assert (listed.exit_code, "dead-zone" in listed.output) == (0, True)
+    assert "$ kubectl describe pod next" in played.output
+    assert "✓ it helps" in played.output
+    assert CliRunner().invoke(main, ["incidents", "xyzzy"]).exit_code == 1

@@ -1,0 +1,85 @@
+"""The form of the lessons: what each of them has, counted."""
+
+from pathlib import Path
+
+import lesson_form
+import nbformat
+import pytest
+from nbformat import v4
+
+ROOT = Path(__file__).parent.parent.parent
+LESSONS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), ROOT / "docs" / "lesson-template.ipynb"]  # that of docs/teaching.md
+FOLDED = {"jupyter": {"outputs_hidden": True}, "tags": ["hide-output"]}
+SOLUTION = {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "tags": ["hide-input", "hide-output"]}
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_every_lesson_is_in_the_form(path):
+    """Every lesson has a question, folded answers, a panel early, a control, exercises with solutions, today's box."""
+    assert lesson_form.faults(path) == []
+
+
+def code(source, text="", **metadata):
+    """Make a code cell that printed a text."""
+    shown = [v4.new_output("stream", text=text)] if text else []
+    folded = [v4.new_output("display_data")] if "hide-output" in metadata.get("tags", ()) else []
+    return v4.new_code_cell(source, outputs=folded + shown, metadata=metadata)
+
+
+def lesson():
+    """Make the smallest lesson that is in the form."""
+    asks = [cell for _ in range(3) for cell in (v4.new_markdown_cell("**Predict** it."), code("assert c", "x", **FOLDED))]
+    tries = [cell for _ in range(2) for cell in (code("with attempt(1):", "not yet: x"), code("with attempt(1):", "solved", **SOLUTION))]
+    return [v4.new_markdown_cell("# Who?"), code("import kvolsched"), code("c.lab()"), code("c.predict()"), *asks,
+            code("c.fork()\nassert 1"), code("c.whatif()\nassert 1"), *tries,
+            v4.new_markdown_cell("## What Kubernetes does today"),
+            v4.new_markdown_cell("## Where next\n[a](https://a.example) [b](https://b.example)")]
+
+
+def written(cells, folder):
+    """Write cells as a notebook and return its path."""
+    path = folder / "a.ipynb"
+    nbformat.write(v4.new_notebook(cells=cells), path)
+    return path
+
+
+def test_the_smallest_lesson_is_in_the_form(tmp_path):
+    """The rules can be met."""
+    assert lesson_form.faults(written(lesson(), tmp_path)) == []
+
+
+def changed(place, source=None, **metadata):
+    """Return a change of one cell."""
+    def change(cells):
+        cells[place] = code(source or cells[place].source, lesson_form.printed(cells[place]), **metadata)
+    return change
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    (lambda cells: cells.insert(1, v4.new_raw_cell("x" * 1_000_001)), "bytes"),
+    (lambda cells: cells.__setitem__(slice(4, 4), [code("1") for _ in range(30)]), "cells: at most 40"),
+    (lambda cells: cells.__setitem__(0, v4.new_markdown_cell("# Who")), "no title with a question"),
+    (lambda cells: cells.pop(-2), "no box"),
+    (lambda cells: cells.insert(10, cells.pop(2)), "the panel is cell"),
+    (lambda cells: cells.pop(3), "c.predict"),
+    (changed(5), "unfolded"),
+    (lambda cells: cells[5].outputs.pop(0), "shows its first line"),
+    (changed(11, "1\nassert 1"), "controls"),
+    (changed(10, "1\nassert 1"), "forks"),
+    (changed(10, "c.fork()"), "asserts"),
+    (changed(1, "import kvolsched.world.log"), "no internal module"),
+    (changed(1, tags=["raises-exception"]), "a traceback"),
+    (lambda cells: cells.pop(13), "exercises with"),
+    (lambda cells: cells[13].outputs.clear(), 'does not store "solved"'),
+    (lambda cells: cells[12].outputs.clear(), 'does not store "not yet"'),
+    (lambda cells: cells.insert(1, v4.new_markdown_cell("word " * 91)), "91 words"),
+    (lambda cells: cells.insert(1, v4.new_markdown_cell("It works!")), "'!'"),
+    (lambda cells: cells.insert(1, v4.new_markdown_cell("[a](gone.md)")), "leads nowhere"),
+    (lambda cells: cells.pop(), "Where next"),
+])
+def test_each_fault_of_form_is_seen(tmp_path, change, words):
+    """Each rule can fail."""
+    cells = lesson()
+    change(cells)
+
+    assert any(words in fault for fault in lesson_form.faults(written(cells, tmp_path)))

@@ -1,0 +1,347 @@
+"""`decode`: what a pasted sentence of Kubernetes says, without a cluster."""
+
+import ast
+import gzip
+import json
+import random
+import re
+from pathlib import Path
+
+import attrs
+import pytest
+from click.testing import CliRunner
+
+import kvolsched
+from kvolsched import Decoded, decode
+from kvolsched.cli import main
+from kvolsched.questions.decode.table import MEANINGS
+from kvolsched.rules.revision import REVISIONS
+from kvolsched.scheduler.framework.verdict import Reason
+
+ROOT = Path(__file__).parent.parent
+RECORDED = ROOT / "conformance"
+PLUGINS = Path(kvolsched.__file__).parent / "scheduler" / "plugins"
+TYPES = {"NotSupported": "Unsupported value", "Invalid": "Invalid value", "Required": "Required value",
+         "Duplicate": "Duplicate value", "Forbidden": "Forbidden", "NotFound": "Not found", "TooLong": "Too long",
+         "TooMany": "Too many", "TypeInvalid": "Invalid value"}  # fmt: skip
+
+# Messages about the whole pod, as they begin in the plugins' sources.
+MESSAGE = re.compile(r"(persistentvolume\S*|PersistentVolume\S*|PVC|storageclass\S*|waiting for|pod has|not eligible) .* .*")
+SUMMARY = ("0/5 nodes are available: 1 node(s) had untolerated taint {a: b, 3 c}, 1 node(s) were unschedulable, "
+           "3 Insufficient cpu. no new claims to deallocate, preemption: 0/5 nodes are available: "
+           "2 Preemption is not helpful for scheduling, 3 No preemption victims found for incoming pod.")  # fmt: skip
+# Sentences of many releases and components, one a line: also those that no recording has.
+DOCUMENTED = (ROOT / "documented_sentences.txt").read_text(encoding="utf-8").splitlines()
+
+
+def _sentences(found, plain):
+    """Yield every message, error and reason of one recorded case, and the refusals as kubectl would print them."""
+    if isinstance(plain, dict):
+        for key, value in plain.items():
+            below = value if key != "rejections" else [each for reasons in value.values() for each in reasons]
+            if key == "rejections" or key in ("message", "error", "reasons"):
+                found |= {each for each in (below if isinstance(below, list) else [below])
+                          if isinstance(each, str) and " " in each}  # fmt: skip
+            if key == "errors" and isinstance(value, list):
+                found |= {_refusal(each) for each in value if len(each) == 4 or isinstance(each, str)}
+            _sentences(found, value)
+    elif isinstance(plain, list):
+        for each in plain:
+            _sentences(found, each)
+    return found
+
+
+def _refusal(error):
+    """Return a recorded error [path, type, value, detail] in the words of the API server."""
+    if isinstance(error, str):
+        return error
+    path, kind, value, detail = error
+    shown = "" if kind in ("Required", "Forbidden") else f"{json.dumps(value)}"
+    return ": ".join(part for part in (path, TYPES.get(kind, kind), shown, detail) if part)
+
+
+def _recorded():
+    """Return every recorded sentence: of cases, traces, refused writes and what kubectl printed."""
+    found = set()
+    for path in sorted(RECORDED.glob("*.jsonl.gz")):
+        for line in gzip.decompress(path.read_bytes()).splitlines():
+            _sentences(found, json.loads(line))
+    for path in [*sorted(RECORDED.glob("traces/*.json")), RECORDED / "refusals.json"]:
+        _sentences(found, json.loads(path.read_text(encoding="utf-8")))
+    return found
+
+
+def _events_of_kubectl():
+    """Return every line of an event that kubectl printed: (line, message)."""
+    found = []
+    for path in sorted(RECORDED.glob("kubectl/*/*.txt")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            words = re.split(r"\s{2,}", line.strip())
+            if {"Normal", "Warning"} & set(words[:3]) and len(words) >= 4:
+                found.append((line, words[-1]))
+    return found
+
+
+def test_every_recorded_sentence_is_decoded_whole():
+    """No clause of a recorded message, reason, error or refusal is left over, and every row says a rule and a cause."""
+    sentences = _recorded()
+    decoded = [decode(sentence) for sentence in sorted(sentences)]
+
+    assert len(sentences) > 1000
+    assert {} == {found.sentence: found.unknown for found in decoded if found.unknown}
+    assert all(row.plugin and row.rule and row.cause for found in decoded for row in found)
+
+
+def test_lines_of_kubectl_are_read():
+    """The columns that kubectl prints before a message are taken off, in `describe` and in `get events`."""
+    lines = _events_of_kubectl()
+
+    assert len(lines) > 100
+    assert [] == [line for line, message in lines if decode(line).sentence != message or decode(line).unknown]
+
+
+@pytest.mark.parametrize("sentence", DOCUMENTED)
+def test_documented_sentences_are_decoded_whole(sentence):
+    """Sentences of older releases and of components outside the recordings have rows as well."""
+    assert () == decode(sentence).unknown
+
+
+def _declared_by_plugins():
+    """Return the reasons that the shipped plugins hold, in every revision, also for single releases and gates."""
+    found = set()
+
+    def walk(value, seen):
+        if id(value) in seen:
+            return
+        seen.add(id(value))
+        if isinstance(value, Reason):
+            found.add(value.text)
+        elif attrs.has(type(value)):
+            for field in attrs.fields(type(value)):
+                walk(getattr(value, field.name, None), seen)
+        elif isinstance(value, tuple | list | dict | frozenset):
+            for each in value.values() if isinstance(value, dict) else value:
+                walk(each, seen)
+
+    for revision in REVISIONS.values():
+        walk((revision() if callable(revision) else revision).profile, set())
+    return found
+
+
+def _written_in_plugins():
+    """Return the reasons and messages that the sources of the plugins write, placeholders as a name."""
+    found = set()
+    for path in PLUGINS.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        parts = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in ast.walk(tree):
+            if node in parts:
+                continue
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Reason":
+                found.add(_text(node.args[1]))
+            elif isinstance(node, ast.JoinedStr | ast.Constant):
+                text = _text(node)
+                if MESSAGE.match(text) and "|" not in text and "\n" not in text:  # no annotation, no docstring
+                    found.add(text)
+    return {text for text in found if text}
+
+
+def _text(node):
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "x" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def test_every_reason_of_the_plugins_has_a_row():
+    """A plugin cannot be shipped with a reason that `decode` does not know."""
+    reasons = _declared_by_plugins() | _written_in_plugins()
+
+    assert len(reasons) > 25
+    assert [] == sorted(each for each in reasons if each and decode(f"0/1 nodes are available: 1 {each}.").unknown)
+
+
+def test_rows_are_whole():
+    """Every row of the table names its writer, a rule of one line, a cause, and a kubectl line or none."""
+    assert [] == [row.sentences for row in MEANINGS if not (row.plugin and row.sentences and row.rule and row.cause)]
+    assert [] == [row.rule for row in MEANINGS if "\n" in row.rule + row.cause + row.next_line or len(row.rule) > 130]
+    assert [] == [row.next_line for row in MEANINGS if row.next_line and not row.next_line.startswith("kubectl ")]
+
+
+def test_clauses_are_counted_and_named():
+    """Each clause has its count, its plugin and its part; a comma in braces parts nothing."""
+    found = decode(SUMMARY)
+
+    assert isinstance(found, Decoded)
+    assert [
+        (1, "TaintToleration", "nodes"), (1, "NodeUnschedulable", "nodes"), (3, "NodeResourcesFit", "nodes"),
+        (None, "DynamicResources", ""), (2, "DefaultPreemption", "preemption"), (3, "DefaultPreemption", "preemption"),
+    ] == [(row.count, row.plugin, row.part) for row in found]  # fmt: skip
+    assert "node(s) had untolerated taint {a: b, 3 c}" == found[0].clause
+    assert {5} == {row.size for row in found}
+
+
+def test_an_unknown_clause_is_quoted():
+    """A clause that no row knows is quoted and said to be unknown; the clauses around it are decoded."""
+    found = decode("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) failed the moon phase, said luna.")
+
+    assert ("node(s) failed the moon phase, said luna",) == found.unknown
+    assert [True, False] == [row.known for row in found]
+    assert "“node(s) failed the moon phase, said luna”" in repr(found)
+    assert "Unknown" in repr(found)
+
+
+def test_wrapped_errors_are_decoded_one_by_one():
+    """An error within an error has a row each, from the outer to the inner."""
+    found = decode('running PreBind plugin "VolumeBinding": binding volumes: failed to get node "n1": node "n1" not found')
+
+    assert 3 == len(found)
+    assert "kubectl get node n1" == found[2].next_line
+
+
+def test_a_cut_message_says_so():
+    """The last clause of a message that was cut at the limit of events is quoted and said to be cut."""
+    found = decode("0/9 nodes are available: 4 Insufficient cpu, 5 node(s) had untolerated ta ...")
+
+    assert () == found.unknown
+    assert "was cut here" in found[1].rule
+
+
+@pytest.mark.parametrize(("paste", "read"), [
+    ("0/5 nodes are available: ...", [("0/5 nodes are available: ...", "", True)]),
+    ("0/5 nodes are available: …", [("0/5 nodes are available: …", "", True)]),
+    ("0/5 nodes are available", [("0/5 nodes are available", "", True)]),
+    ("0/5 nodes are available: 2 Insufficient cpu ...", [("Insufficient cpu", "NodeResourcesFit", False), ("...", "", True)]),
+    ("0/5 nodes are available: 2 Insufficient cpu, …", [("Insufficient cpu", "NodeResourcesFit", False), ("…", "", True)]),
+    ("0/5 nodes are available: 2 Insufficient cpu...", [("Insufficient cpu", "NodeResourcesFit", False), ("...", "", True)]),
+    ("0/5 nodes are available: 5 node(s) had…", [("node(s) had…", "", True)]),
+    ("0/5 nodes are available: 5 node(s) had volume node aff…", [("node(s) had volume node aff…", "VolumeBinding", True)]),
+    ("0/5 nodes are available: 5 node(s) had untolerated taint {a:...", [
+        ("node(s) had untolerated taint {a:...", "TaintToleration", True)]),
+    ("0/5 nodes are available: 3 node(s) ..., 2 Insufficient cpu.", [
+        ("node(s) ...", "", True), ("Insufficient cpu", "NodeResourcesFit", False)]),
+    ("0/5 nodes are available: 2 Insufficient cpu. preemption: ...", [
+        ("Insufficient cpu", "NodeResourcesFit", False), ("...", "", True)]),
+    ("…2 Insufficient cpu.", [("…", "", True), ("Insufficient cpu", "NodeResourcesFit", False)]),
+    ("0/5 nodes are available: [...] 2 Insufficient cpu [...]", [
+        ("[...]", "", True), ("Insufficient cpu", "NodeResourcesFit", False), ("[...]", "", True)]),
+    ('running PreBind plugin "VolumeBinding": binding volumes: ...', [
+        ('running PreBind plugin "VolumeBinding": binding volumes:', "kube-scheduler", False),
+        ("binding volumes:", "VolumeBinding", True)]),
+    ("pod has unbound immediate PersistentVolumeClaims…", [
+        ("pod has unbound immediate PersistentVolumeClaims", "VolumeBinding", False), ("…", "", True)]),
+    ("Waiting for 1 pods to be ready...", [("Waiting for 1 pods to be ready", "kubectl", False)]),
+])  # fmt: skip
+def test_a_paste_with_dots_is_read_as_far_as_it_goes(paste, read):
+    """What a cut paste holds is decoded, each place of a cut is said to be one, and dots that kubectl writes are none."""
+    found = decode(paste)
+
+    assert read == [(row.clause, row.plugin, row.cut) for row in found]
+    assert () == found.unknown
+    assert all("was cut here" in row.rule for row in found if row.cut)
+
+
+def test_pastes_of_several_lines():
+    """Lines of `kubectl describe` are one message each; a line that a terminal wrapped goes on with the last."""
+    paste = """Events:
+  Type     Reason            Age                From               Message
+  ----     ------            ----               ----               -------
+  Warning  FailedScheduling  3m (x12 over 15m)  default-scheduler  0/2 nodes are available:
+2 Insufficient memory.
+  Normal   Scheduled         1m                 default-scheduler  Successfully assigned demo/web-0 to n1
+"""
+    found = decode(paste)
+
+    assert ["NodeResourcesFit", "kube-scheduler"] == [row.plugin for row in found]
+    assert "kubectl get pod web-0 -n demo -o wide" == found[1].next_line
+
+
+def test_words_in_front_of_a_summary():
+    """An event's reason is taken off; what a log writes in front of a sentence is quoted as unknown."""
+    sentence = "0/3 nodes are available: 3 Insufficient cpu."
+    logged = decode(f'E0101 schedule_one.go:1] "Unable to schedule pod" err="{sentence}"')
+
+    assert [(3, "NodeResourcesFit")] == [(row.count, row.plugin) for row in decode(f"FailedScheduling: {sentence}")]
+    assert ['E0101 schedule_one.go:1] "Unable to schedule pod" err="', "Insufficient cpu"] == [row.clause for row in logged]
+    assert 1 == len(logged.unknown)
+
+
+def test_the_line_to_copy_is_never_wrapped():
+    """A kubectl line stands on one line of the text, however long."""
+    found = decode("node(s) didn't match PersistentVolume's node affinity")
+
+    assert f"  next    {found[0].next_line}" in repr(found).splitlines()
+
+
+def test_a_message_of_yaml_or_json():
+    """The key `message:` and its quotes are taken off."""
+    sentence = 'persistentvolumeclaim "data" not found'
+
+    assert sentence == decode(f"    message: '{sentence}'").sentence
+    assert sentence == decode(f'  "message": {json.dumps(sentence)},').sentence
+
+
+def test_names_that_are_no_names_stay_out_of_the_command():
+    """What a paste calls a claim is put into the kubectl line only if Kubernetes allows such a name."""
+    bad = 'persistentvolumeclaim "x;rm$IFS-rf" not found'
+
+    assert "kubectl get pvc <claim> -n <namespace>" == decode(bad)[0].next_line
+    assert "kubectl get pvc <claim> -n <namespace>" == decode('persistentvolumeclaim "--all" not found')[0].next_line
+
+
+def test_hostile_text_is_shown_harmless():
+    """Control characters and marks that turn text around stand escaped, and HTML is escaped."""
+    found = decode("0/1 nodes are available: 1 <script>alert(1)</script>\x1b[31m\u202eevil.")
+
+    assert "\x1b" not in repr(found) + found.figure().svg
+    assert "\u202e" not in repr(found)
+    assert r"\x1b[31m\u202eevil" in found.unknown[0]
+    assert "<script>" not in found.figure().svg
+    assert "&lt;script&gt;" in found.figure().svg
+
+
+@pytest.mark.parametrize("paste", [
+    "0/1 nodes are available: " + "{" * 5000, "0/1 nodes are available: " + "1 a, " * 1500, "[" * 9000, '"' * 9999,
+    'running a plugin "b": ' * 400, "preemption: " * 800, "0/1 nodes are available: " * 390, "a/" * 4999, "a: " * 3300,
+    "Warning " * 1200, " " * 9000 + "x", "Normal" + " " * 9000 + "x", "Normal A 1s b" + " " * 9000 + "x", "0/999999999999 nodes are available: 99999999999 a",
+])  # fmt: skip
+def test_any_text_has_an_answer(paste):
+    """Deep, long and broken texts are answered: what is not known is quoted."""
+    assert len(decode(paste)) > 0
+
+
+def test_random_texts_have_an_answer():
+    """Sentences that are cut and mixed at random never fail, and no clause is invented."""
+    draw = random.Random(7)
+    for _ in range(300):
+        text = "".join(draw.choice(DOCUMENTED)[draw.randrange(20):draw.randrange(20, 200)] for _ in range(3))
+        assert all(row.clause for row in decode(text or "x"))
+
+
+@pytest.mark.parametrize(("bad", "error", "words"), [
+    (5, TypeError, "int is no text"), ("", ValueError, "has no words"), (" \n ", ValueError, "has no words"),
+    ("x" * 10_001, ValueError, "must be at most 10000"),
+])  # fmt: skip
+def test_bad_input_is_one_error(bad, error, words):
+    """What is no text, empty or too long is refused with one clear error."""
+    with pytest.raises(error, match=words):
+        decode(bad)
+
+
+def test_the_text_is_wrapped():
+    """The text of an answer keeps to the width of the other answers, but for a kubectl line or a long word."""
+    lines = repr(decode(SUMMARY)).splitlines()
+
+    assert [] == [line for line in lines if len(line) > 112 and not line.startswith("  next ")]
+
+
+def test_the_command_line_decodes():
+    """`kvolsched decode "..."` prints the same text, reads standard input, and ends with 1 if a clause is unknown."""
+    known = CliRunner().invoke(main, ["decode", SUMMARY])
+    piped = CliRunner().invoke(main, ["decode"], input=SUMMARY)
+    unknown = CliRunner().invoke(main, ["decode", "0/1 nodes are available: 1 moon."])
+    empty = CliRunner().invoke(main, ["decode", " "])
+
+    assert (0, f"{decode(SUMMARY)!r}\n") == (known.exit_code, known.output)
+    assert known.output == piped.output
+    assert (1, True) == (unknown.exit_code, "“moon”" in unknown.output)
+    assert (1, True) == (empty.exit_code, "has no words" in empty.output)

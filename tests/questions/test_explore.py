@@ -1,0 +1,466 @@
+"""The explorer on toy components: it finds a lost update, a deadlock, a crash between two writes, and proves cures."""
+
+import os
+import re
+import subprocess
+import sys
+
+import attrs
+import pytest
+from click.testing import CliRunner
+from kvolsched.explore import Crash, Refuse, UserAct, explore, versions_grow
+from world.toy_components import CLAIMER, create, pod, relabel, world
+
+from kvolsched import Cluster, make, scenario
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.workload import Namespace
+from kvolsched.cli import main
+from kvolsched.questions.explore import expansion
+from kvolsched.views.fill.turns import search_rows
+from kvolsched.world.apiserver import Write, key_of
+from kvolsched.world.component import Component
+from kvolsched.world.log import Key
+from kvolsched.world.reconciler import Reconciler
+from kvolsched.world.simulation import Simulation
+
+ACCOUNT = Key("Namespace", "", "account")
+
+
+def namespace(name, **labels):
+    """Return an object with labels."""
+    return Namespace(metadata=ObjectMeta(name=name, labels=Frozen(labels)))
+
+
+def account(objects):
+    """Return the amount in the account."""
+    return int(objects[ACCOUNT].metadata.labels["held"])
+
+
+def payer(name, *, careful):
+    """Return a component that adds 1 to the amount it has seen, once; careful: with the version it read."""
+    def sync(ctx, _cause):
+        seen = ctx.seen.at(ACCOUNT)
+        if seen is None or ctx.note("paid", "") or name in seen.metadata.labels:
+            return ()
+        labels = {"held": str(int(seen.metadata.labels["held"]) + 1), name: "paid"}
+        write = relabel(seen, **labels)
+        return [write if careful else attrs.evolve(write, version=0)]
+
+    def done(ctx, _cause, _done, *, last):
+        ctx.remember("paid", "", True)
+
+    routine = Reconciler(f"{name} pays", lambda _hand, _key, _old, _new: ["pay"], sync, on_committed=done)
+    return Component(name, ("Namespace",), (routine,))
+
+
+def bank(*, careful):
+    """Return a world with two payers and an empty account."""
+    sim = Simulation([payer("anna", careful=careful), payer("bert", careful=careful)])
+    sim.perform("user", [create(namespace("account", held="0"))])
+    return sim
+
+
+QUICK = {"progress": False}
+
+
+@pytest.mark.parametrize("lag", ["ordered", "per kind"])
+def test_a_lost_update_is_found(lag):
+    """Two components read, add and write without versions: one payment is lost, in the fewest transitions."""
+    result = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, lag=lag, **QUICK)
+
+    assert result.counterexample
+    assert result.counterexample.violation == "nothing more happens, and the goal does not hold"
+    assert [move.kind for move in result.trace if move.kind == "act"] == ["act"] * 2
+    assert account(result.counterexample.objects) == 1
+    assert not result.exhausted
+
+
+def test_versions_cure_the_lost_update():
+    """With versions nothing is lost in any order: the space is exhausted."""
+    result = explore(bank(careful=True), goal=lambda objects: account(objects) == 2,
+                     invariants=(versions_grow,), **QUICK)
+
+    assert not result.counterexample
+    assert result.exhausted
+    assert [ending.goal_holds for ending in result.outcomes] == [True]
+
+
+def test_without_lag_nothing_is_lost():
+    """Components that see every write at once lose no update even without versions."""
+    result = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, lag="none", **QUICK)
+
+    assert (result.counterexample, result.exhausted) == (None, True)
+
+
+def holder(name, order):
+    """Return a component that takes two locks in an order and releases them when it holds both."""
+    def sync(ctx, _cause):
+        seen = {lock: ctx.seen.at(Key("Namespace", "", lock)) for lock in order}
+        if None in seen.values() or ctx.note("done", ""):
+            return ()
+        mine = [lock for lock in order if seen[lock].metadata.labels.get("holder") == name]
+        if len(mine) == len(order):
+            return [relabel(seen[lock], holder=None, **{name: "done"}) for lock in reversed(order)]
+        wanted = next(lock for lock in order if lock not in mine)
+        return [relabel(seen[wanted], holder=name)] if "holder" not in seen[wanted].metadata.labels else ()
+
+    def done(ctx, _cause, done, *, last):
+        if name in done.stored.metadata.labels and last:
+            ctx.remember("done", "", True)
+
+    routine = Reconciler(f"{name} locks", lambda _hand, _key, _old, _new: ["lock"], sync, on_committed=done)
+    return Component(name, ("Namespace",), (routine,))
+
+
+def locks(first, second):
+    """Return a world with two holders and two locks."""
+    sim = Simulation([holder("anna", first), holder("bert", second)])
+    for name in ("red", "blue"):
+        sim.perform("user", [create(namespace(name))])
+    return sim
+
+
+def both_done(objects):
+    """Say whether both holders have had both locks."""
+    return all({"anna", "bert"} <= set(obj.metadata.labels) for key, obj in objects.items() if key.kind == "Namespace")
+
+
+def test_two_locks_in_different_order_are_a_deadlock():
+    """A deadlock is found as a state in which nothing more happens."""
+    result = explore(locks(("red", "blue"), ("blue", "red")), goal=both_done, **QUICK)
+
+    assert result.counterexample
+    holders = {key.name: obj.metadata.labels.get("holder") for key, obj in result.counterexample.objects.items()
+               if key.kind == "Namespace"}
+    assert holders == {"red": "anna", "blue": "bert"}
+
+
+def test_two_locks_in_one_order_are_none():
+    """With one order of locks there is no deadlock; the space is exhausted."""
+    result = explore(locks(("red", "blue"), ("red", "blue")), goal=both_done, **QUICK)
+
+    assert (result.counterexample, result.exhausted) == (None, True)
+
+
+def twice(*, by_seeing):
+    """Return a component that writes a claim, then marks the pod; it decides by the claim it sees, or by a note."""
+    from world.toy_components import Annotate, name_in
+
+    def sync(ctx, cause):
+        space, name = cause.split("/")
+        seen = ctx.seen.get("Pod", name, space)
+        if seen is None or "served" in seen.metadata.annotations:
+            return ()
+        mark = Write("patch", Key("Pod", space, name), Annotate(Frozen(served="yes")))
+        made = create(namespace(f"for-{name}"))
+        known = ctx.seen.at(Key("Namespace", "", f"for-{name}")) is not None if by_seeing else ctx.note("made", name)
+        return [mark] if known else [made, mark]
+
+    def done(ctx, cause, done, *, last):
+        if done.write.verb == "create" and not by_seeing:
+            ctx.remember("made", cause.split("/")[1], True)
+
+    def refused(ctx, cause, _outcome):
+        ctx.cancel_wake_up(cause)  # gives up: "it is there already, so somebody else does it"
+
+    enqueue = lambda _h, key, _o, _n: [name_in(key)] if key.kind == "Pod" else []  # noqa: E731
+    routine = Reconciler("serve", enqueue, sync, on_committed=done, on_refused=refused)
+    sim = Simulation([Component("server", ("Pod", "Namespace"), (routine,))])
+    sim.perform("user", [create(pod("p"))])
+    return sim
+
+
+def served(objects):
+    """Say whether the pod is marked."""
+    return "served" in objects[Key("Pod", "default", "p")].metadata.annotations
+
+
+def test_a_crash_between_two_writes_is_found():
+    """A crash loses the note, the repeated first write is refused, and the pod is never marked."""
+    assert explore(twice(by_seeing=False), goal=served, **QUICK).exhausted
+
+    result = explore(twice(by_seeing=False), goal=served, faults=[Crash("server")], **QUICK)
+
+    assert result.counterexample
+    assert [move.kind for move in result.trace if move.kind in ("act", "fault")] == ["act", "fault", "act"]
+    assert "server crashes and restarts" in " ".join(result.counterexample.story)
+
+
+def test_deciding_by_what_is_seen_cures_the_crash():
+    """A controller that looks before it creates survives two crashes at any moment; exhausted."""
+    result = explore(twice(by_seeing=True), goal=served, faults=[Crash("server", times=2)], **QUICK)
+
+    assert (result.counterexample, result.exhausted) == (None, True)
+
+
+def test_refusals_strike_any_write_within_their_budget():
+    """Back-off survives one refusal; a component that does not try again does not."""
+    good = explore(world(CLAIMER, pods=1), goal=claimed, faults=[Refuse("claimer", "Conflict", times=2)], **QUICK)
+    bad = explore(twice(by_seeing=True), goal=served, faults=[Refuse("server", "Timeout")], **QUICK)
+
+    assert (good.counterexample, good.exhausted) == (None, True)
+    assert bad.counterexample
+    assert "refused (Timeout)" in " ".join(bad.counterexample.story)
+
+
+def claimed(objects):
+    """Say whether all pods are claimed."""
+    return all("claimed" in obj.metadata.annotations for key, obj in objects.items() if key.kind == "Pod")
+
+
+def test_a_user_acts_at_any_moment_or_never():
+    """A user acts between any two writes, also of one plan, and makes each write once."""
+    spoil = UserAct("somebody takes the claim's name", (create(pod("x")), Write("delete", Key("Pod", "default", "p0"))))
+    result = explore(world(CLAIMER, pods=1), goal=lambda _objects: True, until=None, faults=[spoil],
+                     summary=lambda objects: " ".join(sorted(key.name for key in objects if key.kind == "Pod")), **QUICK)
+
+    assert {"p0", "p0 x", "x"} == {ending.words for ending in result.outcomes}
+    assert result.exhausted
+
+
+def test_every_outcome_of_a_draw_is_tried():
+    """The explorer branches over the outcomes of draws."""
+    from world.toy_components import GREETER
+    result = explore(world(GREETER, pods=2), until=None, goal=lambda _: True, summary=greetings, **QUICK)
+
+    assert {ending.words for ending in result.outcomes} == {f"{a}{b}" for a in "012" for b in "012"}
+
+
+def greetings(objects):
+    """Return the words that were drawn."""
+    return "".join(obj.metadata.labels["greeted"] for key, obj in sorted(objects.items()) if key.kind == "Pod")
+
+
+def test_a_state_that_no_longer_reaches_the_goal_is_found():
+    """A livelock is found: two components undo each other for ever and never reach the goal."""
+    def flip(name, value):
+        def sync(ctx, _cause):
+            seen = ctx.seen.at(ACCOUNT)
+            return [relabel(seen, held=value)] if seen and seen.metadata.labels["held"] != value else ()
+        return Component(name, ("Namespace",), (Reconciler(name, lambda *_: ["x"], sync),))
+
+    sim = Simulation([flip("up", "1"), flip("down", "0")])
+    sim.perform("user", [create(namespace("account", held="0"))])
+    result = explore(sim, goal=lambda objects: account(objects) == 5, **QUICK)
+
+    assert result.counterexample
+    assert result.counterexample.violation == "from this state the goal can never be reached"
+    assert result.exhausted
+
+
+def test_a_condition_is_found_by_the_shortest_way():
+    """`until` with a predicate finds a state where it holds, in the fewest transitions."""
+    result = explore(bank(careful=True), until=lambda objects: account(objects) == 2, **QUICK)
+
+    assert result.counterexample
+    assert [move.kind for move in result.trace] == ["act", "act", "time", "ring", "act"] or len(result.trace) <= 5
+
+
+def referee(*, rereads):
+    """Return a component that removes pods whose namespace it does not see; rereads: it asks the API server first."""
+    def sync(ctx, cause):
+        space, name = cause.split("/")
+        here, home = ctx.seen.get("Pod", name, space), Key("Namespace", "", space)
+        if here is None or ctx.seen.at(home) is not None or (rereads and ctx.get_live(home) is not None):
+            return ()
+        return [Write("delete", key_of(here))]
+
+    enqueue = lambda _h, key, _o, _n: [f"{key.namespace}/{key.name}"] if key.kind == "Pod" else []  # noqa: E731
+    sim = Simulation([Component("referee", ("Namespace", "Pod"), (Reconciler("judge", enqueue, sync),))])
+    sim.perform("user", [create(namespace("team")), create(pod("p", namespace="team"))])
+    return sim
+
+
+def kept(objects):
+    """Say whether the pod still exists."""
+    return Key("Pod", "team", "p") in objects
+
+
+def test_what_is_seen_of_another_kind_too_late_is_found():
+    """With lag per kind a pod is seen before its namespace and removed; in order, or after a read, it is not."""
+    assert explore(referee(rereads=False), goal=kept, lag="per kind", **QUICK).counterexample
+    assert explore(referee(rereads=False), goal=kept, lag="ordered", **QUICK).exhausted
+    assert explore(referee(rereads=True), goal=kept, lag="per kind", **QUICK).exhausted
+
+
+@pytest.mark.parametrize("make", [
+    lambda: referee(rereads=False), lambda: bank(careful=False), lambda: bank(careful=True), lambda: locks(("red", "blue"), ("blue", "red")),
+    lambda: world(CLAIMER, pods=2), lambda: twice(by_seeing=False),
+])
+@pytest.mark.parametrize("lag", ["ordered", "per kind"])
+@pytest.mark.parametrize("faults", [(), "crash"])
+def test_reductions_change_no_outcome(make, lag, faults):
+    """With and without each reduction a small world ends in the same set of outcomes."""
+    sim = make()
+    chosen = [Crash(min(sim.processes))] if faults else []
+
+    def ends(reductions):
+        result = explore(sim, until=None, goal=lambda _: True, summary=labels, lag=lag, faults=chosen,
+                         reductions=reductions, **QUICK)
+        assert result.exhausted
+        return {ending.words for ending in result.outcomes}, result.states
+
+    everything, all_states = ends(())
+    for reductions in (("eager",), ("idle",), ("eager", "idle")):
+        reduced, fewer = ends(reductions)
+        assert everything == reduced
+        assert fewer <= all_states
+
+
+def labels(objects):
+    """Return the labels of every object."""
+    return str(sorted((key, sorted(obj.metadata.labels.items()), sorted(obj.metadata.annotations.items()))
+                      for key, obj in objects.items()))
+
+
+def test_the_trace_is_replayed_as_steps():
+    """A trace is replayed on a fork as steps with words; the explored world does not change."""
+    sim = bank(careful=False)
+    before = (sim.place, sim.known_steps, dict(sim.log.objects))
+    result = explore(sim, goal=lambda objects: account(objects) == 2, **QUICK)
+    fork = result.replay(sim)
+
+    assert before == (sim.place, sim.known_steps, dict(sim.log.objects))
+    assert account(fork.log.objects) == 1
+    shown = [turn for turn in fork.turns if turn.step > 1 and not turn.quiet]
+    assert result.counterexample.story == tuple(turn.words for turn in shown if turn.words)
+    assert fork.known_steps == 1 + len(shown)
+    fork.back(fork.known_steps - 1)
+    assert account(fork.log.objects) == 0
+
+
+def test_a_result_says_what_it_assumed():
+    """A result lists components, lag, faults and clock, and whether the space was exhausted."""
+    result = explore(bank(careful=True), goal=lambda objects: account(objects) == 2,
+                     faults=[Crash("anna"), Refuse("bert")], **QUICK)
+    bounded = explore(bank(careful=True), goal=lambda objects: account(objects) == 2, max_states=5, **QUICK)
+
+    assert result.assumptions == (
+        "anna, bert act, in any order; there is no other.",
+        "Each sees changes late, but in their order.",
+        "Faults that may strike: anna crashes, once; the API server refuses a write of bert with Conflict, once.",
+        "Time passes only when nothing else can happen; periodic wake-ups come last.",
+        "Every outcome of a tie or a draw is tried.",
+    )
+    assert "Exhausted: " in repr(result) or result.counterexample
+    assert not bounded.exhausted
+    assert "Not exhausted: " in repr(bounded)
+    assert "no failure in the visited states" in repr(bounded)
+
+
+def test_wrong_words_are_told():
+    """An unknown lag, clock, reduction or component is an error that lists the known ones."""
+    with pytest.raises(ValueError, match="'late' is no lag; there are: ordered, per kind, none"):
+        explore(bank(careful=True), lag="late")
+    with pytest.raises(ValueError, match="no component is called 'carl'; there are: anna, bert"):
+        explore(bank(careful=True), faults=[Crash("carl")])
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Press Ctrl-C where the fourth state of a search is expanded."""
+    expand, calls = expansion.Expander.expand, []
+
+    def stop(self, *args):
+        calls.append(args)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return expand(self, *args)
+
+    monkeypatch.setattr(expansion.Expander, "expand", stop)
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_an_interrupt_returns_what_was_visited():
+    """Ctrl-C during a search loses nothing: the result says that it is not exhausted."""
+    result = explore(bank(careful=True), goal=lambda objects: account(objects) == 2, **QUICK)
+
+    assert result.counterexample is None
+    assert not result.exhausted
+    assert result.states > 1
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_the_command_says_what_was_found_when_it_is_interrupted():
+    """Ctrl-C ends `kvolsched explore` with the visited states, that none of them fails, and the code 130."""
+    stopped = CliRunner().invoke(main, ["explore", "zonal-example"])
+
+    assert 130 == stopped.exit_code
+    assert re.search(r"Not exhausted \(interrupted\): \d+ states, \d+ transitions, .*; no failure in the", stopped.stdout)
+
+
+def test_the_command_says_how_long_it_takes_at_most():
+    """Before the search its bounds stand on standard error, and after a bound how to go further."""
+    ended = CliRunner().invoke(main, ["explore", "zonal-example", "--seconds", "0"])
+    whole = CliRunner().invoke(main, ["explore", "zonal-example", "--lag", "none"])
+
+    assert "for at most 0 s or 200,000 states; --lag none has far fewer states" in ended.stderr
+    assert (0, True) == (ended.exit_code, "More time or states: --seconds 60 --max-states 2000000" in ended.stderr)
+    assert "fewer states" not in whole.stderr
+    assert (0, True) == (whole.exit_code, whole.stdout.startswith("Exhausted: "))
+
+
+def test_a_search_over_pods_that_come_and_go_reaches_the_states_it_foretold():
+    """A scenario whose Deployment makes pods after the search's start is searched without an error."""
+    assert 400 <= scenario("zones").explore(max_states=400, progress=False).states
+
+
+def test_an_error_in_an_actor_says_where_it_was():
+    """An error of an actor during a search carries a note about the transition."""
+    def sync(ctx, _cause):
+        return [] if len(ctx.seen.all("Pod")) < 2 else [1 / 0]
+    sim = Simulation([Component("bad", ("Pod",), (Reconciler("bad", lambda *_: ["x"], sync),)), CLAIMER])
+    sim.perform("user", [create(pod("p"))])
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        explore(sim, faults=[UserAct("another pod", (create(pod("q")),))], **QUICK)
+    assert "raised in the exploration, 0 deep, by Transition(kind='fault', component='user'" in caught.value.__notes__[0]
+
+
+def test_words_about_an_object_that_nothing_could_create_are_refused():
+    """Words name an object that is there or that a workload, a user or a controller of one's own may create."""
+    c = Cluster.from_manifests([make.node("n1"), make.pod("app"), make.stateful_set("web", replicas=1)])
+    own = c.with_controller("mine", ["Pod"], lambda _seen, _ref: None)
+
+    for words in ("never", "goal", "until"):
+        with pytest.raises(ValueError, match=r"no pod/apq, and no workload would create it; .*; did you mean pod/app\?"):
+            c.explore(**{words: "pod/apq Running"}, **QUICK)
+    assert "pod/web-0 Running" == c.explore(never="pod/web-0 Running", lag="none", **QUICK).counterexample.violation
+    assert () == c.explore(goal="web-0 Running", lag="none", **QUICK).unseen
+    assert own.explore(never="pod/apq Running", lag="none", **QUICK).unseen
+    assert c.explore(never="pod/apq gone", lag="none", **QUICK).counterexample
+
+
+def test_an_object_that_no_state_had_is_told():
+    """A proof about an object that a workload may create, and that never was, says so beside the verdict."""
+    c = Cluster.from_manifests([make.node("n1"), make.stateful_set("web", replicas=1)])
+
+    found = c.explore(never="pod/web-7 Running", lag="none", **QUICK)
+
+    assert found.exhausted
+    assert ("pod/web-7 existed in no visited state; did you mean pod/web-0?",) == found.unseen
+    assert "no failure in any state.\nBut pod/web-7 existed in no visited state" in repr(found)
+    assert "no failure in any state; but pod/web-7 existed in no" in search_rows(found).headline
+
+
+PROGRAM = """
+import sys; sys.path[:0] = ["tests"]
+from test_explore import *
+for sim, goal in ((bank(careful=False), lambda o: account(o) == 2), (locks(("red", "blue"), ("red", "blue")), both_done)):
+    result = explore(sim, goal=goal, faults=[Crash(sorted(sim.processes)[0])], progress=False)
+    print(repr(result), result.trace)
+"""
+
+
+def test_the_same_search_twice_in_any_hash_order():
+    """States, trace and words are the same in every process, whatever PYTHONHASHSEED."""
+    from pathlib import Path
+    root = Path(__file__).parent.parent.parent
+    runs = {
+        subprocess.run([sys.executable, "-c", PROGRAM], cwd=root, check=True, capture_output=True, text=True,
+                       env={**os.environ, "PYTHONHASHSEED": seed}).stdout
+        for seed in ("0", "1", "77")
+    }
+
+    assert len(runs) == 1
+    assert "Found after" in runs.pop()

@@ -1,0 +1,215 @@
+"""Predictions: candidates that betray nothing, verdicts of the engine, equal sums, and the count of answers."""
+
+import pytest
+from manifests import node, pod
+
+import kvolsched
+from kvolsched import Cluster
+from kvolsched.questions.predict import ASKS, NONE, forget_grades, grade, predict, question_of_next_step
+from kvolsched.questions.predict.candidates import LOOKS_AT, NEW
+
+
+@pytest.fixture(autouse=True)
+def _no_grades():
+    """Begin every test without counted answers."""
+    forget_grades()
+
+
+@pytest.fixture
+def zonal():
+    """Return the zonal example at its start."""
+    return kvolsched.scenario("zonal-example")
+
+
+def small(*nodes, **spec):
+    """Return a cluster with a waiting pod."""
+    return Cluster.from_manifests([*nodes, pod("app", **spec)])
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_a_question_moves_nothing_and_shows_no_verdict(zonal, ask):
+    """Asking leaves the cluster as it is; no verdict is told before an answer, and no outcome before the reveal."""
+    before = zonal.digest()
+    asked = predict(zonal, ask=ask)
+
+    assert before == zonal.digest()
+    assert asked.outcome is None
+    assert [None] * len(asked.candidates) == [asked.verdict(each) for each in asked.candidates]
+    assert "not answered yet" in repr(asked)
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_the_reveal_is_the_step_itself(zonal, ask):
+    """What is told is what happens when the cluster steps as far: the pass, the volume, the end, the next actor."""
+    asked = predict(zonal, ask=ask)
+    asked.reveal()
+
+    happened = asked.outcome.happened
+    assert 1 == sum(asked.happened(each) for each in asked.candidates)
+    if ask in ("node", "plugin"):
+        fits = zonal.fits("my-pod")
+        assert {"node": fits.chosen, "plugin": fits.rejected["node-a-small"][0]}[ask] == happened
+    elif ask == "volume":
+        assert ("a new one", True) == (happened, bool(zonal["pvc/my-pvc"].spec.volume_name))
+    elif ask == "end":
+        assert zonal["pod/my-pod"].spec.node_name == happened
+    else:
+        assert zonal.last_step.actor == happened
+
+
+def test_no_new_volume_is_offered_where_none_can_be_made(zonal):
+    """A class without a provisioner offers its volumes and none; one with a provisioner a new one as well."""
+    local = kvolsched.scenario("local-disks")
+    claim = next(each for each in local.objects("pvc") if not each.spec.volume_name)
+    asked = predict(local, ask="volume", claim=claim.metadata.name)
+
+    assert NEW not in [each.name for each in asked.candidates]
+    assert NEW in [each.name for each in predict(zonal, ask="volume").candidates]
+
+
+def test_candidates_are_sorted_by_name_and_carry_facts_of_the_api(zonal):
+    """Order and words of the candidates do not depend on what happens."""
+    asked = predict(zonal)
+    assert ["node-a", "node-a-small", "node-b", "node-c", NONE] == [each.name for each in asked.candidates]
+    assert "us-central1-a · 0.5 cpu, 2Gi free" == asked.candidates[1].facts
+    plugins = [each.name for each in predict(zonal, ask="plugin").candidates]
+    assert sorted(plugins[:-1]) == plugins[:-1]
+
+
+def test_a_wrong_answer_is_told_what_speaks_against_it(zonal):
+    """It shows the verdict of the candidate alone, with both sides; the others stay untold and may still be answered."""
+    asked = predict(zonal).answer("node-a-small")
+    shown = asked.verdict(asked.candidates[1])
+
+    assert (False, "NodeResourcesFit", "Insufficient cpu") == (asked.is_right, shown.plugin, shown.words)
+    assert "requests.cpu 1 > allocatable 500m − requested 0 = 500m" == shown.evidence
+    assert asked.verdict(asked.candidates[0]) is None
+    assert asked.answer("node-a").is_right
+    assert ["node-a-small", "node-a"] == asked.answers
+    assert ["node-a-small", "node-a"] == asked.answer("node-c").answers  # right is right
+
+
+def test_equal_sums_count_as_right():
+    """Where the scheduler draws, every node with the highest sum is right, and a lower sum is told by its scores."""
+    c = small(node("n1", "a"), node("n2", "b"), node("n3", "c", cpu="2"), containers=[
+        {"name": "app", "image": "app", "resources": {"requests": {"cpu": "1"}}}])  # fmt: skip
+    for name in ("n1", "n2"):
+        assert predict(c).answer(name).is_right
+    lower = predict(c).answer("n3")
+    assert not lower.is_right
+    assert "NodeResourcesFit" in lower.verdict(lower.candidates[2]).evidence
+    assert "2 nodes have" in lower.reveal().outcome.sentence
+
+
+def test_none_of_them_is_a_candidate():
+    """Where no node fits, or no pass comes, "none of them" is right; and the grade counts it."""
+    cordoned = small(node("n1", unschedulable=True))
+    assert predict(cordoned).answer("none").is_right
+    held = small(node("n1"), gates=("example.com/quota",))
+    asked = predict(held).answer("n1")
+    assert not asked.is_right
+    assert "held by example.com/quota" in asked.reveal().outcome.sentence
+    assert predict(small(node("n1", unschedulable=True)), ask="end").answer("pending").is_right
+
+
+def test_many_nodes_are_one_candidate_for_each_group_judged_alike():
+    """Over eight nodes, groups with equal verdicts and sums stand for all their nodes, with the count."""
+    closed = {"unschedulable": True, "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}
+    nodes = [node(f"n{number:02}", "ab"[number // 6], **(closed if number % 2 else {})) for number in range(12)]
+    asked = predict(small(*nodes))
+
+    assert ["n00", "n01", NONE] == [each.name for each in asked.candidates]
+    assert asked.candidates[1].facts.startswith("and 5 judged alike · ")  # no zone: they are in two
+    assert asked.candidates[1].facts.endswith(" · cordoned")
+    assert not asked.answer("n03").is_right
+    assert ["n01"] == asked.answers
+    assert predict(small(*nodes)).answer("n04").is_right
+
+
+def test_volumes_that_are_not_shown_are_counted_in_the_right_number():
+    """Of nine volumes eight are shown and one is not; of ten, two are not."""
+    one, two = (predict(kvolsched.scenario("disks-by-node", nodes=nodes, exact=exact), ask="volume").about
+                for nodes, exact in ((4, 1), (5, 0)))  # fmt: skip
+
+    assert "It asks for 10Gi of class local. 1 more volume of the class is not shown." == one
+    assert "It asks for 10Gi of class local. 2 more volumes of the class are not shown." == two
+
+
+def test_a_volume_that_exists_is_compared_with_the_one_that_is_taken():
+    """The smallest free volume that fits is right; others are too small, too large or out of reach."""
+    c = kvolsched.scenario("local-disks")
+    waiting = next(p for p in c.objects("pods") if not p.spec.node_name)
+    asked = predict(c, pod=waiting.metadata.name, ask="volume")
+    happened = asked.reveal().outcome.happened
+    claim = min(waiting.claim_names())
+
+    assert c[f"pvc/{claim}"].spec.volume_name == happened
+    words = {asked.verdict(each).words for each in asked.candidates if not asked.happened(each)}
+    assert all(words)
+
+
+def test_a_cluster_that_has_moved_is_not_stepped(zonal):
+    """What was asked holds for the place where it was asked; the reveal then tells and steps nothing."""
+    asked = predict(zonal)
+    zonal.run()
+    before = zonal.digest()
+    assert "node-a" == asked.reveal().outcome.happened
+    assert before == zonal.digest()
+
+
+def test_answers_are_counted_by_question_with_first_tries_apart(zonal):
+    """A question asked again at its place is the same one; a reveal without an answer counts as not answered."""
+    predict(zonal).answer("node-b")
+    predict(zonal).answer("node-a")
+    predict(zonal, ask="order").answer("scheduling pass")
+    predict(zonal, ask="end").reveal()
+    rows = {row.ask: (row.asked, row.answered, row.first, row.later) for row in grade()}
+
+    assert {"node": (1, 1, 0, 1), "order": (1, 1, 1, 0), "end": (1, 0, 0, 0)} == rows
+    assert (3, 1) == (kvolsched.grade().asked, kvolsched.grade().first)
+    assert "right at first" in repr(grade())
+    forget_grades()
+    assert "no question has been asked" == repr(grade())
+
+
+def test_the_question_of_a_step_is_about_that_step(zonal):
+    """Before a pass it asks for the node, before other steps who acts; without a choice it asks nothing."""
+    kinds = []
+    while zonal.next.turns:
+        asked = question_of_next_step(zonal)
+        if asked is None:
+            zonal.step()
+            continue
+        assert 1 == asked.steps
+        kinds.append(asked.ask)
+        asked.reveal()
+    assert "node" == kinds[0]
+    assert {"node", "order"} >= set(kinds)
+    assert question_of_next_step(zonal) is None
+
+
+def test_errors_list_what_there_is(zonal):
+    """An unknown answer, kind of question, pod or claim is one sentence that lists what exists."""
+    with pytest.raises(ValueError, match="there are: node-a, node-a-small, node-b, node-c, none of them"):
+        predict(zonal).answer("node-x")
+    with pytest.raises(ValueError, match="5 candidates; 9 is none"):
+        predict(zonal).answer(9)
+    with pytest.raises(ValueError, match="did you mean node"):
+        predict(zonal, ask="nod")
+    with pytest.raises(KeyError, match="my-pod"):
+        predict(zonal, pod="my-pods")
+    with pytest.raises(ValueError, match="2 pods have no node: pod/app, pod/other"):
+        predict(Cluster.from_manifests([node("n1"), pod("app"), pod("other")]))
+    zonal.run()
+    with pytest.raises(ValueError, match="no pod is without a node"):
+        predict(zonal)
+    with pytest.raises(ValueError, match="is on node-a already"):
+        predict(zonal, pod="my-pod")
+    with pytest.raises(ValueError, match="nobody has anything to do"):
+        predict(zonal, ask="order")
+
+
+def test_every_filter_plugin_says_what_it_looks_at():
+    """A plugin of any revision has words for its card."""
+    for revision in (kvolsched.upstream(), kvolsched.design()):
+        assert set(revision.profile.filter_names) <= set(LOOKS_AT)

@@ -1,0 +1,222 @@
+"""Fixes that are tried: who waits then, who owns a pod, which volumes and labels are proposed, no superfluous edit."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from kvolsched import Cluster
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.questions.fix import Edit, Fix, ObjectChange, edits_without
+from kvolsched.questions.fix.owners import owner_on_top
+
+DUMPS = Path(__file__).parent.parent / "conformance" / "dumps"
+
+
+@cache
+def fixes(name, pod):
+    """Search fixes in a recorded dump once."""
+    return Cluster.from_manifests(DUMPS / f"{name}.yaml.gz").fix(pod)
+
+
+def find(found, words):
+    """Return the fix whose words begin like this."""
+    return next(fix for fix in found if fix.words.startswith(words))
+
+
+def test_a_tried_fix_says_where_the_pod_runs_and_that_nobody_else_waits():
+    """A toleration costs nobody: the pod runs, and every other pod is where it was."""
+    tried = fixes("storage", "kafka-2")[0].try_it()
+
+    assert ("node-b", "Running", True, True) == (tried.node, tried.phase, tried.helps, tried.is_idle)
+    assert "demo/kafka-2 gets a node, and no other pod waits for it" == tried.headline
+    assert "every other pod is where it would be without the fix" in repr(tried)
+
+
+def test_an_edit_that_only_moves_the_lack_says_so():
+    """Deleting a pod of the StatefulSet frees its slot, and the pod that is made in its place lacks that slot."""
+    fix = find(fixes("storage", "kafka-2"), "delete or move demo/kafka-1")
+    tried = fix.try_it()
+
+    assert ("demo/kafka-1",) == tried.lack_moves_to == tuple(pod.name for pod in tried.waits_now)
+    assert "it only moves the lack to demo/kafka-1" == tried.headline
+    assert "but it only moves the lack to demo/kafka-1" in repr(fixes("storage", "kafka-2"))
+    assert "attach limit" in tried.waits_now[0].lack
+
+
+def test_trying_a_fix_changes_neither_the_cluster_nor_the_next_trial():
+    """The fork is another cluster, and starts where the fix was asked for, whatever has happened since."""
+    cluster = Cluster.from_manifests(DUMPS / "storage.yaml.gz")
+    found = cluster.fix("kafka-2")
+    cluster.run()
+    digest = cluster.digest()
+    node_after = found[0].fork["pod/demo/kafka-2"].spec.node_name
+
+    assert ("node-b", digest) == (node_after, cluster.digest())
+    assert found[0].try_it() is found[0].try_it()
+
+
+def test_a_fix_made_by_hand_has_no_cluster():
+    """Only fixes that `fix` found can be tried."""
+    with pytest.raises(ValueError, match="no cluster to try it on"):
+        Fix("demo/web", (), 0, (), "").try_it()
+
+
+SMALL = """
+apiVersion: v1
+kind: Node
+metadata: {name: n0, labels: {kubernetes.io/hostname: n0}}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+"""
+POD = """
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {0}}}
+spec:
+  containers: [{{name: c, image: web, resources: {{requests: {{cpu: "{1}"}}}}}}]
+  {2}
+"""
+
+
+def test_a_pod_that_nobody_creates_again_is_gone():
+    """A bare pod in the way is lost when it is deleted, which its fix says."""
+    found = Cluster.from_manifests(SMALL + POD.format("old", 4, "nodeName: n0") + POD.format("web", 1, "")).fix("web")
+    fix = find(found, "delete or move default/old")
+
+    assert ("default/old",) == fix.try_it().gone
+    assert "default/web gets a node, but nobody creates default/old again" == fix.try_it().headline
+    assert ("nobody creates pod/old again",) == fix.notes
+
+
+def test_a_pod_that_would_have_its_node_anyway_is_not_counted_for_a_fix():
+    """Another pending pod that fits is placed with and without the fix: the fix has no effect on it."""
+    found = Cluster.from_manifests(SMALL + POD.format("big", 5, "") + POD.format("tiny", "100m", "")).fix("big")
+    tried = find(found, "add a node").try_it()
+
+    assert ((), (), True) == (tried.placed, tried.waits_now, tried.helps)
+    assert "n0" == tried.cluster["pod/tiny"].spec.node_name
+
+
+def test_the_rejections_that_a_fix_lifts():
+    """A fix knows which plugin rejected its node and both sides; one of a new node has none."""
+    found = fixes("storage", "kafka-2")
+
+    assert [("NodeVolumeLimits", "node-a", True)] == [
+        (lifted.plugin, lifted.node, lifted.resolvable) for lifted in find(found, "delete or move").lifted
+    ]
+    assert "> limit 2" in find(found, "delete or move").lifted[0].sides[0]
+    assert ["NodeUnschedulable", "VolumeBinding"] == [lifted.plugin for lifted in find(found, "free storage").lifted]
+    assert () == find(found, "add a node like node-a").lifted
+
+
+def test_a_gated_pod_and_a_rejection_before_filtering():
+    """The gates are a rejection without a node, and so is what rejects a pod before any node is looked at."""
+    assert [("SchedulingGates", "")] == [(lifted.plugin, lifted.node) for lifted in fixes("shop", "nightly")[0].lifted]
+    assert [("VolumeBinding", "")] == [(lifted.plugin, lifted.node) for lifted in fixes("shop", "batch")[0].lifted]
+
+
+def test_the_owner_on_top():
+    """The Deployment is named, also when its ReplicaSet was not loaded; a bare pod has none."""
+    of = OwnerReference(kind="ReplicaSet", name="web-5d8f", controller=True)
+    labels = Frozen({"pod-template-hash": "5d8f"})
+    pod = Pod(metadata=ObjectMeta(name="web-5d8f-x", namespace="demo", labels=labels, owner_references=(of,)))
+
+    assert "Deployment web" == str(owner_on_top(pod, {}))
+    assert None is owner_on_top(Pod(), {})
+    assert ("Deployment web will create new ones, which need other nodes",) == find(
+        fixes("shop", "trainer"), "delete or move"
+    ).notes
+
+
+@pytest.mark.parametrize(("name", "pod"), [("shop", "cache-2"), ("shop", "batch"), ("storage", "huge"), ("shop", "import")])
+def test_a_volume_made_by_hand_is_not_offered_before_what_a_driver_makes(name, pod):
+    """No fix has a hostPath volume, and one with a volume in place of the driver's comes last."""
+    found = fixes(name, pod)
+    by_hand = [any(edit.last_resort for edit in fix.edits) for fix in found]
+
+    assert sorted(by_hand) == by_hand
+    assert not any("hostPath" in fix.diff for fix in found)
+
+
+SPREAD = """topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone,
+    whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}]"""
+ZONED = SMALL.replace("hostname: n0", "hostname: n0, topology.kubernetes.io/zone: a") + "---" + SMALL.replace("n0", "n1")
+CLASS = """
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {{name: disks}}
+provisioner: {0}
+volumeBindingMode: WaitForFirstConsumer
+{1}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {{name: data}}
+spec: {{accessModes: [ReadWriteOnce], storageClassName: disks, resources: {{requests: {{storage: 20Gi}}}}}}
+"""
+USES = "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]"
+IN_A = "allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [a]}]}]"
+FREE = """
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: disk}
+spec:
+  accessModes: [ReadWriteOnce]
+  capacity: {storage: 20Gi}
+  storageClassName: disks
+  csi: {driver: disks.example.com, volumeHandle: h}
+  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [
+    {key: topology.kubernetes.io/zone, operator: In, values: [a]}]}]}}
+status: {phase: Available}
+"""
+
+
+@pytest.mark.parametrize(("manifests", "label"), [
+    (ZONED + POD.format("full", 4, "nodeName: n0") + POD.format("web", 1, SPREAD), "label n1 topology.kubernetes.io/zone=a"),
+    (SMALL + POD.format("web", 1, SPREAD), "label n0 topology.kubernetes.io/zone=zone-1"),
+    (SMALL + CLASS.format("disks.example.com", IN_A) + POD.format("web", 1, USES), "label n0 topology.kubernetes.io/zone=a"),
+    (SMALL + CLASS.format("kubernetes.io/no-provisioner", "") + FREE + POD.format("web", 1, USES),
+     "label n0 topology.kubernetes.io/zone=a"),
+])  # fmt: skip
+def test_the_topology_key_that_a_node_lacks_is_proposed(manifests, label):
+    """A spread, the topologies that a class allows, and a free volume: the nearest fix gives the node its domain."""
+    found = Cluster.from_manifests(manifests).fix("web")
+
+    assert label == found[0].words
+    assert "only if n" in found[0].notes[0]
+
+
+def test_every_edit_of_a_fix_is_needed():
+    """A second claim beside a volume that would do alone is not offered."""
+    found = Cluster.from_manifests(
+        SMALL + CLASS.format("disks.example.com", IN_A) + POD.format("web", 1, USES)
+    ).fix("web")
+
+    assert [1] * len(found) == [len(fix.edits) for fix in found]
+
+
+def test_leaving_out_one_edit_rebases_the_later_ones():
+    """Two edits of one object that were made one after the other can be told apart again."""
+    before = Pod(metadata=ObjectMeta(name="web", labels=Frozen({"a": "1"})))
+    first = Pod(metadata=ObjectMeta(name="web", labels=Frozen({"a": "1", "b": "2"})))
+    second = Pod(metadata=ObjectMeta(name="web", labels=Frozen({"b": "2", "c": "3"})))
+    edits = (Edit("b", 1, (ObjectChange(before, first),)), Edit("c", 1, (ObjectChange(first, second),)))
+
+    assert {"c": "3"} == dict(edits_without(edits, 0)[0].changes[0].new.metadata.labels)
+    assert {"a": "1", "b": "2"} == dict(edits_without(edits, 1)[0].changes[0].new.metadata.labels)
+
+
+def test_a_fix_whose_room_another_pod_takes_says_that_the_pod_still_waits():
+    """The new node fits the pod, but one of higher priority that waits as well takes it first."""
+    first = POD.format("vip", 4, "priority: 10\n  preemptionPolicy: Never")
+    old = POD.format("old", 4, "nodeName: n0")
+    found = Cluster.from_manifests(SMALL + old + first + POD.format("web", 4, "")).fix("web")
+    tried = find(found, "add a node").try_it()
+
+    assert ("", False, "default/web still waits") == (tried.node, tried.helps, tried.headline)
+    assert ("default/vip", "n0-more") == (tried.placed[0].name, tried.placed[0].after)
+    assert "but default/web still waits" in repr(found)

@@ -1,0 +1,86 @@
+"""Remembered transitions: each leads where its execution would lead, and a search without memory finds the same."""
+
+import pytest
+from kvolsched.explore import Crash, Refuse, explore
+from test_discoveries import one_disk, two_claims
+from test_explore import account, bank
+
+import kvolsched
+from kvolsched.questions.explore import expansion
+from kvolsched.questions.explore.turn_memory import TurnMemory
+
+WORLDS = {
+    "payers": (lambda: bank(careful=True), {"goal": lambda objects: account(objects) == 2, "faults": [Crash("anna")]}),
+    "zone": (lambda: kvolsched.scenario("zonal-example"),
+             {"until": None, "lag": "none", "faults": [Crash("kube-scheduler"), Refuse("kube-scheduler")]}),
+    "per kind": (lambda: one_disk("upstream", driver=False), {"lag": "per kind", "until": None, "max_states": 400}),
+    "two claims": (lambda: two_claims("design"), {"until": None, "clock": "free", "max_states": 300}),
+    "replicas": (lambda: kvolsched.scenario("two-replicas", "upstream"), {"max_states": 300}),
+}
+
+
+def found(result):
+    """Return everything that a result says."""
+    return repr(result), result.trace, result.states, result.transitions, result.depth
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_is_remembered_is_what_execution_does(name, monkeypatch):
+    """Every remembered transition is executed, too: it reaches the state that was foretold, with the same draws."""
+    world, options = WORLDS[name]
+    foretell, checked = expansion.Expander._foretell, []
+
+    def compared(self, here, counts, transition, transitions, expanded):
+        before = len(expanded.successors)
+        known = foretell(self, here, counts, transition, transitions, expanded)
+        if known and len(expanded.successors) > before:
+            system, log, parts = self.system, self.sim.log, expanded.successors[-1].parts
+            draws = list(system.draw_sizes)
+            place = self._enter(present[-1])
+            after = system.execute(transition, counts)
+            assert draws == system.draw_sizes
+            system.run_urgent(place)
+            assert expanded.successors[-1].key == self._key(self._parts().digest, after)
+            assert parts in (None, self._parts())
+            log.seek(place)
+            log.truncate()
+            system.draw_sizes = draws
+            checked.append(transition)
+        return known
+
+    def noting(self, state):
+        present.append(state)
+        return expand(self, state)
+
+    expand, present = expansion.Expander.expand, []
+    monkeypatch.setattr(expansion.Expander, "expand", noting)
+
+    monkeypatch.setattr(expansion.Expander, "_foretell", compared)
+    explore(world(), **options, progress=False)
+
+    assert len(checked) > 5
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_memory_changes_nothing_of_a_result(name, monkeypatch):
+    """States, transitions, trace and words are those of a search that executes every transition."""
+    world, options = WORLDS[name]
+    remembering = explore(world(), **options, progress=False)
+    monkeypatch.setattr(TurnMemory, "key", lambda *_: None)
+
+    assert found(remembering) == found(explore(world(), **options, progress=False))
+
+
+def test_a_state_that_was_foretold_wrongly_makes_the_search_begin_without_memory(monkeypatch):
+    """A world whose turns depend on more than is compared costs time, and changes no result."""
+    world, options = WORLDS["payers"]
+    expected = found(explore(world(), **options, progress=False))
+    state_after = TurnMemory.state_after
+
+    def wrong(self, *args):
+        there = state_after(self, *args)
+        return there and there._replace(digest=there.digest + 1)
+
+    monkeypatch.setattr(TurnMemory, "state_after", wrong)
+
+    assert expected == found(explore(world(), **options, progress=False))

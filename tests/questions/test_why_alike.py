@@ -1,0 +1,161 @@
+"""Pods that are judged alike are judged once: the answers are those of each pod, and a page shows the largest causes."""
+
+from functools import cache
+
+import attrs
+import pytest
+from api.big_dump import CAUSES, big_dump
+from click.testing import CliRunner
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scheduler.strategies import clusters, pending
+
+from kvolsched import Cluster, scenario
+from kvolsched.cli import main
+from kvolsched.questions.why import asking
+from kvolsched.questions.why.alike import what_decides
+from kvolsched.scheduler.columns.attachments import Attachments
+from kvolsched.scheduler.columns.column import LabelColumn
+from kvolsched.scheduler.columns.pod_counts import PodCounts
+from kvolsched.scheduler.columns.snapshot import snapshot
+from kvolsched.scheduler.columns.storage_capacities import StorageCapacities
+from kvolsched.scheduler.framework.judgement import judge
+from kvolsched.scheduler.profiles import design_profile, upstream_profile
+from kvolsched.views.fill.why_causes import page_of
+from kvolsched.views.pictures.why_causes import draw
+
+EACH = 4  # pods of each cause
+
+
+def waiting():
+    """Return a cluster in which so many pods of each cause wait, and one that fits."""
+    return Cluster.from_manifests(big_dump(30, 60, pending=EACH * len(CAUSES)))
+
+
+@cache
+def answered():
+    """Return it once, with its answers."""
+    cluster = waiting()
+    return cluster, cluster.why()
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """The pods that are judged, in order."""
+    found, judge_one = [], asking.judge_without_node
+
+    def judge_and_note(pod, seen, profile):
+        found.append(pod.metadata.name)
+        return judge_one(pod, seen, profile)
+
+    monkeypatch.setattr(asking, "judge_without_node", judge_and_note)
+    return found
+
+
+def test_pods_that_are_alike_are_judged_once(judged):
+    """One pod of each cause is judged; pods of which each has a volume of its own are judged each."""
+    cluster = waiting()
+    cluster.why()
+    of_one_cause = [sum(name.startswith(f"waits-{cause.replace(' ', '-')}-") for name in judged) for cause in CAUSES]
+    assert [EACH if cause == "far volume" else 1 for cause in CAUSES] == of_one_cause
+
+
+def test_each_pod_has_its_own_answer():
+    """The answer of a pod that was not judged is the one that asking for it gives, with its own names."""
+    cluster, answers = answered()
+    assert [repr(cluster.why(answer.pod)) for answer in answers] == [repr(answer) for answer in answers]
+    assert list(answers) == list(answers.answers[:])
+    lost = next(answer for answer in answers if answer.pod.startswith("team-0/waits-lost-claim-00039"))
+    assert "waits-00039" in lost.sentence
+
+
+def test_causes_say_that_their_pods_are_alike():
+    """A cause of pods that are judged alike says how many, and names no claim of one of them."""
+    _, answers = answered()
+    lines = {cause.pods[0].split("/")[1].rpartition("-")[0]: repr(cause) for cause in answers.causes}
+    assert ("The claim finds no volume of class pools (class pools: 10Gi > 5Gi) – 4 pods alike: team-0/waits-full-pools-00007"
+            in lines["waits-full-pools"])  # fmt: skip
+    assert "VolumeRestrictions: The claim does not exist in namespace team-0 – 4 pods alike" in lines["waits-lost-claim"]
+    assert "alike" not in lines["waits-far-volume"]
+
+
+def test_a_page_has_the_causes_of_most_pods(tmp_path):
+    """`most` causes are printed, drawn, and printed by the command line; the others are counted."""
+    cluster, answers = answered()
+    few = cluster.why(most=2)
+    pods, rest = sum(map(len, few.causes[2:])), len(few.causes) - 2
+    counted = [line.split()[0] for line in repr(few).splitlines() if line[:4].strip().isdigit()]
+    assert [str(len(few.causes[0])), str(len(few.causes[1])), str(pods)] == counted
+    assert f"{pods}  of {rest} more causes" in repr(few)
+    assert f"{pods} pods of {rest} more causes" in draw(page_of(few), 900)
+    assert answers.causes == few.causes
+    with pytest.raises(ValueError, match="most is 0"):
+        cluster.why(most=0)
+    (tmp_path / "dump.yaml").write_text(cluster.manifests())
+    printed = CliRunner().invoke(main, ["why", str(tmp_path / "dump.yaml"), "--most", "2"]).output
+    assert repr(few) == printed.rstrip()
+
+
+@pytest.mark.parametrize(("owner", "name", "call"), [
+    (asking, "judge_without_node", 6), (Attachments, "_use", 3), (LabelColumn, "write", 40), (StorageCapacities, "_compute", 1),
+    (PodCounts, "_compute", 1),
+])  # fmt: skip
+def test_an_interrupt_leaves_no_half_of_anything(monkeypatch, owner, name, call):
+    """Asked again after an interrupt, be it while something is built that later questions share, all is answered."""
+    cluster, whole, calls = waiting(), getattr(owner, name), []
+
+    def interrupted(*args, **options):
+        calls.append(name)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return whole(*args, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            cluster.why()
+    assert repr(answered()[1]) == repr(cluster.why())
+
+
+@settings(max_examples=40)
+@given(clusters, pending, st.data())
+def test_what_decides_alike_is_judged_alike(objects, pod, data):
+    """A pod that differs in name, labels and the names of equal claims gets the verdicts of the other, if they are alike."""
+    pod = attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=""))
+    twins = {claim.metadata.name: attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, name=f"{claim.metadata.name}-twin", uid="twin"))
+             for claim in objects if claim.kind == "PersistentVolumeClaim"}  # fmt: skip
+    labels = pod.metadata.labels.merged({data.draw(st.sampled_from(["app", "tier", "own"])): data.draw(st.sampled_from(["x", "y", "z"]))})
+    twin = attrs.evolve(
+        pod, metadata=attrs.evolve(pod.metadata, name="twin", uid="twin", labels=labels),
+        spec=attrs.evolve(pod.spec, volumes=tuple(_with_claim_of(volume, twins) for volume in pod.spec.volumes)),
+    )  # fmt: skip
+    seen = snapshot([*objects, *twins.values()])
+    for profile in (upstream_profile(), design_profile()):
+        decides = what_decides(pod, "", seen, profile)
+        assume(decides is not None and decides == what_decides(twin, "", seen, profile))
+        one, other = judge(pod, seen, profile), judge(twin, seen, profile)
+        assert (one.rejected_by is None) == (other.rejected_by is None)
+        if one.rejected_by is None:
+            assert one.fingerprint == other.fingerprint
+
+
+def _with_claim_of(volume, twins):
+    source = volume.persistent_volume_claim
+    if source is None or source.claim_name not in twins:
+        return volume
+    name = twins[source.claim_name].metadata.name
+    return attrs.evolve(volume, persistent_volume_claim=attrs.evolve(source, claim_name=name))
+
+
+def test_a_workload_without_pods_is_no_answer(tmp_path):
+    """Manifests of a Deployment alone have no pod that could wait: the answer says so, and `--fix` prints it, too."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(scenario("zones").written("nodes", "deploy/web"))
+    told = repr(Cluster.from_manifests(path).why())
+    ran = Cluster.from_manifests(path)
+    ran.run()
+
+    assert told.startswith("No pod waits for a node: deploy/web has no pods yet. c.run() lets")
+    assert repr(ran.why()) == "No pod waits for a node."
+    for more in ((), ("--fix",)):
+        assert CliRunner().invoke(main, ["why", str(path), *more]).output.strip() == told
