@@ -7,6 +7,8 @@ import gc
 import sys
 from functools import partial
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from .cli.ipython_magic import load_ipython_extension, unload_ipython_extension
     from .cluster import Cluster
     from .core.results import ApplyRefused, Run, Step
-    from .learn import queueing
+    from .learn import alternatives, queueing
     from .learn.attempt import attempt
     from .learn.exercise import exercise
     from .learn.exercise import names as exercises
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from .measure.sweep import Sweep, sweep
     from .questions.decode import Decoded, decode
     from .questions.predict import grade
-    from .rules import alternatives
     from .rules.revision import Revision, design, draft, upstream
 
 __version__ = "0.2.0"
@@ -99,6 +100,16 @@ _PLACE_OF = {
     for module, names in _PLACES.items()
     for public, _, there in (name.partition("=") for name in names.split())
 }
+_SHORT_NAMES = {  # modules that people import without their room
+    "alternatives": "learn.alternatives",
+    "custom_scheduler": "rules.custom_scheduler",
+    "experiments": "measure.experiments",
+    "explore": "questions.explore",
+    "make": "api.make",
+    "queueing": "learn.queueing",
+    "scenario": "learn.scenario",
+    "writes": "controllers.custom_controller.writes",
+}
 _ALTERNATIVES = (
     *("place_first", "late_binder", "bind_in_pv_controller", "bind_in_kubelet", "bind_in_scheduler", "extender"),
     *("single_function", "quota_by_topology", "spread_by_affinity_terms", "spread_inside_affinity", "lax_updates"),
@@ -108,25 +119,41 @@ _ALTERNATIVES = (
 
 def _alternative(name: str) -> Any:
     """Return a rejected design by its name."""
-    return import_module(f"{__name__}.alternatives").ALTERNATIVES[name]()
+    return import_module(f"{__name__}.rules.alternatives").ALTERNATIVES[name]()
 
 
 LATER_REVISIONS.update({name: partial(_alternative, name) for name in _ALTERNATIVES})
 
 
+class _ShortNames(MetaPathFinder, Loader):
+    """Finds `kvolsched.make` where it lies in its room: both names are one module."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        there = _SHORT_NAMES.get(name.removeprefix(f"{__name__}.")) if name.startswith(f"{__name__}.") else None
+        return ModuleSpec(name, self, origin=f"{__name__}.{there}") if there else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(str(spec.origin))
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec  # the module keeps its own name
+
+
 class _Package(ModuleType):
-    """The package: a function that is called as its module, such as `scenario`, is not replaced by the module."""
+    """The package: a public function is not replaced by a module that is imported under its name."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, ModuleType) and _PLACE_OF.get(name) == (name, name):
-            value = getattr(value, name)
-        super().__setattr__(name, value)
+        if not (isinstance(value, ModuleType) and name in _PLACE_OF):
+            super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return import_module, (self.__name__,)  # functions that use it travel to other processes
 
 
 sys.modules[__name__].__class__ = _Package
+sys.meta_path.append(_ShortNames())
 
 
 def __getattr__(name: str) -> Any:

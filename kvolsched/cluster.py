@@ -5,14 +5,14 @@ A method imports its room when it is called, so `import kvolsched` loads no draw
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from .api.notebook_output import draw_with
 from .core.core import ClusterCore
 from .core.rules import ClusterRules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from .core.pools import PoolTable
     from .core.results import Step
@@ -60,6 +60,41 @@ class Cluster(ClusterRules):
     """
 
     # -- in words ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_kubectl(
+        cls, context: str | None = None, namespaces: str | Iterable[str] | None = None, *,
+        revision: str | Revision = "upstream", seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None,
+        name: str = "", kubectl: str = "kubectl",
+    ) -> Self:  # fmt: skip
+        """Load a real cluster, read only, by `kubectl get ... -o json`; steps and acts change only the simulation.
+
+        What you may not list stands in `remarks` with what that hides, and in the answers of `why`. Kinds are listed
+        one after the other, so that objects which change meanwhile may contradict each other: warnings of the loading.
+
+        Args:
+            context: of the kubeconfig; kubectl's current one without.
+            namespaces: read only these; without them all.
+            revision: the rules that the simulation goes on with.
+            seed: decides ties and draws.
+            components: dials of components by name.
+            name: the cluster's name in titles; by default that of the context.
+            kubectl: the program, a name or a path.
+
+        Raises:
+            KubectlError: kubectl is missing, reaches no server, or a list failed twice. Nothing is loaded.
+            ManifestError: what kubectl printed cannot be read.
+            ValueError: a namespace or context that cannot be one.
+
+        >>> from kvolsched import Cluster
+        >>> Cluster.from_kubectl(namespaces=["Shop"])
+        Traceback (most recent call last):
+        ValueError: namespaces: 'Shop' cannot be a namespace: lower-case letters, digits and '-', at most 63
+        """
+        from .kubectl.live import load_live_cluster
+
+        return load_live_cluster(
+            cls, context, namespaces, kubectl, revision=revision, seed=seed, components=components, name=name)
 
     def story(self, reference: str) -> Story:
         """Tell what happened to one object, change by change.

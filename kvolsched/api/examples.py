@@ -14,7 +14,7 @@ SHORT = {counts: f"spread-{counts}" for counts in ("3-3-0", "1-1-0", "2-1-0", "1
 
 def example_names() -> tuple[str, ...]:
     """Return the names of the shipped examples, sorted."""
-    files = (file.name for file in resources.files("kvolsched").joinpath("manifests").iterdir())
+    files = (file.name for file in resources.files("kvolsched.api").joinpath("manifests").iterdir())
     return tuple(sorted([*TOGETHER, *(file.removesuffix(".yaml") for file in files if file.endswith(".yaml"))]))
 
 
@@ -34,6 +34,6 @@ def example(name: str) -> Manifests:
         near = nearest(name, [*example_names(), *SHORT])
         hint = f": did you mean {one_of(near)}? There" if near else "; there"
         raise UnknownName(f"no example {name!r}{hint} are: {', '.join(example_names())}")
-    folder = resources.files("kvolsched").joinpath("manifests")
+    folder = resources.files("kvolsched.api").joinpath("manifests")
     parts = [folder.joinpath(f"{part}.yaml").read_text(encoding="utf-8") for part in TOGETHER.get(name, (name,))]
     return read("---\n".join(parts), name=f"{name}.yaml")

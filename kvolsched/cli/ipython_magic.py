@@ -68,21 +68,21 @@ def run_magic(names: dict[str, Any], line: str, cell: str = "") -> None:
     try:
         if words[:1] == ["use"]:
             names[USED] = _used(names, words[1:])
-            print(f'Switched to cluster "{names[USED]}".')  # noqa: T201 - the magic's output
+            print(f'Switched to cluster "{names[USED]}".')
             return
         asked = _CLUSTER.search(line)
         cluster = find_cluster(names, asked[1] if asked else "")
     except LookupError as error:
-        print(f"error: {error.args[0]}", file=sys.stderr)  # noqa: T201
+        print(f"error: {error.args[0]}", file=sys.stderr)
         return
     done = cluster.kubectl(_with_variables(_CLUSTER.sub("", line), names), cell)
     names["_exit_code"] = done.code
     if done.stdout:
-        print(done.stdout, end="")  # noqa: T201
+        print(done.stdout, end="")
     if done.stderr:
         hint = f"({done.hint})\n" if done.hint else ""
         sys.stdout.flush()
-        print(f"{done.stderr}{hint}", end="", file=sys.stderr)  # noqa: T201
+        print(f"{done.stderr}{hint}", end="", file=sys.stderr)
 
 
 def find_cluster(names: Mapping[str, Any], name: str = "") -> Cluster:
@@ -114,7 +114,7 @@ def clusters(names: Mapping[str, Any]) -> dict[str, Cluster]:
 
 def complete_magic(names: Mapping[str, Any], before: str, symbol: str) -> list[str]:
     """Return what may stand at the cursor of a line such as `%kubectl get po`; `symbol` is the part to replace."""
-    from ..kubectl import complete  # noqa: PLC0415 - importing the package stays light
+    from ..kubectl import complete
 
     _, _, command = before.lstrip().partition(" ")
     start = command[: len(command) - len(symbol)]

@@ -107,46 +107,6 @@ class ClusterCore:
         cluster.remarks = tuple(read.left_out())
         return cluster
 
-    @classmethod
-    def from_kubectl(
-        cls, context: str | None = None, namespaces: str | Iterable[str] | None = None, *,
-        revision: str | Revision = "upstream", seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None,
-        name: str = "", kubectl: str = "kubectl",
-    ) -> Self:  # fmt: skip
-        """Load a real cluster, read only, by `kubectl get ... -o json`; steps and acts change only the simulation.
-
-        What you may not list stands in `remarks` with what that hides, and in the answers of `why`. Kinds are listed
-        one after the other, so that objects which change meanwhile may contradict each other: warnings of the loading.
-
-        Args:
-            context: of the kubeconfig; kubectl's current one without.
-            namespaces: read only these; without them all.
-            revision: the rules that the simulation goes on with.
-            seed: decides ties and draws.
-            components: dials of components by name.
-            name: the cluster's name in titles; by default that of the context.
-            kubectl: the program, a name or a path.
-
-        Raises:
-            KubectlError: kubectl is missing, reaches no server, or a list failed twice. Nothing is loaded.
-            ManifestError: what kubectl printed cannot be read.
-            ValueError: a namespace or context that cannot be one.
-
-        >>> from kvolsched import Cluster
-        >>> Cluster.from_kubectl(namespaces=["Shop"])
-        Traceback (most recent call last):
-        ValueError: namespaces: 'Shop' cannot be a namespace: lower-case letters, digits and '-', at most 63
-        """
-        from ..kubectl.live import read_live_cluster  # noqa: PLC0415 - few clusters are live
-
-        live = read_live_cluster(context, namespaces, kubectl)
-        cluster = cls(revision, seed=seed, components=components, name=name or context or "")
-        read = manifest.read(live.texts, lenient=True, name="kubectl get")
-        cluster.load(read.objects)
-        cluster.loaded_manifests = attrs.evolve(read, listed=live.listed, unread=live.unread)
-        cluster.remarks = tuple(f"unread {what}: {effect}" for what, effect in live.unread.items())
-        return cluster
-
     def load(self, objects: Iterable[Any]) -> None:
         """Store objects as they are found, without an act, and set the clock to the newest time in them.
 

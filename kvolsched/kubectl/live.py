@@ -10,12 +10,17 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import attrs
 
 from ..api.kinds.kind import KINDS_BY_NAME, Kind
 from ..api.progress import ProgressBar
+from ..api.text import manifest
 from ..api.text.dump_checks import DECIDING_KINDS, DUMP_COMMAND, OTHER_KINDS
+from ..core.core import ClusterCore
+
+Loaded = TypeVar("Loaded", bound=ClusterCore)
 
 PAGE = 500  # objects in one page, kubectl's own default
 SECONDS = 60  # until a page is given up
@@ -92,6 +97,24 @@ def read_live_cluster(
     if forbidden == len(requests):
         raise KubectlError(f"you may list none of {', '.join(kind.plural for kind in kinds)}: nothing was read")
     return LiveCluster(tuple(texts), frozenset(listed), unread)
+
+
+def load_live_cluster(
+    cls: type[Loaded], context: str | None, namespaces: str | Iterable[str] | None, kubectl: str, *, name: str,
+    **options: Any,
+) -> Loaded:  # fmt: skip
+    """Return a cluster with what kubectl lists, and with remarks on what could not be listed.
+
+    Raises:
+        KubectlError, ManifestError, ValueError: as `Cluster.from_kubectl` says.
+    """
+    live = read_live_cluster(context, namespaces, kubectl)
+    cluster = cls(name=name or context or "", **options)
+    read = manifest.read(live.texts, lenient=True, name="kubectl get")
+    cluster.load(read.objects)
+    cluster.loaded_manifests = attrs.evolve(read, listed=live.listed, unread=live.unread)
+    cluster.remarks = tuple(f"unread {what}: {effect}" for what, effect in live.unread.items())
+    return cluster
 
 
 def _scopes(namespaces: str | Iterable[str] | None) -> tuple[str, ...]:

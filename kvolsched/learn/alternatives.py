@@ -19,16 +19,44 @@ from kvolsched.api.notebook_output import PrintedAnswer
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..cluster import Cluster
 from ..controllers.custom_controller import writes
+from ..core.core import ClusterCore
 from ..questions.explore import Crash, Exploration, UserAct, explore
 from ..questions.explore.expansion import Goal
 from ..questions.explore.invariants import outcome
 from ..questions.explore.transitions import ChosenFault
-from ..rules.alternatives import endings
+from ..rules.alternatives import (
+    ALTERNATIVES,
+    added_terms,
+    affinity_at_creation,
+    bind_in_kubelet,
+    bind_in_pv_controller,
+    bind_in_scheduler,
+    endings,
+    extender,
+    late_binder,
+    lax_updates,
+    list_of_topologies,
+    names,
+    place_first,
+    preempting,
+    quota_by_topology,
+    single_function,
+    spread_by_affinity_terms,
+    spread_inside_affinity,
+)
+from ..rules.alternatives.binding_places import KUBELET_VOLUMES, kubelet_reads
 from ..rules.alternatives.endings import Failure, Objects
 from ..rules.revision import Revision, revision_named
 from ..scheduler.loop.binding_flow import TwoPasses
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from .scenario import load
+
+__all__ = [
+    "ALTERNATIVES", "Comparison", "Ending", "Experiment", "FailureGrid", "added_terms", "affinity_at_creation",
+    "bind_in_kubelet", "bind_in_pv_controller", "bind_in_scheduler", "compare", "experiment", "experiments", "extender",
+    "late_binder", "lax_updates", "list_of_topologies", "names", "place_first", "preempting", "quota_by_topology",
+    "readable_volumes", "single_function", "spread_by_affinity_terms", "spread_inside_affinity",
+]
 
 RESYNC = 15.0  # the design's scheduler looks again: S0 asks in a TODO whether it should
 SECONDS = 600.0
@@ -347,3 +375,23 @@ def compare(
                 bar.update()
             rows.append(tuple(row))
     return Comparison(chosen, tuple(rows))
+
+
+def readable_volumes(cluster: ClusterCore) -> dict[str, tuple[str, ...]]:
+    """Return by node the volumes that its kubelet can read although no pod on the node uses them.
+
+    A kubelet that binds nothing reads the volumes of its pods alone (the node authorizer sees to that). One that binds
+    must read every unbound volume that its node reaches (S0, Move PVC binding to kubelet).
+
+    >>> from kvolsched import scenario
+    >>> readable_volumes(scenario("own-disk-first", "bind_in_kubelet"))
+    {'node-1': ('disk-of-zone-a',), 'node-2': ('disk-of-zone-a', 'local-disk-2')}
+    >>> readable_volumes(scenario("own-disk-first", "design"))
+    {'node-1': (), 'node-2': ()}
+    """
+    actors = [actor.name for process in cluster.world.processes.values() for actor in process.component.actors]
+    free = [volume for volume in cluster.objects("pv") if volume.spec.claim_ref is None and KUBELET_VOLUMES in actors]
+    return {
+        node.metadata.name: tuple(volume.metadata.name for volume in free if kubelet_reads(volume, node))
+        for node in cluster.objects("nodes")
+    }

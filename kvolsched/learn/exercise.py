@@ -301,7 +301,7 @@ def exercise(name: str) -> Exercise:
 
 @cache
 def _load_exercise(name: str) -> Exercise:
-    packed = resources.files("kvolsched").joinpath("exercises", f"{name}.jsonl.gz").read_bytes()
+    packed = resources.files("kvolsched.learn").joinpath("exercises", f"{name}.jsonl.gz").read_bytes()
     cases = map(json.loads, gzip.decompress(packed).decode().splitlines())
     return Exercise(name, tuple(RecordedCase.of(case, name) for case in cases))
 

@@ -20,7 +20,7 @@ from ..api.notebook_output import PrintedAnswer
 PARTS = ("notebooks", "docs")
 START = "notebooks/00-start-here.ipynb"
 DEFAULT_FOLDER = "kvolsched-lessons"
-_SHIPPED = Path(__file__).parent / "course"  # of a wheel; a checkout has the parts beside the package
+_SHIPPED = Path(__file__).parent.parent / "course"  # of a wheel; a checkout has the parts beside the package
 LEFT_OUT = (".ipynb_checkpoints", "__pycache__", "static")
 _OF_THE_BOOK = ("index.md", "reference.md", "glossary.md")  # they are read as pages of the built book only
 
@@ -86,7 +86,7 @@ def copy_lessons(folder: str | Path = DEFAULT_FOLDER, *, force: bool = False) ->
 
 def _files() -> Iterator[tuple[str, Path]]:
     """Yield the files that ship, by their names relative to the folder, in order."""
-    root = _SHIPPED if _SHIPPED.is_dir() else Path(__file__).parent.parent
+    root = _SHIPPED if _SHIPPED.is_dir() else Path(__file__).parents[2]
     if not (root / START).is_file():
         raise NoLessons(f"the lessons are not installed: there is no {root / START}")
     for part in PARTS:

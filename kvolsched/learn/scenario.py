@@ -44,7 +44,7 @@ FIELDS = (
     *("manifests", "objects", "script"),
 )
 
-FOLDERS = ("scenarios", "scenarios/documents")  # of the package: those of lessons, and the documents' stories
+FOLDERS = ("scenarios", "scenarios/documents")  # of this room: those of lessons, and the documents' stories
 TEMPLATE_PARTS = ("components", "objects", "script")  # in which parameters are filled
 
 
@@ -212,7 +212,7 @@ def load(name: str) -> Scenario:
     """
     for folder in FOLDERS:
         if name in _shipped_names(folder):
-            file = resources.files("kvolsched").joinpath(folder, f"{name}.yaml")
+            file = resources.files("kvolsched.learn").joinpath(folder, f"{name}.yaml")
             return read(file.read_text(encoding="utf-8"), name)
     near = one_of(nearest(name, scenario_names(), margin=1.0))
     hint = f": did you mean {near}? There" if near else "; there"
@@ -295,7 +295,7 @@ def read_data(data: Mapping[str, Any], name: str) -> Scenario:
 
 
 def _shipped_names(folder: str) -> list[str]:
-    found = resources.files("kvolsched").joinpath(folder).iterdir()
+    found = resources.files("kvolsched.learn").joinpath(folder).iterdir()
     return sorted(file.name.removesuffix(".yaml") for file in found if file.name.endswith(".yaml"))
 
 

@@ -87,7 +87,7 @@ class Incidents(PrintedAnswer, tuple[Incident, ...]):
 
 
 def _names() -> list[str]:
-    folder = resources.files("kvolsched.incidents").joinpath(FOLDER)
+    folder = resources.files("kvolsched.learn.incidents").joinpath(FOLDER)
     return sorted(file.name.removesuffix(".yaml") for file in folder.iterdir()
                   if file.name.endswith(".yaml") and file.name != NOT_SHOWN)
 
@@ -111,7 +111,7 @@ def incident(name: str) -> Incident:
 
 
 def _text(file: str) -> str:
-    return resources.files("kvolsched.incidents").joinpath(FOLDER, file).read_text("utf-8")
+    return resources.files("kvolsched.learn.incidents").joinpath(FOLDER, file).read_text("utf-8")
 
 
 def incidents(words: str = "") -> Incidents:

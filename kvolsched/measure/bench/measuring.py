@@ -23,7 +23,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 
-HOUSE = Path(__file__).parent.parent
+HOUSE = Path(__file__).parents[2]
 PROFILED = 5  # functions of a profile that are named
 _Function = tuple[str, int, str]  # file, line, name
 _Callers = Mapping[_Function, tuple[int, int, float, float]]

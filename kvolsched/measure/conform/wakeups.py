@@ -35,7 +35,7 @@ class WakeUpScript:
     """The initial objects and the events of `wakeups.yaml`."""
 
     def __init__(self) -> None:
-        text = (resources.files("kvolsched") / "conform" / "wakeups.yaml").read_text(encoding="utf-8")
+        text = (resources.files("kvolsched") / "measure" / "conform" / "wakeups.yaml").read_text(encoding="utf-8")
         (self.data,) = read_plain(text, "wakeups.yaml")
         self.events: Mapping[str, Sequence[Mapping[str, Any]]] = self.data["events"]
         self.pending: tuple[str, ...] = tuple(sorted(self.data["pending"]))

@@ -24,7 +24,7 @@ from .case import Case
 from .difference import RuleDifference
 from .outcome import USUAL, run_case
 
-FOLDER = "differ/known"
+FOLDER = "measure/differ/known"
 
 
 @attrs.frozen(repr=False, slots=False, kw_only=True)

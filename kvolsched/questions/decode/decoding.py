@@ -217,7 +217,7 @@ def _row(meaning: Meaning, clause: str, place: Place, *, known: bool = True) -> 
 @cache
 def _incidents() -> Mapping[str, tuple[str, ...]]:
     """Return the incidents that show a rule at work; a test compares the file with them."""
-    text = resources.files("kvolsched.decode").joinpath("incidents.json").read_text("utf-8")
+    text = resources.files("kvolsched.questions.decode").joinpath("incidents.json").read_text("utf-8")
     return {rule: tuple(names) for rule, names in json.loads(text).items()}
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...learn.alternatives import Comparison, Ending, Experiment, FailureGrid, compare, experiment, experiments
 from ..revision import REVISIONS, Revision
-from .binding_places import bind_in_kubelet, bind_in_pv_controller, late_binder, place_first, readable_volumes
+from .binding_places import bind_in_kubelet, bind_in_pv_controller, late_binder, place_first
 from .extender import extender
 from .one_function import preempting, single_function
 from .pod_updates import added_terms, lax_updates
@@ -42,8 +41,7 @@ def names() -> tuple[str, ...]:
 
 
 __all__ = [
-    "Comparison", "Ending", "Experiment", "FailureGrid", "added_terms", "affinity_at_creation", "bind_in_kubelet",
-    "bind_in_pv_controller", "bind_in_scheduler", "compare", "experiment", "experiments", "extender", "late_binder",
-    "lax_updates", "list_of_topologies", "names", "place_first", "preempting", "quota_by_topology",
-    "readable_volumes", "single_function", "spread_by_affinity_terms", "spread_inside_affinity",
+    "added_terms", "affinity_at_creation", "bind_in_kubelet", "bind_in_pv_controller", "bind_in_scheduler", "extender",
+    "late_binder", "lax_updates", "list_of_topologies", "names", "place_first", "preempting", "quota_by_topology",
+    "single_function", "spread_by_affinity_terms", "spread_inside_affinity",
 ]

@@ -8,7 +8,6 @@ from ...api.kinds.node import HOSTNAME_LABEL, Node
 from ...api.kinds.volume import PersistentVolume
 from ...api.volumes import volume_fits_node
 from ...controllers import kubelet, persistent_volume
-from ...core.core import ClusterCore
 from ...world.component import Component
 from ..revision import Revision, revision_named
 from . import pod_binder
@@ -89,8 +88,8 @@ def bind_in_kubelet(base: str | Revision = "design") -> Revision:
 
     It takes a volume next to the pod's other resources: one of its node before one of its zone. S0 (Move PVC binding to
     kubelet) rejects it: a kubelet must read unbound volumes, those of its node if they are local, and every one of the
-    zone if they are zonal (see `readable_volumes`). It also chooses by its own preference, so it may take another
-    volume than the one for which the scheduler sent the pod.
+    zone if they are zonal (see `alternatives.readable_volumes`). It also chooses by its own preference, so it may take
+    another volume than the one for which the scheduler sent the pod.
 
     Args:
         base: the revision whose other rules hold.
@@ -106,26 +105,6 @@ def bind_in_kubelet(base: str | Revision = "design") -> Revision:
     binder = PodBinder(KUBELET_VOLUMES, "Kubelet", rules.flow.options, kubelet_reads, own_node_first)
     more = Rearranged(kubelet.NAME, pod_binder.WATCHES, (binder.routine(),), pod_binder.views)
     return based_on(rules, "bind_in_kubelet", flow=placing(rules, PlaceFirst), arrange=more)
-
-
-def readable_volumes(cluster: ClusterCore) -> dict[str, tuple[str, ...]]:
-    """Return by node the volumes that its kubelet can read although no pod on the node uses them.
-
-    A kubelet that binds nothing reads the volumes of its pods alone (the node authorizer sees to that). One that binds
-    must read every unbound volume that its node reaches (S0, Move PVC binding to kubelet).
-
-    >>> from kvolsched import scenario
-    >>> readable_volumes(scenario("own-disk-first", "bind_in_kubelet"))
-    {'node-1': ('disk-of-zone-a',), 'node-2': ('disk-of-zone-a', 'local-disk-2')}
-    >>> readable_volumes(scenario("own-disk-first", "design"))
-    {'node-1': (), 'node-2': ()}
-    """
-    actors = [actor.name for process in cluster.world.processes.values() for actor in process.component.actors]
-    free = [volume for volume in cluster.objects("pv") if volume.spec.claim_ref is None and KUBELET_VOLUMES in actors]
-    return {
-        node.metadata.name: tuple(volume.metadata.name for volume in free if kubelet_reads(volume, node))
-        for node in cluster.objects("nodes")
-    }
 
 
 def kubelet_reads(volume: PersistentVolume, node: Node) -> bool:
