@@ -20,7 +20,7 @@ from kvolsched.scheduler.profiles import upstream_profile
 ROOT = Path(__file__).parent.parent
 JUDGED = tuple(name for name, family in FAMILIES.items() if family is SCHEDULER)  # verdicts of a scheduler
 RECORDED = ROOT / "tests" / "conformance"
-SHIPPED = ROOT / "kvolsched" / "exercises"
+SHIPPED = ROOT / "kvolsched" / "learn" / "exercises"
 PROFILE = upstream_profile()
 
 

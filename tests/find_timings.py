@@ -5,7 +5,7 @@ Run by hand after a change of the loop, with the traces whose rows no longer hol
 
 import sys
 
-from test_traces import CATALOGUE, VARYING, case, groups
+from measure.test_traces import CATALOGUE, VARYING, case, groups
 
 from kvolsched.measure.conform.traces import variants_shown
 from kvolsched.rules.revision import upstream

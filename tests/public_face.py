@@ -16,8 +16,10 @@ HERE = Path(__file__).parent
 PACKAGE = "kvolsched"
 # Modules whose names a reader imports beside those of the package itself.
 PUBLIC = frozenset(f"{PACKAGE}.{name}" for name in (
-    "alternatives", "bench", "cli", "cluster", "custom_scheduler", "exercise", "experiments", "explore", "make",
-    "queueing", "redact", "results", "revision", "scenario", "writes"))
+    "alternatives", "cli", "cluster", "custom_scheduler", "experiments", "explore", "make", "queueing", "scenario", "writes",
+    "api.make", "cli.commands", "cli.redact", "controllers.custom_controller.writes", "core.results", "learn.alternatives",
+    "learn.exercise", "learn.queueing", "learn.scenario", "measure.bench", "measure.experiments", "questions.explore",
+    "rules.custom_scheduler", "rules.revision"))
 # Attributes of public values that lead into the engine: a cluster's simulation, a revision's plugins and rules.
 INSIDE = frozenset({"world", "profile", "flow", "binder", "provisioning", "simulation"})
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from kvolsched.learn.incidents import incidents
 from kvolsched.learn.incidents.drawer import rules_of
 
-TARGET = Path(__file__).parent.parent / "kvolsched" / "decode" / "incidents.json"
+TARGET = Path(__file__).parent.parent / "kvolsched" / "questions" / "decode" / "incidents.json"
 MOST = 3  # named of each sentence
 
 

@@ -353,7 +353,7 @@ def test_a_terminal_of_few_characters_shows_codes(folder):
 
 # -- gone wrong at random -------------------------------------------------------------------------------------------------
 
-SHIPPED = sorted((Path(kvolsched.__file__).parent / "manifests").glob("*.yaml"))
+SHIPPED = sorted((Path(kvolsched.__file__).parent / "api" / "manifests").glob("*.yaml"))
 
 
 def gone_wrong(seed):

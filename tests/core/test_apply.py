@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from manifests import pod
-from test_conform import RECORDED
+from measure.test_conform import RECORDED
 
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.text.fault import ManifestError

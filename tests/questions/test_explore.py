@@ -445,7 +445,7 @@ def test_an_object_that_no_state_had_is_told():
 
 PROGRAM = """
 import sys; sys.path[:0] = ["tests"]
-from test_explore import *
+from questions.test_explore import *
 for sim, goal in ((bank(careful=False), lambda o: account(o) == 2), (locks(("red", "blue"), ("red", "blue")), both_done)):
     result = explore(sim, goal=goal, faults=[Crash(sorted(sim.processes)[0])], progress=False)
     print(repr(result), result.trace)

@@ -2,8 +2,8 @@
 
 import pytest
 from kvolsched.explore import Crash, Refuse, explore
-from test_discoveries import one_disk, two_claims
-from test_explore import account, bank
+from questions.test_discoveries import one_disk, two_claims
+from questions.test_explore import account, bank
 
 import kvolsched
 from kvolsched.questions.explore import expansion
