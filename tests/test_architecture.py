@@ -54,7 +54,7 @@ FLOORS = {
     "cli": (("output", "ipython_magic"), ("redact", "learning"), ("commands",)),
 }
 ONLY_IN = {  # library -> the only places that may import it
-    "numpy": ("kvolsched.scheduler", "kvolsched.world.changes", "kvolsched.measure.bench", "kvolsched.questions.why.demands", "kvolsched.questions.why.clauses",
+    "numpy": ("kvolsched.scheduler", "kvolsched.world.changes", "kvolsched.measure.bench", "kvolsched.questions.why.demands",
               "kvolsched.views.drawing.png"),
     "yaml": ("kvolsched.api.text.yaml_text",),
     "altair": ("kvolsched.views",),

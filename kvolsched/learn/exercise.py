@@ -25,29 +25,19 @@ from ..api.unknown_name import unknown_name
 from ..cluster import Cluster
 from ..rules.revision import Revision, revision_named
 from ..scheduler.columns.snapshot import Snapshot, snapshot
+from ..scheduler.framework.card import RuleReads
 from ..scheduler.framework.custom_plugin import as_verdict, display_name
 from ..scheduler.framework.verdict import Reject
+from ..scheduler.profiles import plugin_card, plugin_cards
 from ..scheduler.requests import allocatable, pod_requests
 
 if TYPE_CHECKING:
     from ..views.drawing.figure import Figure
 
 LearnerRule = Callable[[Any, Any, Snapshot], Any]
-LABELS, TAINTS = "metadata.labels", "spec.taints"
-AFFINITY = ("spec.nodeSelector", "spec.affinity.nodeAffinity")
-# The fields of the pod and of the node that each rule reads.
-RULE_READS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "NodeResourcesFit": (("spec.initContainers", "spec.containers", "spec.overhead"), ("status.allocatable",)),
-    "NodeAffinity": (AFFINITY, (LABELS,)),
-    "TaintToleration": (("spec.tolerations",), (TAINTS,)),
-    "PodTopologySpread": ((LABELS, "spec.topologySpreadConstraints", *AFFINITY, "spec.tolerations"), (LABELS, TAINTS)),
-    "VolumeBinding": (("spec.volumes",), (LABELS,)),
-    "VolumeZone": (("spec.volumes",), (LABELS,)),
-    "NodeVolumeLimits": (("spec.volumes",), ()),
-}
 RELATED_READS = {  # fields of other objects that rules about volumes read
     "PersistentVolumeClaim": ("spec.storageClassName", "spec.volumeName", "spec.resources"),
-    "PersistentVolume": (LABELS, "spec.nodeAffinity", "spec.csi"),
+    "PersistentVolume": ("metadata.labels", "spec.nodeAffinity", "spec.csi"),
     "StorageClass": ("provisioner", "volumeBindingMode", "allowedTopologies"),
     "CSINode": ("spec.drivers",),
 }
@@ -117,6 +107,11 @@ class RecordedCase:
         """The pod as an object."""
         return from_plain(self.pod)
 
+    @property
+    def reads(self) -> RuleReads:
+        """What the rule reads."""
+        return plugin_card(self.plugin).reads
+
     def ask(self, rule: LearnerRule) -> Iterator[Answer]:
         """Ask a rule about every node."""
         for name, recorded in self.recorded.items():
@@ -162,15 +157,15 @@ class Disagreement:
     @property
     def pod(self) -> str:
         """The fields of the pod that the rule reads, as YAML; rules about volumes also read its claims."""
-        fields = _parts_as_yaml(self.case.pod, RULE_READS[self.case.plugin][0])
-        related = self._claims_and_sources() if "Volume" in self.case.plugin else ()
+        fields = _parts_as_yaml(self.case.pod, self.case.reads.pod)
+        related = self._claims_and_sources() if self.case.reads.claims else ()
         return fields + "".join(map(self._related_as_yaml, related))
 
     @property
     def node_fields(self) -> str:
         """The fields of the node that the rule reads, as YAML."""
-        csi_node = self._related_as_yaml(("CSINode", self.node)) if self.case.plugin == "NodeVolumeLimits" else ""
-        return _parts_as_yaml(self._objects["Node", self.node], RULE_READS[self.case.plugin][1]) + csi_node
+        csi_node = self._related_as_yaml(("CSINode", self.node)) if self.case.reads.csi_node else ""
+        return _parts_as_yaml(self._objects["Node", self.node], self.case.reads.node) + csi_node
 
     @cached_property
     def _objects(self) -> dict[tuple[str, str], Any]:
@@ -277,12 +272,12 @@ class Exercise(PrintedAnswer):
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the exercises.
+    """Return the names of the exercises: the plugins that say what their rules read, in their order.
 
     >>> names()[0]
-    'NodeResourcesFit'
+    'TaintToleration'
     """
-    return tuple(RULE_READS)
+    return tuple(name for name, card in plugin_cards().items() if card.reads.pod)
 
 
 def exercise(name: str) -> Exercise:
@@ -294,8 +289,8 @@ def exercise(name: str) -> Exercise:
     >>> exercise("NodeResourcesFit").name
     'NodeResourcesFit'
     """
-    if name not in RULE_READS:
-        raise unknown_name(f"exercise {name!r}", name, list(RULE_READS))
+    if name not in names():
+        raise unknown_name(f"exercise {name!r}", name, list(names()))
     return _load_exercise(name)
 
 

@@ -12,6 +12,7 @@ from ..api import volumes
 from ..controllers.custom_controller import Seen
 from ..controllers.custom_controller.writes import bind
 from ..scheduler.columns.snapshot import Snapshot, snapshot
+from ..scheduler.framework.extension_points import VolumeDecider
 from ..scheduler.framework.judgement import judge
 from ..scheduler.plugins.volume_binding.claims import VolumeDecision
 from ..world.apiserver import Write, key_of, ref
@@ -38,7 +39,7 @@ def ways(seen: Seen, pod: Any, revision: str | Revision = "upstream") -> dict[st
     """
     rules = revision_named(revision)
     view = snapshot(each for kind in WATCHES for each in seen.list(kind))
-    binding: Any = rules.profile.plugin("VolumeBinding")
+    binding: Any = rules.profile.extending(VolumeDecider)
     fit = judge(pod, view, rules.profile).feasible
     return {node: _next_writes(binding.decide(pod, node, view), binding.rules, seen, pod, node) for node in sorted(fit)}
 

@@ -40,6 +40,7 @@ from ..controllers import (
 from ..scheduler import profiles
 from ..scheduler.columns.kept_snapshot import KeptSnapshot
 from ..scheduler.columns.snapshot import Snapshot
+from ..scheduler.framework.extension_points import VolumeDecider
 from ..scheduler.framework.profile import Profile
 from ..scheduler.loop.assume_cache import KINDS, AssumeCache
 from ..scheduler.loop.binding_flow import (
@@ -451,7 +452,7 @@ def draft() -> Revision:
 
 
 def _volume_binding_of(profile: Profile) -> VolumeBinding:
-    found = profile.plugin("VolumeBinding")
+    found = profile.extending(VolumeDecider)
     assert isinstance(found, VolumeBinding)
     return found
 

@@ -6,19 +6,17 @@ controller or a gate that a set of rules lacks are not read by anybody.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
-from ..api.kinds.pod import Affinity, Pod
+from ..api.kinds.pod import Pod
 from ..controllers import ephemeral_volume
+from ..scheduler.framework.card import Objects
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
-from ..world.log import Key
+from ..scheduler.profiles import plugin_cards
 from .revision import Revision
 from .settings import DIRECTIVES_GATE
 
 MOST_PODS = 3  # pods that a sentence names
-Objects = Mapping[Key, Any]
-_SINGLE_POD = "ReadWriteOncePod"
 
 
 def unread_fields(rules: Revision, pod: Pod, objects: Objects) -> tuple[str, ...]:
@@ -86,50 +84,10 @@ def _unread(rules: Revision, pod: Pod, objects: Objects) -> Iterator[str]:
     for enabled in plugins.values():
         says: Callable[[Pod], Iterable[str]] | None = getattr(enabled.plugin, "unread", None)
         yield from says(pod) if says is not None else ()
-    for name, fields in FIELDS_OF.items():
-        if name not in plugins:
-            yield from fields(pod, objects)
-    if "InterPodAffinity" not in plugins or not plugins["InterPodAffinity"].weight:
-        yield from _preferred_pods(pod)
+    known = plugin_cards()
+    for name, card in known.items():
+        yield from card.unread(pod, objects) if name not in plugins else ()
+    for name, card in known.items():
+        yield from card.unranked(pod) if name not in plugins or not plugins[name].weight else ()
     if ephemeral_volume not in rules.controllers and any(volume.ephemeral is not None for volume in pod.spec.volumes):
         yield "volumes[].ephemeral"
-
-
-def _spread(pod: Pod, _objects: Objects) -> Iterator[str]:
-    yield from ["topologySpreadConstraints"] if pod.spec.topology_spread_constraints else ()
-
-
-def _host_ports(pod: Pod, _objects: Objects) -> Iterator[str]:
-    containers = (*pod.spec.containers, *pod.spec.init_containers)
-    yield from ["hostPort"] if any(port.host_port for each in containers for port in each.ports) else ()
-
-
-def _devices(pod: Pod, _objects: Objects) -> Iterator[str]:
-    yield from ["resourceClaims"] if pod.spec.rest.get("resourceClaims") else ()
-
-
-def _priority(pod: Pod, _objects: Objects) -> Iterator[str]:
-    yield from ["priority (they evict no pod for it)"] if (pod.spec.priority or 0) > 0 else ()
-
-
-def _single_use(pod: Pod, objects: Objects) -> Iterator[str]:
-    claims = (objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace, name)) for name in pod.claim_names())
-    yield from [f"{_SINGLE_POD} of its claims"] if any(
-        claim is not None and _SINGLE_POD in claim.spec.access_modes for claim in claims) else ()  # fmt: skip
-
-
-def _preferred_pods(pod: Pod) -> Iterator[str]:
-    affinity = pod.spec.affinity or Affinity()
-    for name, wishes in (("podAffinity", affinity.pod_affinity), ("podAntiAffinity", affinity.pod_anti_affinity)):
-        if wishes is not None and wishes.preferred:
-            yield f"{name}.preferredDuringSchedulingIgnoredDuringExecution"
-
-
-FIELDS_OF: Mapping[str, Callable[[Pod, Objects], Iterable[str]]] = {
-    "PodTopologySpread": _spread,
-    "NodePorts": _host_ports,
-    "DynamicResources": _devices,
-    "VolumeRestrictions": _single_use,
-    "DefaultPreemption": _priority,
-}
-"""What nobody reads of a pod without a plugin, by its name: yields names of fields that the pod sets."""

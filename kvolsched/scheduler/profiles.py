@@ -7,8 +7,12 @@ affinity, spreading just before it).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+
 import attrs
 
+from .framework.card import NO_CARD, Card
 from .framework.extension_points import EnabledPlugin, EventWording
 from .framework.profile import Profile
 from .framework.verdict import Code, Reason
@@ -93,3 +97,15 @@ def draft_profile() -> Profile:
         if each.name == VolumeZone.name:
             plugins.append(EnabledPlugin(VolumeNode()))
     return attrs.evolve(rules, name="draft", plugins=tuple(plugins))
+
+
+@cache
+def plugin_cards() -> Mapping[str, Card]:
+    """Return the card of every plugin that ships, by the plugin's name, in the order of profiles."""
+    profiles = (upstream_profile(), design_profile(), draft_profile())
+    return {each.name: each.plugin.card for profile in profiles for each in profile.plugins}
+
+
+def plugin_card(plugin: str) -> Card:
+    """Return the card of a plugin by its name; that of a plugin of one's own says nothing."""
+    return plugin_cards().get(plugin, NO_CARD)

@@ -17,6 +17,7 @@ class Stop:
     reason: str  # In Kubernetes' words, without "node(s)"
     family: str = "node"  # One of FAMILIES
     resolvable: bool = True  # Whether removing pods could help
+    by_constraint: bool = False  # Whether it is the plugin that judges the constraint
 
 
 @frozen
@@ -35,23 +36,24 @@ class Points:
     letter: str
     family: str  # One of FAMILIES
     points: int  # Score × weight
+    short: str  # Its name on a bar
 
 
 @frozen
 class BestNode:
-    """The node of a domain with the most points, and how PodTopologySpread ranks it."""
+    """The node of a domain with the most points, and how spreading ranks it."""
 
     node: str
     raw: int
     score: int  # 0 to 100
     weight: int
-    parts: tuple[Points, ...]  # PodTopologySpread first; plugins that give no points are left out
+    parts: tuple[Points, ...]  # Spreading first; plugins that give no points are left out
     total: int
     chosen: bool = False
 
     @property
     def points(self) -> int:
-        """What PodTopologySpread gives."""
+        """What spreading gives."""
         return self.score * self.weight
 
 
@@ -91,6 +93,7 @@ class SkewLedger:
     sentence: str = ""  # And why
     open: bool = True  # Whether the pod may land anywhere
     notes: tuple[tuple[str, str], ...] = ()  # Further (head, words)
+    plugin: str = ""  # That judges it
     together: str = ""  # What all hard constraints allow, if there are several; in the last ledger
 
 

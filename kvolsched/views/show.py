@@ -19,6 +19,7 @@ from ..questions.predict import Prediction, question_of_next_step
 from ..questions.series import DEFAULT, Wanted
 from ..questions.what_if import Trials, varied_fields
 from ..rules.revision import Revision
+from ..scheduler.profiles import plugin_card
 from ..world.apiserver import key_of, ref
 from . import frame as f
 from .drawing import text as t
@@ -30,7 +31,6 @@ from .fill import series as fill_series
 from .fill import writes as fill_writes
 from .fill.context import FrameContext
 from .fill.ledgers import LEDGERS, without_ledger
-from .fill.verdicts import FAMILIES, LETTERS
 from .fill.writes import RecordedWrites
 from .pictures import disagreement as disagreement_picture
 from .pictures import matrix
@@ -354,7 +354,7 @@ def disagreement(found: Any, head: str = "") -> Figure:
         head=head,
         title=f"{plugin}, case {found.case.id}, node {answer.node}: kube-scheduler {does}",
         node=answer.node,
-        family=FAMILIES.get(LETTERS.get(plugin, ""), "node"),
+        family=plugin_card(plugin).family,
         rows=rows,
         recorded=(", ".join(answer.recorded) or "passes", *found.evidence),
         yours=(answer.failed or ", ".join(answer.yours) or "passes", *answer.sides),

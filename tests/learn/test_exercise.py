@@ -115,7 +115,7 @@ def test_a_rule_that_does_not_answer_disagrees(rule, words):
 
 def test_an_unknown_exercise_names_those_there_are():
     """The error about an unknown exercise lists the names."""
-    with pytest.raises(KeyError, match="NodeResourcesFit, NodeAffinity"):
+    with pytest.raises(KeyError, match="TaintToleration, NodeAffinity"):
         kvolsched.exercise("NodeResources")
 
 

@@ -156,7 +156,7 @@ def test_a_shut_domain_says_what_shuts_it():
     assert (True, 0) == (rows["zone-c"].fits, rows["zone-c"].landing.fitting)
     assert f.Stop("TaintToleration", 2, "taint maintenance=x:NoSchedule", "node", resolvable=False) in (
         rows["zone-c"].landing.stops)
-    assert f.Stop("PodTopologySpread", 2, "3 too many over zone-c", "spread") == rows["zone-a"].landing.stops[0]
+    assert f.Stop("PodTopologySpread", 2, "3 too many over zone-c", "spread", by_constraint=True) == rows["zone-a"].landing.stops[0]
     assert "Nobody may take it." == ledger.answer
     assert ledger.sentence == ("zone-c sets the minimum (0) and is shut by TaintToleration; zone-a and zone-b would "
                                "then be 4 ahead of it, and 1 is allowed.")

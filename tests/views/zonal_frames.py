@@ -440,7 +440,7 @@ def _zonal_lanes(step: int) -> tuple[f.Lane, ...]:
 
 def skew_ledgers() -> tuple[f.SkewLedger, ...]:
     """Return one ledger with a full domain, an open one, one shut by a taint, and two left out."""
-    full = f.Stop("PodTopologySpread", 2, "2 too many over 2 zones", "spread")
+    full = f.Stop("PodTopologySpread", 2, "2 too many over 2 zones", "spread", by_constraint=True)
     taint = f.Stop("TaintToleration", 1, "taint maintenance=true:NoSchedule", "node", resolvable=False)
     rows = (
         f.SkewRow("us-central1-a", 2, 3, ((1, "Terminating"),), "", 3, fits=False, landing=f.Landing(0, (full,))),

@@ -25,6 +25,7 @@ from ...api.kinds.meta import evolve_parts
 from ...api.text import manifest
 from ...cluster import Cluster
 from ...learn.scenario import nodes, pods, storage_class
+from ...scheduler.profiles import plugin_cards
 from ...world.apiserver import Write, key_of
 from ...world.component import Component
 from ...world.reconciler import Reconciler
@@ -38,10 +39,7 @@ from .passes import COUNT, PassTimer, alternately
 from .workloads import Workload, local_disks, workload
 
 DUMP = HOUSE.parent / "tests" / "api" / "big_dump.py"
-# Plugins that plain pods do not need: those of volumes, constraints and pod affinity.
-PLUGINS_OF_SPECIAL_PODS = frozenset(
-    ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity")
-)
+FAMILIES_OF_SPECIAL_PODS = ("storage", "spread")  # of plugins that plain pods do not need
 LOOPS = {"basic": 6_000, "zonal": 1_500, "local": 2_500}  # workload -> pods per second, 5,000 nodes
 PASSES = {"basic": 18_540, "zone": 10_960, "soft": 8_780}  # twice what they were
 PAIRED: dict[str, float | None] = {  # how many times as fast as an earlier commit
@@ -189,7 +187,8 @@ def _passes(sizes: Sizes, known: Passes) -> Iterator[Measurement]:
         yield _explained(figure, timer.seconds)
         grown = seconds / of_few_nodes
         yield Measurement(f"  against {sizes.few_nodes:,} nodes", grown, "times", at_most=12, gate=True)
-    share = large["basic"].share(PLUGINS_OF_SPECIAL_PODS)
+    special = frozenset(name for name, card in plugin_cards().items() if card.family in FAMILIES_OF_SPECIAL_PODS)
+    share = large["basic"].share(special)
     yield Measurement("a plain pass, divided by one without plugins that it needs not", share, "times", at_most=1.05)
 
 

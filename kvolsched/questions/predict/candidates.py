@@ -19,6 +19,7 @@ from kvolsched.core.core import ClusterCore
 from kvolsched.core.results import as_sentence
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.loop.scheduling_cycle import PASS
+from kvolsched.scheduler.profiles import plugin_card
 from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
 
@@ -32,14 +33,6 @@ ASKS = {  # what is asked -> the question if none is written
 NONE, NEW, PENDING, GONE = "none of them", "a new one", "stays Pending", "is gone"
 MOST = 8  # nodes that are candidates one by one; of more, one of each group that is judged alike
 BY_ADMISSION = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})  # tolerated by every pod
-LOOKS_AT = {  # filter plugin -> what it looks at
-    "NodeUnschedulable": "cordoned nodes", "NodeName": "the pod's spec.nodeName",
-    "TaintToleration": "taints and tolerations", "NodeAffinity": "node selector and node affinity",
-    "NodePorts": "host ports", "NodeResourcesFit": "requests and what is free",
-    "VolumeRestrictions": "disks that one pod may use", "NodeVolumeLimits": "how many volumes are attached",
-    "VolumeBinding": "where the pod's volumes are or can be made", "VolumeZone": "zone labels of volumes",
-    "PodTopologySpread": "spread constraints", "InterPodAffinity": "pods it wants near, or far",
-}  # fmt: skip
 
 
 @attrs.frozen
@@ -125,7 +118,7 @@ def _bytes(count: int) -> str:
 
 def plugin_candidates(plugins: Iterable[str]) -> tuple[PossibleAnswer, ...]:
     """Return filter plugins by name, each with what it looks at."""
-    return tuple(PossibleAnswer(name, LOOKS_AT.get(name, "a plugin of your own")) for name in sorted(plugins))
+    return tuple(PossibleAnswer(name, plugin_card(name).looks_at or "a plugin of your own") for name in sorted(plugins))
 
 
 def volume_candidates(cluster: ClusterCore, claim: PersistentVolumeClaim) -> tuple[PossibleAnswer, ...]:

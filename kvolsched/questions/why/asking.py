@@ -31,6 +31,7 @@ from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.loop import scheduling_queue as queue
 from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter
 from kvolsched.scheduler.loop.scheduling_queue import QUEUE
+from kvolsched.scheduler.profiles import plugin_card
 from kvolsched.scheduler.requests import PODS
 from kvolsched.world.apiserver import key_of, ref
 from kvolsched.world.log import Key, Note
@@ -50,7 +51,6 @@ from .table import clauses_of_sentence, node_groups, nodes_by_zone
 MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is shown by one node
 MAX_HOLDERS = 4  # named pods on a node that is short of a resource
 MAX_SHORT_NODES = 2  # nodes whose holders are named, for each resource
-VOLUME_USE_PLUGINS = ("NodeVolumeLimits", "VolumeRestrictions")  # they reject a claim whatever volume it has or gets
 WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "DaemonSet", "ReplicationController")
 MAX_OWNERS = 4  # a pod of a Deployment has two
 MAX_CLAUSES = 4  # different comparisons of one group that are shown separately
@@ -437,7 +437,8 @@ def _demand_row(demand: Demand, judgement: Judgement, alone: Mapping[Demand, tup
 def _demand_details(demand: Demand, judgement: Judgement) -> Iterator[str]:
     """Yield details of the claims that a demand is about; a rejection before filtering is about each claim."""
     pod, seen = judgement.pod, judgement.seen
-    wanted = demand.about.split(",") if demand.sort == "claim" and demand.plugin not in VOLUME_USE_PLUGINS else []
+    by_volume = demand.sort == "claim" and plugin_card(demand.plugin).finds_fault_with_volumes
+    wanted = demand.about.split(",") if by_volume else []
     before = demand.sort == "before filtering"
     for name, claim in claim_problems.claims_of(pod, seen) if wanted or before else ():
         if claim is None:

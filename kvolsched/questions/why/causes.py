@@ -9,6 +9,7 @@ import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer
 from kvolsched.core.results import hanging_indent
+from kvolsched.scheduler.profiles import plugin_card
 
 from .answer import DemandRow, Why
 from .answers import Answers, answers_of
@@ -199,7 +200,7 @@ def _names_two_zones(demands: Sequence[DemandRow]) -> bool:
     selects = [demand for demand in demands if demand.sort in ("node selector", "node affinity")]
     named = [
         demand for demand in demands
-        if demand.sort == "claim" and demand.plugin in ("VolumeBinding", "VolumeZone") and _ZONE.search(demand.words)
+        if demand.sort == "claim" and plugin_card(demand.plugin).finds_fault_with_volumes and _ZONE.search(demand.words)
     ]  # fmt: skip
     return len(demands) == 2 and len(selects) == len(named) == 1 and bool(_ZONE.fullmatch(selects[0].about))
 

@@ -1,15 +1,17 @@
 """Finds the demands of a pod that fits nowhere, and their minimal unsatisfiable core: what excludes every node.
 
 A demand is one requirement of the pod, of its volumes or of other pods; a mask over nodes says where it fails. Only
-plugins decide masks: each judges a variant of the pod with one clause (`clauses`), and a failure counts where the
-plugin rejects the real pod as well. Failures that no single clause explains (two claims, one volume) become a demand
-for each reason, and so do those of unknown plugins. So on every node some demand fails, and the core is exact.
+plugins decide masks: each judges variants of the pod with one clause (of its card), and a failure counts where the
+plugin rejects the real pod as well. A variant keeps only one of the clauses that a plugin reads; what other clauses
+decide for this one stays (the nodes that a spread constraint counts). Failures that no single clause explains (two
+claims, one volume) become a demand for each reason, and so do those of plugins without clauses. So on every node some
+demand fails, and the core is exact.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -18,17 +20,16 @@ import numpy as np
 
 from kvolsched.api.kinds.pod import Pod
 
-from ...scheduler import requests
 from ...scheduler.columns.arrays import Mask
+from ...scheduler.framework.card import Clause
 from ...scheduler.framework.extension_points import ColumnContext, lift_rule
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import PreFilterReject, PreFilterResult, Skip
-from .clauses import as_read, clauses_of
+from ...scheduler.profiles import plugin_card
 
 MAX_TRIED_SETS = 200_000  # beyond that the core is found greedily: still minimal, perhaps not the smallest
 
 OUTSIDE = "outside the nodes that the pod names"
-STORAGE_PLUGINS = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeNode", "VolumeZone")
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -95,19 +96,15 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
         if not rejects.any():
             continue
         explained = np.zeros(size, bool)
-        for clause in clauses_of(enabled.name, enabled.plugin, as_read(enabled.plugin, judgement.pod), columns):
-            fails = _rejected_rows(enabled.plugin, clause.pod, columns)
+        pod = _as_read(enabled.plugin, judgement.pod)
+        for clause in plugin_card(enabled.name).clauses(pod, columns, enabled.plugin):
+            fails = _rejected_rows(enabled.plugin, clause.pod or judgement.pod, columns)
             if clause.holds_on is not None:
                 fails = fails & ~clause.holds_on
             fails = fails[rows] & rejects
             if fails.any():
                 explained |= fails
-                reasons = _reasons_given(judgement, index, fails)
-                title, kind = clause.title, clause.kind or clause.title
-                found.append(
-                    Demand(enabled.name, clause.sort, clause.about, clause.words, reasons, fails, clause.number,
-                           title, kind, clause.pod)
-                )
+                found.append(_demand(enabled.name, clause, _reasons_given(judgement, index, fails), fails))
         found += _demands_by_reason(judgement, index, rejects & ~explained, columns)
     return tuple(found)
 
@@ -122,7 +119,7 @@ def minimal_unsatisfiable_core(found: Sequence[Demand], condition_message: str =
     def rank(index: int) -> tuple[int, bool, bool, int]:
         demand = found[index]
         named = any(reason in condition_message for reason in demand.reasons)
-        return -demand.nodes, demand.plugin not in STORAGE_PLUGINS, not named, index
+        return -demand.nodes, plugin_card(demand.plugin).family != "storage", not named, index
 
     def listed(chosen: Iterable[int]) -> tuple[Demand, ...]:
         return tuple(found[index] for index in sorted(chosen, key=lambda index: (-found[index].nodes, index)))
@@ -264,30 +261,16 @@ def _demands_by_reason(judgement: Judgement, index: int, left: Mask, columns: Co
         for reason in reasons:
             masks[reason] = masks.get(reason, False) | rejected
     for reason, mask in masks.items():
-        sort, about, words, title, kind = _describe_reason(plugin, reason, judgement.pod)
-        yield Demand(plugin, sort, about, words, (reason,), mask, title=title, kind=kind or title)
+        own_words = Clause("reason", "", f"{plugin} rejects the node: “{reason}”", title=f"{plugin}: {reason}")
+        yield _demand(plugin, plugin_card(plugin).clause_of_reason(judgement.pod, reason) or own_words, (reason,), mask)
 
 
-def _describe_reason(plugin: str, reason: str, pod: Pod) -> tuple[str, str, str, str, str]:
-    """Return sort, subject, words, title and kind of a demand from one reason of a plugin."""
-    resource = reason.removeprefix("Insufficient ")
-    if plugin == "NodeResourcesFit" and resource not in (reason, "pods"):
-        ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
-        asked, kind = requests.format_amount(resource, ask), f"Too little {resource}"
-        return "request", resource, f"the node has less than {asked} {resource} left", f"{kind}: {asked} asked", kind
-    if plugin == "NodeResourcesFit":
-        return "request", requests.PODS, "the node takes no more pods", "No room for one more pod", ""
-    if plugin == "NodeUnschedulable":
-        words = "the node is cordoned (spec.unschedulable), and the pod does not tolerate that"
-        return "cordon", "", words, "The node is cordoned", ""
-    if plugin == "NodeName":
-        name = pod.spec.node_name
-        words = f"the node is not {name}, which spec.nodeName asks for"
-        return "node name", name, words, f"The node is not {name}", ""
-    names = tuple(pod.claim_names())
-    if plugin in ("VolumeBinding", "NodeVolumeLimits") and names:
-        several, together = ("s", " together") if len(names) > 1 else ("", "")
-        words = f"the node cannot serve claim{several} {', '.join(names)}{together}: “{reason}”"
-        title = f"Claim{several} {', '.join(names)} cannot be served{together}"
-        return "claim", ",".join(names), words, title, f"The claim{several} cannot be served{together}"
-    return "reason", "", f"{plugin} rejects the node: “{reason}”", f"{plugin}: {reason}", ""
+def _demand(plugin: str, clause: Clause, reasons: tuple[str, ...], fails: Mask) -> Demand:
+    return Demand(plugin, clause.sort, clause.about, clause.words, reasons, fails, clause.number, clause.title,
+                  clause.kind or clause.title, clause.pod)  # fmt: skip
+
+
+def _as_read(plugin: Any, pod: Pod) -> Pod:
+    """Return a pod as a plugin reads it: some releases do not know all fields."""
+    read: Callable[[Pod], Pod] | None = getattr(plugin, "as_read", None)
+    return pod if read is None else read(pod)

@@ -230,6 +230,20 @@ class EnqueueExtensions(Protocol):
     def events_to_register(self) -> tuple[QueueingHint, ...]: ...
 
 
+@runtime_checkable
+class VolumeDecider(Protocol):
+    """Decide which volumes a pod's claims take on a node, and which are to be made there; binding writes it."""
+
+    def decide(self, pod: Pod, node: str, seen: Snapshot) -> Any: ...
+
+
+@runtime_checkable
+class DomainCounter(Protocol):
+    """Read a pod's spread constraints: what counts in which domain."""
+
+    def hard_constraints(self, pod: Pod) -> tuple[Any, ...]: ...
+
+
 @cache
 def _methods(point: type) -> tuple[str, ...]:
     return tuple(name for name in vars(point) if not name.startswith("_"))

@@ -224,6 +224,10 @@ class Profile:
                 return enabled.plugin
         raise KeyError(f"profile {self.name} has no plugin {name!r}")
 
+    def extending(self, point: type) -> Any | None:
+        """Return the first plugin with the methods of an extension point; None if there is none."""
+        return next((enabled.plugin for enabled in self.plugins if enabled.extends(point)), None)
+
     def with_plugin(self, plugin: object, weight: int = 1) -> Profile:
         """Return this profile with one more plugin at the end."""
         return attrs.evolve(self, plugins=(*self.plugins, EnabledPlugin(plugin, weight)))

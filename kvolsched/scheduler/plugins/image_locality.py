@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.columns.images import full_name
+from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 
 MIN_BYTES = 23 * 2**20  # less is not worth a preference
 MAX_CONTAINER_BYTES = 1000 * 2**20
+
+
+CARD = Card(letter="M", short="images", looks_at="images that a node has")
 
 
 @attrs.frozen
@@ -25,6 +29,7 @@ class ImageLocality:
     """Ranks nodes by the images of the pod's containers and init containers."""
 
     name: ClassVar[str] = "ImageLocality"
+    card: ClassVar[Card] = CARD
     template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers")
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | Literal[0]:

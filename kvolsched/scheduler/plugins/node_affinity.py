@@ -5,7 +5,7 @@ Mirrors `plugins/nodeaffinity` (v1.36.2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import attrs
@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod, PreferredSchedulingTerm
+from kvolsched.api.kinds.pod import Affinity, Pod, PreferredSchedulingTerm
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm
 from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Card, Clause, RuleReads, SpreadPolicy
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import (
@@ -70,6 +71,50 @@ def any_preference(_terms: Sequence[PreferredSchedulingTerm]) -> tuple[str, ...]
     return ()
 
 
+def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
+    """Yield a clause for each nodeSelector entry and each expression of a single term; several terms are one clause."""
+    for number, (key, value) in enumerate(sorted(pod.spec.node_selector.items())):
+        alone = attrs.evolve(
+            pod.spec, node_selector=type(pod.spec.node_selector)({key: value}), affinity=_without_node_affinity(pod)
+        )
+        words = f"the node lacks the label {key}={value} of nodeSelector"
+        title = f"Label {key} is not {value}"
+        yield Clause("node selector", key, words, attrs.evolve(pod, spec=alone), number, title=title)
+    wishes = node_affinity(pod)
+    if wishes is None or wishes.required is None:
+        return
+    terms = wishes.required.node_selector_terms
+    parts: list[tuple[str, NodeSelector]] = []
+    if len(terms) == 1:
+        only = terms[0]
+        terms_apart = [(part.key, NodeSelectorTerm(match_expressions=(part,))) for part in only.match_expressions]
+        terms_apart += [(part.key, NodeSelectorTerm(match_fields=(part,))) for part in only.match_fields]
+        parts += [(key, NodeSelector(node_selector_terms=(term,))) for key, term in terms_apart]
+    if len(parts) < 2:
+        parts = [(parts[0][0] if parts else "", wishes.required)]
+    for number, (key, selector) in enumerate(parts):
+        chosen = attrs.evolve(wishes, required=selector)
+        affinity_alone = attrs.evolve(pod.spec.affinity or Affinity(), node_affinity=chosen)
+        alone = attrs.evolve(pod.spec, node_selector=type(pod.spec.node_selector)(), affinity=affinity_alone)
+        words = f"the node does not match the required node affinity {selector}"
+        title = f"Node affinity not met: {selector}"
+        yield Clause("node affinity", key, words, attrs.evolve(pod, spec=alone), number, title=title)
+
+
+def _without_node_affinity(pod: Pod) -> Any:
+    return None if pod.spec.affinity is None else attrs.evolve(pod.spec.affinity, node_affinity=None)
+
+
+CARD = Card(
+    letter="A",
+    short="affinity",
+    looks_at="node selector and node affinity",
+    reads=RuleReads(("spec.nodeSelector", "spec.affinity.nodeAffinity"), ("metadata.labels",)),
+    spread_policy=SpreadPolicy("node_affinity_policy", "nodeAffinityPolicy", "node that the pod does not select"),
+    clauses=_clauses,
+)
+
+
 @attrs.frozen
 class NodeAffinity:
     """Rejects nodes that the pod's nodeSelector or required node affinity does not match.
@@ -82,6 +127,7 @@ class NodeAffinity:
     """
 
     name: ClassVar[str] = "NodeAffinity"
+    card: ClassVar[Card] = CARD
     template_fields: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
     skip_without: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (

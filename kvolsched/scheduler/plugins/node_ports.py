@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -12,6 +13,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.exclusive_use import HostPort, host_ports
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Card, Clause, Objects
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
@@ -22,11 +24,31 @@ def _frees_port(pod: Pod, old: Pod, _new: None) -> bool:
     return any(wanted.conflicts_with(port) for wanted in host_ports(pod.spec) for port in host_ports(old.spec))
 
 
+def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
+    """Yield a clause for each host port of the pod."""
+    containers = [*pod.spec.containers, *pod.spec.init_containers]
+    ports = [(container, port) for container in containers for port in container.ports if port.host_port]
+    for number, (container, port) in enumerate(ports):
+        spec = attrs.evolve(pod.spec, containers=(attrs.evolve(container, ports=(port,)),), init_containers=())
+        name = f"{port.host_ip + ':' if port.host_ip else ''}{port.host_port}/{port.protocol or 'TCP'}"
+        words, title = f"host port {name} is taken on the node", f"Host port {name} is taken"
+        yield Clause("port", name, words, attrs.evolve(pod, spec=spec), number, title=title)
+
+
+def _unread(pod: Pod, _objects: Objects) -> Iterator[str]:
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    yield from ["hostPort"] if any(port.host_port for each in containers for port in each.ports) else ()
+
+
+CARD = Card(letter="P", looks_at="host ports", clauses=_clauses, unread=_unread)
+
+
 @attrs.frozen
 class NodePorts:
     """Rejects nodes on which a pod holds a host port that this pod asks for."""
 
     name: ClassVar[str] = "NodePorts"
+    card: ClassVar[Card] = CARD
     prefilter_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers")
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod that holds one of its ports leaves its node", _frees_port, Action.DELETE),

@@ -14,6 +14,7 @@ from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.columns.kept_column import ALL_ROWS, RowWise
 from kvolsched.scheduler.columns.node_table import NodeTable
+from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 from kvolsched.scheduler.requests import CPU, MEMORY
 
@@ -30,11 +31,15 @@ def score_balance(with_pod: Balance, _without_pod: Balance) -> Balance:
     return with_pod
 
 
+CARD = Card(letter="B", family="resources", short="balance", looks_at="how evenly cpu and memory would be used")
+
+
 @attrs.frozen
 class NodeResourcesBalancedAllocation:
     """Scores the balance of the requests of cpu and memory; `score_of` makes a score of the balance, 0 to 100."""
 
     name: ClassVar[str] = "NodeResourcesBalancedAllocation"
+    card: ClassVar[Card] = CARD
     template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers", "overhead", "rest")
 
     score_of: Callable[[Any, Any], Any] = score_improvement

@@ -17,6 +17,7 @@ from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.kept_column import ALL_ROWS, RowWise
 from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RowResources
 from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
@@ -52,6 +53,27 @@ def _has_more(pod: Pod, old: Node | None, new: Node) -> bool:
     return covers and any(total.get(resource, 0) > before.get(resource, 0) for resource in asks)
 
 
+def _clause_of_reason(pod: Pod, reason: str) -> Clause:
+    """Return the request that a reason is about."""
+    resource = reason.removeprefix("Insufficient ")
+    if resource in (reason, PODS):
+        return Clause("request", PODS, "the node takes no more pods", title="No room for one more pod")
+    ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
+    asked, kind = requests.format_amount(resource, ask), f"Too little {resource}"
+    words = f"the node has less than {asked} {resource} left"
+    return Clause("request", resource, words, title=f"{kind}: {asked} asked", kind=kind)
+
+
+CARD = Card(
+    letter="F",
+    family="resources",
+    short="fit",
+    looks_at="requests and what is free",
+    reads=RuleReads(("spec.initContainers", "spec.containers", "spec.overhead"), ("status.allocatable",)),
+    clause_of_reason=_clause_of_reason,
+)
+
+
 @attrs.frozen
 class NodeResourcesFit:
     """Rejects nodes that are short of a resource, with one reason for each; scores what would be left.
@@ -62,6 +84,7 @@ class NodeResourcesFit:
     """
 
     name: ClassVar[str] = "NodeResourcesFit"
+    card: ClassVar[Card] = CARD
     template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers", "overhead", "rest")
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod leaves its node", action=Action.DELETE),

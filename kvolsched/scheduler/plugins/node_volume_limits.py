@@ -6,8 +6,8 @@ potential reason"), which 1.11 only promised.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -26,10 +26,12 @@ from kvolsched.scheduler.columns.attachments import (
     volumes_of_pod,
 )
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod
+from kvolsched.scheduler.volume_clauses import claims_of_reason, volume_clauses
 
 
 def all_volumes(pod: Pod, seen: Snapshot) -> frozenset[AttachedVolume]:
@@ -47,6 +49,24 @@ def _is_bound(claim: PersistentVolumeClaim | None) -> bool:
     return claim is not None and bool(claim.spec.volume_name)
 
 
+def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
+    """Yield a clause for each volume: whether the node's attach limit has room for it."""
+    for clause in volume_clauses(pod, columns):
+        words = f"the node's attach limit has no room for the volume of {clause.sort} {clause.about}"
+        title = f"No slot left to attach the volume of {clause.sort} {clause.about}"
+        yield attrs.evolve(clause, words=words, title=title, kind="No slot left to attach one more volume")
+
+
+CARD = Card(
+    letter="L",
+    family="storage",
+    looks_at="how many volumes are attached",
+    reads=RuleReads(("spec.volumes",), claims=True, csi_node=True),
+    clauses=_clauses,
+    clause_of_reason=claims_of_reason,
+)
+
+
 @attrs.frozen
 class NodeVolumeLimits:
     """Rejects nodes that would have too many volumes of some driver.
@@ -56,6 +76,7 @@ class NodeVolumeLimits:
     """
 
     name: ClassVar[str] = "NodeVolumeLimits"
+    card: ClassVar[Card] = CARD
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import attrs
@@ -13,6 +14,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint, Toleration, find_untolerated_taint
 from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Card, Clause, RuleReads, SpreadPolicy
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
@@ -20,11 +22,33 @@ from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reje
 PREFER = "PreferNoSchedule"
 
 
+def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
+    """Yield a clause for each taint key; its variant tolerates all other keys."""
+    keys = sorted({taint.key for taints in columns.nodes.taint_sets for taint in taints})
+    for key in keys:
+        others = tuple(Toleration(key=other, operator="Exists") for other in keys if other != key)
+        spec = attrs.evolve(pod.spec, tolerations=(*pod.spec.tolerations, *others))
+        words = f"the pod does not tolerate the node's taint {key}"
+        yield Clause("taint", key, words, attrs.evolve(pod, spec=spec), title=f"Taint {key} is not tolerated")
+
+
+CARD = Card(
+    letter="T",
+    short="taints",
+    looks_at="taints and tolerations",
+    reads=RuleReads(("spec.tolerations",), ("spec.taints",)),
+    evidence_says_more=True,  # it names the taint
+    spread_policy=SpreadPolicy("node_taints_policy", "nodeTaintsPolicy", "tainted node"),
+    clauses=_clauses,
+)
+
+
 @attrs.frozen
 class TaintToleration:
     """Rejects nodes with an untolerated NoSchedule or NoExecute taint; prefers those with few PreferNoSchedule ones."""
 
     name: ClassVar[str] = "TaintToleration"
+    card: ClassVar[Card] = CARD
     template_fields: ClassVar[tuple[str, ...]] = ("tolerations",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Node", "a node appears whose taints are tolerated, or they change so that they are",

@@ -18,10 +18,20 @@ from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.scheduler.columns.arrays import Codes, Mask
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.csi_migration import volume_affinity
+from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
+from kvolsched.scheduler.volume_clauses import volume_clauses
+
+CARD = Card(
+    letter="O",
+    family="storage",
+    looks_at="where the pod's volumes are",
+    finds_fault_with_volumes=True,
+    clauses=volume_clauses,
+)
 
 
 @attrs.frozen
@@ -29,6 +39,7 @@ class VolumeNode:
     """Rejects nodes outside the node affinity of a bound volume; a claim without volume is ignored."""
 
     name: ClassVar[str] = "VolumeNode"
+    card: ClassVar[Card] = CARD
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Node", "a node is added or its labels change", action=Action.ADD | Action.NODE_LABEL),

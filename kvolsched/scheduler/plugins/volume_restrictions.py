@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -13,10 +14,13 @@ from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.exclusive_use import claim_resource, exclusive_disk
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Card, Clause, Objects
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
+from kvolsched.scheduler.volume_clauses import volume_clauses
+from kvolsched.world.log import Key
 
 SINGLE_POD_MODE = "ReadWriteOncePod"
 
@@ -28,11 +32,35 @@ def _shared_volumes(pod: Pod, old: Pod, _new: None) -> bool:
     return any(conflicts(volume, other) for volume in pod.spec.volumes for other in old.spec.volumes)
 
 
+def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
+    """Yield a clause for each volume: whether other pods share it."""
+    for clause in volume_clauses(pod, columns):
+        title, kind = f"Another pod uses {clause.sort} {clause.about}", f"Another pod uses the {clause.sort}"
+        words = f"another pod does not share {clause.sort} {clause.about}"
+        yield attrs.evolve(clause, words=words, title=title, kind=kind)
+
+
+def _unread(pod: Pod, objects: Objects) -> Iterator[str]:
+    claims = (objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace, name)) for name in pod.claim_names())
+    yield from [f"{SINGLE_POD_MODE} of its claims"] if any(
+        claim is not None and SINGLE_POD_MODE in claim.spec.access_modes for claim in claims) else ()  # fmt: skip
+
+
+CARD = Card(
+    letter="R",
+    family="storage",
+    looks_at="disks that one pod may use",
+    clauses=_clauses,
+    unread=_unread,
+)
+
+
 @attrs.frozen
 class VolumeRestrictions:
     """Rejects nodes with a disk that cannot be shared, and every node while a single-pod claim is in use."""
 
     name: ClassVar[str] = "VolumeRestrictions"
+    card: ClassVar[Card] = CARD
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     reads_other_nodes: ClassVar[bool] = True
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (

@@ -9,8 +9,11 @@ import attrs
 from kvolsched.api import volumes
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.extension_points import QueueingHint
 from kvolsched.scheduler.framework.verdict import SKIP, Code, PreFilterReject, Skip
+
+CARD = Card(looks_at="claims that are being unbound again")
 
 
 @attrs.frozen
@@ -22,6 +25,7 @@ class VolumeRollback:
     """
 
     name: ClassVar[str] = "VolumeRollback"
+    card: ClassVar[Card] = CARD
 
     events_to_register: tuple[QueueingHint, ...]
 

@@ -8,23 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 
 from kvolsched.api import volumes
-from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
+from kvolsched.api.kinds.node import (
+    BETA_REGION_LABEL,
+    BETA_ZONE_LABEL,
+    REGION_LABEL,
+    REGION_LABELS,
+    ZONE_LABEL,
+    ZONE_LABELS,
+    Node,
+)
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.scheduler.columns.arrays import Codes, Mask
 from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
+from kvolsched.scheduler.volume_clauses import volume_clauses
 
 # Beta label of a volume -> the label that is read on nodes without this one.
 GA_LABELS = {BETA_ZONE_LABEL: ZONE_LABEL, BETA_REGION_LABEL: REGION_LABEL}
@@ -53,6 +63,29 @@ def ignore_claims(_namespace: str, _name: str, _seen: Snapshot) -> str:
     return ""
 
 
+def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
+    """Yield a clause for each volume: whether the node carries the volume's zone and region labels."""
+    for clause in volume_clauses(pod, columns):
+        claim = columns.seen.claim(pod.metadata.namespace, clause.about)
+        volume = columns.seen.volume(claim.spec.volume_name) if claim is not None else None
+        labels = volume.metadata.labels if volume is not None else {}
+        wanted = ", ".join(f"{key}={labels[key]}" for key in (*ZONE_LABELS, *REGION_LABELS) if key in labels)
+        words = f"the node lacks the zone labels of the volume of {clause.sort} {clause.about}"
+        title = f"Volume of {clause.sort} {clause.about} is in another zone"
+        words = f"{words}: {wanted}" if wanted else words
+        yield attrs.evolve(clause, words=words, title=title, kind=f"The volume of the {clause.sort} is in another zone")
+
+
+CARD = Card(
+    letter="Z",
+    family="storage",
+    looks_at="zone labels of volumes",
+    reads=RuleReads(("spec.volumes",), ("metadata.labels",), claims=True),
+    finds_fault_with_volumes=True,
+    clauses=_clauses,
+)
+
+
 @attrs.frozen
 class VolumeZone:
     """Rejects nodes whose zone or region labels differ from those of a bound volume.
@@ -62,6 +95,7 @@ class VolumeZone:
     """
 
     name: ClassVar[str] = "VolumeZone"
+    card: ClassVar[Card] = CARD
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("StorageClass", "a WaitForFirstConsumer class is added",

@@ -20,6 +20,7 @@ from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size, reaches
+from ...scheduler.framework.extension_points import VolumeDecider
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.plugins.volume_binding.capacity import (
     CapacityCheck,
@@ -34,7 +35,6 @@ from ...world.log import Key
 from ...world.storage_pools import CapacityResponse, segment_of_node
 from .. import frame as f
 from .capacity_words import capacity_answer
-from .skew_ledgers import plugin_of
 from .skew_words import names
 
 APART = 6  # nodes that no published capacity reaches and that are named in a sentence
@@ -68,7 +68,7 @@ def capacity_ledgers(
         moment: in words.
         objects: name of a class -> how many CSIStorageCapacity objects it has, which not all rules look at.
     """
-    plugin, pod, seen = plugin_of(judgement, "VolumeBinding"), judgement.pod, judgement.seen
+    plugin, pod, seen = judgement.profile.extending(VolumeDecider), judgement.pod, judgement.seen
     for name in dict.fromkeys(pod.claim_names()):
         claim = seen.claim(pod.metadata.namespace, name)
         storage_class = None if claim is None else seen.storage_class(volumes.class_of_claim(claim))

@@ -8,13 +8,11 @@ from attrs import evolve
 
 from kvolsched.questions.decode import Decoded, DecodedClause
 from kvolsched.rules.revision import revision_named
+from kvolsched.scheduler.profiles import plugin_card, plugin_cards
 from kvolsched.views.decode_rows import ClauseRow, DecodedSentence, SieveStage
-
-from .verdicts import FAMILIES, LETTERS
 
 RULES = "upstream"  # whose order of plugins the sieve has
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-NO_BLAME = frozenset({"DefaultPreemption", "DynamicResources"})  # writers of clauses that close no node
 STORAGE = re.compile(r"Volume|PV |provisioner|CSI|attach|storage|in-tree")
 
 
@@ -34,11 +32,11 @@ def _clauses(decoded: Decoded) -> tuple[ClauseRow, ...]:
         start, end = _place(decoded.sentence, row, at, found[-1].end if found else 0)
         at = end - len(row.clause) + 1 if start >= 0 else at
         plugin = row.plugin.partition(", ")[0]
-        sign = LETTERS.get(plugin, "")
-        family = FAMILIES.get(sign, "node") if sign else "storage" if STORAGE.search(row.plugin) else "none"
-        decides = row.part != "preemption" and plugin not in NO_BLAME
+        card = plugin_card(plugin)
+        family = card.family if card.letter else "storage" if STORAGE.search(row.plugin) else "none"
+        decides = row.part != "preemption" and (bool(card.letter) or plugin not in plugin_cards())
         found.append(ClauseRow(
-            number, row.clause, start, end, row.where, row.plugin, sign, family if decides else "none", row.rule,
+            number, row.clause, start, end, row.where, row.plugin, card.letter, family if decides else "none", row.rule,
             row.cause, row.next_line, decides, row.known, row.incidents_to_play, row.cut,
         ))  # fmt: skip
     return tuple(found)
@@ -64,7 +62,7 @@ def _place(sentence: str, row: DecodedClause, at: int, end: int) -> tuple[int, i
 def _gates(decoded: Decoded, clauses: tuple[ClauseRow, ...], size: int) -> tuple[SieveStage, ...]:
     """Return the plugins in their order, with the nodes that each stops; () if no clause counts nodes."""
     order = revision_named(RULES).profile.filter_names
-    gates = {name: SieveStage(name, LETTERS[name], FAMILIES.get(LETTERS[name], "node")) for name in order}
+    gates = {name: SieveStage(name, plugin_card(name).letter, plugin_card(name).family) for name in order}
     whole: list[SieveStage] = []
     for row, clause in zip(decoded, clauses, strict=True):
         if row.size != size or not clause.decides or (row.count is None and not _rejects_the_pod(row, decoded)):

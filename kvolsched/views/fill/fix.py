@@ -8,7 +8,7 @@ from ...questions.fix import Fix, Fixes, LiftedVerdict, ObjectChange, TriedFix, 
 from ...questions.fix.edit import file_name
 from ...world.apiserver import ref
 from .. import fix_rows as r
-from .verdicts import LETTERS, plugin_heads
+from .verdicts import plugin_heads
 
 COLUMN_OF = {
     "Pod": "pod", "PersistentVolumeClaim": "claim", "PersistentVolume": "volume", "Node": "node",
@@ -77,7 +77,7 @@ def _lifted(verdicts: Iterable[LiftedVerdict]) -> Iterator[r.LiftedRow]:
         head = plugin_heads([verdict.plugin], [verdict.plugin])[0]
         glyph = "✕" if verdict.resolvable else "⊘"
         words = ", ".join(verdict.sides or verdict.reasons)
-        yield r.LiftedRow(LETTERS.get(verdict.plugin, head.letter), head.family, verdict.plugin, glyph, words)
+        yield r.LiftedRow(head.letter, head.family, verdict.plugin, glyph, words)
 
 
 def _touched(changes: Iterable[ObjectChange]) -> Iterator[r.TouchedObject]:

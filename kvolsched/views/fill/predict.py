@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from kvolsched.questions.predict import NONE, PossibleAnswer, Prediction
+from kvolsched.scheduler.profiles import plugin_card
 from kvolsched.views.predict_rows import CandidateCard, PredictPage, ScoreBar
 
-from .verdicts import FAMILIES, LETTERS
-
-SCORES = {  # score plugin -> family; filter plugins have theirs
-    "NodeResourcesBalancedAllocation": "resources", "NodeResourcesFit": "resources", "ImageLocality": "node",
-}  # fmt: skip
 HAPPENED = {
     "node": "chosen", "plugin": "first", "volume": "taken", "end": "ends so", "order": "goes next",
     "incident": "so it is",
@@ -42,11 +38,11 @@ def _card(asked: Prediction, number: int, candidate: PossibleAnswer) -> Candidat
     answered, verdict = candidate.name in asked.answers, asked.verdict(candidate)
     if verdict is None:
         return CandidateCard(number, candidate.name, candidate.facts, answered)
-    letter = LETTERS.get(verdict.plugin, verdict.plugin[:1])
+    letter = plugin_card(verdict.plugin).letter or verdict.plugin[:1]
     rejects = bool(verdict.plugin) and not verdict.right
     sign = "✓" if verdict.right else "✕" if verdict.resolvable else "⊘"
-    family = FAMILIES.get(letter, "node") if rejects else "ok" if verdict.right else "ink"
-    also = f"; {', '.join(LETTERS.get(name, name) for name in verdict.also)} too" if verdict.also else ""
+    family = plugin_card(verdict.plugin).family if rejects else "ok" if verdict.right else "ink"
+    also = f"; {', '.join(plugin_card(name).letter or name for name in verdict.also)} too" if verdict.also else ""
     plugin = verdict.plugin if verdict.plugin != candidate.name else ""  # a plugin that is a candidate is named there
     return CandidateCard(
         number, candidate.name, candidate.facts, answered,
@@ -74,11 +70,7 @@ def _bars(asked: Prediction) -> tuple[tuple[ScoreBar, ...], str]:
         remark = f"drawn among {equals} equal" if happened and equals > 1 else "chosen" if happened else ""
         if node in answered and not happened:
             remark = f"your answer: {'an equal sum, counts as right' if total == top else f'{top - total} short'}"
-        parts = tuple((name, scores[name], _family(name)) for name in differing)
+        parts = tuple((name, scores[name], plugin_card(name).family) for name in differing)
         bars.append(ScoreBar(node, parts, total, remark, happened, node in answered))
     bars.sort(key=lambda bar: (-bar.total, bar.node))
     return tuple(bars), f"the same for each, left out of the bars: {', '.join(shared)}" if shared else ""
-
-
-def _family(plugin: str) -> str:
-    return SCORES.get(plugin) or FAMILIES.get(LETTERS.get(plugin, ""), "node")

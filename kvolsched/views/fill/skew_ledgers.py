@@ -8,27 +8,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from attrs import define, evolve, field
 
 from ...api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
 from ...rules.unread_fields import unread_words
 from ...scheduler.columns.snapshot import Snapshot
+from ...scheduler.framework.extension_points import DomainCounter
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code
 from ...scheduler.plugins.pod_topology_spread.constraint import NO_KEY, SpreadConstraint, unread_fields
 from ...scheduler.plugins.pod_topology_spread.skew import DomainMatches, match_domains
+from ...scheduler.profiles import plugin_card
 from ...world.apiserver import ref
 from ...world.log import Key
 from .. import frame as f
 from . import skew_words as words
 from .moments import JudgedPod
 from .soft_points import best_nodes
-from .verdicts import family_of
 
 NO_LABEL = "(no label)"
-SPREAD = "PodTopologySpread"
 OTHER = "another of its constraints forbids it"
 MAX_NAMED = 3  # nodes that a reason names
 
@@ -43,30 +42,22 @@ class _Domain:
     excluded: dict[str, list[str]] = field(factory=dict)  # why nodes are not counted -> their names
 
 
-def plugin_of(judgement: Judgement, name: str) -> Any:
-    """Return a plugin of the profile by its name, None if it has none."""
-    try:
-        return judgement.profile.plugin(name)
-    except KeyError:
-        return None
-
-
 def skew_ledgers(asked: JudgedPod | Judgement) -> Iterator[f.SkewLedger]:
     """Yield a ledger for each constraint that the pod states and the rules know, in its order."""
     asked = JudgedPod(asked) if isinstance(asked, Judgement) else asked
     judgement = asked.judgement
-    plugin, pod = plugin_of(judgement, SPREAD), judgement.pod
+    plugin, pod = judgement.profile.extending(DomainCounter), judgement.pod
     stated = pod.spec.topology_spread_constraints
     if plugin is None or not stated:
         return
     groups = (plugin.hard_constraints(pod), plugin.soft_constraints(pod, judgement.seen))
     prepared = {constraint.stated: (constraint, group) for group in groups for constraint in group}
     known = [prepared[constraint] for constraint in stated if constraint in prepared]
-    verdicts = _Verdicts(judgement, len(groups[0]))
+    verdicts = _Verdicts(judgement, plugin.name, len(groups[0]))
     for number, (constraint, group) in enumerate(known):
         ledger = _ledger(asked, verdicts, constraint, group)
         if number == len(known) - 1 and len(groups[0]) > 1:
-            ledger = evolve(ledger, together=words.together(len(groups[0]), verdicts.passing(SPREAD)))
+            ledger = evolve(ledger, together=words.together(len(groups[0]), verdicts.passing()))
         yield ledger
 
 
@@ -77,7 +68,8 @@ def _ledger(asked: JudgedPod, verdicts: _Verdicts, constraint: SpreadConstraint,
     counted = match_domains(pod, constraint, group, seen)
     hard = stated.when_unsatisfiable != SCHEDULE_ANYWAY
     domains = _domains(pod, constraint, group, seen)
-    best = {} if hard else best_nodes(asked, {name: domain.nodes for name, domain in domains.items()})
+    nodes = {name: domain.nodes for name, domain in domains.items()}
+    best = {} if hard else best_nodes(verdicts.spreading, asked, nodes)
     over = words.over(counted)
     rows = [_row(name, domain, counted, verdicts, over if hard else None) for name, domain in domains.items()]
     ledger = f.SkewLedger(
@@ -93,7 +85,7 @@ def _ledger(asked: JudgedPod, verdicts: _Verdicts, constraint: SpreadConstraint,
         rows=tuple(sorted((evolve(row, best=best.get(row.domain)) for row in rows),
                           key=lambda row: (bool(row.left_out), row.domain))),
         subject=asked.subject or pod.metadata.name, place=asked.place, moment=asked.moment,
-        open=judgement.any_feasible,
+        open=judgement.any_feasible, plugin=verdicts.spreading,
     )  # fmt: skip
     answer, sentence = words.hard_answer(ledger) if hard else words.soft_answer(ledger, asked.ranking)
     notes = words.honor_notes(ledger, constraint, group, judgement) if hard else words.soft_notes(ledger, judgement)
@@ -124,30 +116,32 @@ def _row(name: str, domain: _Domain, counted: DomainMatches, verdicts: _Verdicts
 class _Verdicts:
     """The verdicts of a judgement by node, as landings."""
 
-    def __init__(self, judgement: Judgement, constraints: int) -> None:
+    def __init__(self, judgement: Judgement, spreading: str, constraints: int) -> None:
         self.judgement = judgement
+        self.spreading = spreading  # the plugin that judges the constraints
         self.constraints = constraints  # that reject
         self.feasible = frozenset(judgement.feasible)
         self.first: Mapping[str, str | None] = {} if judgement.rejected_by is not None else judgement.first_rejecting
 
-    def passing(self, plugin: str) -> tuple[str, ...]:
-        """Return the nodes that one plugin does not reject, sorted."""
+    def passing(self) -> tuple[str, ...]:
+        """Return the nodes that spreading does not reject, sorted."""
         judgement = self.judgement
-        return tuple(node for node in judgement.nodes if judgement.verdict(node, plugin)[1] is Code.SUCCESS)
+        return tuple(node for node in judgement.nodes if judgement.verdict(node, self.spreading)[1] is Code.SUCCESS)
 
     def landing(self, nodes: Sequence[str], too_many: str) -> f.Landing:
         """Return whether the pod may land in a domain; `too_many`: why the sum forbids it, "" if it does not."""
         rejected = [node for node in nodes if node not in self.feasible]
         counts = Counter(self._stop(node) for node in rejected)
         if self.constraints > 1:
-            counts = Counter({(*stop[:1], OTHER, *stop[2:]) if stop[0] == SPREAD else stop: number
+            counts = Counter({(*stop[:1], OTHER, *stop[2:]) if stop[0] == self.spreading else stop: number
                               for stop, number in counts.items()})
         if too_many:
-            counts = Counter({stop: number for stop, number in counts.items() if stop[0] != SPREAD})
-        stops = [f.Stop(plugin, number, reason, family_of(plugin), resolvable)
+            counts = Counter({stop: number for stop, number in counts.items() if stop[0] != self.spreading})
+        stops = [f.Stop(plugin, number, reason, plugin_card(plugin).family, resolvable, plugin == self.spreading)
                  for (plugin, reason, resolvable), number in sorted(counts.items(), key=lambda one: (-one[1], one[0]))]
         if too_many:
-            stops.insert(0, f.Stop(SPREAD, len(nodes), too_many, family_of(SPREAD)))
+            family = plugin_card(self.spreading).family
+            stops.insert(0, f.Stop(self.spreading, len(nodes), too_many, family, by_constraint=True))
         return f.Landing(len(nodes) - len(rejected), tuple(stops))
 
     def _stop(self, node: str) -> tuple[str, str, bool]:
@@ -161,7 +155,7 @@ class _Verdicts:
             return outside, "not among the nodes that it allows", False
         reasons, status = judgement.verdict(node, plugin)
         resolvable = status is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-        if plugin == "TaintToleration":  # whose reason does not name the taint
+        if plugin_card(plugin).evidence_says_more:
             reasons = tuple(each.asked for each in judgement.cell(node, plugin).evidence) or reasons
         words = ", ".join(reason.removeprefix("node(s) ").removeprefix("were ") for reason in reasons)
         return plugin, words, resolvable

@@ -8,12 +8,14 @@ from typing import Any
 from attrs import evolve
 
 from ...api.kinds.node import HOSTNAME_LABEL
+from ...scheduler.framework.extension_points import DomainCounter
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.ranking import Ranking
 from ...scheduler.plugins.pod_topology_spread.constraint import SpreadConstraint
 from ...scheduler.plugins.pod_topology_spread.skew import DomainMatches, match_domains
+from ...scheduler.profiles import plugin_card
 from .. import frame as f
-from .soft_points import SPREAD, least_weight
+from .soft_points import least_weight
 
 MAX_NAMED = 3  # names in a sentence
 
@@ -122,14 +124,6 @@ def _stops(rows: Sequence[f.SkewRow]) -> str:
     return names(sorted(nodes, key=lambda plugin: (-nodes[plugin], plugin)))
 
 
-_POLICIES = {  # plugin -> the policy that would leave its nodes out, the attribute that it sets, the kind of node
-    "TaintToleration": ("node_taints_policy", "nodeTaintsPolicy", "honors_node_taints", "tainted node"),
-    "NodeUnschedulable": ("node_taints_policy", "nodeTaintsPolicy", "honors_node_taints", "cordoned node"),
-    "NodeAffinity": ("node_affinity_policy", "nodeAffinityPolicy", "honors_node_affinity",
-                     "node that the pod does not select"),
-}  # fmt: skip
-
-
 def honor_notes(ledger: f.SkewLedger, constraint: SpreadConstraint, group: tuple[SpreadConstraint, ...],
                 judgement: Judgement) -> Iterator[tuple[str, str]]:
     """Yield why a domain that is shut counts, and the sums if it did not (policy Honor)."""
@@ -139,20 +133,20 @@ def honor_notes(ledger: f.SkewLedger, constraint: SpreadConstraint, group: tuple
         return
     plugins = {stop.plugin for row in closed if row.landing is not None for stop in row.landing.stops}
     question = f"Why does a shut {noun(ledger.key, 1)} count?"
-    known = [_POLICIES[plugin] for plugin in sorted(plugins) if plugin in _POLICIES]
+    known = [policy for plugin in sorted(plugins) if (policy := plugin_card(plugin).spread_policy) is not None]
     if not known:
         yield question, "The rule counts nodes that have the label, whether or not the pod has room there."
         return
-    field, policy, attribute, what = known[0]
-    plugin: Any = judgement.profile.plugin(SPREAD)
+    policy = known[0]
+    plugin: Any = judgement.profile.extending(DomainCounter)
     pod = judgement.pod
-    changes: dict[str, Any] = {field: "Honor"}
+    changes: dict[str, Any] = {policy.field: "Honor"}
     stated = evolve(constraint.stated, **changes)
     honoring = plugin.prepare_hard(stated, pod.metadata.namespace, pod.metadata.labels, ())
-    if getattr(constraint, attribute) or not getattr(honoring, attribute):  # these rules know no policy
-        yield question, f"These rules do not read {policy}: a {what} still makes a domain."
+    if getattr(constraint, policy.attribute) or not getattr(honoring, policy.attribute):  # these rules know no policy
+        yield question, f"These rules do not read {policy.name}: a {policy.node} still makes a domain."
         return
-    yield question, f"{policy} is Ignore: a {what} still makes a domain."
+    yield question, f"{policy.name} is Ignore: a {policy.node} still makes a domain."
     changed = tuple(honoring if one is constraint else one for one in group)
     counted = match_domains(pod, honoring, changed, judgement.seen)
     gone = [row.domain for row in ledger.rows if not row.left_out and row.domain not in counted.match_num]
@@ -190,7 +184,7 @@ def soft_answer(ledger: f.SkewLedger, ranking: Ranking | None) -> tuple[str, str
     shut = [row.domain for row in ledger.rows if row.landing is not None and not row.landing.fitting]
     answer = f"{names(shut)} {'is' if len(shut) == 1 else 'are'} shut by other filters." if shut else (
         f"Every {kind} is allowed.")  # fmt: skip
-    return answer, f"{placed}{never} {_winner(scored, ranking)}"
+    return answer, f"{placed}{never} {_winner(ledger.plugin, scored, ranking)}"
 
 
 def _shut(ledger: f.SkewLedger) -> str:
@@ -208,7 +202,7 @@ def _spreads_best(scored: Sequence[f.SkewRow]) -> list[f.SkewRow]:
     return [row for row in scored if row.best is not None and row.best.score == most]
 
 
-def _winner(scored: Sequence[f.SkewRow], ranking: Ranking) -> str:
+def _winner(spreading: str, scored: Sequence[f.SkewRow], ranking: Ranking) -> str:
     """Return who spreads best and who wins, and which plugin makes the difference."""
     even, first = _spreads_best(scored), ranking.best
     bests = _bests(scored)
@@ -221,7 +215,7 @@ def _winner(scored: Sequence[f.SkewRow], ranking: Ranking) -> str:
         if len(first) > 1:
             return f"{spreads}; {names(first)} have {winner.total} points each, and a draw decides."
         return f"{spreads}, and {winner.node} wins with {winner.total} points."
-    gains = _gains(winner, rival)
+    gains = _gains(spreading, winner, rival)
     plugin, ours, theirs = max(gains, key=lambda gain: (gain[1] - gain[2], gain[0]))
     draw = f" ({names(first)} draw)" if len(first) > 1 else ""
     lead = winner.total - rival.total
@@ -229,10 +223,10 @@ def _winner(scored: Sequence[f.SkewRow], ranking: Ranking) -> str:
     return f"{spreads}, but {winner.node}{draw} wins by {lead} point{'s' * (lead != 1)}: {beats}."
 
 
-def _gains(winner: f.BestNode, rival: f.BestNode) -> list[tuple[str, int, int]]:
+def _gains(spreading: str, winner: f.BestNode, rival: f.BestNode) -> list[tuple[str, int, int]]:
     """Return each other plugin with the points of both nodes."""
     ours, theirs = ({part.plugin: part.points for part in best.parts} for best in (winner, rival))
-    plugins = [plugin for plugin in dict.fromkeys((*ours, *theirs)) if plugin != SPREAD]
+    plugins = [plugin for plugin in dict.fromkeys((*ours, *theirs)) if plugin != spreading]
     return [(plugin, ours.get(plugin, 0), theirs.get(plugin, 0)) for plugin in plugins]
 
 
@@ -241,7 +235,7 @@ def soft_notes(ledger: f.SkewLedger, judgement: Judgement) -> Iterator[tuple[str
     scored = [row for row in ledger.rows if row.best is not None]
     if not scored:
         return
-    plugin: Any = judgement.profile.plugin(SPREAD)
+    plugin: Any = judgement.profile.extending(DomainCounter)
     constraints = len(plugin.soft_constraints(judgement.pod, judgement.seen))
     several = f", summed over {constraints} constraints" if constraints > 1 else ""
     yield "points", f"{plugin.spread_score.formula}{several}; points = score × weight."
@@ -253,7 +247,7 @@ def soft_notes(ledger: f.SkewLedger, judgement: Judgement) -> Iterator[tuple[str
         return
     least = least_weight(rival, others)
     if least is None:
-        yield "to win", f"no weight of {SPREAD} lets {rival.node} win."
+        yield "to win", f"no weight of {ledger.plugin} lets {rival.node} win."
         return
     more = least - rival.weight
     second = max(others, key=lambda best: best.total + more * best.score)

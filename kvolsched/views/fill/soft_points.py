@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ...scheduler.profiles import plugin_card
 from .. import frame as f
 from .moments import JudgedPod
-from .verdicts import LETTERS, SCORE_LETTERS, family_of
-
-SPREAD = "PodTopologySpread"
 
 
-def best_nodes(asked: JudgedPod, domains: Mapping[str, Sequence[str]]) -> dict[str, f.BestNode]:
+def best_nodes(spreading: str, asked: JudgedPod, domains: Mapping[str, Sequence[str]]) -> dict[str, f.BestNode]:
     """Return of each domain the node with the most points, of equal ones the chosen, else the first by name.
 
     Domains without a scored node have none; a single node that fits is not scored.
     """
     ranking = asked.ranking
-    if ranking is None or SPREAD not in ranking.weighted:
+    if ranking is None or spreading not in ranking.weighted:
         return {}
     totals = ranking.totals.tolist()
     index = {node: place for place, node in enumerate(ranking.nodes)}
@@ -31,22 +29,22 @@ def best_nodes(asked: JudgedPod, domains: Mapping[str, Sequence[str]]) -> dict[s
         best = min(scored, key=lambda node: (-totals[index[node]], node != chosen, node))
         place = index[best]
         points = [(plugin, int(weighted[place])) for plugin, weighted in ranking.weighted.items()]
-        points.sort(key=lambda one: one[0] != SPREAD)
-        parts = tuple(f.Points(name, letter_of(name), family_of(name), given) for name, given in points if given)
+        points.sort(key=lambda one: one[0] != spreading)
+        parts = tuple(_points(name, given) for name, given in points if given)
         found[domain] = f.BestNode(
-            node=best, raw=round(float(ranking.raw[SPREAD][place])), score=int(ranking.normalised[SPREAD][place]),
-            weight=weights[SPREAD], parts=parts, total=int(totals[place]), chosen=best == chosen,
+            node=best, raw=round(float(ranking.raw[spreading][place])), score=int(ranking.normalised[spreading][place]),
+            weight=weights[spreading], parts=parts, total=int(totals[place]), chosen=best == chosen,
         )  # fmt: skip
     return found
 
 
-def letter_of(plugin: str) -> str:
-    """Return the letter of a plugin; the first of its name if it has none."""
-    return LETTERS.get(plugin) or SCORE_LETTERS.get(plugin) or plugin[:1].upper()
+def _points(plugin: str, given: int) -> f.Points:
+    card = plugin_card(plugin)
+    return f.Points(plugin, card.letter or plugin[:1].upper(), card.family, given, card.short or plugin)
 
 
 def least_weight(winner: f.BestNode, others: Sequence[f.BestNode]) -> int | None:
-    """Return the least weight of PodTopologySpread at which a node has more points than others; None: no weight.
+    """Return the least weight of spreading at which a node has more points than others; None: no weight.
 
     Sums are linear in a weight, so the first such integer is exact.
     """

@@ -6,32 +6,20 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...questions.explain import Pass, read_last_pass
+from ...scheduler.framework.extension_points import VolumeDecider
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code
+from ...scheduler.profiles import plugin_card, plugin_cards
 from ...scheduler.requests import format_amount
 from ...world.apiserver import ref
 from .. import frame as f
 from .context import FrameContext, NodeVerdict, PassRows
 
-LETTERS = {
-    "NodeUnschedulable": "U", "NodeName": "N", "TaintToleration": "T", "NodeAffinity": "A", "NodePorts": "P",
-    "NodeResourcesFit": "F", "VolumeRestrictions": "R", "NodeVolumeLimits": "L", "VolumeBinding": "V",
-    "VolumeZone": "Z", "PodTopologySpread": "S", "InterPodAffinity": "I",
-}  # fmt: skip
-FAMILIES = {"F": "resources"} | dict.fromkeys("RLVZ", "storage") | dict.fromkeys("SI", "spread")
-SCORE_LETTERS = {"NodeResourcesBalancedAllocation": "B", "ImageLocality": "M"}  # plugins that only score
 CODES = {
     "Success": f.PASS, "Skip": f.NOTHING, "Error": f.ERROR, "UnschedulableAndUnresolvable": f.UNRESOLVABLE,
 }  # fmt: skip
 MAX_SCORED = 60  # nodes; of more, only those are shown that explain the decision
 MAX_BEST = 40  # then so many of the best, and of those that would win at another weight of a plugin
-
-
-def family_of(plugin: str) -> str:
-    """Return the family of a plugin of Kubernetes; a plugin of one's own is of the nodes."""
-    if plugin.startswith("NodeResources"):
-        return "resources"
-    return FAMILIES.get(LETTERS.get(plugin, ""), "storage" if plugin == "VolumeNode" else "node")
 
 
 def pass_rows(context: FrameContext) -> PassRows | None:
@@ -144,14 +132,14 @@ def selected_cell(context: FrameContext) -> f.CellDetail | None:
     found = judgement.cell(node, plugin)
     code = f.NOT_ASKED if judgement.rejected_by is not None else CODES.get(found.status.word, f.REJECT)
     sides = tuple(str(side) for side in found.evidence)
-    if code == f.PASS and plugin == "VolumeBinding":
+    if code == f.PASS and judgement.profile.extending(VolumeDecider) is judgement.profile.plugin(plugin):
         sides = _would_bind(passed, node)
     return f.CellDetail(node, plugin, code, found.reasons, sides)
 
 
 def _would_bind(passed: Pass, node: str) -> tuple[str, ...]:
-    """Return what VolumeBinding would do for each claim on a node that it accepts, and what each class counts there."""
-    rule: Any = passed.judgement.profile.plugin("VolumeBinding")
+    """Return what would be done for each claim on a node that has its volumes, and what each class counts there."""
+    rule: Any = passed.judgement.profile.extending(VolumeDecider)
     decision = rule.decide(passed.judgement.pod, node, passed.judgement.seen)
     matched = [f"claim {claim.name} would take volume {volume.name}" for claim, volume in decision.static]
     made = [f"claim {claim.name} would be provisioned for {node}" for claim in decision.provision]
@@ -167,12 +155,13 @@ def _size(amount: int) -> str:
 
 
 def plugin_heads(names: Iterable[str], documents: Iterable[str]) -> tuple[f.PluginHead, ...]:
-    """Return the columns of the matrix: each plugin with a letter, Kubernetes' plugins with that of `LETTERS`."""
+    """Return the columns of the matrix: each plugin with a letter, that of its card if it ships."""
     heads: list[f.PluginHead] = []
-    taken = set(LETTERS.values())
+    taken = {card.letter for card in plugin_cards().values()}
     for name, document in zip(names, documents, strict=True):
-        letter = LETTERS.get(name) or next(c for c in name.upper() + "BCDEGHJKMOQWXY" if c.isalpha() and c not in taken)
+        card = plugin_card(name)
+        letter = card.letter or next(c for c in name.upper() + "BCDEGHJKMOQWXY" if c.isalpha() and c not in taken)
         taken.add(letter)
         shown = name if document == name else f"{name} ({document})"
-        heads.append(f.PluginHead(shown, letter, FAMILIES.get(letter, "storage" if name == "VolumeNode" else "node")))
+        heads.append(f.PluginHead(shown, letter, card.family))
     return tuple(heads)

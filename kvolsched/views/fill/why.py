@@ -8,9 +8,10 @@ from attrs import evolve
 
 from ...questions.why import Why
 from ...questions.why.answer import AlikeNodes, Cell, DemandRow, missing_kinds
+from ...scheduler.profiles import plugin_card
 from .. import why_rows as w
 from ..frame import PluginHead
-from .verdicts import LETTERS, plugin_heads
+from .verdicts import plugin_heads
 
 MAX_COLUMNS = 7  # columns; the smallest groups of more share the last
 MAX_DETAILS = 6  # lines on claims below the table
@@ -93,7 +94,7 @@ def _shortened(rows: Sequence[w.DemandLine]) -> tuple[w.DemandLine, ...]:
 def _heads(answer: Why) -> Mapping[str, PluginHead]:
     names = dict.fromkeys(demand.plugin for demand in (*answer.demands, *answer.also))
     names |= dict.fromkeys(group.first for group in answer.groups if group.first)
-    ordered = sorted(names, key=lambda name: (name not in LETTERS, name))
+    ordered = sorted(names, key=lambda name: (not plugin_card(name).letter, name))
     return dict(zip(ordered, plugin_heads(ordered, ordered), strict=True))
 
 

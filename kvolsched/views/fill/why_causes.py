@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ...questions.why import Cause, Why, Whys
+from ...scheduler.profiles import plugin_card
 from .. import why_rows as w
 from ..frame import PluginHead
-from .verdicts import LETTERS, plugin_heads
+from .verdicts import plugin_heads
 from .why import SMALL_CLUSTER
 
 MAX_SQUARES = 12  # nodes that have a square each; of more, each zone has a bar
@@ -24,7 +25,7 @@ def page_of(answers: Whys) -> w.CausePage:
         return w.CausePage(answers.title, "", reading=repr(answers))
     plugins = dict.fromkeys(name for cause in causes for name in cause.plugins)
     plugins |= dict.fromkeys(group.first for cause in causes for group in cause.example.groups if group.first)
-    ordered = sorted(plugins, key=lambda name: (name not in LETTERS, name))
+    ordered = sorted(plugins, key=lambda name: (not plugin_card(name).letter, name))
     heads = dict(zip(ordered, plugin_heads(ordered, ordered), strict=True))
     count = sum(len(nodes) for _, nodes in answers.zones)
     shown, rest = causes[: answers.most], causes[answers.most :]

@@ -10,7 +10,6 @@ from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.pictures.ledger_parts import CROWD, MANY, counted
 
-SPREAD = "PodTopologySpread"
 SOFT = "ScheduleAnyway"
 
 
@@ -156,11 +155,11 @@ def verdict(alike: AlikeRows) -> LandingVerdict:
     if not landing.stops:
         return LandingVerdict("✕", "soft", "no: it has no node")
     first = landing.stops[0]
-    if first.plugin == SPREAD and row.left_out.endswith("the topology key"):
+    if first.by_constraint and row.left_out.endswith("the topology key"):
         return LandingVerdict("✕", "soft", "no: key missing", "the rule rejects such nodes")
-    if first.plugin == SPREAD and not row.fits:
+    if first.by_constraint and not row.fits:
         also = "".join(f"; {stop.plugin} too" for stop in landing.stops[1:])
-        return LandingVerdict("✕", "spread", f"no: {SPREAD}", f"{first.reason}{also}")
+        return LandingVerdict("✕", "spread", f"no: {first.plugin}", f"{first.reason}{also}")
     others = "".join(f"; {stop.plugin} on {stop.nodes}" for stop in landing.stops[1:])
     where = _on(first.nodes * len(alike.rows), nodes)
     glyph = "✕" if first.resolvable else "⊘"
@@ -183,8 +182,8 @@ def landing_words(alike: AlikeRows) -> str:
         return f"may land on {fitting} of {counted(nodes, 'node')}"
     parts = []
     for stop in landing.stops:
-        if stop.plugin == SPREAD and not row.fits:
-            parts.append(f"{SPREAD}, {stop.reason}")
+        if stop.by_constraint and not row.fits:
+            parts.append(f"{stop.plugin}, {stop.reason}")
         else:
             parts.append(f"{stop.plugin} on {stop.nodes * len(alike.rows)} of {counted(nodes, 'node')}")
     return f"cannot land: {'; '.join(parts) or 'no node'}"

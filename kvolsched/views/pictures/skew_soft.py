@@ -61,7 +61,7 @@ def draw(sheet: Sheet, ledger: f.SkewLedger, top: float, legend: Legend) -> floa
     heading(sheet, 0, y + 14, c.label - 8, "domain", "best node")
     heading(sheet, c.label, y + 14, c.room, "● matching pods, counted", "fewer is better, no limit")
     heading(sheet, c.rank, y + 14, c.bar - c.rank if c.broad else c.width - c.rank, "raw → score × weight",
-            "PodTopologySpread")
+            ledger.plugin)
     if c.broad and any(each.first.best for each in alike):
         heading(sheet, c.bar, y + 14, c.width - c.bar, "all points of the best node", "a part as long as its points")
     y += 38
@@ -184,7 +184,7 @@ def _bar(
         wide = part.points * scale
         drawn = max(wide - 1.5, 1.0)
         sheet.rect(x, y, drawn, 22, role(f"{part.family}-pale"), stroke=role(part.family), radius=2, thick=1.4)
-        inks = [f"{part.letter} {_short(part.plugin)} {part.points}", f"{part.letter} {part.points}", str(part.points),
+        inks = [f"{part.letter} {part.short} {part.points}", f"{part.letter} {part.points}", str(part.points),
                 part.letter]
         fitting = next((text for text in inks if t.width(text, 10.5, bold=True) <= drawn - 8), "")
         sheet.word(x + 5, y + 11.5, fitting, role(part.family), size=10.5, bold=True)
@@ -200,13 +200,6 @@ def _bar(
         sheet.word(x + 7 + t.width("★ ", 11, bold=True), y + 11.5, "chosen", role("paper"), size=11, bold=True)
     else:
         sheet.word(x, y + 11.5, words, role("soft"), size=11)
-
-
-def _short(plugin: str) -> str:
-    known = {"PodTopologySpread": "spread", "NodeResourcesFit": "fit", "TaintToleration": "taints",
-             "NodeResourcesBalancedAllocation": "balance", "NodeAffinity": "affinity", "InterPodAffinity": "pods",
-             "ImageLocality": "images", "VolumeBinding": "volumes"}  # fmt: skip
-    return known.get(plugin, plugin)
 
 
 def _notes(sheet: Sheet, ledger: f.SkewLedger, y: float) -> float:

@@ -17,6 +17,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.arrays import RowIndices
 from kvolsched.scheduler.columns.ranked_pods import priority
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.extension_points import PostFilterResult
 from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.scheduler.framework.trials import read_rows_alone
@@ -35,11 +36,18 @@ EVICTED = "PreemptionByScheduler"  # the reason in a victim's condition Disrupti
 MIN_CANDIDATES, MIN_CANDIDATES_PERCENT = 100, 10  # so many candidates are enough, or percent of the possible nodes
 
 
+CARD = Card(
+    looks_at="pods of lower priority",
+    unread=lambda pod, _objects: ["priority (they evict no pod for it)"] if (pod.spec.priority or 0) > 0 else (),
+)
+
+
 @attrs.frozen
 class DefaultPreemption:
     """Finds the node where evicting pods loses least, or says why preemption helps on no node."""
 
     name: ClassVar[str] = "DefaultPreemption"
+    card: ClassVar[Card] = CARD
     watches: ClassVar[frozenset[str]] = frozenset({"PodDisruptionBudget"})
 
     def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult:

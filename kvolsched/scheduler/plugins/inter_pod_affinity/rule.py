@@ -17,10 +17,12 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
 from kvolsched.scheduler.columns.pod_counts import AffinityTerm, required_affinity, required_anti_affinity
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RawScores
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 
+from .card import CARD
 from .column import (
     meets,
     meets_all,
@@ -152,6 +154,7 @@ class InterPodAffinity:
     """
 
     name: ClassVar[str] = "InterPodAffinity"
+    card: ClassVar[Card] = CARD
     skip_without: ClassVar[tuple[str, ...]] = ("affinity", "has_pods_with_affinity")
     reads_other_nodes: ClassVar[bool] = True
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (

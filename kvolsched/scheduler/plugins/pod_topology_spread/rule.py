@@ -17,10 +17,12 @@ from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, Topol
 from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.owner_selectors import GROUPING_KINDS
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RawScores
 from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
 
+from .card import CARD
 from .column import reject_rows
 from .constraint import (
     SYSTEM_DEFAULTS,
@@ -70,6 +72,7 @@ class PodTopologySpread:
     """
 
     name: ClassVar[str] = "PodTopologySpread"
+    card: ClassVar[Card] = CARD
     skip_without: ClassVar[tuple[str, ...]] = ("topology_spread_constraints", "has_pod_selectors")
     filter_skip_without: ClassVar[tuple[str, ...]] = ("topology_spread_constraints",)
     reads_other_nodes: ClassVar[bool] = True

@@ -17,12 +17,14 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.csi_migration import effective_affinity
+from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.extension_points import QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.world.apiserver import key_of
 
 from . import evidence
 from .capacity import CapacityCheck, StorageCapacityCheck
+from .card import CARD
 from .claims import (
     PV_NOT_EXIST,
     UNBOUND_CLAIMS,
@@ -67,6 +69,7 @@ class VolumeBindingRule:
     """
 
     name: ClassVar[str] = "VolumeBinding"
+    card: ClassVar[Card] = CARD
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = EVENTS
 

@@ -1,0 +1,122 @@
+"""The card of a plugin: what pictures, questions and exercises tell of it, beside its rule.
+
+A card is a frozen value next to its plugin. Rooms above read its fields and ask for no plugin by its name, so that a
+plugin with letter, words, clauses and edits is one folder and one line of `profiles.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.world.log import Key
+
+from ..columns.arrays import Mask
+from .extension_points import ColumnContext
+
+Objects = Mapping[Key, Any]
+
+
+@attrs.frozen
+class Clause:
+    """One requirement of a pod that one plugin judges.
+
+    Args:
+        sort: what it is, which decides the edits that may lift it: `taint`, `claim`, `spread`, ...
+        about: its subject: a resource, a label key, a claim, a topology key.
+        words: what is lacking where it fails.
+        pod: the variant of the pod that keeps this clause alone, as far as the plugin reads it; None: the whole pod.
+        number: its index among those of its sort in the manifest.
+        holds_on: by row, nodes on which it holds although the plugin rejects the variant.
+        title: what is lacking in a few words.
+        kind: the title without the names of the pod's own objects; equal for pods that lack alike.
+    """
+
+    sort: str
+    about: str
+    words: str
+    pod: Pod | None = None
+    number: int = 0
+    holds_on: Mask | None = attrs.field(default=None, eq=False)
+    title: str = ""
+    kind: str = ""
+
+
+@attrs.frozen
+class SpreadPolicy:
+    """The policy of a spread constraint by which it leaves out the nodes that a plugin rejects.
+
+    Args:
+        field: its field: `node_taints_policy`; a prepared constraint has `honors_node_taints`.
+        name: its name in a manifest.
+        node: such a node, in words.
+    """
+
+    field: str
+    name: str
+    node: str
+
+    @property
+    def attribute(self) -> str:
+        """What a prepared constraint says of it."""
+        return f"honors_{self.field.removesuffix('_policy')}"
+
+
+@attrs.frozen
+class RuleReads:
+    """What a rule reads, shown beside an exercise: fields of the pod and of the node by their paths.
+
+    Args:
+        pod, node: the fields.
+        claims: whether it reads the pod's claims, and their volumes and classes.
+        csi_node: whether it reads the drivers of the node.
+    """
+
+    pod: tuple[str, ...] = ()
+    node: tuple[str, ...] = ()
+    claims: bool = False
+    csi_node: bool = False
+
+
+def _no_clauses(_pod: Pod, _columns: ColumnContext, _plugin: Any) -> Iterator[Clause]:
+    return iter(())
+
+
+@attrs.frozen
+class Card:
+    """What other rooms tell of a plugin.
+
+    Args:
+        letter: its column in the matrix of verdicts; "": it rejects no node and gives no points.
+        family: decides its colour: `node`, `resources`, `storage` or `spread`.
+        short: its name on a bar of points.
+        looks_at: what it compares, in a few words.
+        reads: what its rule reads.
+        finds_fault_with_volumes: whether a claim fails by the volume that it has or may get, not by its being used.
+        evidence_says_more: whether the evidence names what the reason only counts.
+        spread_policy: the policy of spread constraints that leaves out the nodes that it rejects.
+        clauses: (pod, columns, plugin) -> the clauses that the plugin reads of a pod.
+        clause_of_reason: (pod, reason) -> what a reason means that no clause explains; None: its own words.
+        unread: (pod, objects) -> what nobody reads of a pod without the plugin, as fields of a manifest.
+        unranked: pod -> what nobody reads of a pod if the plugin has no weight.
+    """
+
+    letter: str = ""
+    family: str = "node"
+    short: str = ""
+    looks_at: str = ""
+    reads: RuleReads = RuleReads()
+    finds_fault_with_volumes: bool = False
+    evidence_says_more: bool = False
+    spread_policy: SpreadPolicy | None = None
+    clauses: Callable[[Pod, ColumnContext, Any], Iterator[Clause]] = _no_clauses
+    clause_of_reason: Callable[[Pod, str], Clause | None] = lambda _pod, _reason: None
+    unread: Callable[[Pod, Objects], Iterable[str]] = lambda _pod, _objects: ()
+    unranked: Callable[[Pod], Iterable[str]] = lambda _pod: ()
+
+
+NO_CARD = Card()
+"""The card of a plugin of one's own that has none."""

@@ -1,0 +1,97 @@
+"""The card of InterPodAffinity, and as clauses each required term of a pod and those of other pods against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+
+from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.api.kinds.pod import Affinity, Pod, PodAffinity
+from kvolsched.scheduler.columns.pod_counts import (
+    AffinityTerm,
+    PodsPerRow,
+    domain_mask,
+    required_affinity,
+    required_anti_affinity,
+)
+from kvolsched.scheduler.framework.card import Card, Clause
+from kvolsched.scheduler.framework.extension_points import ColumnContext
+
+from .column import rows_with_unwanted_pods, rows_without_wanted_pods
+
+MAX_CARRIERS = 3  # named pods whose anti-affinity keeps the pod out
+
+
+def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
+    """Yield a clause for each required pod (anti-)affinity term, and each anti-affinity of placed pods that matches."""
+    none = attrs.evolve(pod.spec.affinity, pod_affinity=None, pod_anti_affinity=None) if pod.spec.affinity else None
+    for number, term in enumerate(required_affinity(pod)):
+        assert none is not None
+        mine = pod.spec.affinity.pod_affinity.required[number]  # type: ignore[union-attr]
+        variant = attrs.evolve(none, pod_affinity=PodAffinity(required=(mine,)))
+        words = f"podAffinity: the node's domain has no {term}"
+        title = f"No {term}, which the pod must be with"
+        yield _own_term("affinity", term, words, _with_affinity(pod, variant), number, title, columns)
+    for number, term in enumerate(required_anti_affinity(pod)):
+        assert none is not None
+        mine = pod.spec.affinity.pod_anti_affinity.required[number]  # type: ignore[union-attr]
+        variant = attrs.evolve(none, pod_anti_affinity=PodAffinity(required=(mine,)))
+        words = f"podAntiAffinity: the node's domain has {term}"
+        title = f"The pod avoids {term}"
+        yield _own_term("anti-affinity", term, words, _with_affinity(pod, variant), number, title, columns)
+    labels = columns.seen.namespace_labels(pod.metadata.namespace)
+    terms = columns.seen.pod_counts.anti_affinity_terms()
+    objecting = [(term, counts) for term, counts in terms if term.meets(pod, labels)]
+    for number, (term, counts) in enumerate(sorted(objecting, key=lambda found: str(found[0]))):
+        carriers = _carrier_names(term, counts.column.array, columns)
+        words = f"podAntiAffinity of {carriers} forbids {term}, as this one is"
+        elsewhere = ~domain_mask(columns.nodes, term.topology_key, counts)
+        title, kind = f"{carriers}: no {term} allowed", f"Other pods allow no {term}"
+        yield Clause("objection", term.topology_key, words, _with_affinity(pod, none), number, elsewhere, title, kind)
+
+
+def _own_term(sort: str, term: AffinityTerm, words: str, variant: Pod, number: int, title: str,
+              columns: ColumnContext) -> Clause:
+    """Return the clause of one term of the pod; it holds where the plugin rejects only what other pods object to."""
+    rejected = rows_without_wanted_pods if sort == "affinity" else rows_with_unwanted_pods
+    fails = rejected(variant, columns)
+    holds = np.ones(len(columns.nodes.names), bool) if fails is None else ~fails
+    return Clause(sort, term.topology_key, words, variant, number, holds, title)
+
+
+def _carrier_names(term: AffinityTerm, counts: PodsPerRow, columns: ColumnContext) -> str:
+    """Return the first pods by name that carry a term against others, and how many more there are."""
+    nodes = (columns.nodes.names[row] for row in np.flatnonzero(counts > 0).tolist())
+    found = sorted(
+        f"{pod.metadata.namespace}/{pod.metadata.name}"
+        for node in nodes
+        if node is not None
+        for pod in columns.seen.pods_on(node)
+        if term in required_anti_affinity(pod)
+    )
+    more = f" and {len(found) - MAX_CARRIERS} more" if len(found) > MAX_CARRIERS else ""
+    return f"{', '.join(found[:MAX_CARRIERS])}{more}"
+
+
+def _with_affinity(pod: Pod, wanted: Any) -> Pod:
+    return evolve_parts(pod, spec={"affinity": wanted})
+
+
+def _unranked(pod: Pod) -> Iterator[str]:
+    affinity = pod.spec.affinity or Affinity()
+    for name, wishes in (("podAffinity", affinity.pod_affinity), ("podAntiAffinity", affinity.pod_anti_affinity)):
+        if wishes is not None and wishes.preferred:
+            yield f"{name}.preferredDuringSchedulingIgnoredDuringExecution"
+
+
+CARD = Card(
+    letter="I",
+    family="spread",
+    short="pods",
+    looks_at="pods it wants near, or far",
+    clauses=_clauses,
+    unranked=_unranked,
+)
