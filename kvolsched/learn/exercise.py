@@ -158,7 +158,7 @@ class Disagreement:
     def pod(self) -> str:
         """The fields of the pod that the rule reads, as YAML; rules about volumes also read its claims."""
         fields = _parts_as_yaml(self.case.pod, self.case.reads.pod)
-        related = self._claims_and_sources() if self.case.reads.claims else ()
+        related = self._claims_and_sources() if "spec.volumes" in self.case.reads.pod else ()
         return fields + "".join(map(self._related_as_yaml, related))
 
     @property

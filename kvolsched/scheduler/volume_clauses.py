@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
+
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.pod import Pod
 
@@ -17,14 +19,12 @@ def volume_clauses(pod: Pod, columns: ColumnContext, plugin: Any = None) -> Iter
     for number, volume in enumerate(pod.spec.volumes):
         source = volume.persistent_volume_claim
         if source is None and volume.ephemeral is None:
-            name, words = volume.name, f"volume {volume.name} cannot be used on the node"
-            sort, title, kind = "volume", f"Volume {volume.name} cannot be used", "The pod's volume cannot be used"
+            words, title = f"volume {volume.name} cannot be used on the node", f"Volume {volume.name} cannot be used"
+            clause = Clause("volume", volume.name, words, title=title, kind="The pod's volume cannot be used")
         else:
             name = source.claim_name if source is not None else f"{pod.metadata.name}-{volume.name}"
-            sort, words = "claim", _claim_words(pod, name, columns)
-            title, kind = _claim_titles(pod, name, columns)
-        alone = evolve_parts(pod, spec={"volumes": (volume,)})
-        yield Clause(sort, name, words, alone, number, title=title, kind=kind)
+            clause = Clause("claim", name, *_claim_words(pod, name, columns))
+        yield attrs.evolve(clause, pod=evolve_parts(pod, spec={"volumes": (volume,)}), number=number)
 
 
 def claims_of_reason(pod: Pod, reason: str) -> Clause | None:
@@ -38,28 +38,19 @@ def claims_of_reason(pod: Pod, reason: str) -> Clause | None:
     return Clause("claim", ",".join(names), words, title=title, kind=f"The claim{several} cannot be served{together}")
 
 
-def _claim_titles(pod: Pod, name: str, columns: ColumnContext) -> tuple[str, str]:
-    """Return what a claim lacks in a few words, with its name and without."""
+def _claim_words(pod: Pod, name: str, columns: ColumnContext) -> tuple[str, str, str]:
+    """Return what a claim lacks: in words, in a few words, and without its name."""
     claim = columns.seen.claim(pod.metadata.namespace, name)
     if claim is None:
-        return f"Claim {name} does not exist", "The claim does not exist"
-    if claim.spec.volume_name and columns.seen.volume(claim.spec.volume_name) is not None:
-        return f"Volume of claim {name} is out of reach", "The claim's volume is out of reach"
-    size, class_name = claim.spec.resources.requests.get("storage", ""), claim.spec.storage_class_name
-    kind = f"The claim finds no volume of class {class_name}" if class_name else "The claim finds no volume"
-    return f"Claim {name} finds no volume{f' of {size}' if size else ''}", kind
-
-
-def _claim_words(pod: Pod, name: str, columns: ColumnContext) -> str:
-    claim = columns.seen.claim(pod.metadata.namespace, name)
-    if claim is None:
-        return f"claim {name} does not exist"
+        return f"claim {name} does not exist", f"Claim {name} does not exist", "The claim does not exist"
     volume = columns.seen.volume(claim.spec.volume_name) if claim.spec.volume_name else None
     if volume is not None:
         wanted = volume.spec.node_affinity
         reach = f" ({wanted.required})" if wanted is not None and wanted.required is not None else ""
-        return f"the node does not reach volume {volume.metadata.name} of claim {name}{reach}"
-    size = claim.spec.resources.requests.get("storage", "")
-    class_name = claim.spec.storage_class_name
-    words = ", ".join(part for part in (size, f"class {class_name}" if class_name else "no class") if part)
-    return f"claim {name} ({words}) finds no volume that the node reaches, and none can be provisioned there"
+        words = f"the node does not reach volume {volume.metadata.name} of claim {name}{reach}"
+        return words, f"Volume of claim {name} is out of reach", "The claim's volume is out of reach"
+    size, class_name = claim.spec.resources.requests.get("storage", ""), claim.spec.storage_class_name
+    asked = ", ".join(part for part in (size, f"class {class_name}" if class_name else "no class") if part)
+    words = f"claim {name} ({asked}) finds no volume that the node reaches, and none can be provisioned there"
+    title = f"Claim {name} finds no volume{f' of {size}' if size else ''}"
+    return words, title, f"The claim finds no volume{f' of class {class_name}' if class_name else ''}"

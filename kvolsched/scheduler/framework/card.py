@@ -25,24 +25,25 @@ class Clause:
     """One requirement of a pod that one plugin judges.
 
     Args:
-        sort: what it is, which decides the edits that may lift it: `taint`, `claim`, `spread`, ...
-        about: its subject: a resource, a label key, a claim, a topology key.
+        sort: what it is, which decides the edits that may lift it: `request`, `node selector`, `node affinity`,
+            `taint`, `cordon`, `port`, `claim`, `spread`, `affinity`, `anti-affinity`, `objection` or `reason`.
+        about: its subject: a resource, a label key, a taint key, a claim, a topology key.
         words: what is lacking where it fails.
+        title: what is lacking in a few words.
+        kind: the title without the names of the pod's own objects; equal for pods that lack alike; "": the title.
         pod: the variant of the pod that keeps this clause alone, as far as the plugin reads it; None: the whole pod.
         number: its index among those of its sort in the manifest.
         holds_on: by row, nodes on which it holds although the plugin rejects the variant.
-        title: what is lacking in a few words.
-        kind: the title without the names of the pod's own objects; equal for pods that lack alike.
     """
 
     sort: str
     about: str
     words: str
+    title: str
+    kind: str = ""
     pod: Pod | None = None
     number: int = 0
     holds_on: Mask | None = attrs.field(default=None, eq=False)
-    title: str = ""
-    kind: str = ""
 
 
 @attrs.frozen
@@ -50,34 +51,26 @@ class SpreadPolicy:
     """The policy of a spread constraint by which it leaves out the nodes that a plugin rejects.
 
     Args:
-        field: its field: `node_taints_policy`; a prepared constraint has `honors_node_taints`.
-        name: its name in a manifest.
+        name, field: its name in a manifest, and in Python.
+        attribute: what a prepared constraint says of it.
         node: such a node, in words.
     """
 
-    field: str
     name: str
+    field: str
+    attribute: str
     node: str
 
-    @property
-    def attribute(self) -> str:
-        """What a prepared constraint says of it."""
-        return f"honors_{self.field.removesuffix('_policy')}"
+
+TAINTS_POLICY = SpreadPolicy("nodeTaintsPolicy", "node_taints_policy", "honors_node_taints", "tainted node")
 
 
 @attrs.frozen
 class RuleReads:
-    """What a rule reads, shown beside an exercise: fields of the pod and of the node by their paths.
-
-    Args:
-        pod, node: the fields.
-        claims: whether it reads the pod's claims, and their volumes and classes.
-        csi_node: whether it reads the drivers of the node.
-    """
+    """What a rule reads: fields of the pod and of the node by their paths, and whether the drivers of the node."""
 
     pod: tuple[str, ...] = ()
     node: tuple[str, ...] = ()
-    claims: bool = False
     csi_node: bool = False
 
 

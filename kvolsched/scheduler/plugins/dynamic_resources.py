@@ -17,18 +17,16 @@ from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.extension_points import ColumnContext, PostFilterResult
 from kvolsched.scheduler.framework.judgement import Judgement
 
-CARD = Card(
-    looks_at="devices that the pod claims",
-    unread=lambda pod, _objects: ["resourceClaims"] if pod.spec.rest.get("resourceClaims") else (),
-)
-
 
 @attrs.frozen
 class DynamicResources:
     """Rejects no node, scores all nodes alike, and has no claims to deallocate."""
 
     name: ClassVar[str] = "DynamicResources"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        looks_at="devices that the pod claims",
+        unread=lambda pod, _objects: ["resourceClaims"] if pod.spec.rest.get("resourceClaims") else (),
+    )
     template_fields: ClassVar[tuple[str, ...]] = ()
 
     def score(self, pod: Pod, columns: ColumnContext) -> Literal[0]:

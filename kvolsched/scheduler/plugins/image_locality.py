@@ -21,15 +21,12 @@ MIN_BYTES = 23 * 2**20  # less is not worth a preference
 MAX_CONTAINER_BYTES = 1000 * 2**20
 
 
-CARD = Card(letter="M", short="images", looks_at="images that a node has")
-
-
 @attrs.frozen
 class ImageLocality:
     """Ranks nodes by the images of the pod's containers and init containers."""
 
     name: ClassVar[str] = "ImageLocality"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(letter="M", short="images", looks_at="images that a node has")
     template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers")
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | Literal[0]:

@@ -79,7 +79,7 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         )
         words = f"the node lacks the label {key}={value} of nodeSelector"
         title = f"Label {key} is not {value}"
-        yield Clause("node selector", key, words, attrs.evolve(pod, spec=alone), number, title=title)
+        yield Clause("node selector", key, words, title, "", attrs.evolve(pod, spec=alone), number)
     wishes = node_affinity(pod)
     if wishes is None or wishes.required is None:
         return
@@ -98,21 +98,11 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         alone = attrs.evolve(pod.spec, node_selector=type(pod.spec.node_selector)(), affinity=affinity_alone)
         words = f"the node does not match the required node affinity {selector}"
         title = f"Node affinity not met: {selector}"
-        yield Clause("node affinity", key, words, attrs.evolve(pod, spec=alone), number, title=title)
+        yield Clause("node affinity", key, words, title, "", attrs.evolve(pod, spec=alone), number)
 
 
 def _without_node_affinity(pod: Pod) -> Any:
     return None if pod.spec.affinity is None else attrs.evolve(pod.spec.affinity, node_affinity=None)
-
-
-CARD = Card(
-    letter="A",
-    short="affinity",
-    looks_at="node selector and node affinity",
-    reads=RuleReads(("spec.nodeSelector", "spec.affinity.nodeAffinity"), ("metadata.labels",)),
-    spread_policy=SpreadPolicy("node_affinity_policy", "nodeAffinityPolicy", "node that the pod does not select"),
-    clauses=_clauses,
-)
 
 
 @attrs.frozen
@@ -127,7 +117,13 @@ class NodeAffinity:
     """
 
     name: ClassVar[str] = "NodeAffinity"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        "A", "node", "affinity", "node selector and node affinity",
+        reads=RuleReads(("spec.nodeSelector", "spec.affinity.nodeAffinity"), ("metadata.labels",)),
+        spread_policy=SpreadPolicy("nodeAffinityPolicy", "node_affinity_policy", "honors_node_affinity",
+                                   "node that the pod does not select"),
+        clauses=_clauses,
+    )  # fmt: skip
     template_fields: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
     skip_without: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (

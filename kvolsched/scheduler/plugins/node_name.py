@@ -16,22 +16,19 @@ from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
 
-CARD = Card(
-    letter="N",
-    looks_at="the pod's spec.nodeName",
-    clause_of_reason=lambda pod, _reason: Clause(
-        "node name", pod.spec.node_name, f"the node is not {pod.spec.node_name}, which spec.nodeName asks for",
-        title=f"The node is not {pod.spec.node_name}",
-    ),
-)  # fmt: skip
-
 
 @attrs.frozen
 class NodeName:
     """Rejects every node but the one that the pod names."""
 
     name: ClassVar[str] = "NodeName"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        "N", looks_at="the pod's spec.nodeName",
+        clause_of_reason=lambda pod, _reason: Clause(
+            "node name", pod.spec.node_name, f"the node is not {pod.spec.node_name}, which spec.nodeName asks for",
+            title=f"The node is not {pod.spec.node_name}",
+        ),
+    )  # fmt: skip
     template_fields: ClassVar[tuple[str, ...]] = ("node_name",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Node", "a node appears", action=Action.ADD),

@@ -13,7 +13,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.exclusive_use import HostPort, host_ports
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Clause, Objects
+from kvolsched.scheduler.framework.card import Card, Clause
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
@@ -32,15 +32,7 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         spec = attrs.evolve(pod.spec, containers=(attrs.evolve(container, ports=(port,)),), init_containers=())
         name = f"{port.host_ip + ':' if port.host_ip else ''}{port.host_port}/{port.protocol or 'TCP'}"
         words, title = f"host port {name} is taken on the node", f"Host port {name} is taken"
-        yield Clause("port", name, words, attrs.evolve(pod, spec=spec), number, title=title)
-
-
-def _unread(pod: Pod, _objects: Objects) -> Iterator[str]:
-    containers = (*pod.spec.containers, *pod.spec.init_containers)
-    yield from ["hostPort"] if any(port.host_port for each in containers for port in each.ports) else ()
-
-
-CARD = Card(letter="P", looks_at="host ports", clauses=_clauses, unread=_unread)
+        yield Clause("port", name, words, title, "", attrs.evolve(pod, spec=spec), number)
 
 
 @attrs.frozen
@@ -48,7 +40,10 @@ class NodePorts:
     """Rejects nodes on which a pod holds a host port that this pod asks for."""
 
     name: ClassVar[str] = "NodePorts"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        "P", looks_at="host ports", clauses=_clauses,
+        unread=lambda pod, _objects: ["hostPort"] if host_ports(pod.spec) else (),
+    )  # fmt: skip
     prefilter_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers")
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod that holds one of its ports leaves its node", _frees_port, Action.DELETE),

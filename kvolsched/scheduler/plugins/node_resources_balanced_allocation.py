@@ -31,15 +31,12 @@ def score_balance(with_pod: Balance, _without_pod: Balance) -> Balance:
     return with_pod
 
 
-CARD = Card(letter="B", family="resources", short="balance", looks_at="how evenly cpu and memory would be used")
-
-
 @attrs.frozen
 class NodeResourcesBalancedAllocation:
     """Scores the balance of the requests of cpu and memory; `score_of` makes a score of the balance, 0 to 100."""
 
     name: ClassVar[str] = "NodeResourcesBalancedAllocation"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(letter="B", family="resources", short="balance", looks_at="shares of cpu and memory")
     template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers", "overhead", "rest")
 
     score_of: Callable[[Any, Any], Any] = score_improvement

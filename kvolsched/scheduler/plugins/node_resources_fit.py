@@ -64,16 +64,6 @@ def _clause_of_reason(pod: Pod, reason: str) -> Clause:
     return Clause("request", resource, words, title=f"{kind}: {asked} asked", kind=kind)
 
 
-CARD = Card(
-    letter="F",
-    family="resources",
-    short="fit",
-    looks_at="requests and what is free",
-    reads=RuleReads(("spec.initContainers", "spec.containers", "spec.overhead"), ("status.allocatable",)),
-    clause_of_reason=_clause_of_reason,
-)
-
-
 @attrs.frozen
 class NodeResourcesFit:
     """Rejects nodes that are short of a resource, with one reason for each; scores what would be left.
@@ -84,7 +74,10 @@ class NodeResourcesFit:
     """
 
     name: ClassVar[str] = "NodeResourcesFit"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        "F", "resources", "fit", "requests and what is free", clause_of_reason=_clause_of_reason,
+        reads=RuleReads(("spec.initContainers", "spec.containers", "spec.overhead"), ("status.allocatable",)),
+    )
     template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers", "overhead", "rest")
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod leaves its node", action=Action.DELETE),

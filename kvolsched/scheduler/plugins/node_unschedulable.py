@@ -11,7 +11,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint
 from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Clause, SpreadPolicy
+from kvolsched.scheduler.framework.card import TAINTS_POLICY, Card, Clause
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
@@ -19,23 +19,18 @@ from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reje
 CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
-CARD = Card(
-    letter="U",
-    looks_at="cordoned nodes",
-    spread_policy=SpreadPolicy("node_taints_policy", "nodeTaintsPolicy", "cordoned node"),
-    clause_of_reason=lambda _pod, _reason: Clause(
-        "cordon", "", "the node is cordoned (spec.unschedulable), and the pod does not tolerate that",
-        title="The node is cordoned",
-    ),
-)  # fmt: skip
-
-
 @attrs.frozen
 class NodeUnschedulable:
     """Rejects cordoned nodes."""
 
     name: ClassVar[str] = "NodeUnschedulable"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        "U", looks_at="cordoned nodes", spread_policy=attrs.evolve(TAINTS_POLICY, node="cordoned node"),
+        clause_of_reason=lambda _pod, _reason: Clause(
+            "cordon", "", "the node is cordoned (spec.unschedulable), and the pod does not tolerate that",
+            title="The node is cordoned",
+        ),
+    )  # fmt: skip
     template_fields: ClassVar[tuple[str, ...]] = ("tolerations",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Node", "a node appears or is uncordoned",

@@ -57,16 +57,6 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         yield attrs.evolve(clause, words=words, title=title, kind="No slot left to attach one more volume")
 
 
-CARD = Card(
-    letter="L",
-    family="storage",
-    looks_at="how many volumes are attached",
-    reads=RuleReads(("spec.volumes",), claims=True, csi_node=True),
-    clauses=_clauses,
-    clause_of_reason=claims_of_reason,
-)
-
-
 @attrs.frozen
 class NodeVolumeLimits:
     """Rejects nodes that would have too many volumes of some driver.
@@ -76,7 +66,10 @@ class NodeVolumeLimits:
     """
 
     name: ClassVar[str] = "NodeVolumeLimits"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        "L", "storage", looks_at="how many volumes are attached", reads=RuleReads(("spec.volumes",), csi_node=True),
+        clauses=_clauses, clause_of_reason=claims_of_reason,
+    )  # fmt: skip
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (

@@ -14,7 +14,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint, Toleration, find_untolerated_taint
 from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Clause, RuleReads, SpreadPolicy
+from kvolsched.scheduler.framework.card import TAINTS_POLICY, Card, Clause, RuleReads
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
@@ -29,18 +29,7 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         others = tuple(Toleration(key=other, operator="Exists") for other in keys if other != key)
         spec = attrs.evolve(pod.spec, tolerations=(*pod.spec.tolerations, *others))
         words = f"the pod does not tolerate the node's taint {key}"
-        yield Clause("taint", key, words, attrs.evolve(pod, spec=spec), title=f"Taint {key} is not tolerated")
-
-
-CARD = Card(
-    letter="T",
-    short="taints",
-    looks_at="taints and tolerations",
-    reads=RuleReads(("spec.tolerations",), ("spec.taints",)),
-    evidence_says_more=True,  # it names the taint
-    spread_policy=SpreadPolicy("node_taints_policy", "nodeTaintsPolicy", "tainted node"),
-    clauses=_clauses,
-)
+        yield Clause("taint", key, words, f"Taint {key} is not tolerated", "", attrs.evolve(pod, spec=spec))
 
 
 @attrs.frozen
@@ -48,7 +37,13 @@ class TaintToleration:
     """Rejects nodes with an untolerated NoSchedule or NoExecute taint; prefers those with few PreferNoSchedule ones."""
 
     name: ClassVar[str] = "TaintToleration"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        "T", "node", "taints", "taints and tolerations",
+        reads=RuleReads(("spec.tolerations",), ("spec.taints",)),
+        evidence_says_more=True,  # it names the taint
+        spread_policy=TAINTS_POLICY,
+        clauses=_clauses,
+    )  # fmt: skip
     template_fields: ClassVar[tuple[str, ...]] = ("tolerations",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Node", "a node appears whose taints are tolerated, or they change so that they are",

@@ -25,21 +25,15 @@ from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, 
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 from kvolsched.scheduler.volume_clauses import volume_clauses
 
-CARD = Card(
-    letter="O",
-    family="storage",
-    looks_at="where the pod's volumes are",
-    finds_fault_with_volumes=True,
-    clauses=volume_clauses,
-)
-
 
 @attrs.frozen
 class VolumeNode:
     """Rejects nodes outside the node affinity of a bound volume; a claim without volume is ignored."""
 
     name: ClassVar[str] = "VolumeNode"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        "O", "storage", looks_at="where the pod's volumes are", finds_fault_with_volumes=True, clauses=volume_clauses,
+    )  # fmt: skip
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Node", "a node is added or its labels change", action=Action.ADD | Action.NODE_LABEL),

@@ -46,21 +46,14 @@ def _unread(pod: Pod, objects: Objects) -> Iterator[str]:
         claim is not None and SINGLE_POD_MODE in claim.spec.access_modes for claim in claims) else ()  # fmt: skip
 
 
-CARD = Card(
-    letter="R",
-    family="storage",
-    looks_at="disks that one pod may use",
-    clauses=_clauses,
-    unread=_unread,
-)
-
-
 @attrs.frozen
 class VolumeRestrictions:
     """Rejects nodes with a disk that cannot be shared, and every node while a single-pod claim is in use."""
 
     name: ClassVar[str] = "VolumeRestrictions"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        "R", "storage", looks_at="disks that one pod may use", clauses=_clauses, unread=_unread,
+    )
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     reads_other_nodes: ClassVar[bool] = True
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (

@@ -13,8 +13,6 @@ from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.extension_points import QueueingHint
 from kvolsched.scheduler.framework.verdict import SKIP, Code, PreFilterReject, Skip
 
-CARD = Card(looks_at="claims that are being unbound again")
-
 
 @attrs.frozen
 class VolumeRollback:
@@ -25,7 +23,7 @@ class VolumeRollback:
     """
 
     name: ClassVar[str] = "VolumeRollback"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(looks_at="claims that are being unbound again")
 
     events_to_register: tuple[QueueingHint, ...]
 

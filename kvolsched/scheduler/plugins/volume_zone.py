@@ -76,16 +76,6 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         yield attrs.evolve(clause, words=words, title=title, kind=f"The volume of the {clause.sort} is in another zone")
 
 
-CARD = Card(
-    letter="Z",
-    family="storage",
-    looks_at="zone labels of volumes",
-    reads=RuleReads(("spec.volumes",), ("metadata.labels",), claims=True),
-    finds_fault_with_volumes=True,
-    clauses=_clauses,
-)
-
-
 @attrs.frozen
 class VolumeZone:
     """Rejects nodes whose zone or region labels differ from those of a bound volume.
@@ -95,7 +85,10 @@ class VolumeZone:
     """
 
     name: ClassVar[str] = "VolumeZone"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        "Z", "storage", looks_at="zone labels of volumes", reads=RuleReads(("spec.volumes",), ("metadata.labels",)),
+        finds_fault_with_volumes=True, clauses=_clauses,
+    )  # fmt: skip
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("StorageClass", "a WaitForFirstConsumer class is added",

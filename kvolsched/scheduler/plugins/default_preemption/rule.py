@@ -36,18 +36,15 @@ EVICTED = "PreemptionByScheduler"  # the reason in a victim's condition Disrupti
 MIN_CANDIDATES, MIN_CANDIDATES_PERCENT = 100, 10  # so many candidates are enough, or percent of the possible nodes
 
 
-CARD = Card(
-    looks_at="pods of lower priority",
-    unread=lambda pod, _objects: ["priority (they evict no pod for it)"] if (pod.spec.priority or 0) > 0 else (),
-)
-
-
 @attrs.frozen
 class DefaultPreemption:
     """Finds the node where evicting pods loses least, or says why preemption helps on no node."""
 
     name: ClassVar[str] = "DefaultPreemption"
-    card: ClassVar[Card] = CARD
+    card: ClassVar[Card] = Card(
+        looks_at="pods of lower priority",
+        unread=lambda pod, _objects: ["priority (they evict no pod for it)"] if (pod.spec.priority or 0) > 0 else (),
+    )
     watches: ClassVar[frozenset[str]] = frozenset({"PodDisruptionBudget"})
 
     def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult:

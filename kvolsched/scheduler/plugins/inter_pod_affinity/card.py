@@ -10,6 +10,7 @@ import numpy as np
 
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.pod import Affinity, Pod, PodAffinity
+from kvolsched.scheduler.columns.arrays import Mask
 from kvolsched.scheduler.columns.pod_counts import (
     AffinityTerm,
     PodsPerRow,
@@ -27,21 +28,22 @@ MAX_CARRIERS = 3  # named pods whose anti-affinity keeps the pod out
 
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     """Yield a clause for each required pod (anti-)affinity term, and each anti-affinity of placed pods that matches."""
-    none = attrs.evolve(pod.spec.affinity, pod_affinity=None, pod_anti_affinity=None) if pod.spec.affinity else None
+    stated = pod.spec.affinity or Affinity()
+    none = attrs.evolve(stated, pod_affinity=None, pod_anti_affinity=None)
+    near, far = (stated.pod_affinity or PodAffinity()).required, (stated.pod_anti_affinity or PodAffinity()).required
     for number, term in enumerate(required_affinity(pod)):
-        assert none is not None
-        mine = pod.spec.affinity.pod_affinity.required[number]  # type: ignore[union-attr]
-        variant = attrs.evolve(none, pod_affinity=PodAffinity(required=(mine,)))
-        words = f"podAffinity: the node's domain has no {term}"
-        title = f"No {term}, which the pod must be with"
-        yield _own_term("affinity", term, words, _with_affinity(pod, variant), number, title, columns)
+        alone = attrs.evolve(none, pod_affinity=PodAffinity(required=(near[number],)))
+        words, title = f"podAffinity: the node's domain has no {term}", f"No {term}, which the pod must be with"
+        variant = evolve_parts(pod, spec={"affinity": alone})
+        holds = _outside(rows_without_wanted_pods(variant, columns), columns)
+        yield Clause("affinity", term.topology_key, words, title, "", variant, number, holds)
     for number, term in enumerate(required_anti_affinity(pod)):
-        assert none is not None
-        mine = pod.spec.affinity.pod_anti_affinity.required[number]  # type: ignore[union-attr]
-        variant = attrs.evolve(none, pod_anti_affinity=PodAffinity(required=(mine,)))
-        words = f"podAntiAffinity: the node's domain has {term}"
-        title = f"The pod avoids {term}"
-        yield _own_term("anti-affinity", term, words, _with_affinity(pod, variant), number, title, columns)
+        alone = attrs.evolve(none, pod_anti_affinity=PodAffinity(required=(far[number],)))
+        words, title = f"podAntiAffinity: the node's domain has {term}", f"The pod avoids {term}"
+        variant = evolve_parts(pod, spec={"affinity": alone})
+        holds = _outside(rows_with_unwanted_pods(variant, columns), columns)
+        yield Clause("anti-affinity", term.topology_key, words, title, "", variant, number, holds)
+    variant = evolve_parts(pod, spec={"affinity": none})
     labels = columns.seen.namespace_labels(pod.metadata.namespace)
     terms = columns.seen.pod_counts.anti_affinity_terms()
     objecting = [(term, counts) for term, counts in terms if term.meets(pod, labels)]
@@ -50,16 +52,12 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         words = f"podAntiAffinity of {carriers} forbids {term}, as this one is"
         elsewhere = ~domain_mask(columns.nodes, term.topology_key, counts)
         title, kind = f"{carriers}: no {term} allowed", f"Other pods allow no {term}"
-        yield Clause("objection", term.topology_key, words, _with_affinity(pod, none), number, elsewhere, title, kind)
+        yield Clause("objection", term.topology_key, words, title, kind, variant, number, elsewhere)
 
 
-def _own_term(sort: str, term: AffinityTerm, words: str, variant: Pod, number: int, title: str,
-              columns: ColumnContext) -> Clause:
-    """Return the clause of one term of the pod; it holds where the plugin rejects only what other pods object to."""
-    rejected = rows_without_wanted_pods if sort == "affinity" else rows_with_unwanted_pods
-    fails = rejected(variant, columns)
-    holds = np.ones(len(columns.nodes.names), bool) if fails is None else ~fails
-    return Clause(sort, term.topology_key, words, variant, number, holds, title)
+def _outside(rejected: Mask | None, columns: ColumnContext) -> Mask:
+    """Return the rows where a term of the pod holds: there the plugin rejects only what other pods object to."""
+    return np.ones(len(columns.nodes.names), bool) if rejected is None else ~rejected
 
 
 def _carrier_names(term: AffinityTerm, counts: PodsPerRow, columns: ColumnContext) -> str:
@@ -76,10 +74,6 @@ def _carrier_names(term: AffinityTerm, counts: PodsPerRow, columns: ColumnContex
     return f"{', '.join(found[:MAX_CARRIERS])}{more}"
 
 
-def _with_affinity(pod: Pod, wanted: Any) -> Pod:
-    return evolve_parts(pod, spec={"affinity": wanted})
-
-
 def _unranked(pod: Pod) -> Iterator[str]:
     affinity = pod.spec.affinity or Affinity()
     for name, wishes in (("podAffinity", affinity.pod_affinity), ("podAntiAffinity", affinity.pod_anti_affinity)):
@@ -87,11 +81,4 @@ def _unranked(pod: Pod) -> Iterator[str]:
             yield f"{name}.preferredDuringSchedulingIgnoredDuringExecution"
 
 
-CARD = Card(
-    letter="I",
-    family="spread",
-    short="pods",
-    looks_at="pods it wants near, or far",
-    clauses=_clauses,
-    unranked=_unranked,
-)
+CARD = Card("I", "spread", "pods", "pods it wants near, or far", clauses=_clauses, unranked=_unranked)

@@ -34,7 +34,7 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         if codes is not None:
             lacks_another = (codes == 1 << plugin.no_label.bit) & (columns.nodes.labels(key).codes.array >= 0)
         title = f"Spread over {key} would exceed maxSkew {constraint.max_skew or 1}"
-        yield Clause("spread", key, _words(constraint), variant, number, lacks_another, title)
+        yield Clause("spread", key, _words(constraint), title, "", variant, number, lacks_another)
 
 
 def _words(constraint: TopologySpreadConstraint) -> str:
@@ -46,10 +46,7 @@ def _words(constraint: TopologySpreadConstraint) -> str:
 
 
 CARD = Card(
-    letter="S",
-    family="spread",
-    short="spread",
-    looks_at="spread constraints",
+    "S", "spread", "spread", "spread constraints",
     reads=RuleReads(
         ("metadata.labels", "spec.topologySpreadConstraints", "spec.nodeSelector", "spec.affinity.nodeAffinity",
          "spec.tolerations"), ("metadata.labels", "spec.taints"),

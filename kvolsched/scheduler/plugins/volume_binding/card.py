@@ -4,12 +4,9 @@ from kvolsched.scheduler.framework.card import Card, RuleReads
 from kvolsched.scheduler.volume_clauses import claims_of_reason, volume_clauses
 
 CARD = Card(
-    letter="V",
-    family="storage",
-    short="volumes",
-    looks_at="where the pod's volumes are or can be made",
-    reads=RuleReads(("spec.volumes",), ("metadata.labels",), claims=True),
+    "V", "storage", "volumes", "where the pod's volumes are or can be made",
+    reads=RuleReads(("spec.volumes",), ("metadata.labels",)),
     finds_fault_with_volumes=True,
     clauses=volume_clauses,
     clause_of_reason=claims_of_reason,
-)
+)  # fmt: skip
