@@ -11,8 +11,8 @@ import attrs
 
 from ..core.core import USER, ClusterCore
 from ..rules.unread_fields import unread_fields, unread_words
+from ..scheduler.framework.extension_points import DomainCounter
 from ..scheduler.loop.scheduling_cycle import PASS
-from ..scheduler.plugins.pod_topology_spread import PodTopologySpread
 from ..world.apiserver import ref
 from ..world.component import WORLD
 from ..world.history import Turn
@@ -153,7 +153,7 @@ def _verdict_words(
         if nodes:
             plugin, reasons = rejects.rejected[nodes[0]]
             more = f" (and {len(nodes) - 1} more)" if len(nodes) > 1 else ""
-            by_spread = plugin == PodTopologySpread.name
+            by_spread = clusters[side].revision.profile.extends(plugin, DomainCounter)
             call = "skew" if by_spread else "fits"
             said = (f"{head}under {rules[1 - side]} {nodes[0]}{more} fits, under {rules[side]} {plugin} rejects it: "
                     f"{reasons}.")  # fmt: skip

@@ -14,15 +14,18 @@ from kvolsched.api.volumes import volume_fits_node
 from kvolsched.core.conditions import HasWorld
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.framework.extension_points import DomainCounter
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.loop.requeueing import pod_key_of_entry, queue_of
 from kvolsched.scheduler.loop.scheduling_cycle import SchedulingPass
 from kvolsched.scheduler.loop.scheduling_queue import BINDING, DECIDING, UNSCHEDULABLE, WAITING
-from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread, skews_on
+from kvolsched.scheduler.plugins.pod_topology_spread import skews_on
+from kvolsched.scheduler.profiles import upstream_profile
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 
 Objects = Mapping[Key, Any]
+SPREADING: Any = upstream_profile().extending(DomainCounter)
 
 
 def versions_grow(before: Objects, after: Objects) -> str:
@@ -104,7 +107,7 @@ def pods_within_max_skew(before: Objects, after: Objects) -> str:
         node = after.get(Key("Node", "", pod.spec.node_name))
         if node is None or (old is not None and old.spec.node_name):
             continue
-        constraints = PodTopologySpread().hard_constraints(pod)
+        constraints = SPREADING.hard_constraints(pod)
         others = snapshot(obj for other, obj in after.items() if other != key) if constraints else Snapshot()
         for skew in skews_on(pod, node, constraints, others):
             if skew.domain is None:

@@ -18,6 +18,7 @@ from kvolsched.api.kinds.storage_class import TopologySelectorLabelRequirement, 
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, reaches
+from kvolsched.scheduler.framework.extension_points import VolumeDecider
 
 from . import nodes as node_edits
 from . import replace_claim
@@ -69,7 +70,7 @@ def serve_claims_together(demand: Demand, trial: TrialCluster, near: Sequence[No
         for name in dict.fromkeys(trial.pod.claim_names())
         if (claim := _claim(trial, name)) is not None and not claim.spec.volume_name
     ]
-    if demand.plugin != "VolumeBinding" or len(unbound) < 2:
+    if len(unbound) < 2 or not trial.profile.extends(demand.plugin, VolumeDecider):
         return
     clearing = [edit for claim in unbound for edit in (*_clear_selected_node(claim), *_release_volumes(claim, trial))]
     for node in near:

@@ -148,7 +148,7 @@ def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
         changed_constraints = (*constraints[:number], new, *constraints[number + 1 :])
         return edit_spec(trial, words, cost, topology_spread_constraints=changed_constraints)
 
-    plugin: Any = trial.profile.plugin("PodTopologySpread")
+    plugin: Any = trial.profile.plugin(demand.plugin)
     alone = tuple(
         attrs.evolve(other, max_skew=2**31 - 1, min_domains=None) if place != number else other
         for place, other in enumerate(constraints)

@@ -18,10 +18,11 @@ from ...controllers import kubelet
 from ...core.core import ClusterCore
 from ...scheduler import requests
 from ...scheduler.columns.snapshot import Snapshot
+from ...scheduler.framework.extension_points import DomainCounter
 from ...scheduler.loop.assume_cache import ASSUMED, key_of_note
-from ...scheduler.plugins.pod_topology_spread import PodTopologySpread
 from ...scheduler.plugins.pod_topology_spread.constraint import SpreadConstraint
 from ...scheduler.plugins.pod_topology_spread.skew import DomainMatches
+from ...scheduler.profiles import upstream_profile
 from ...world.log import Key, Log, LogKey, Note
 
 GIBIBYTE = 1 << 30
@@ -126,7 +127,7 @@ class LargestSkew:
 
     unit = "pods"
 
-    def __init__(self, plugin: PodTopologySpread) -> None:
+    def __init__(self, plugin: Any) -> None:
         self.plugin = plugin
         self.nodes: dict[str, Node] = {}
         self.placed: dict[Key, Pod] = {}
@@ -270,13 +271,9 @@ class FreeRoom:
         return found
 
 
-def _spreading(cluster: ClusterCore) -> PodTopologySpread:
+def _spreading(cluster: ClusterCore) -> Any:
     """Return the plugin whose constraints are counted: that of the rules, else the shipped one."""
-    try:
-        plugin = cluster.revision.profile.plugin("PodTopologySpread")
-    except KeyError:
-        plugin = None
-    return plugin if isinstance(plugin, PodTopologySpread) else PodTopologySpread()
+    return cluster.revision.profile.extending(DomainCounter) or upstream_profile().extending(DomainCounter)
 
 
 MEASURES: Mapping[str, Callable[[ClusterCore, Contents], Measure]] = {  # name -> the measure over a log

@@ -243,6 +243,8 @@ class DomainCounter(Protocol):
 
     def hard_constraints(self, pod: Pod) -> tuple[Any, ...]: ...
 
+    def soft_constraints(self, pod: Pod, seen: Snapshot) -> tuple[Any, ...]: ...
+
 
 @cache
 def _methods(point: type) -> tuple[str, ...]:

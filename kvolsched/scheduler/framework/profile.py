@@ -228,6 +228,10 @@ class Profile:
         """Return the first plugin with the methods of an extension point; None if there is none."""
         return next((enabled.plugin for enabled in self.plugins if enabled.extends(point)), None)
 
+    def extends(self, name: str, point: type) -> bool:
+        """Say whether a plugin of that name has the methods of an extension point."""
+        return any(enabled.name == name and enabled.extends(point) for enabled in self.plugins)
+
     def with_plugin(self, plugin: object, weight: int = 1) -> Profile:
         """Return this profile with one more plugin at the end."""
         return attrs.evolve(self, plugins=(*self.plugins, EnabledPlugin(plugin, weight)))

@@ -132,7 +132,7 @@ def selected_cell(context: FrameContext) -> f.CellDetail | None:
     found = judgement.cell(node, plugin)
     code = f.NOT_ASKED if judgement.rejected_by is not None else CODES.get(found.status.word, f.REJECT)
     sides = tuple(str(side) for side in found.evidence)
-    if code == f.PASS and judgement.profile.extending(VolumeDecider) is judgement.profile.plugin(plugin):
+    if code == f.PASS and judgement.profile.extends(plugin, VolumeDecider):
         sides = _would_bind(passed, node)
     return f.CellDetail(node, plugin, code, found.reasons, sides)
 
