@@ -18,6 +18,7 @@ from kvolsched.api.kinds.selector import Toleration
 from kvolsched.api.validation.container_rules import allows_overcommit
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler import requests
+from kvolsched.scheduler.profiles import plugin_card
 
 from .edit import Edit, ObjectChange
 from .owners import owner_on_top
@@ -28,12 +29,24 @@ FILTERING_EFFECTS = ("NoSchedule", "NoExecute")
 
 
 def edit_spec(trial: TrialCluster, words: str, cost: int, **spec: Any) -> Edit:
-    """Return the edit that recreates the pod with another spec; a pod of a controller is changed in the template."""
-    pod = trial.pod
-    owner = owner_on_top(pod, trial.objects)
+    """Return the edit that recreates the pod with another spec."""
+    return _recreate(trial, words, cost, evolve_parts(trial.pod, spec=spec))
+
+
+def _recreate(trial: TrialCluster, words: str, cost: int, new: Pod) -> Edit:
+    """Return the edit that creates the pod again as another one; a pod of a controller is changed in the template."""
+    owner = owner_on_top(trial.pod, trial.objects)
     note = f"change it in the template of {owner}" if owner is not None else ""
-    new = attrs.evolve(pod, spec=attrs.evolve(pod.spec, **spec))
-    return Edit(words, cost, (ObjectChange(pod, new, recreate=True),), note=note)
+    return Edit(words, cost, (ObjectChange(trial.pod, new, recreate=True),), note=note)
+
+
+def edits_of_plugin(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
+    """Yield the edits on the card of the plugin that judges a demand; a pod is created again."""
+    for edit in plugin_card(demand.plugin).edits(trial.pod, demand.about, near):
+        if isinstance(edit.old, Pod):
+            yield _recreate(trial, edit.words, edit.cost, edit.new)
+        else:
+            yield Edit(edit.words, edit.cost, (ObjectChange(edit.old, edit.new),), note=edit.note)
 
 
 def tolerate(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -80,11 +93,6 @@ def drop_node_affinity(demand: Demand, trial: TrialCluster, near: Sequence[Node]
         yield edit_spec(trial, "remove the required node affinity", DROP_COST, affinity=looser)
 
 
-def drop_node_name(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Remove spec.nodeName, so that the scheduler chooses."""
-    yield edit_spec(trial, "remove spec.nodeName", DROP_COST, node_name="")
-
-
 def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Lower a request to what a near node has left."""
     pod, resource = trial.pod, demand.about
@@ -117,21 +125,6 @@ def _lower_containers(pod: Pod, resource: str, less: int) -> tuple[Any, ...] | N
     resources = attrs.evolve(largest.resources, requests=requested, limits=limits)
     changed = attrs.evolve(largest, resources=resources)
     return (*pod.spec.containers[:place], changed, *pod.spec.containers[place + 1 :])
-
-
-def drop_host_port(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Remove a host port from the pod's containers."""
-    pod = trial.pod
-    wanted = int(demand.about.rpartition("/")[0].rpartition(":")[2] or 0)
-
-    def without(container: Any) -> Any:
-        ports = tuple(attrs.evolve(p, host_port=0) if p.host_port == wanted else p for p in container.ports)
-        return attrs.evolve(container, ports=ports)
-
-    yield edit_spec(
-        trial, f"remove host port {wanted}", DROP_COST, containers=tuple(map(without, pod.spec.containers)),
-        init_containers=tuple(map(without, pod.spec.init_containers)),
-    )  # fmt: skip
 
 
 def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:

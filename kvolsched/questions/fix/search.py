@@ -22,14 +22,14 @@ MAX_EDITS = 3  # in one fix
 SMALL_CLUSTER = 200  # nodes; in a larger cluster the search ends with the first fixes
 BEAM_WIDTH = 6  # combinations that are continued at each depth
 
+# Edits by the sort of a demand; those for one plugin alone are on its card.
 CATALOGUE: Mapping[str, tuple[EditGenerator, ...]] = {
     "request": (pods.lower_request, nodes.make_room, nodes.raise_allocatable),
     "node selector": (pods.change_node_selector, nodes.label_node),
     "node affinity": (pods.drop_node_affinity, nodes.label_node),
-    "node name": (pods.drop_node_name,),
     "taint": (pods.tolerate, nodes.untaint, nodes.uncordon),
     "cordon": (nodes.uncordon,),
-    "port": (pods.drop_host_port, nodes.make_room),
+    "port": (nodes.make_room,),
     "claim": (
         claims.serve_claims,
         claims.serve_claims_together,
@@ -140,7 +140,7 @@ def _candidates(trial: TrialCluster, state: Failures) -> Iterator[tuple[Demand, 
             yield from once(demand, nodes.make_room(attrs.evolve(demand, sort="claim"), trial, everywhere))
             return
         where = [node for node, failed in state.nearest if demand in failed]
-        for entry in CATALOGUE.get(demand.sort, ()) if where else ():
+        for entry in (pods.edits_of_plugin, *CATALOGUE.get(demand.sort, ())) if where else ():
             yield from once(demand, entry(demand, trial, where))
     if state.demands:
         yield from once(ANY_NODE, nodes.add_node(trial, near))

@@ -6,11 +6,12 @@ plugin with letter, words, clauses and edits is one folder and one line of `prof
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
+from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.world.log import Key
 
@@ -74,6 +75,24 @@ class RuleReads:
     csi_node: bool = False
 
 
+@attrs.frozen
+class ObjectEdit:
+    """A change of one object that may lift a clause; a pod is then created again.
+
+    Args:
+        words: the edit as an imperative.
+        cost: 1 for a field of one pod, more for what touches others.
+        old, new: the object before and after.
+        note: a consequence or condition.
+    """
+
+    words: str
+    cost: int
+    old: Any
+    new: Any
+    note: str = ""
+
+
 def _no_clauses(_pod: Pod, _columns: ColumnContext, _plugin: Any) -> Iterator[Clause]:
     return iter(())
 
@@ -93,6 +112,7 @@ class Card:
         spread_policy: the policy of spread constraints that leaves out the nodes that it rejects.
         clauses: (pod, columns, plugin) -> the clauses that the plugin reads of a pod.
         clause_of_reason: (pod, reason) -> what a reason means that no clause explains; None: its own words.
+        edits: (pod, what a clause is about, near nodes) -> edits that may lift it, beside those for all of its sort.
         unread: (pod, objects) -> what nobody reads of a pod without the plugin, as fields of a manifest.
         unranked: pod -> what nobody reads of a pod if the plugin has no weight.
     """
@@ -107,6 +127,7 @@ class Card:
     spread_policy: SpreadPolicy | None = None
     clauses: Callable[[Pod, ColumnContext, Any], Iterator[Clause]] = _no_clauses
     clause_of_reason: Callable[[Pod, str], Clause | None] = lambda _pod, _reason: None
+    edits: Callable[[Pod, str, Sequence[Node]], Iterable[ObjectEdit]] = lambda _pod, _about, _near: ()
     unread: Callable[[Pod, Objects], Iterable[str]] = lambda _pod, _objects: ()
     unranked: Callable[[Pod], Iterable[str]] = lambda _pod: ()
 

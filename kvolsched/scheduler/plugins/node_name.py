@@ -7,11 +7,12 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Clause
+from kvolsched.scheduler.framework.card import Card, Clause, ObjectEdit
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
@@ -28,6 +29,9 @@ class NodeName:
             "node name", pod.spec.node_name, f"the node is not {pod.spec.node_name}, which spec.nodeName asks for",
             title=f"The node is not {pod.spec.node_name}",
         ),
+        edits=lambda pod, _about, _near: [
+            ObjectEdit("remove spec.nodeName", 3, pod, evolve_parts(pod, spec={"node_name": ""})),
+        ],
     )  # fmt: skip
     template_fields: ClassVar[tuple[str, ...]] = ("node_name",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.exclusive_use import HostPort, host_ports
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Clause
+from kvolsched.scheduler.framework.card import Card, Clause, ObjectEdit
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
@@ -35,13 +36,25 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         yield Clause("port", name, words, title, "", attrs.evolve(pod, spec=spec), number)
 
 
+def _without_port(pod: Pod, about: str, _near: Sequence[Node]) -> Iterator[ObjectEdit]:
+    """Remove a host port from the pod's containers."""
+    wanted = int(about.rpartition("/")[0].rpartition(":")[2] or 0)
+
+    def without(container: Any) -> Any:
+        ports = tuple(attrs.evolve(p, host_port=0) if p.host_port == wanted else p for p in container.ports)
+        return attrs.evolve(container, ports=ports)
+
+    kept = {field: tuple(map(without, getattr(pod.spec, field))) for field in ("containers", "init_containers")}
+    yield ObjectEdit(f"remove host port {wanted}", 3, pod, evolve_parts(pod, spec=kept))
+
+
 @attrs.frozen
 class NodePorts:
     """Rejects nodes on which a pod holds a host port that this pod asks for."""
 
     name: ClassVar[str] = "NodePorts"
     card: ClassVar[Card] = Card(
-        "P", looks_at="host ports", clauses=_clauses,
+        "P", looks_at="host ports", clauses=_clauses, edits=_without_port,
         unread=lambda pod, _objects: ["hostPort"] if host_ports(pod.spec) else (),
     )  # fmt: skip
     prefilter_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers")
