@@ -1,41 +1,39 @@
 """The command line: runs and explores scenarios, compares recordings, redacts and questions dumps, measures speed.
 
-It prints the text that a notebook shows. Whatever is printed goes through `say`, whatever fails through `Commands`.
+It prints the text that a notebook shows. Whatever is printed goes through `say`, whatever fails through `Commands`, and
+every exit code is one of `EXIT_CODES`. A command's `epilog` is an example of it.
 """
 
 from __future__ import annotations
 
-import errno
-import io
 import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ..api.kinds.kind import is_kind_name
-from ..api.text.fault import ManifestError
+from ..api.text import manifest
 from ..api.text.manifest import Manifests
 from ..api.text.sources import LIMITS, NamedText
 from ..cluster import Cluster
-from ..core.results import ApplyRefused
 from ..kubectl import ResourceNotFound
 from ..learn.scenario import ScenarioError, load, scenario, scenario_names
 from ..learn.templates import ParameterError
-from ..rules.revision import REVISIONS
+from ..rules.revision import REVISIONS, revision_named
 from .learning import decode_, incidents_, lab_, lessons_
-from .output import Refused, say
+from .output import DONE, FOUND, INTERRUPTED, WRONG_INPUT, Commands, Refused, say
 
 MAX_WIDTH = 100  # of printed tables
-INTERRUPTED = 130  # exit code of what Ctrl-C ended, as shells have it
 LAGS = ["none", "ordered", "per kind"]
 Sources = Sequence[Path | NamedText]
+Function = Callable[..., Any]
 
 
 def parse_time(text: str) -> datetime:
@@ -45,37 +43,6 @@ def parse_time(text: str) -> datetime:
     except ValueError:
         raise click.BadParameter(f"{text!r} is not a time; write for example 2026-01-31T12:00:00Z") from None
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-
-
-class Commands(click.Group):
-    """Commands that end with one line, and with code 1, where they cannot read or write a file."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what it printed is written before it ends."""
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")  # a terminal of few characters
-        try:
-            try:
-                return super().invoke(ctx)
-            finally:
-                sys.stdout.flush()
-        except BrokenPipeError:
-            _write_nowhere()  # such as `| head`, which has read enough
-            sys.exit(1)
-        except OSError as error:
-            if error.errno == errno.ENOSPC or error.filename is None:
-                _write_nowhere()
-            place = f"{error.filename}: " if error.filename is not None else "cannot write the output: "
-            raise Refused(f"{place}{error.strerror or error}") from None
-
-
-def _write_nowhere() -> None:
-    """Let Python, which writes at its end what it could not write before, write to nobody."""
-    with suppress(OSError, ValueError):  # a stream without a file
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
 
 
 class SourceType(click.Path):
@@ -100,35 +67,49 @@ STANDARD_INPUT = "standard input"
 SOURCE = SourceType()
 
 
-class CommandRefused(Refused):
-    """A refusal in kubectl's words, with a hint about what exists below it."""
+class RulesType(click.Choice[str]):
+    """A set of rules by its name, which may have settings: "design (beta)"."""
 
-    def __init__(self, error: Exception) -> None:
-        super().__init__(getattr(error, "words", "") or str(error))
-        self.hint = getattr(error, "hint", "")
+    def __init__(self) -> None:
+        super().__init__(list(REVISIONS))
 
-    def show(self, file: Any = None) -> None:
-        """Print the message without the prefix `Error:`."""
-        say(self.message if not self.hint else f"{self.message}\n{self.hint}", err=True)
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name, which some rules have."""
+        try:
+            revision_named(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        return value
 
 
-@click.group(cls=Commands)
+bound = partial(click.option, show_default=True)
+
+
+def rules_option(
+    default: str | None = "upstream", used: str = "Judge by these rules"
+) -> Callable[[Function], Function]:
+    """Return the option `--revision` of a command."""
+    names = "upstream, design, draft, or a rejected design"
+    return click.option("--revision", type=RulesType(), metavar="RULES", default=default, help=f"{used}: {names}.")
+
+
+@click.group(cls=Commands, epilog="Example: kvolsched why dump.yaml --pod shop/web-0")
 @click.version_option(package_name="kvolsched")
 def main() -> None:
     """Run Kubernetes' scheduling and volume binding loop."""
 
 
-@main.command("scenarios")
+@main.command("scenarios", epilog="Example: kvolsched scenarios")
 def list_scenarios() -> None:
     """List the shipped scenarios with their questions and parameters."""
     say(repr(scenario_names()))
 
 
-@main.command()
+@main.command(epilog="Example: kvolsched run zones --set zones=4")
 @click.argument("name")
-@click.option("--revision", type=click.Choice(list(REVISIONS)), default=None, help="Rules to run it under.")
-@click.option("--seed", type=int, default=None, help="Decides ties and draws.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter: --set zones=4.")
+@rules_option(None, "Run it under these rules")
+@click.option("--seed", type=int, default=None, help="Decide ties and draws by this number.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Give a parameter of NAME this value.")
 def run(name: str, revision: str | None, seed: int | None, settings: tuple[str, ...]) -> None:
     """Run the scenario NAME, with its script if it has one, and print its steps."""
     cluster = _load_scenario(name, revision, seed, settings)
@@ -136,25 +117,22 @@ def run(name: str, revision: str | None, seed: int | None, settings: tuple[str, 
         for step in cluster.run(progress=True).steps:
             say(repr(step))
     else:
-        try:
-            load(name).play(cluster, expecting=False, **_parse_settings(name, settings))
-        except (KeyError, ApplyRefused) as error:
-            raise Refused(str(error.args[0])) from None
+        load(name).play(cluster, expecting=False, **_parse_settings(name, settings))
         for number in range(cluster.last_step.number):
             say(repr(cluster.goto(number + 1)))
     say(repr(cluster.get("pods")))
 
 
-@main.command()
+@main.command(epilog="Example: kvolsched explore zonal-example --lag none")
 @click.argument("name")
-@click.option("--revision", type=click.Choice(list(REVISIONS)), default=None, help="Rules to run it under.")
-@click.option("--lag", type=click.Choice(LAGS), default="ordered", show_default=True, help="How watches may lag.")
-@click.option("--seconds", type=click.FloatRange(min=0), default=30, show_default=True, help="The longest search.")
-@click.option("--max-states", type=int, default=200_000, show_default=True, help="The most states to visit.")
+@rules_option(None, "Run it under these rules")
+@bound("--lag", type=click.Choice(LAGS), default="ordered", help="Let watches lag in this way.")
+@bound("--seconds", type=click.FloatRange(min=0), default=30, help="Search no longer than this.")
+@bound("--max-states", type=int, default=200_000, help="Visit no more states than these.")
 def explore(name: str, revision: str | None, lag: str, seconds: float, max_states: int) -> None:
     """Search every order of turns of the scenario NAME for a state in which it is stuck.
 
-    Exits with 0 if none was found, 1 if one was, and 130 if Ctrl-C stopped the search.
+    Exits with 1 if one was found.
     """
     cluster = _load_scenario(name, revision, None)
     most = f"for at most {seconds:g} s or {max_states:,} states"
@@ -164,21 +142,19 @@ def explore(name: str, revision: str | None, lag: str, seconds: float, max_state
     say(repr(found))
     if not (found.exhausted or found.counterexample or found.ended):
         say(f"More time or states: --seconds {max(60, 10 * seconds):g} --max-states {10 * max_states}.", err=True)
-    sys.exit(INTERRUPTED if found.ended == "interrupted" else 1 if found.counterexample else 0)
+    sys.exit(INTERRUPTED if found.ended == "interrupted" else FOUND if found.counterexample else DONE)
 
 
-@main.command()
+@main.command(epilog="Example: kvolsched conform tests/conformance")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option(
-    "--revision",
-    type=click.Choice(list(REVISIONS)),
-    default=None,
-    help="Rules that answer; by default design for families design-*, upstream for all others.",
-)
+@rules_option(None, "Answer by these rules, by default those of each family")
 @click.option("--aspect", "aspects", default="", help="Compare only these, separated by commas: nodes,scores.")
 @click.option("--json", "as_json", is_flag=True, help='Print {family: {aspect: {"agree": n, "of": m}}}.')
 def conform(files: tuple[str, ...], revision: str | None, aspects: str, as_json: bool) -> None:  # noqa: FBT001 - a flag
-    """Compare our answers with recorded cases and print the differences; exits 0 only if all agree."""
+    """Compare our answers with recorded cases and print the differences.
+
+    Exits with 1 if something differs.
+    """
     from ..measure.conform import conform as compare
 
     chosen = [word for word in map(str.strip, aspects.split(",")) if word]
@@ -189,7 +165,9 @@ def conform(files: tuple[str, ...], revision: str | None, aspects: str, as_json:
     say(json.dumps(agreement.as_data()) if as_json else str(agreement))
     if agreement.interrupted and as_json:
         say("interrupted: not all cases were compared", err=True)
-    sys.exit(0 if agreement.complete else 1)
+    if agreement.interrupted:
+        sys.exit(INTERRUPTED)
+    sys.exit(DONE if agreement.complete else FOUND if agreement.counts else WRONG_INPUT)
 
 
 def _print_explanation(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001
@@ -200,17 +178,16 @@ def _print_explanation(context: click.Context, _parameter: click.Parameter, valu
         context.exit()
 
 
-@main.command()
+@main.command(epilog="Example: kvolsched redact dump.yaml -o redacted.json.gz")
 @click.argument("files", nargs=-1, required=True, type=SOURCE)
-@click.option("-o", "--output", default="-", help="Output file: JSON or YAML, compressed if .gz.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Write to this file: JSON or YAML; .gz compresses.")
 @click.option("--map", "map_file", default="", metavar="FILE", help="Also write new name -> old name: a secret.")
-@click.option("--salt", default="", help="Equal dumps and salts give equal names.")
+@click.option("--salt", default="", help="Give equal dumps equal names if this is equal, too.")
 @click.option("--force", is_flag=True, help="Overwrite files that exist.")
 @click.option("--explain", is_flag=True, is_eager=True, expose_value=False, callback=_print_explanation,
               help="Say what stays in a dump and what is replaced, and exit.")
 def redact(files: Sources, output: str, map_file: str, salt: str, force: bool) -> None:  # noqa: FBT001 - a flag
     """Replace the names in a dump before it is shared; the scheduler's verdicts stay the same."""
-    from ..api.text import manifest
     from .redact import CannotWrite, Redaction, check_writable, write_pieces
 
     written = [output, map_file] if map_file else [output]
@@ -226,79 +203,84 @@ def redact(files: Sources, output: str, map_file: str, salt: str, force: bool) -
             warning = "SECRET: this file has the old names of a redacted dump. Do not share it."
             named = {"secret": warning, "names": redaction.old_names()}
             write_pieces(map_file, [json.dumps(named, indent=1, ensure_ascii=False), "\n"], secret=True)
-    except (manifest.ManifestError, CannotWrite) as error:
+    except CannotWrite as error:
         raise Refused(str(error)) from None
     say(str(redaction), err=True)
     if map_file:
         say(f"{map_file} has the old names: it is secret, do not share it", err=True)
 
 
-@main.command()
+@main.command(epilog="Example: kvolsched why dump.yaml --pod shop/web-0 --fix")
 @click.argument("dump", nargs=-1, type=SOURCE)
-@click.option("--pod", default="", help="NAMESPACE/NAME, or a unique NAME; by default all pods without a node.")
-@click.option("--revision", type=click.Choice(list(REVISIONS)), default="upstream", help="Rules that judge.")
+@click.option("--pod", default="", metavar="NAMESPACE/NAME", help="Explain this pod, not all that have no node.")
+@rules_option()
 @click.option("--fix", "fixed", is_flag=True, help="Also find the nearest fixes.")
-@click.option("--most", type=click.IntRange(1), default=20, show_default=True, help="How many causes are printed.")
+@bound("--most", type=click.IntRange(1), default=20, help="Print no more causes than these.")
 @click.option("--live", is_flag=True, help="Ask a real cluster by `kubectl get`, which changes nothing there.")
-@click.option("--context", default=None, help="With --live: the context of the kubeconfig.")
+@click.option("--context", default=None, help="With --live: use this context of the kubeconfig.")
 @click.option("-n", "--namespace", "namespaces", multiple=True, help="With --live: read only these.")
 def why(dump: Sources, pod: str, revision: str, fixed: bool, most: int,  # noqa: FBT001 - a flag
         live: bool, context: str | None, namespaces: tuple[str, ...]) -> None:  # noqa: FBT001 - a flag
-    """Say why a pod is pending: of a DUMP (what `kubectl get -o yaml` wrote; - is stdin) or of a live cluster."""
+    """Say why pods are pending, in a DUMP or in a live cluster.
+
+    A DUMP is what `kubectl get -o yaml` wrote; - is standard input.
+    """
     from ..questions.why import pending
 
     if live == bool(dump) or (not live and (context or namespaces)):
         raise click.UsageError("name a DUMP, or ask a real cluster: --live [--context NAME] [-n NAMESPACE]")
     cluster = _read_live(context, namespaces, revision) if live else _load_dump(dump, revision)
-    try:
-        if pod:
-            say(repr(cluster.why(pod)))
-            if fixed:
-                say(f"\n{cluster.fix(pod)!r}")
-            return
-        names = pending(cluster)
-        if fixed and names:
-            say("\n\n".join(repr(cluster.fix(name)) for name in names))
-        else:
-            say(repr(cluster.why(most=most)))
-    except KeyError as error:
-        raise Refused(str(error.args[0])) from None
+    if pod:
+        say(repr(cluster.why(pod)))
+        if fixed:
+            say(f"\n{cluster.fix(pod)!r}")
+    elif fixed and (names := pending(cluster)):
+        say("\n\n".join(repr(cluster.fix(name)) for name in names))
+    else:
+        say(repr(cluster.why(most=most)))
 
 
-@main.command("check")
+@main.command("check", epilog="Example: kvolsched check app.yaml --cluster dump.yaml")
 @click.argument("manifests", nargs=-1, required=True, type=SOURCE)
 @click.option("--cluster", "dump", multiple=True, required=True, metavar="DUMP", type=SOURCE,
-              help="The cluster: what `kubectl get -o yaml` wrote.")
+              help="Apply them to this cluster: what `kubectl get -o yaml` wrote.")
 @click.option("--without", multiple=True, metavar="SELECTOR",
               help="Also stop these nodes: --without zone=a; --without zone: each zone in turn.")
-@click.option("--revision", type=click.Choice(list(REVISIONS)), default="upstream", help="Rules that judge.")
+@rules_option()
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 def check_(manifests: Sources, dump: Sources, without: tuple[str, ...], revision: str,
            as_json: bool) -> None:  # noqa: FBT001 - a flag
-    """Say whether the pods of MANIFESTS would get a node: exits 0 if all do, 1 if one pends, 2 if it cannot be read."""
-    from ..measure.check import UNREADABLE, check
+    """Say whether the pods of MANIFESTS would get a node.
+
+    Exits with 1 if one pends.
+    """
+    from ..measure.check import check
 
     try:
         found = check(manifests, dump, without=without, revision=revision)
-    except (ValueError, KeyError) as error:
-        say(json.dumps({"error": str(error.args[0])}) if as_json else f"Error: {error.args[0]}", err=not as_json)
-        sys.exit(UNREADABLE)
+    except ValueError as error:
+        if not as_json:
+            raise Refused(str(error)) from None
+        say(json.dumps({"error": str(error)}))
+        sys.exit(WRONG_INPUT)
     say(json.dumps(found.as_data()) if as_json else repr(found))
-    sys.exit(found.exit_code)
+    sys.exit(DONE if found.fits else FOUND)
 
 
-@main.command("differ")
+@main.command("differ", epilog="Example: kvolsched differ design upstream --about spread")
 @click.argument("a", metavar="RULES_A")
 @click.argument("b", metavar="RULES_B")
-@click.option("--examples", type=click.IntRange(1), default=200, show_default=True, help="Clusters to draw at most.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides what is drawn, and ties.")
-@click.option("--of", "aspects", default="", help="What must differ, separated by commas: answers,nodes,ends,words,...")
-@click.option("--about", default="", help="What clusters are about, separated by commas: volumes,spread,gates,...")
+@bound("--examples", type=click.IntRange(1), default=200, help="Draw no more clusters than these.")
+@bound("--seed", type=int, default=0, help="Draw, and decide ties, by this number.")
+@click.option("--of", "aspects", default="", metavar="ASPECTS",
+              help="Compare these, separated by commas: answers, nodes, ends, words, passes, fields.")
+@click.option("--about", default="", metavar="MATTERS",
+              help="Draw clusters about volumes, spread, affinity, resources, gates, workloads, capacity, limits.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 def differ_(a: str, b: str, examples: int, seed: int, aspects: str, about: str, as_json: bool) -> None:  # noqa: FBT001 - a flag
-    """Search for the smallest cluster on which two sets of rules disagree: exits 1 if there is one, 2 on an error.
+    """Search for the smallest cluster on which two sets of rules disagree.
 
-    Rules are revisions by the names that are printed: upstream, design, draft, "design (beta)".
+    Rules are upstream, design, draft, "design (beta)", or a rejected design. Exits with 1 if there is such a cluster.
     """
     from ..measure.differ import differ
     from ..measure.differ.outcome import USUAL
@@ -306,73 +288,71 @@ def differ_(a: str, b: str, examples: int, seed: int, aspects: str, about: str, 
     chosen, matters = ([word.strip() for word in each.split(",") if word.strip()] for each in (aspects, about))
     try:
         found = differ(a, b, seed, examples, progress=sys.stderr.isatty(), of=chosen or USUAL, about=matters)
-    except (ValueError, KeyError, ModuleNotFoundError) as error:
-        click.echo(f"Error: {error.args[0]}", err=True)
-        sys.exit(2)
-    click.echo(json.dumps(found.as_data()) if as_json else repr(found))
-    sys.exit(1 if found else 0)
+    except (ValueError, ModuleNotFoundError) as error:
+        raise Refused(str(error)) from None
+    say(json.dumps(found.as_data()) if as_json else repr(found))
+    sys.exit(INTERRUPTED if found.interrupted else FOUND if found else DONE)
 
 
-@main.command("bench")
+@main.command("bench", epilog="Example: kvolsched bench basic zonal --nodes 500")
 @click.argument("workloads", nargs=-1)
-@click.option("--nodes", type=click.IntRange(2), default=5_000, show_default=True, help="How many nodes there are.")
-@click.option("--pods", type=click.IntRange(1), default=1_000, show_default=True, help="How many pods come at once.")
-@click.option("--fit", default="100,1000,5000,20000", show_default=True, help="Numbers of nodes for the fit of growth.")
-@click.option("--limit", type=float, default=20.0, show_default=True, help="CPU seconds of one run of the loop.")
-@click.option("--runs", type=click.IntRange(1), default=2, show_default=True, help="Runs of each loop.")
+@bound("--nodes", type=click.IntRange(2), default=5_000, help="Measure with so many nodes.")
+@bound("--pods", type=click.IntRange(1), default=1_000, help="Let so many pods come at once.")
+@bound("--fit", default="100,1000,5000,20000", help="Fit the growth to these numbers of nodes.")
+@bound("--limit", type=float, default=20.0, help="End a run of the loop after so many CPU seconds.")
+@bound("--runs", type=click.IntRange(1), default=2, help="Run each loop so many times.")
 @click.option("--aims", is_flag=True, help="Also measure every figure that has an aim, and print it beside.")
 @click.option("--dump", type=click.IntRange(0), default=0, metavar="PODS",
               help="Only read a dump of 5,000 nodes and so many pods, and ask about it: 50000 takes a minute.")
-@click.option("--gate", is_flag=True, help="With --aims: exit 1 if a ratio of two figures falls short.")
+@click.option("--gate", is_flag=True, help="With --aims: exit with 1 if a ratio of two figures falls short.")
 @click.option("--against", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None, metavar="DIR",
               help="With --aims: also measure, alternately, the package in this checkout of another commit.")
 @click.option("--write", default="", metavar="DIR", help="Write the workloads as manifests; measure nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def bench_(workloads: tuple[str, ...], fit: str, **options: Any) -> None:
-    """Measure WORKLOADS (all without one): microseconds a pod in the pass by plugin, and in the whole loop; memory."""
+    """Measure how long WORKLOADS take, all without one.
+
+    Printed are microseconds a pod in the pass, by plugin and in the whole loop, and memory.
+    """
     from ..measure.bench import bench
 
     words = [word for word in fit.replace(" ", "").split(",") if word]
     if not all(word.isdecimal() and int(word) >= 2 for word in words):
         raise click.BadParameter(f"{fit!r}: write numbers of nodes from 2 on, such as 100,20000", param_hint="--fit")
-    try:
-        code = bench(workloads, fit=tuple(map(int, words)), **options)
-    except (KeyError, OSError) as error:
-        raise Refused(str(error)) from None
-    sys.exit(code)
+    sys.exit(bench(workloads, fit=tuple(map(int, words)), **options))
 
 
-@main.command("get")
+@main.command("get", epilog="Example: kvolsched get dump.yaml pods -n shop")
 @click.argument("words", nargs=-1, required=True, metavar="DUMP... KIND [NAME]...")
-@click.option("-n", "--namespace", default="default", help="Of this namespace.")
-@click.option("-A", "--all-namespaces", is_flag=True, help="Of every namespace.")
-@click.option("-o", "--output", type=click.Choice(["wide", "yaml", "json", "name"]), default=None, help="As kubectl's.")
-@click.option("--show-labels", is_flag=True, help="With the labels as the last column.")
-@click.option("--now", type=parse_time, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
+@click.option("-n", "--namespace", default="default", help="Take those of this namespace.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Take those of every namespace.")
+@click.option("-o", "--output", type=click.Choice(["wide", "yaml", "json", "name"]), default=None,
+              help="Print it as kubectl does.")
+@click.option("--show-labels", is_flag=True, help="Show labels as the last column.")
+@click.option("--now", type=parse_time, metavar="TIME", default=None, help="Count ages up to 2026-01-31T12:00:00Z.")
 def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
-    """List objects of a DUMP as `kubectl get` prints them: kvolsched get dump.yaml pods -n shop."""
+    """List objects of a DUMP as `kubectl get` prints them."""
     cluster, kind, names = _parse_words(words)
     try:
         found = cluster.get(kind, name=names, output=output or "", **options)
-    except (ResourceNotFound, ValueError) as error:
-        raise CommandRefused(error) from None
+    except ResourceNotFound:
+        raise
+    except ValueError as error:
+        say(str(error), err=True)  # kubectl's words
+        sys.exit(WRONG_INPUT)
     say(repr(found), err=not output and not found)
     if not output and not found and not options["all_namespaces"] and cluster.get(kind, all_namespaces=True):
         say("Other namespaces have some: -n NAMESPACE, or -A for all.", err=True)
 
 
-@main.command("describe")
+@main.command("describe", epilog="Example: kvolsched describe dump.yaml pod web-0 -n shop")
 @click.argument("words", nargs=-1, required=True, metavar="DUMP... KIND [NAME]...")
-@click.option("-n", "--namespace", default="default", help="Of this namespace.")
-@click.option("--now", type=parse_time, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
+@click.option("-n", "--namespace", default="default", help="Take those of this namespace.")
+@click.option("--now", type=parse_time, metavar="TIME", default=None, help="Count ages up to 2026-01-31T12:00:00Z.")
 def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> None:
-    """Describe objects of a DUMP as `kubectl describe` prints them: kvolsched describe dump.yaml pod web-0 -n shop."""
+    """Describe objects of a DUMP as `kubectl describe` prints them."""
     cluster, kind, names = _parse_words(words)
-    try:
-        found = [cluster.describe(kind, name, namespace, now=now) for name in names or ("",)]
-    except ResourceNotFound as error:
-        raise CommandRefused(error) from None
-    say("\n\n\n".join(map(repr, found)))
+    say("\n\n\n".join(repr(cluster.describe(kind, name, namespace, now=now)) for name in names or ("",)))
 
 
 def _parse_words(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
@@ -393,10 +373,7 @@ def _parse_words(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]
 
 
 def _load_dump(dump: Sources, revision: str) -> Cluster:
-    try:
-        cluster = Cluster.from_manifests(*dump, revision=revision)
-    except ManifestError as error:
-        raise Refused(str(error)) from None
+    cluster = Cluster.from_manifests(*dump, revision=revision)
     if cluster.loaded_manifests is not None:
         _say_left_out(cluster.loaded_manifests, dump)
     return cluster
@@ -417,7 +394,7 @@ def _read_live(context: str | None, namespaces: tuple[str, ...], revision: str) 
 
     try:
         cluster = Cluster.from_kubectl(context, namespaces or None, revision=revision)
-    except (KubectlError, ManifestError, ValueError) as error:
+    except (KubectlError, ValueError) as error:
         raise Refused(str(error)) from None
     for remark in cluster.remarks:
         say(remark, err=True)
@@ -427,8 +404,8 @@ def _read_live(context: str | None, namespaces: tuple[str, ...], revision: str) 
 def _load_scenario(name: str, revision: str | None, seed: int | None, settings: tuple[str, ...] = ()) -> Cluster:
     try:
         return scenario(name, revision or "", seed=seed, **_parse_settings(name, settings))
-    except (KeyError, ScenarioError) as error:
-        raise Refused(str(error.args[0])) from None
+    except ScenarioError as error:
+        raise Refused(str(error)) from None
 
 
 def _parse_settings(name: str, settings: tuple[str, ...]) -> dict[str, Any]:

@@ -8,15 +8,18 @@ from pathlib import Path
 import click
 
 from ..learn.lessons import DEFAULT_FOLDER
-from .output import Refused, say
+from .output import DONE, FOUND, Refused, say
 
 MAX_PASTED = 100_000  # characters that are read of a pasted text; decode() refuses more than it takes
 
 
-@click.command("decode")
+@click.command("decode", epilog='Example: kvolsched decode "2 Insufficient cpu"')
 @click.argument("sentence", nargs=-1)
 def decode_(sentence: tuple[str, ...]) -> None:
-    """Explain a pasted SENTENCE of a scheduler, controller, kubelet or API server; without one, standard input."""
+    """Explain a pasted SENTENCE of a scheduler, controller, kubelet or API server.
+
+    Without one, standard input is read. Exits with 1 if a part of it is unknown.
+    """
     from ..questions.decode import decode
 
     try:
@@ -24,10 +27,10 @@ def decode_(sentence: tuple[str, ...]) -> None:
     except ValueError as error:
         raise Refused(str(error)) from None
     say(repr(found))
-    sys.exit(1 if found.unknown else 0)
+    sys.exit(FOUND if found.unknown else DONE)
 
 
-@click.command("lessons")
+@click.command("lessons", epilog="Example: kvolsched lessons course")
 @click.argument("folder", default=DEFAULT_FOLDER, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Write over lessons that you changed.")
 def lessons_(folder: Path, force: bool) -> None:  # noqa: FBT001 - a flag
@@ -35,11 +38,15 @@ def lessons_(folder: Path, force: bool) -> None:  # noqa: FBT001 - a flag
     _copy_lessons(folder, force=force)
 
 
-@click.command("lab", context_settings={"ignore_unknown_options": True})
+@click.command("lab", epilog="Example: kvolsched lab course --no-browser",
+               context_settings={"ignore_unknown_options": True})
 @click.argument("folder", default=DEFAULT_FOLDER, type=click.Path(file_okay=False, path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def lab_(folder: Path, arguments: tuple[str, ...]) -> None:
-    """Copy the lessons into FOLDER and open them in JupyterLab, which gets ARGUMENTS such as --no-browser."""
+    """Copy the lessons into FOLDER and open them in JupyterLab.
+
+    JupyterLab gets the ARGUMENTS, and its exit code is the command's.
+    """
     from ..learn.lessons import open_lab
 
     if str(folder).startswith("-"):
@@ -60,11 +67,14 @@ def _copy_lessons(folder: Path, *, force: bool) -> None:
         raise Refused(f"{folder}: {error.strerror or error}") from None
 
 
-@click.command("incidents")
+@click.command("incidents", epilog="Example: kvolsched incidents --play dead-zone")
 @click.argument("words", nargs=-1)
 @click.option("--play", is_flag=True, help="Show the best match: kubectl's output, question, cause, cures.")
 def incidents_(words: tuple[str, ...], play: bool) -> None:  # noqa: FBT001 - a flag
-    """Find incidents by WORDS: free text, a kind, or a sentence of kubectl; all without words."""
+    """Find incidents by WORDS: free text, a kind, or a sentence of kubectl.
+
+    Without words all are listed. Exits with 1 if none matches.
+    """
     from ..learn.incidents import incidents
 
     found = incidents(" ".join(words))
@@ -72,4 +82,4 @@ def incidents_(words: tuple[str, ...], play: bool) -> None:  # noqa: FBT001 - a 
     if play and found:
         first = found[0]
         say(f"\n{first!r}\n\n{first.symptom!r}\n\n{first.asked_question().reveal()!r}\n\n{first.cure()!r}")
-    sys.exit(0 if found else 1)
+    sys.exit(DONE if found else FOUND)

@@ -1,10 +1,32 @@
-"""How commands print: every text through `say`, every failure as one sentence."""
+"""How commands answer: texts through `say`, failures as one sentence, help in 60 columns, one table of exit codes."""
 
 from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from contextlib import suppress
+from typing import Any
 
 import click
 
 from ..api.notebook_output import printable
+from ..api.text.fault import ManifestError
+from ..api.unknown_name import UnknownName, did_you_mean
+from ..core.results import ApplyRefused
+from ..kubectl import ResourceNotFound
+
+DONE, FOUND, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
+EXIT_CODES = {
+    DONE: "It is done, and nothing is amiss.",
+    FOUND: "Something was found: the help of a command says what.",
+    WRONG_INPUT: "A word, name or file is wrong, or a file cannot be written.",
+    INTERRUPTED: "Ctrl-C ended it; what was found before is printed.",
+}
+"""What the exit codes of every command mean."""
+HELP_WIDTH = 60
+WHOLE = 1_000  # characters of a sentence that is not cut
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -13,7 +35,70 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 class Refused(click.ClickException):
-    """An error in one printable sentence."""
+    """A wrong input, in one printable sentence."""
+
+    exit_code = WRONG_INPUT
 
     def __init__(self, words: str) -> None:
         super().__init__(printable(words))
+
+
+class Commands(click.Group):
+    """Commands that end with one line, and with code 2, where their input is wrong or a file cannot be written."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, context_settings={"terminal_width": HELP_WIDTH}, **options)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first word names.
+
+        Raises:
+            click.UsageError: there is none; the message has the nearest names.
+        """
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            ctx.fail(printable(f"there is no command {args[0]!r}{did_you_mean(args[0], self.commands)}"))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each command with its whole first sentence, then what exit codes mean."""
+        with formatter.section("Commands"):
+            found = sorted(self.commands.items())
+            formatter.write_dl([(name, command.get_short_help_str(WHOLE)) for name, command in found])
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what it printed is written before it ends."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # a terminal of few characters
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
+        except ResourceNotFound as error:
+            say("\n".join(filter(None, (error.words, error.hint))), err=True)  # kubectl's words, without `Error:`
+            sys.exit(WRONG_INPUT)
+        except (UnknownName, ManifestError, ApplyRefused) as error:
+            raise Refused(str(error)) from None
+        except BrokenPipeError:
+            _write_nowhere()  # such as `| head`, which has read enough
+            sys.exit(WRONG_INPUT)
+        except OSError as error:
+            if error.errno == errno.ENOSPC or error.filename is None:
+                _write_nowhere()
+            place = f"{error.filename}: " if error.filename is not None else "cannot write the output: "
+            raise Refused(f"{place}{error.strerror or error}") from None
+
+
+def _write_nowhere() -> None:
+    """Let Python, which writes at its end what it could not write before, write to nobody."""
+    with suppress(OSError, ValueError):  # a stream without a file
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
@@ -27,7 +27,7 @@ from ..api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from ..api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from ..api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from ..api.text import manifest
-from ..api.unknown_name import UnknownName, nearest, one_of
+from ..api.unknown_name import UnknownName, did_you_mean, nearest, one_of
 from ..cluster import Cluster
 from ..core.conditions import condition
 from ..core.results import ApplyRefused, hanging_indent
@@ -113,10 +113,12 @@ class Scenario:
         drivers = {str(obj["provisioner"]) for obj in objects if isinstance(obj, dict) and "provisioner" in obj}
         return (*sorted(NOT_DRIVERS - {"user"}), *sorted({*drivers, *self.components} - NOT_DRIVERS))
 
-    def _unknown(self, names: Iterable[str]) -> str:
+    def _unknown(self, names: Collection[str]) -> str:
         """Return the message about names that are neither parameters nor components with dials."""
         parameters = "; ".join(map(repr, self.parameters)) or "none"
-        what = f"{self.name}: no parameter or component is called {' or '.join(map(repr, names))}"
+        known = [*(each.name for each in self.parameters), *self.dialled]
+        near = "".join(did_you_mean(name, known) for name in names)
+        what = f"{self.name}: no parameter or component is called {' or '.join(map(repr, names))}{near}"
         return f"{what}\n  parameters: {parameters}\n  components, with dials as a mapping: {', '.join(self.dialled)}"
 
     def cluster(

@@ -452,9 +452,9 @@ def test_the_command_refuses_outputs_in_one_line(tmp_path):
         ("-o", "/dev/full"): "Error: cannot write /dev/full: No space left on device\n",
     }.items():  # fmt: skip
         done = CliRunner().invoke(main, ["redact", str(source), *map(str, words)])
-        assert (1, said) == (done.exit_code, done.stderr)
+        assert (2, said) == (done.exit_code, done.stderr)
     with Path("/dev/full").open("w") as full:
-        assert ("Error: cannot write the output: No space left on device\n", 1) == run(source, stdout=full)
+        assert ("Error: cannot write the output: No space left on device\n", 2) == run(source, stdout=full)
     assert ({"in.yaml", "there.yaml"}, "mine") == ({file.name for file in tmp_path.iterdir()}, there.read_text())
     done = CliRunner().invoke(main, ["redact", str(source), "-o", str(there), "--map", str(mapped), "--force"])
     assert (0, "Pod") == (done.exit_code, read_plain(there.read_text())[0]["kind"])
@@ -490,5 +490,5 @@ def test_the_command_prints_and_refuses_in_sentences(tmp_path):
     done = CliRunner().invoke(main, ["redact", str(good)])
     assert "Pod" == read_plain(done.stdout)[0]["kind"]
     done = CliRunner().invoke(main, ["redact", str(bad)])
-    assert 1 == done.exit_code
+    assert 2 == done.exit_code
     assert "nothing was loaded" in done.stderr

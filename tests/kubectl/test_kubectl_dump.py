@@ -262,8 +262,8 @@ def test_describe_in_a_terminal():
 
 
 @pytest.mark.parametrize(("words", "code", "wrong"), [
-    (("get", SHOP, "llamas"), 1, 'error: the server doesn\'t have a resource type "llamas"\nknown: '),
-    (("describe", SHOP, "pod", "nobody", "-n", "demo"), 1, 'Error from server (NotFound): pods "nobody" not found\nthere '),
+    (("get", SHOP, "llamas"), 2, 'error: the server doesn\'t have a resource type "llamas"\nknown: '),
+    (("describe", SHOP, "pod", "nobody", "-n", "demo"), 2, 'Error from server (NotFound): pods "nobody" not found\nthere '),
     (("get", SHOP, "pods"), 0, "No resources found in default namespace.\nOther namespaces have some: "),
     (("get", SHOP), 2, "name a kind"),
     (("get", "nowhere.yaml", "pods"), 2, "the first word must be a dump: 'nowhere.yaml' is no file or directory."),

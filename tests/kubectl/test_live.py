@@ -176,7 +176,7 @@ def test_without_kubectl_there_is_one_clear_line(monkeypatch, tmp_path):
     """Without the program the terminal says so in one line, with the command that saves a dump elsewhere."""
     monkeypatch.setenv("PATH", str(tmp_path))
     found = CliRunner().invoke(main, ["why", "--live"])
-    assert 1 == found.exit_code
+    assert 2 == found.exit_code
     assert f"Error: no program 'kubectl' is found: install it, or save a dump where it is: {DUMP_COMMAND}\n" == found.output
 
 

@@ -43,7 +43,7 @@ def test_the_command_says_what_it_copied_and_why_it_cannot(tmp_path, monkeypatch
     assert "is a file" in CliRunner().invoke(main, ["lessons", str(tmp_path / "file")]).output
     monkeypatch.setattr(lessons, "START", "notebooks/gone.ipynb")
     none = CliRunner().invoke(main, ["lessons", str(tmp_path / "none")])
-    assert (none.exit_code, "the lessons are not installed" in none.output) == (1, True)
+    assert (none.exit_code, "the lessons are not installed" in none.output) == (2, True)
 
 
 @pytest.mark.parametrize(("words", "folder", "arguments"), [
@@ -72,5 +72,5 @@ def test_lab_without_jupyterlab_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(lessons, "find_spec", lambda name: None if name == "jupyterlab" else object())
     done = CliRunner().invoke(main, ["lab"])
 
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "Error: jupyterlab not installed: pip install 'kvolsched[lab]' brings all that a lesson needs\n" in done.output

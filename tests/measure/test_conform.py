@@ -259,7 +259,7 @@ def test_what_cannot_be_compared_is_said(tmp_path, content, words, said):
     file.write_text(content, encoding="utf-8")
     done = call(file, *words)
 
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert said in done.output
     assert "Traceback" not in done.output
 
@@ -269,7 +269,7 @@ def test_nothing_compared_is_no_agreement(tmp_path):
     file = tmp_path / "empty.jsonl"
     file.touch()
 
-    assert call(file).exit_code == 1
+    assert call(file).exit_code == 2
 
 
 def test_an_interrupt_keeps_what_was_compared(monkeypatch):

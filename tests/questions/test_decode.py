@@ -344,4 +344,4 @@ def test_the_command_line_decodes():
     assert (0, f"{decode(SUMMARY)!r}\n") == (known.exit_code, known.output)
     assert known.output == piped.output
     assert (1, True) == (unknown.exit_code, "“moon”" in unknown.output)
-    assert (1, True) == (empty.exit_code, "has no words" in empty.output)
+    assert (2, True) == (empty.exit_code, "has no words" in empty.output)

@@ -422,7 +422,7 @@ def test_the_command_line(tmp_path):
     every = CliRunner().invoke(main, ["why", str(plain)])
 
     assert (0, repr(dump("shop").why("demo/reports")) + "\n") == (done.exit_code, done.output)
-    assert 1 == missing.exit_code
+    assert 2 == missing.exit_code
     assert missing.output.startswith("Error: no pod/demo/nobody; there are: ")
     assert repr(dump("shop").why()) + "\n" == every.output
     assert "demo/batch: before filtering: claim scratch: class gp9 does not exist" == dump("shop").why()[0].line

@@ -34,6 +34,7 @@ class RuleDifference(DrawnAnswer):
         of: the aspects that were compared.
         seed: decides ties and draws of both.
         searched: how it was found, in words.
+        interrupted: whether Ctrl-C ended the search before it had a smallest one.
     """
 
     case: Case
@@ -43,6 +44,7 @@ class RuleDifference(DrawnAnswer):
     of: tuple[str, ...]
     seed: int = 0
     searched: str = ""
+    interrupted: bool = False
 
     @property
     def manifests(self) -> str:
@@ -139,10 +141,12 @@ class NoRuleDifference(PrintedAnswer):
     Args:
         names: what the two sets of rules are called.
         searched: how many clusters were judged, in words.
+        interrupted: whether Ctrl-C ended the search.
     """
 
     names: tuple[str, str]
     searched: str
+    interrupted: bool = False
 
     def as_data(self) -> dict[str, Any]:
         """Return the agreement as plain data, as `kvolsched differ --json` prints it."""

@@ -91,17 +91,18 @@ class _Search:
         """Draw cases until two outcomes differ, make the case smaller, and return the smallest disagreement."""
         from . import clusters as drawing  # noqa: PLC0415 - Hypothesis is an extra
 
-        interrupted = ""
+        interrupted = False
         try:
             if drawing.find_case(cases, self.disagrees, examples, self.seed):
                 self._leave_out()
         except KeyboardInterrupt:
-            interrupted = ", interrupted"
+            interrupted = True
+        end = f"seed {self.seed}{', interrupted' if interrupted else ''}"
         if self.smallest is None:
-            return NoRuleDifference(self.names, f"none in {len(self.judged)} clusters, seed {self.seed}{interrupted}")
+            return NoRuleDifference(self.names, f"none in {len(self.judged)} clusters, {end}", interrupted)
         smaller = len(self.judged) - self.drawn
-        words = f"cluster {self.drawn} of at most {examples}, made smaller in {smaller} tries, seed {self.seed}"
-        return attrs.evolve(self.smallest, searched=words + interrupted)
+        words = f"cluster {self.drawn} of at most {examples}, made smaller in {smaller} tries, {end}"
+        return attrs.evolve(self.smallest, searched=words, interrupted=interrupted)
 
     def _leave_out(self) -> None:
         """Leave out objects, commands and fields until none can be left out any more."""

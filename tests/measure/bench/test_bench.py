@@ -124,7 +124,7 @@ def test_the_command_answers_in_json():
 def test_an_unknown_workload_is_answered_with_near_names():
     """All names are listed, the nearest are offered, and nothing is measured."""
     found = command("zonall")
-    assert found.exit_code == 1
+    assert found.exit_code == 2
     assert "no workload 'zonall'; there are: basic, zone, host" in found.output
     assert "did you mean zonal" in found.output
     with pytest.raises(UnknownName, match="anti-affinity"):

@@ -1,0 +1,141 @@
+"""What all commands have in common: their help in 60 columns with an example, and what their exit codes mean."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kvolsched import make
+from kvolsched.cli import main
+from kvolsched.cli.output import EXIT_CODES, HELP_WIDTH
+
+ROOT = Path(__file__).parent.parent
+COMMANDS = sorted(main.commands)
+EXAMPLE = re.compile(r"^  Example: (kvolsched .*)$", re.MULTILINE)
+APP, LARGE = make.pod("app", cpu="1"), make.pod("large", cpu="9")
+
+
+def call(*words):
+    """Run a command, and give its exit code and all that it prints."""
+    done = CliRunner().invoke(main, words, prog_name="kvolsched")
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+def help_of(*words):
+    """Return the help of a command, or of all."""
+    code, text = call(*words, "--help")
+    assert code == 0
+    return text
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    """Work in a folder with a dump, and manifests that fit and that do not."""
+    for name, objects in {"dump.yaml": [make.node("n1", cpu="2"), LARGE], "app.yaml": [APP], "large.yaml": [LARGE]}.items():
+        (tmp_path / name).write_text("\n---\n".join(map(json.dumps, objects)))
+    (tmp_path / "tests" / "conformance").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS)])
+def test_help_fits_a_narrow_terminal(words):
+    """No line of a help is longer than 60 characters, and no sentence is cut with dots."""
+    text = help_of(*words)
+    assert [line for line in text.splitlines() if len(line) > HELP_WIDTH] == []
+    assert "..." not in text.partition("\n\n")[2]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_has_whole_sentences(name):
+    """Each command stands in the list with the first sentence of its own help, to its end."""
+    sentence = re.match(r"Usage: [^\n]*(?:\n {4,}[^\n]*)*\n\n(.*?\.)(?=\s)", help_of(name), re.DOTALL)[1]
+    assert f"{name} {' '.join(sentence.split())} " in " ".join(help_of().split())
+
+
+@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS)])
+def test_every_help_has_an_example_that_can_be_run(words):
+    """The example is a command with arguments that it takes; a command's own example is of that command."""
+    (example,) = EXAMPLE.findall(help_of(*words))
+    _, name, *rest = shlex.split(example)
+    assert words in [(), (name,)]
+    with main.make_context("kvolsched", [name, *rest]) as context:
+        assert main.commands[name].make_context(name, rest, parent=context).params is not None
+
+
+def test_one_table_says_what_exit_codes_mean():
+    """The help of all commands has a line for each code, and the README names each of them."""
+    table = " ".join(help_of().partition("Exit codes:")[2].split())
+    row = next(line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if "`kvolsched --help`" in line)
+    for code, meaning in EXIT_CODES.items():
+        assert f"{code} {meaning}" in table
+        assert f" {code} " in row
+
+
+@pytest.mark.parametrize(("words", "code"), [
+    ("check app.yaml --cluster dump.yaml", 0),
+    ("check large.yaml --cluster dump.yaml", 1),
+    ("check app.yaml --cluster dump.yaml --without zone=q", 2),
+    ("check dump.yaml --cluster gone.yaml", 2),
+    ("conform tests/conformance", 2),
+    ("decode 'the moon is full'", 1),
+    ("decode ''", 2),
+    ("differ design upstraem", 2),
+    ("bench zonall", 2),
+    ("explore dead-zone --lag none", 1),
+    ("explore disk-stolen --lag none", 0),
+    ("explore dead-zoen", 2),
+    ("explore dead-zone --lag no", 2),
+    ("get dump.yaml pods", 0),
+    ("get dump.yaml podz", 2),
+    ("get dump.yaml pods nobody", 2),
+    ("get dump.yaml pods/large nobody", 2),
+    ("describe dump.yaml pod nobody", 2),
+    ("incidents xyzzy", 1),
+    ("incidents dead-zone", 0),
+    ("lessons app.yaml", 2),
+    ("redact gone.yaml", 2),
+    ("redact dump.yaml -o none/x.yaml", 2),
+    ("run zoness", 2),
+    ("run zones --set zons=3", 2),
+    ("why dump.yaml", 0),
+    ("why dump.yaml --pod nobody", 2),
+    ("why dump.yaml --live", 2),
+    ("whyy dump.yaml", 2),
+])  # fmt: skip
+def test_a_finding_is_1_and_a_wrong_input_2(words, code):
+    """What a command looks for ends it with 1; a word, name or file that cannot be with 2; neither has a traceback."""
+    assert code == call(*shlex.split(words))[0]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_ctrl_c_ends_every_command_with_130(name, monkeypatch):
+    """Whatever a command is at, Ctrl-C gives the exit code that shells have for it."""
+    def pressed(**_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main.commands[name], "callback", pressed)
+    (example,) = EXAMPLE.findall(help_of(name))
+    assert call(*shlex.split(example)[1:]) == (130, "")
+
+
+@pytest.mark.parametrize(("words", "near"), [
+    ("explor zones", "there is no command 'explor'; did you mean explore?"),
+    ("explore zones --second 3", "'--seconds'"),
+    ("run zones --revision upstraem", "did you mean upstream?"),
+    ("run zoness", "did you mean zones"),
+    ("run zones --set zons=3", "did you mean zones?"),
+    ("get dump.yaml podz", "did you mean pod or pods?"),
+])  # fmt: skip
+def test_a_wrong_name_suggests_the_near_one(words, near):
+    """Commands, options, rules, scenarios, parameters and kinds: the likest name is offered."""
+    assert near in call(*shlex.split(words))[1]
+
+
+def test_rules_may_have_settings():
+    """`--revision` takes the names that are printed, which may have settings, as `differ` does."""
+    assert call("why", "dump.yaml", "--revision", "design (beta)")[0] == 0
+    assert "no maturity 'moon'" in call("why", "dump.yaml", "--revision", "design (moon)")[1]
