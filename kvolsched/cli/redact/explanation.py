@@ -69,5 +69,5 @@ def explanation(width: int = 80) -> str:
         lines += filled.wrap(what) + indented.wrap(becomes)
     lines += ["", *filled.wrap(_LIMITS), "", "Words that stay"]
     for title, words in _LISTS.items():
-        lines += ["", f"{title}:", *indented.wrap(" ".join(sorted(words, key=str.lower)))]
+        lines += ["", f"{title}:", *indented.wrap(" ".join(sorted(words, key=lambda word: (word.lower(), word))))]
     return "\n".join(lines)

@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ...api.kinds import quantity
@@ -37,7 +38,10 @@ WORD_FIELDS = frozenset({
     "medium", "fsType", "seLinuxChangePolicy", "resize", "ipMode", "trafficDistribution", "conditionType",
     "podManagementPolicy", "health", "keyType", "allocatedResourceStatuses", "error",
 })  # fmt: skip
-COMPONENT_FIELDS = frozenset({"component", "reportingComponent"})
+WORDS_OF_FIELD = {
+    "component": COMPONENTS, "reportingComponent": COMPONENTS, "apiGroup": GROUPS, "resource": RESOURCES,
+    "resourceName": RESOURCES,
+}  # fmt: skip
 MESSAGES = frozenset({"message", "note"})
 FREE_TEXTS = frozenset({"command", "args", "description"})
 LEFT_OUT = frozenset({"managedFields"})
@@ -143,7 +147,7 @@ class Objects:
     def _text(self, type_name: str, name: str, *, is_enumeration: bool) -> Replace:
         """Return what replaces a text, by its field."""
         if is_enumeration or name in WORD_FIELDS:
-            return self.word_of_enumeration
+            return partial(self.kept_or_named, ENUMERATED)
         if type_name in PORTS and name == "name":
             return lambda value: self.names.word(str(value)) if value else value
         if name in SORTS:
@@ -153,15 +157,10 @@ class Objects:
             return lambda value: REDACTED if value else value
         if name in MESSAGES:
             return lambda value: self.sentences.replaced(str(value))
-        if name in COMPONENT_FIELDS:
-            return lambda value: value if value in COMPONENTS else self.names.name(str(value))
         if name in VERSIONS:
             return self.version
-        special = {
-            "apiVersion": self.api_version, "kind": self.kind, "apiGroup": self.group, "fieldPath": self.field_path,
-            "resource": self.resource, "resourceName": self.resource,
-        }  # fmt: skip
-        return special.get(name, lambda value: self.names.name(str(value)))
+        special = {"apiVersion": self.api_version, "kind": self.kind, "fieldPath": self.field_path}
+        return special.get(name, partial(self.kept_or_named, WORDS_OF_FIELD.get(name, frozenset())))
 
     def _mapping(self, name: str, value_type: str) -> Replace:
         """Return what replaces a mapping, by its field: labels, annotations, parameters, quantities, or any other."""
@@ -172,15 +171,16 @@ class Objects:
         if name == "annotations":
             return lambda value: {self.names.name(key): self.annotation(key, text) for key, text in _items(value)}
         if name == "parameters":
-            return lambda value: {self.parameter(key): self.parameter(text) for key, text in _items(value)}
+            kept = partial(self.kept_or_named, PARAMETERS)
+            return lambda value: {kept(key): str(kept(text)) for key, text in _items(value)}
         replace = self._text("", name, is_enumeration=False) if value_type == "string" else self._of_type(value_type)
         return lambda value: {self.names.name(key): replace(item) for key, item in _items(value)}
 
     # -- texts -----------------------------------------------------------------------------------------------------
 
-    def word_of_enumeration(self, text: Any) -> Any:
-        """Return a word of Kubernetes' enumerations, or the replacement of another one."""
-        return text if str(text) in ENUMERATED else self.names.name(str(text))
+    def kept_or_named(self, words: frozenset[str], text: Any) -> Any:
+        """Return a text that is one of these words of Kubernetes, or the replacement of another one."""
+        return text if str(text) in words else self.names.name(str(text))
 
     def value(self, key: str, value: Any) -> Any:
         """Return the replacement of a label's value or values; counts stay under the keys that Kubernetes counts by."""
@@ -213,14 +213,6 @@ class Objects:
             return value
         return self.names.name(value) if isinstance(value, str) else 0
 
-    def parameter(self, text: Any) -> str:
-        """Return a parameter of Kubernetes' own provisioners, or the replacement of another one."""
-        return str(text) if text in PARAMETERS else self.names.name(str(text))
-
-    def resource(self, text: Any) -> str:
-        """Return the name of a resource of Kubernetes, or the replacement of another one."""
-        return str(text) if text in RESOURCES else self.names.name(str(text))
-
     def int_or_port(self, value: Any) -> Any:
         """Return a number or percentage, or the replacement of a port's name."""
         return value if isinstance(value, int) or _PERCENT.fullmatch(str(value)) else self.names.word(str(value))
@@ -235,15 +227,11 @@ class Objects:
         match = _API_VERSION.fullmatch(str(text))
         if match is None:
             return self.names.name(str(text))
-        return f"{self.group(match[1])}/{match[2]}" if match[1] else match[2]
-
-    def group(self, text: Any) -> str:
-        """Return a group of Kubernetes' API, or the replacement of another one."""
-        return str(text) if text in GROUPS else self.names.name(str(text))
+        return f"{self.kept_or_named(GROUPS, match[1])}/{match[2]}" if match[1] else match[2]
 
     def kind(self, text: Any) -> str:
         """Return a kind of Kubernetes, or the replacement of another one."""
-        return str(text) if text in API_KINDS else self.names.name(str(text)).capitalize()
+        return text if text in API_KINDS else self.names.name(str(text)).capitalize()
 
     def field_path(self, text: Any) -> str:
         """Return the path of a field, with a name within it replaced: spec.containers{app}."""
