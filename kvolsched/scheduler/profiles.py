@@ -90,10 +90,10 @@ def design_profile() -> Profile:
 
 def draft_profile() -> Profile:
     """Return the plugins of the early draft: S0's, with two predicates for volumes (S1, Volume Node Predicate)."""
-    rules = design_profile()
+    rules = design_profile().replacing(MATCH_UNBOUND_PVCS)
     plugins = []
     for each in rules.plugins:
-        plugins.append(attrs.evolve(each, plugin=MATCH_UNBOUND_PVCS) if each.name == MATCH_UNBOUND_PVCS.name else each)
+        plugins.append(each)
         if each.name == VolumeZone.name:
             plugins.append(EnabledPlugin(VolumeNode()))
     return attrs.evolve(rules, name="draft", plugins=tuple(plugins))

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from kvolsched.measure.conform import judge_case, read
-from kvolsched.measure.conform.spread import with_spreading
 from kvolsched.scheduler.framework.judgement import check
 from kvolsched.scheduler.plugins.pod_topology_spread import releases
 from kvolsched.scheduler.profiles import design_profile
@@ -24,4 +23,4 @@ RECORDED = Path(__file__).parents[1] / "conformance" / "design-spread.jsonl.gz"
 def test_columns_say_what_rules_say_in_the_design(plugin):
     """In all 290 cases, in S3's form and those of the releases."""
     for recorded in read(RECORDED):
-        check(judge_case(recorded.case, with_spreading(design_profile(), plugin)))
+        check(judge_case(recorded.case, design_profile().replacing(plugin)))

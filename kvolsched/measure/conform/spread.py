@@ -8,13 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
 from kvolsched.rules.revision import Revision
 from kvolsched.scheduler.framework.judgement import Judgement
-from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.framework.ranking import rank
-from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from kvolsched.scheduler.plugins.pod_topology_spread.releases import (
     EVEN_PODS_SPREAD_1_16,
     EVEN_PODS_SPREAD_1_18,
@@ -40,7 +36,7 @@ def expected(case: Case) -> Mapping[str, Any]:
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return what our scheduler answers, in the form of `expected`."""
-    profiles = (with_spreading(revision.profile, p) for p in (EVEN_PODS_SPREAD_1_16, EVEN_PODS_SPREAD_1_18))
+    profiles = map(revision.profile.replacing, (EVEN_PODS_SPREAD_1_16, EVEN_PODS_SPREAD_1_18))
     alpha, beta = (judge_case(case, profile) for profile in profiles)
     firsts = {node: alpha.first_rejecting[node] for node in alpha.nodes}
     words = {node: list(alpha.verdict(node, first)[0]) for node, first in firsts.items() if first}
@@ -66,12 +62,6 @@ def _ranked(judgement: Judgement) -> tuple[dict[str, int] | None, dict[str, int]
     scores = {node: rank(judgement).scores_of(node)[NAME] for node in judgement.feasible}
     counts = {node: int(raw) for node, (raw, _, _) in scores.items() if raw != NOT_RANKED}
     return counts, {node: normalised for node, (_, normalised, _) in scores.items()}
-
-
-def with_spreading(profile: Profile, plugin: PodTopologySpread) -> Profile:
-    """Return a profile with another PodTopologySpread."""
-    plugins = tuple(attrs.evolve(each, plugin=plugin) if each.name == NAME else each for each in profile.plugins)
-    return attrs.evolve(profile, plugins=plugins)
 
 
 def _rejected(judgement: Judgement) -> dict[str, str]:

@@ -24,6 +24,7 @@ from ...scheduler.columns.arrays import Codes
 from ...scheduler.columns.pod_counts import required_anti_affinity
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.framework.extension_points import ColumnContext
+from ...scheduler.framework.profile import derived
 from ...scheduler.plugins.inter_pod_affinity import InterPodAffinity
 
 APP = {"app": "foo"}
@@ -215,13 +216,11 @@ class CountingInterPodAffinity(InterPodAffinity):
 
 
 def _counting(rules: Revision, counter: Counter[str]) -> Revision:
-    plugins: list[Any] = []
-    for enabled in rules.profile.plugins:
-        plugin = enabled.plugin
-        if isinstance(plugin, InterPodAffinity):
-            plugin = CountingInterPodAffinity(plugin.checks, plugin.general_reason, counter=counter)
-        plugins.append(attrs.evolve(enabled, plugin=plugin))
-    return attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=tuple(plugins)))
+    def counting(plugin: Any) -> Any:
+        is_counted = isinstance(plugin, InterPodAffinity)
+        return derived(plugin, CountingInterPodAffinity, counter=counter) if is_counted else plugin
+
+    return attrs.evolve(rules, profile=rules.profile.changed(counting))
 
 
 def comparisons(pod: Pod, seen: Snapshot) -> int:

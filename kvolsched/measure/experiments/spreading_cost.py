@@ -22,6 +22,7 @@ from ...rules.revision import Revision, revision_named
 from ...scheduler.columns.arrays import Codes
 from ...scheduler.columns.pod_counts import PodMatcher
 from ...scheduler.framework.extension_points import ColumnContext, RawScores
+from ...scheduler.framework.profile import derived
 from ...scheduler.plugins.pod_topology_spread import PodTopologySpread
 from ...scheduler.plugins.pod_topology_spread.constraint import Preparation, SpreadConstraint
 
@@ -156,15 +157,13 @@ class CountingSpreading(PodTopologySpread):
 
 def _counting(rules: Revision, counter: Counter[str]) -> Revision:
     """Return rules whose plugin of spreading counts."""
-    plugins: list[Any] = []
-    for enabled in rules.profile.plugins:
-        plugin = enabled.plugin
-        if isinstance(plugin, PodTopologySpread):
-            fields = {each.name: getattr(plugin, each.name) for each in attrs.fields(PodTopologySpread)}
-            fields |= {word: _counted(fields[word], counter) for word in ("prepare_hard", "prepare_soft")}
-            plugin = CountingSpreading(**fields, counter=counter)
-        plugins.append(attrs.evolve(enabled, plugin=plugin))
-    return attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=tuple(plugins)))
+    def counting(plugin: Any) -> Any:
+        if not isinstance(plugin, PodTopologySpread):
+            return plugin
+        hard, soft = _counted(plugin.prepare_hard, counter), _counted(plugin.prepare_soft, counter)
+        return derived(plugin, CountingSpreading, prepare_hard=hard, prepare_soft=soft, counter=counter)
+
+    return attrs.evolve(rules, profile=rules.profile.changed(counting))
 
 
 def _counted(prepare: Preparation, counter: Counter[str]) -> Preparation:

@@ -11,7 +11,7 @@ from ...controllers import kubelet, persistent_volume
 from ...world.component import Component
 from ..revision import Revision, revision_named
 from . import pod_binder
-from .building import Rearranged, based_on, without_plugins
+from .building import Rearranged, based_on
 from .placing import PlaceBlindly, PlaceFirst, placing
 from .pod_binder import PodBinder
 
@@ -35,8 +35,11 @@ def place_first(base: str | Revision = "design") -> Revision:
     >>> c["pod/app"].spec.node_name, c["pod/app"].status.phase
     ('big', 'Pending')
     """
-    rules = without_plugins(revision_named(base), "VolumeBinding", "VolumeZone")
-    return based_on(rules, "place_first", flow=placing(rules, PlaceBlindly), added=(_late_binder(rules),))
+    rules = revision_named(base)
+    return based_on(
+        rules, "place_first", profile=rules.profile.without("VolumeBinding", "VolumeZone"),
+        flow=placing(rules, PlaceBlindly), added=(_late_binder(rules),)
+    )
 
 
 def late_binder(base: str | Revision = "design") -> Revision:

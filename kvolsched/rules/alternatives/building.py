@@ -21,20 +21,6 @@ def based_on(base: str | Revision, name: str, **changes: Any) -> Revision:
     return attrs.evolve(rules, name=named, **changes)
 
 
-def without_plugins(rules: Revision, *names: str) -> Revision:
-    """Return rules whose scheduler does not ask these plugins."""
-    kept = tuple(each for each in rules.profile.plugins if each.name not in names)
-    return attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=kept))
-
-
-def with_plugin_replaced(rules: Revision, plugin: Any) -> Revision:
-    """Return rules whose scheduler asks this plugin in the place of the one of its name."""
-    plugins = tuple(
-        attrs.evolve(each, plugin=plugin) if each.name == plugin.name else each for each in rules.profile.plugins
-    )
-    return attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=plugins))
-
-
 @attrs.frozen
 class Rearranged:
     """Gives one component more to watch, more actors and more views: an `arrange` of a revision.

@@ -12,6 +12,7 @@ from ...api.kinds.pod import Pod
 from ...controllers import persistent_volume
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.framework.extension_points import ColumnContext
+from ...scheduler.framework.profile import derived
 from ...scheduler.framework.verdict import OK, Ok
 from ...scheduler.loop.assume_cache import KINDS
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
@@ -21,7 +22,7 @@ from ...world.log import Key
 from ...world.runtime import Runtime
 from ...world.view import InformerCache, View
 from ..revision import Revision, revision_named
-from .building import Rearranged, based_on, with_plugin_replaced
+from .building import Rearranged, based_on
 from .extender_calls import LEASE, HoldsLease, Lease, Network, component_on
 from .extender_sides import BindAnswers, Endpoint, ExtenderFlow, ExtenderPass, scheduler_views
 
@@ -62,10 +63,10 @@ def extender(
         old.volume_binding, old.options, resync=RESYNC, volume_rule=old.volume_rule,
         errors_are_verdicts=old.errors_are_verdicts, network=network,
     )  # fmt: skip
-    plugin = AskedElsewhere(*(getattr(old.volume_binding, field.name) for field in attrs.fields(VolumeBinding)))
+    profile = rules.profile.replacing(derived(old.volume_binding, AskedElsewhere))
     names = tuple(f"master-{number + 1}" for number in range(masters))
     arranged = OnMasters(names, rules.profile.watches, flow, loses)
-    return based_on(with_plugin_replaced(rules, plugin), "extender", flow=flow, arrange=arranged)
+    return based_on(rules, "extender", profile=profile, flow=flow, arrange=arranged)
 
 
 @attrs.frozen
@@ -158,8 +159,7 @@ class OnMasters:
     def _asking(self, actor: Actor) -> Actor:
         if not isinstance(actor, SchedulingPass):
             return actor
-        fields = {field.name: getattr(actor, field.name) for field in attrs.fields(SchedulingPass)}
-        return ExtenderPass(**fields, network=self.flow.network)
+        return derived(actor, ExtenderPass, network=self.flow.network)
 
     def _on(self, master: str, controller: Component) -> Component:
         endpoint = Endpoint(self.flow.volume_binding, self.flow.options, self.flow.volume_rule)

@@ -7,13 +7,14 @@ import attrs
 from ...api.kinds.pod import Pod
 from ...scheduler.framework.extension_points import PostFilterResult
 from ...scheduler.framework.judgement import Judgement
+from ...scheduler.framework.profile import derived
 from ...scheduler.framework.ranking import rank
 from ...scheduler.loop.binding_flow import Strategy, assume_cache
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass, handle_failure
 from ...scheduler.plugins.default_preemption import DefaultPreemption
 from ...world.component import Actor, TurnContext
 from ..revision import Revision, revision_named
-from .building import Rearranged, based_on, without_plugins
+from .building import Rearranged, based_on
 
 
 @attrs.frozen
@@ -48,7 +49,7 @@ class SingleFunctionPass(SchedulingPass):
 def _asks_at_the_end(actor: Actor) -> Actor:
     if not isinstance(actor, SchedulingPass):
         return actor
-    return SingleFunctionPass(*(getattr(actor, field.name) for field in attrs.fields(SchedulingPass)))
+    return derived(actor, SingleFunctionPass)
 
 
 def single_function(base: str | Revision = "design") -> Revision:
@@ -68,9 +69,8 @@ def single_function(base: str | Revision = "design") -> Revision:
     >>> "pod/victim" in c, c["pod/app"].spec.node_name
     (False, '')
     """
-    rules = preempting(revision_named(base))
-    rules = attrs.evolve(without_plugins(rules, "VolumeBinding"), name=revision_named(base).name)
-    return based_on(rules, "single_function", arrange=Rearranged(SCHEDULER, replace=_asks_at_the_end))
+    profile = preempting(base).profile.without("VolumeBinding")
+    return based_on(base, "single_function", profile=profile, arrange=Rearranged(SCHEDULER, replace=_asks_at_the_end))
 
 
 def preempting(base: str | Revision = "design") -> Revision:

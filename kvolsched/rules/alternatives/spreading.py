@@ -16,12 +16,13 @@ from ...api.kinds.pod import DO_NOT_SCHEDULE, Pod
 from ...api.kinds.selector import LabelSelector
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.framework.extension_points import ColumnContext
+from ...scheduler.framework.profile import derived
 from ...scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
 from ...scheduler.plugins.pod_topology_spread import PodTopologySpread
 from ...scheduler.plugins.pod_topology_spread.constraint import SpreadConstraint
 from ...scheduler.plugins.pod_topology_spread.skew import match_domains
 from ..revision import Revision, revision_named
-from .building import based_on, with_plugin_replaced
+from .building import based_on
 
 COUNTED = ("selected", "every", "alike")
 OUTSIDE = Reason(2, "node(s) didn't match the affinity terms of a topology spread constraint", Code.UNSCHEDULABLE)
@@ -150,6 +151,5 @@ def spread_inside_affinity(base: str | Revision = "design", *, counted: str = "s
 def _remade(base: str | Revision, kind: type[PodTopologySpread], **changes: Any) -> Revision:
     """Return a base with its spread plugin as one of another class, under the base's own name."""
     rules = revision_named(base)
-    old = rules.profile.plugin("PodTopologySpread")
-    fields = {field.name: getattr(old, field.name) for field in attrs.fields(PodTopologySpread)}
-    return with_plugin_replaced(rules, kind(**fields, **changes))
+    plugin = derived(rules.profile.plugin("PodTopologySpread"), kind, **changes)
+    return attrs.evolve(rules, profile=rules.profile.replacing(plugin))

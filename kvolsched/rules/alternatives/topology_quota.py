@@ -16,7 +16,7 @@ from ...controllers.admission.plugins import deny_forbidden
 from ...scheduler.plugins.volume_binding.releases import provisioned_anywhere
 from ...world.log import Key
 from ..revision import Revision, revision_named
-from .building import based_on, with_plugin_replaced
+from .building import based_on
 
 
 @attrs.frozen
@@ -92,11 +92,11 @@ def quota_by_topology(base: str | Revision = "design", *, hard: Mapping[str, int
     """
     rules = revision_named(base)
     plugin = attrs.evolve(rules.flow.volume_binding, provisioning=provisioned_anywhere)
-    rules = attrs.evolve(with_plugin_replaced(rules, plugin), flow=attrs.evolve(rules.flow, volume_binding=plugin))
     quota = TopologyQuota(Frozen(hard or {}))
     asked = AdmissionPlugin("ResourceQuota", "PersistentVolumeClaim", ("create",), quota, refuses=True)
     return based_on(
-        rules, "quota_by_topology",
+        rules, "quota_by_topology", profile=rules.profile.replacing(plugin),
+        flow=attrs.evolve(rules.flow, volume_binding=plugin),
         admission_plugins=(*rules.admission_plugins, asked),
         provisioning=attrs.evolve(rules.provisioning, uses_allowed_topologies=False),
     )

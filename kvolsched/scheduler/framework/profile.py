@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
@@ -25,6 +25,7 @@ from .extension_points import (
 )
 from .verdict import Code, PreFiltered, PreFilterReject, PreFilterResult, Skip
 
+P = TypeVar("P")
 PreFilterAnswer = Skip | PreFilterReject | PreFilterResult | None
 
 
@@ -235,6 +236,29 @@ class Profile:
     def with_plugin(self, plugin: object, weight: int = 1) -> Profile:
         """Return this profile with one more plugin at the end."""
         return attrs.evolve(self, plugins=(*self.plugins, EnabledPlugin(plugin, weight)))
+
+    def without(self, *names: str) -> Profile:
+        """Return this profile without the plugins of these names."""
+        return attrs.evolve(self, plugins=tuple(each for each in self.plugins if each.name not in names))
+
+    def replacing(self, plugin: Any) -> Profile:
+        """Return this profile with a plugin in the place of the one of its name."""
+        return self.changed(lambda old: plugin if old.name == plugin.name else old)
+
+    def changed(self, change: Callable[[Any], Any]) -> Profile:
+        """Return this profile with what a function makes of each plugin."""
+        return attrs.evolve(
+            self, plugins=tuple(attrs.evolve(each, plugin=change(each.plugin)) for each in self.plugins)
+        )
+
+
+def derived(plugin: Any, kind: type[P], **changes: Any) -> P:
+    """Return a plugin, or actor, of a derived class with the fields of another one, some of them changed.
+
+    >>> derived(EnabledPlugin("x"), EnabledPlugin, weight=2)
+    EnabledPlugin(plugin='x', weight=2)
+    """
+    return kind(**{field.name: getattr(plugin, field.name) for field in attrs.fields(type(plugin))} | changes)
 
 
 _SKIPS = ("skip_without", "filter_skip_without")
