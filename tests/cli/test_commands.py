@@ -12,7 +12,7 @@ from kvolsched import make
 from kvolsched.cli import main
 from kvolsched.cli.output import EXIT_CODES, HELP_WIDTH
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 COMMANDS = sorted(main.commands)
 EXAMPLE = re.compile(r"^  Example: (kvolsched .*)$", re.MULTILINE)
 APP, LARGE = make.pod("app", cpu="1"), make.pod("large", cpu="9")
