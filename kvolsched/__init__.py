@@ -100,7 +100,7 @@ _PLACE_OF = {
     for module, names in _PLACES.items()
     for public, _, there in (name.partition("=") for name in names.split())
 }
-_SHORT_NAMES = {  # modules that people import without their room
+_SHORT_NAMES = {  # modules that people import without their room; beside this file stands a stub of each, for mypy
     "alternatives": "learn.alternatives",
     "custom_scheduler": "rules.custom_scheduler",
     "experiments": "measure.experiments",
@@ -126,19 +126,23 @@ LATER_REVISIONS.update({name: partial(_alternative, name) for name in _ALTERNATI
 
 
 class _ShortNames(MetaPathFinder, Loader):
-    """Finds `kvolsched.make` where it lies in its room: both names are one module."""
+    """Finds `kvolsched.make`, and modules below such a name, in their room: both names are one module."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        there = _SHORT_NAMES.get(name.removeprefix(f"{__name__}.")) if name.startswith(f"{__name__}.") else None
-        return ModuleSpec(name, self, origin=f"{__name__}.{there}") if there else None
+        package, _, rest = name.partition(".")
+        short, dot, below = rest.partition(".")
+        if package != __name__ or short not in _SHORT_NAMES:
+            return None
+        return ModuleSpec(name, self, origin=f"{__name__}.{_SHORT_NAMES[short]}{dot}{below}")
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = import_module(str(spec.origin))
-        self._spec = module.__spec__
+        spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._spec  # the module keeps its own name
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state  # the module keeps its own name
 
 
 class _Package(ModuleType):
@@ -153,7 +157,7 @@ class _Package(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Package
-sys.meta_path.append(_ShortNames())
+sys.meta_path.insert(0, _ShortNames())  # before that which would read a file again, under the other name
 
 
 def __getattr__(name: str) -> Any:

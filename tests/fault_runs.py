@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from functools import partial
 
+from kvolsched import ApplyRefused, Cluster
 from kvolsched.explore import (
     claims_and_volumes_match,
     nodes_hold_what_they_run,
@@ -30,8 +31,6 @@ from kvolsched.make import (
     stateful_set,
     storage_class,
 )
-
-from kvolsched import ApplyRefused, Cluster
 from kvolsched.questions.explore.invariants import forgotten
 from kvolsched.scheduler.columns.pod_counts import required_affinity
 from kvolsched.world.log import Key, Note

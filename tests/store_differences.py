@@ -10,11 +10,11 @@ from pathlib import Path
 
 import attrs
 from hypothesis import strategies as st
-from kvolsched.make import DRIVER, SELECTED_NODE
 
 from kvolsched import Cluster, make
 from kvolsched.api.text.manifest import read_plain
 from kvolsched.api.text.yaml_text import to_yaml
+from kvolsched.make import DRIVER, SELECTED_NODE
 from kvolsched.measure.differ import clusters
 from kvolsched.measure.differ.case import WORKLOADS, Case
 from kvolsched.measure.differ.known import FOLDER, known_differences

@@ -1,8 +1,7 @@
 """Six pods over three zones, one of them tainted: the cluster that what-if questions are asked of."""
 
-from kvolsched.make import ZONE, deployment, node, spread
-
 import kvolsched
+from kvolsched.make import ZONE, deployment, node, spread
 
 SPREAD = "deploy/web:spec.template.spec.topologySpreadConstraints[0]"
 MAX_SKEW, TAINTS_POLICY, REPLICAS = f"{SPREAD}.maxSkew", f"{SPREAD}.nodeTaintsPolicy", "deploy/web:spec.replicas"

@@ -7,7 +7,7 @@ from documents.clusters import cluster, events, patch, where
 from manifests import HOST, ZONE, apart, csi_node, node, pod, spread
 
 from kvolsched import Cluster
-from kvolsched.controllers.autoscaler.component import Autoscaler, AutoscalerOptions
+from kvolsched.controllers.autoscaler.autoscaler_component import Autoscaler, AutoscalerOptions
 from kvolsched.rules.revision import upstream
 from kvolsched.world.apiserver import key_for
 

@@ -3,10 +3,10 @@
 import itertools
 
 import pytest
-from kvolsched.writes import again, bind, create, delete, event, patch
 
 from kvolsched import Cluster
 from kvolsched.api.kinds.node import ZONE_LABEL
+from kvolsched.writes import again, bind, create, delete, event, patch
 
 CLAIM = """
 apiVersion: v1

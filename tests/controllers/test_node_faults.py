@@ -1,9 +1,9 @@
 """Nodes that stop: silence, not ready, taints, evictions, pods that stay Terminating; and their return."""
 
 import pytest
-from kvolsched.explore import StopNodes
 
 from kvolsched import Cluster, scenario
+from kvolsched.explore import StopNodes
 
 NODES = """
 {{apiVersion: v1, kind: Node, metadata: {{name: {name}, labels: {{topology.kubernetes.io/zone: {zone}}}}},

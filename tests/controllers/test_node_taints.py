@@ -1,10 +1,10 @@
 """NoSchedule taints of nodes: they follow cordons and pressure conditions, as the node lifecycle controller has it."""
 
 import pytest
-from kvolsched.explore import explore
 from manifests import node, pod
 
 from kvolsched import Cluster
+from kvolsched.explore import explore
 
 CORDON = "node.kubernetes.io/unschedulable:NoSchedule"
 PRESSURE = {"MemoryPressure": "memory-pressure", "DiskPressure": "disk-pressure", "PIDPressure": "pid-pressure",

@@ -2,6 +2,9 @@
 
 import pytest
 from documents.clusters import QUIET, cluster, events, refusal, where
+from manifests import ZONE, node, pod
+
+from kvolsched import Cluster
 from kvolsched.alternatives import lax_updates
 from kvolsched.explore import Crash
 from kvolsched.queueing import (
@@ -18,9 +21,6 @@ from kvolsched.queueing import (
     only_on,
     quota,
 )
-from manifests import ZONE, node, pod
-
-from kvolsched import Cluster
 
 BATCH = {QUEUE: "batch"}
 NODES = [node("a1", "a", labels={MACHINE: "spot"}), node("a2", "a", labels={MACHINE: "demand"}),

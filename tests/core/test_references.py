@@ -3,9 +3,9 @@
 import inspect
 
 import pytest
-from kvolsched.explore import Crash
 
 from kvolsched import Cluster, UnknownName, make, scenario
+from kvolsched.explore import Crash
 
 FORMS = ("web-0", "pod/web-0", "demo/web-0", "po/demo/web-0")
 NODE_FORMS = ("n1", "node/n1", "no/n1", "Node/n1")

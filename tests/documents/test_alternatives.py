@@ -6,11 +6,11 @@ from itertools import combinations
 import attrs
 import pytest
 from documents.clusters import cluster, events, reach, refusal, where
-from kvolsched.explore import Crash, UserAct
-from kvolsched.writes import bind, create, patch
 from manifests import HOST, ZONE, claim, node, pod, spread, storage_class, volume
 
 from kvolsched import Cluster, alternatives, scenario
+from kvolsched.explore import Crash, UserAct
+from kvolsched.writes import bind, create, patch
 
 LOCAL = "kubernetes.io/no-provisioner"
 ONCE = [pytest.param(each, id=f"{each.alternative} {each.scenario}", marks=pytest.mark.checklist(*each.checklist))

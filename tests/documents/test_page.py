@@ -6,10 +6,10 @@ from pathlib import Path
 import public_face
 import pytest
 from documents.clusters import cluster, reach, where
-from kvolsched.make import csi_driver, spread
 from manifests import HOST, ZONE, claim, node, pod, storage_class, volume
 
 from kvolsched import ApplyRefused, Cluster, ManifestError
+from kvolsched.make import csi_driver, spread
 from kvolsched.rules.revision import GATES_OF, design, draft, upstream
 from kvolsched.scheduler.framework.extension_points import Filter, PreFilter, Score
 from kvolsched.scheduler.loop.binding_flow import BindWorker

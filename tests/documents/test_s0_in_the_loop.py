@@ -7,10 +7,10 @@ import pytest
 from documents.clusters import cluster, fits, reach, refusal, where
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kvolsched.writes import patch
 from manifests import HOST, ZONE, claim, csi_node, node, pod, spread, storage_class, volume
 
 from kvolsched import design
+from kvolsched.writes import patch
 
 LOCAL = "kubernetes.io/no-provisioner"
 NODES = [node(f"{zone}1", zone) for zone in "abc"]

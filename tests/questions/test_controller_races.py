@@ -5,11 +5,11 @@ import random
 
 import pytest
 from controllers.test_controllers_of_your_own import cluster, node, pod, with_function
-from kvolsched.explore import Crash, Refuse, UserAct
-from kvolsched.writes import again, delete, patch
 
 from kvolsched import Cluster
 from kvolsched.api.kinds.node import ZONE_LABEL
+from kvolsched.explore import Crash, Refuse, UserAct
+from kvolsched.writes import again, delete, patch
 
 QUICK = {"progress": False}
 LIMIT = 1

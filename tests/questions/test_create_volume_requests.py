@@ -1,9 +1,9 @@
 """What drivers were asked to make, read off the history: the node, the topologies in their order, and the answer."""
 
 import pytest
-from kvolsched.make import DRIVER, ZONE
 
 from kvolsched import Cluster, UnknownName, make, scenario
+from kvolsched.make import DRIVER, ZONE
 
 FULL = {"a": "100Gi", "b": "5Gi", "c": "100Gi"}
 

@@ -1,9 +1,9 @@
 """One pod, a disk that exists and a volume to be made: what a crash between the writes of one decision costs."""
 
 import pytest
-from kvolsched.explore import Crash
 
 import kvolsched
+from kvolsched.explore import Crash
 
 POD = """
 apiVersion: v1

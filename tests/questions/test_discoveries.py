@@ -9,6 +9,9 @@ from functools import partial
 import attrs
 import manifests
 import pytest
+from manifests import DRIVER, HOST, LOCAL, node, pod, storage_class
+
+import kvolsched
 from kvolsched.explore import (
     Crash,
     UserAct,
@@ -19,9 +22,6 @@ from kvolsched.explore import (
     versions_grow,
 )
 from kvolsched.writes import patch
-from manifests import DRIVER, HOST, LOCAL, node, pod, storage_class
-
-import kvolsched
 
 ALWAYS = (versions_grow, pods_stay, nodes_hold_what_they_run)
 QUICK = {"progress": False}

@@ -8,13 +8,13 @@ import sys
 import attrs
 import pytest
 from click.testing import CliRunner
-from kvolsched.explore import Crash, Refuse, UserAct, explore, versions_grow
 from world.toy_components import CLAIMER, create, pod, relabel, world
 
 from kvolsched import Cluster, make, scenario
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.workload import Namespace
 from kvolsched.cli import main
+from kvolsched.explore import Crash, Refuse, UserAct, explore, versions_grow
 from kvolsched.questions.explore import expansion
 from kvolsched.views.fill.turns import search_rows
 from kvolsched.world.apiserver import Write, key_of

@@ -5,10 +5,10 @@ from concurrent.futures.process import BrokenProcessPool
 
 import distributed
 import pytest
-from kvolsched.explore import Crash, Refuse, explore
 
 import kvolsched
 from kvolsched import Cluster, make, scenario
+from kvolsched.explore import Crash, Refuse, explore
 from kvolsched.questions.explore import search
 
 STRUCK = {"until": None, "lag": "none", "faults": [Crash("kube-scheduler"), Refuse("kube-scheduler")], "progress": False}

@@ -1,13 +1,13 @@
 """Pods that wait for an event though a node would fit: what is asked of a cluster at rest, and of every order of turns."""
 
 import pytest
-from kvolsched.explore import UserAct, explore, pods_forgotten
-from kvolsched.make import HOST, ZONE, node, pod
-from kvolsched.writes import delete
 
 from kvolsched import Cluster
+from kvolsched.explore import UserAct, explore, pods_forgotten
+from kvolsched.make import HOST, ZONE, node, pod
 from kvolsched.scheduler.loop.requeueing import hints_for
 from kvolsched.scheduler.plugins.node_resources_fit import NodeResourcesFit
+from kvolsched.writes import delete
 
 NEAR = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
     {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": HOST}]}}

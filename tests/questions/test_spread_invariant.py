@@ -2,10 +2,10 @@
 
 import pytest
 from documents.clusters import cluster
-from kvolsched.explore import UserAct, explore, pods_within_max_skew
 from manifests import node, pod, spread
 
 from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.explore import UserAct, explore, pods_within_max_skew
 from kvolsched.world.apiserver import Write
 from kvolsched.world.log import Key
 

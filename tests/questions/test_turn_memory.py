@@ -1,11 +1,11 @@
 """Remembered transitions: each leads where its execution would lead, and a search without memory finds the same."""
 
 import pytest
-from kvolsched.explore import Crash, Refuse, explore
 from questions.test_discoveries import one_disk, two_claims
 from questions.test_explore import account, bank
 
 import kvolsched
+from kvolsched.explore import Crash, Refuse, explore
 from kvolsched.questions.explore import expansion
 from kvolsched.questions.explore.turn_memory import TurnMemory
 

@@ -2,11 +2,11 @@
 
 import pytest
 from documents.clusters import cluster, where
-from kvolsched.custom_scheduler import WATCHES, ways
-from kvolsched.make import DRIVER, LOCAL
 from manifests import HOST, claim, node, pod, storage_class, volume
 
 from kvolsched import UnknownName
+from kvolsched.custom_scheduler import WATCHES, ways
+from kvolsched.make import DRIVER, LOCAL
 
 NODES = [node("a1", "a"), node("b1", "b"), storage_class(), storage_class("local", LOCAL), storage_class("now", waits=False)]
 

@@ -4,11 +4,11 @@ import pytest
 from documents.clusters import patch, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kvolsched.explore import Crash
 from manifests import HOST, LOCAL, ZONE, claim, node, pod, storage_class, volume
 from world.toy_components import picture
 
 from kvolsched import Cluster, scenario
+from kvolsched.explore import Crash
 from kvolsched.rules.revision import revision_named
 
 GATE = "PodSchedulingReadiness"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
-from kvolsched.make import SELECTED_NODE
 from objects import claim, csi_node, node, pod, storage_class, volume
 
 from kvolsched.api.text.manifest import from_plain
+from kvolsched.make import SELECTED_NODE
 from kvolsched.scheduler.columns.exclusive_use import ANY_ADDRESS
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
 from kvolsched.scheduler.columns.images import full_name, images_of

@@ -5,9 +5,9 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
-from kvolsched.explore import Crash
 
 import kvolsched
+from kvolsched.explore import Crash
 from kvolsched.views import turn_rows as r
 from kvolsched.views.answers import answer_figure
 from kvolsched.views.drawing import text as t

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kvolsched.make import node
 
 from kvolsched import Cluster
+from kvolsched.make import node
 
 ZONE = "topology.kubernetes.io/zone"
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app"},

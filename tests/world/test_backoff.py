@@ -6,12 +6,12 @@ import pytest
 from controllers.workloads import cluster, pods, workload
 from hypothesis import given
 from hypothesis import strategies as st
-from kvolsched.explore import Crash, Refuse, explore
 from world.toy_components import world
 
 from kvolsched.controllers import deployment, kubelet, taint_eviction
 from kvolsched.controllers.deployment.controller import BACKOFF as DEPLOYMENT
 from kvolsched.controllers.provisioner.options import ProvisionerOptions
+from kvolsched.explore import Crash, Refuse, explore
 from kvolsched.world.component import Component
 from kvolsched.world.reconciler import OPERATION_BACKOFF, Backoff, ReconcileError, Reconciler
 

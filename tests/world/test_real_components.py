@@ -1,9 +1,9 @@
 """The laws of the world hold for the real components: in shipped scenarios, under each revision, at every turn."""
 
 import pytest
-from kvolsched.explore import Crash, explore
 
 import kvolsched
+from kvolsched.explore import Crash, explore
 
 SCENARIOS = ["zonal-example", "two-replicas", "local-disks", "replicated-database"]
 

@@ -7,7 +7,7 @@ the fields of an object, and `dump` in all of them; `explanation` tells people, 
 from __future__ import annotations
 
 from .dump import RedactedDump, Redaction, redact
-from .explanation import explanation
+from .explained import explanation
 from .files import CannotWrite, check_writable, write_pieces
 from .sentences import REDACTED
 

@@ -5,7 +5,7 @@ and flags, `machines` what the cloud runs, `cloud` how they register, `simulated
 `scale_up` and `scale_down` its decisions, `component` the loop that carries them out. Mirrors Cluster Autoscaler 1.3x.
 """
 
-from .component import NAME, component
+from .autoscaler_component import NAME, component
 from .options import AutoscalerOptions, NodeGroup, flags, read_groups
 
 __all__ = ["NAME", "AutoscalerOptions", "NodeGroup", "component", "flags", "read_groups"]

@@ -3,7 +3,10 @@
 Each function makes its clusters by the public face, runs them, and returns rows whose text is a table.
 """
 
+from .cost_of_spreading import SpreadingCost, SpreadingCosts, spreading_cost
+from .early_stop import nodes_to_find, stopping_early
 from .gates_by_process import GateOutcomes, GateRow, GateTable, gates
+from .loop_recordings import RecordedLoopRow, RecordedLoops, StrandedPod, recorded_loops
 from .pod_affinity import (
     AffinityRow,
     AffinityTable,
@@ -12,9 +15,6 @@ from .pod_affinity import (
     affinity_as_spreading,
     anti_affinity,
 )
-from .recorded_loops import RecordedLoopRow, RecordedLoops, StrandedPod, recorded_loops
-from .spreading_cost import SpreadingCost, SpreadingCosts, spreading_cost
-from .stopping_early import nodes_to_find, stopping_early
 from .storage_capacity import CapacityRun, CapacityRuns, NodeCount, capacity, compare_capacity
 from .visits_by_index import VisitCount, VisitCounts, volume_visits
 

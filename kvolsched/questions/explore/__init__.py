@@ -34,7 +34,7 @@ from .invariants import (
 )
 from .named import NamedObjects
 from .report import Counterexample, EndState, Exploration, replay_trace
-from .sample import Sample, sample
+from .sampling import Sample, sample
 from .search import Search
 from .searched import Property, SearchedObjects, property_named
 from .transitions import ChosenFault, Crash, Refuse, StopNodes, Transition, UserAct

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from .answer import Fix, Fixes, LiftedVerdict, fix
 from .edit import Edit, ObjectChange, edits_without, manifest_diff
+from .edit_search import CATALOGUE, FoundFix, SearchResult, search
 from .outcome import MovedPod, TriedFix, WaitingPod
-from .search import CATALOGUE, FoundFix, SearchResult, search
 from .trial_cluster import TrialCluster
 
 __all__ = [

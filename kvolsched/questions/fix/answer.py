@@ -19,8 +19,8 @@ from kvolsched.scheduler.framework.verdict import Code
 from ...core.seen_by_scheduler import objects_seen_by_scheduler
 from . import pods
 from .edit import Edit, ObjectChange, carry_out, manifest_diff, merge_changes, without_unneeded
+from .edit_search import FoundFix, distinct, search
 from .outcome import AskedCluster, TriedFix
-from .search import FoundFix, distinct, search
 from .trial_cluster import TrialCluster
 
 # After a change of these the loop must run before the pod can be judged.

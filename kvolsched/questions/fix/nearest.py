@@ -19,7 +19,7 @@ from kvolsched.world.log import Key
 from ...core.seen_by_scheduler import objects_seen_by_scheduler
 from ...scheduler.columns.kept_snapshot import KeptSnapshot
 from . import pods
-from .search import search
+from .edit_search import search
 from .trial_cluster import TrialCluster
 
 

@@ -7,6 +7,6 @@ class for each count, `timelines` reads the log once for all of them.
 from __future__ import annotations
 
 from .measures import CPU_HELD, MEASURES
-from .timelines import DEFAULT, Timeline, TimelinePoint, Wanted, cluster_labels, timelines
+from .timeline import DEFAULT, Timeline, TimelinePoint, Wanted, cluster_labels, timelines
 
 __all__ = ["CPU_HELD", "DEFAULT", "MEASURES", "Timeline", "TimelinePoint", "Wanted", "cluster_labels", "timelines"]

@@ -1,10 +1,10 @@
 """The known differences between the documents and today: each is shown by the cluster that is shipped for it."""
 
 import pytest
-from kvolsched.make import ZONE, claim, csi_driver, node, pod, pool, spread, storage_class, volume
 
 from kvolsched import Cluster, known_differences
 from kvolsched.api.unknown_name import UnknownName
+from kvolsched.make import ZONE, claim, csi_driver, node, pod, pool, spread, storage_class, volume
 from kvolsched.measure.differ import Case
 from kvolsched.measure.differ.outcome import run_case
 

@@ -6,13 +6,13 @@ import sys
 import pytest
 from click.testing import CliRunner
 from hypothesis import strategies as st
-from kvolsched.writes import patch
 
 from kvolsched import Cluster, differ, make
 from kvolsched.api.unknown_name import UnknownName
 from kvolsched.cli import commands as cli
 from kvolsched.measure.differ import Case
 from kvolsched.measure.differ.search import INSTALL, _parts, _Search, _without
+from kvolsched.writes import patch
 
 
 def not_in_a(_pod, node, _seen):

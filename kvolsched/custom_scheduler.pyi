@@ -1,0 +1,1 @@
+from .rules.custom_scheduler import *

@@ -1,0 +1,1 @@
+from .measure.experiments import *

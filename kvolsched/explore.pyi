@@ -1,0 +1,1 @@
+from .questions.explore import *

@@ -1,0 +1,1 @@
+from .controllers.custom_controller.writes import *
