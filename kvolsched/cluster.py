@@ -804,19 +804,6 @@ class Cluster(ClusterRules):
 
         return series(self, *others, what=what, over=over)
 
-    def held(self, *others: ClusterCore) -> SeriesFigure:
-        """Chart how much cpu pods hold over simulated time: what they request, from when they are assumed on a node.
-
-        >>> import kvolsched
-        >>> a, b = (kvolsched.scenario("zonal-example", rules) for rules in ("design", "upstream"))
-        >>> _ = a.run(), b.run()
-        >>> print(repr(a.held(b)).splitlines()[-1])
-        cpu held, cores  design 0 → 1 at 2 s, 0 cores·s  upstream 1, 2 cores·s
-        """
-        from .views.show import series
-
-        return series(self, *others, what="cpu held")
-
     def predict(self, question: str = "", *, pod: str = "", ask: str = "node", node: str = "",
                 claim: str = "") -> Predict:
         """Ask what happens next before it happens; the cluster is stepped when the answer is revealed.

@@ -191,7 +191,7 @@ def of_nodes(c, rng):
     return rng.choice((
         partial(c.stop_nodes, name), c.start_nodes, partial(c.cordon, name), partial(c.uncordon, name),
         partial(c.taint, name, f"broken=yes:{rng.choice(('NoSchedule', 'NoExecute'))}", overwrite=True),
-        partial(c.untaint, name, "broken"), partial(c.untaint, name, "team"),
+        partial(c.taint, name, "broken-"), partial(c.taint, name, "team-"),
         partial(c.label, f"node/{name}", rng.choice(("disk=ssd", "disk=hdd", "disk-")), overwrite=True),
         partial(c.drain, name, ignore_daemonsets=True, force=True, delete_emptydir_data=True),
         partial(c.apply, node(f"n{number}", zone_of(number), cpu="300m" if number == 5 else "4", ready="True")),

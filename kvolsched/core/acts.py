@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ..api.kinds.kind import find_kind
+from ..api.kinds.meta import evolve_parts
 from ..api.text import manifest
 from ..controllers import user
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, moment, ref
@@ -76,9 +77,10 @@ class ClusterActs(ClusterCore):
         words = f"user patches {f'the {subresource} of ' if subresource else ''}{ref(key)}"
         patch = ManifestPatch(data, kind, subresource, drops_unknown=True)
         warnings = patch.warnings(self.world.log.objects[key])
-        changed = self._send(Write("patch", key, patch, words=words))
+        changed = self._patched(key, patch, words)
+        said = tuple(f"Warning: {warning}" for warning in warnings)
         line = _line(key, "patched" if changed else "patched (no change)")
-        return CommandResult((*(f"Warning: {warning}" for warning in warnings), *line.lines))
+        return CommandResult((*said, *line.lines), said)
 
     def label(
         self, reference: str, *changes: str | Mapping[str, str | None], overwrite: bool = False, **labels: str | None
@@ -103,11 +105,7 @@ class ClusterActs(ClusterCore):
         >>> c.label("node/node-a", "disk-")
         node/node-a unlabeled
         """
-        key, wanted = self.find_key(reference), user_commands.label_changes(changes, labels)
-        data = user_commands.label_patch(self.world.log.objects[key], wanted, overwrite=overwrite)
-        changed = self._patched(key, data, f"user labels {ref(key)} {_changes(wanted)}")
-        done = "unlabeled" if all(value is None for value in wanted.values()) else "labeled"
-        return _line(key, done if changed else "not labeled")
+        return self._change_texts("label", reference, user_commands.text_changes("label", changes, labels), overwrite)
 
     def annotate(
         self, reference: str, *changes: str | Mapping[str, str | None], overwrite: bool = False, **texts: str | None
@@ -124,10 +122,26 @@ class ClusterActs(ClusterCore):
         >>> c.annotate("pvc/my-pvc", "volume.kubernetes.io/selected-node=node-a")
         persistentvolumeclaim/my-pvc annotated
         """
-        key, wanted = self.find_key(reference), user_commands.label_changes(changes, texts)
-        data = user_commands.annotation_patch(self.world.log.objects[key], wanted, overwrite=overwrite)
-        self._patched(key, data, f"user annotates {ref(key)} {_changes(wanted)}")
-        return _line(key, "annotated")
+        wanted = user_commands.text_changes("annotation", changes, texts)
+        return self._change_texts("annotation", reference, wanted, overwrite)
+
+    def _change_texts(
+        self, what: str, reference: str, wanted: user_commands.TextChanges, overwrite: bool  # noqa: FBT001
+    ) -> CommandResult:
+        """Set and remove labels or annotations of one object."""
+        key = self.find_key(reference)
+        meta = self.world.log.objects[key].metadata
+        present = meta.labels if what == "label" else meta.annotations
+        patch = ManifestPatch(user_commands.texts_patch(what, present, wanted, overwrite=overwrite))
+        told = " ".join(f"{name}-" if value is None else f"{name}={value}" for name, value in wanted.items())
+        verb = "label" if what == "label" else "annotate"
+        changed = self._patched(key, patch, f"user {verb}s {ref(key)} {told}")
+        if what == "annotation":
+            return _line(key, "annotated")
+        removed = [name for name, value in wanted.items() if value is None]
+        missing = tuple(f'label "{name}" not found.' for name in removed if name not in present)
+        done = "unlabeled" if len(removed) == len(wanted) else "labeled"
+        return CommandResult((*missing, *_line(key, done if changed else "not labeled").lines))
 
     # -- nodes -------------------------------------------------------------------------------------------------
 
@@ -141,8 +155,7 @@ class ClusterActs(ClusterCore):
         >>> scenario("zonal-example").cordon("node-a")
         node/node-a cordoned
         """
-        key = self.find_key(node, "node")
-        return self.edit(ref(key), user_commands.cordon, f"user cordons {key.name}", "cordoned")
+        return self._mark(node, "cordon", unschedulable=True)
 
     def uncordon(self, node: str) -> CommandResult:
         """Mark a node schedulable again, as `kubectl uncordon` does.
@@ -152,10 +165,18 @@ class ClusterActs(ClusterCore):
 
         >>> from kvolsched import scenario
         >>> scenario("zonal-example").uncordon("node-a")
-        node/node-a unchanged
+        node/node-a already uncordoned
         """
+        return self._mark(node, "uncordon", unschedulable=False)
+
+    def _mark(self, node: str, verb: str, *, unschedulable: bool) -> CommandResult:
+        """Cordon or uncordon a node, unless it is so already."""
         key = self.find_key(node, "node")
-        return self.edit(ref(key), user_commands.uncordon, f"user uncordons {key.name}", "uncordoned")
+        if self.world.log.objects[key].spec.unschedulable == unschedulable:
+            return _line(key, f"already {verb}ed")
+        change = {"unschedulable": unschedulable}
+        self.edit(ref(key), lambda old: evolve_parts(old, spec=change), f"user {verb}s {key.name}")
+        return _line(key, f"{verb}ed")
 
     def taint(self, node: str, *taints: str, overwrite: bool = False) -> CommandResult:
         """Add and remove taints of a node, as `kubectl taint` does.
@@ -179,22 +200,8 @@ class ClusterActs(ClusterCore):
         key = self.find_key(node, "node")
         new, word = user_commands.change_taints(self.world.log.objects[key], taints, overwrite=overwrite)
         verb = "untaints" if word == "untainted" else "taints"
-        return self.edit(ref(key), lambda _old: new, f"user {verb} {key.name} {' '.join(taints)}", word)
-
-    def untaint(self, node: str, *taints: str) -> CommandResult:
-        """Remove taints from a node: `key` (every effect) or `key:Effect`.
-
-        Raises:
-            UnknownName: there is no such node. It is a KeyError.
-            ValueError: the node has no such taint.
-
-        >>> from kvolsched import scenario
-        >>> c = scenario("zonal-example")
-        >>> _ = c.taint("node-a", "dedicated=db:NoSchedule")
-        >>> c.untaint("node-a", "dedicated:NoSchedule")
-        node/node-a untainted
-        """
-        return self.taint(node, *(f"{taint.removesuffix('-')}-" for taint in taints))
+        self.edit(ref(key), lambda _old: new, f"user {verb} {key.name} {' '.join(taints)}")
+        return _line(key, word)
 
     # -- workloads and pods ------------------------------------------------------------------------------------
 
@@ -215,7 +222,7 @@ class ClusterActs(ClusterCore):
         """
         key = self._workload(reference)
         data = user_commands.scale_patch(self.world.log.objects[key], replicas)
-        self._patched(key, data, f"user scales {ref(key)} to {replicas}")
+        self._patched(key, ManifestPatch(data), f"user scales {ref(key)} to {replicas}")
         return _line(key, "scaled")
 
     def rollout_restart(self, reference: str) -> CommandResult:
@@ -235,7 +242,7 @@ class ClusterActs(ClusterCore):
         """
         key = self._workload(reference)
         data = user_commands.restart_patch(self.world.log.objects[key], moment(self.world.log))
-        self._patched(key, data, f"user restarts {ref(key)}")
+        self._patched(key, ManifestPatch(data), f"user restarts {ref(key)}")
         return _line(key, "restarted")
 
     def ungate(self, pod: str, *gates: str) -> CommandResult:
@@ -255,7 +262,7 @@ class ClusterActs(ClusterCore):
         key = self.find_key(pod, "pod")
         data = user_commands.without_gates(self.world.log.objects[key], gates)
         what = f"the gate{'s' if len(gates) > 1 else ''} {', '.join(gates)}" if gates else "every gate"
-        changed = self._patched(key, data, f"user removes {what} of {ref(key)}")
+        changed = self._patched(key, ManifestPatch(data), f"user removes {what} of {ref(key)}")
         return _line(key, "ungated" if changed else "unchanged")
 
     # -- evictions ---------------------------------------------------------------------------------------------
@@ -273,26 +280,26 @@ class ClusterActs(ClusterCore):
         >>> c.evict("my-pod")
         pod/my-pod evicted
         """
-        obj = self.world.log.objects[self.find_key(pod, "pod")]
-        self._send(_eviction(obj))
-        return CommandResult((f"pod/{obj.metadata.name} evicted",))
+        key = self.find_key(pod, "pod")
+        self._sent(_eviction(self.world.log.objects[key]))
+        return _line(key, "evicted")
 
     def drain(
-        self, node: str, *, ignore_daemonsets: bool = False, delete_emptydir_data: bool = False, force: bool = False
+        self, *nodes: str, ignore_daemonsets: bool = False, delete_emptydir_data: bool = False, force: bool = False
     ) -> CommandResult:
-        """Cordon a node and evict its pods, as `kubectl drain` does; nothing happens if a pod needs another option.
+        """Cordon nodes and evict their pods, as `kubectl drain` does; of a node none if one needs another option.
 
         Evictions that a budget forbids are tried again every 5 seconds while the cluster runs.
 
         Args:
-            node: the node.
+            nodes: the nodes.
             ignore_daemonsets: leave the pods of DaemonSets.
             delete_emptydir_data: evict pods with emptyDir volumes too, whose contents are lost.
             force: evict pods without controller too, which nobody creates again.
 
         Raises:
             UnknownName: there is no such node. It is a KeyError.
-            ValueError: a pod needs an option that was not given; in kubectl's words.
+            ValueError: a pod needs an option that was not given, in kubectl's words; the node stays cordoned.
             ApplyRefused: the API server refuses an eviction for another reason than a budget.
 
         >>> from kvolsched import scenario
@@ -305,22 +312,49 @@ class ClusterActs(ClusterCore):
         pod/my-pod evicted
         node/node-a drained
         """
-        key = self.find_key(node, "node")
-        old, name = self.world.log.objects[key], key.name
-        pods = [pod for pod in self.objects("pods") if pod.spec.node_name == name]
-        chosen = user_commands.choose_pods(
-            name, pods, ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force
-        )
-        cordoned = Write("update", key, user_commands.cordon(old), words=f"user cordons {name}", method="PATCH")
-        outcomes = self.world.perform(USER, [cordoned, *map(_eviction, chosen.evicted)], f"user drains {name}")
-        blocked = [each for each in outcomes if isinstance(each, RefusedWrite) and each.reason == "TooManyRequests"]
-        refused = [each for each in outcomes if isinstance(each, RefusedWrite) and each not in blocked]
-        for each in blocked:
-            notes = user.retried_eviction(each.write, self.now, self.world.place)
-            self.world.inject(USER, f"user will try again to evict {each.write.subject}", "", notes)
+        names = [self.find_key(node, "node").name for node in nodes]
+        lines: list[str] = []
+        warnings: list[str] = []
+        refused: list[RefusedWrite] = []
+        faults: dict[str, tuple[str, ...]] = {}
+        for name in names:
+            try:
+                lines += self.cordon(name).lines
+            except ApplyRefused as error:
+                refused += error.refusals
+        for name in names:
+            chosen = user_commands.choose_pods(
+                (pod for pod in self.objects("pods") if pod.spec.node_name == name),
+                ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force,
+            )  # fmt: skip
+            warnings += chosen.warnings
+            lines += chosen.warnings
+            if chosen.faults:
+                faults[name] = chosen.faults
+                warnings.append(f"error: {user_commands.not_drained(name, chosen.faults)}, continuing command...")
+                lines.append(warnings[-1])
+                continue
+            outcomes = self._send([_eviction(pod) for pod in chosen.evicted], f"user drains {name}")
+            for outcome in outcomes:
+                key = outcome.write.key
+                lines.append(f"evicting pod {key.namespace}/{key.name}")
+                if isinstance(outcome, CommittedWrite):
+                    lines.append(f"pod/{key.name} evicted")
+                elif outcome.reason == "TooManyRequests":
+                    warnings.append(user.blocked_words(outcome))
+                    lines.append(warnings[-1])
+                    notes = user.retried_eviction(outcome.write, self.now, self.world.place)
+                    self.world.inject(USER, f"user will try again to evict {outcome.write.subject}", "", notes)
+                else:
+                    refused.append(outcome)
+            if all(isinstance(outcome, CommittedWrite) for outcome in outcomes):
+                lines.append(f"node/{name} drained")
+        done = CommandResult(tuple(lines), tuple(warnings))
         if refused:
-            raise ApplyRefused(refused)
-        return CommandResult(tuple(_drain_lines(name, chosen, outcomes, cordoned=old.spec.unschedulable)))
+            raise ApplyRefused(refused, done)
+        if faults:
+            raise user_commands.DrainRefused(faults, done)
+        return done
 
     # -- the write ---------------------------------------------------------------------------------------------
 
@@ -329,14 +363,13 @@ class ClusterActs(ClusterCore):
         found = matching_keys(self.world.log.objects, reference, WORKLOADS)
         return found[0] if len(found) == 1 else self.find_key(reference, WORKLOADS if found else ())
 
-    def _patched(self, key: Key, data: Any, words: str) -> bool:
-        """Send a merge patch as the user, and say whether it changed anything."""
-        return self._send(Write("patch", key, ManifestPatch(data), words=words))
+    def _patched(self, key: Key, patch: ManifestPatch, words: str) -> bool:
+        """Send a patch as the user, and say whether it changed anything."""
+        return self._sent(Write("patch", key, patch, words=words))
 
-    def _send(self, write: Write) -> bool:
+    def _sent(self, write: Write) -> bool:
         """Send one write as the user, and say whether it changed anything."""
-        self._wait_for_answers([write])
-        outcome = self.world.perform(USER, [write], write.words)[0]
+        outcome = self._send([write])[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
         return outcome.changed
@@ -346,24 +379,5 @@ def _line(key: Key, done: str) -> CommandResult:
     return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done}",))
 
 
-def _changes(changes: Mapping[str, str | None]) -> str:
-    return " ".join(f"{key}-" if value is None else f"{key}={value}" for key, value in changes.items())
-
-
 def _eviction(pod: Any) -> Write:
     return Write("evict", key_of(pod), uid=pod.metadata.uid, words=f"user evicts {ref(key_of(pod))}")
-
-
-def _drain_lines(
-    node: str, chosen: user_commands.DrainedPods, outcomes: Sequence[CommittedWrite | RefusedWrite], *, cordoned: bool
-) -> Iterator[str]:
-    """Yield what kubectl prints of a drain."""
-    yield f"node/{node} {'already ' if cordoned else ''}cordoned"
-    if chosen.warning:
-        yield f"Warning: {chosen.warning}"
-    for outcome in outcomes[1:]:
-        key = outcome.write.key
-        yield f"evicting pod {key.namespace}/{key.name}"
-        yield user.blocked_words(outcome) if isinstance(outcome, RefusedWrite) else f"pod/{key.name} evicted"
-    if not any(isinstance(outcome, RefusedWrite) for outcome in outcomes):
-        yield f"node/{node} drained"

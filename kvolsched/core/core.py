@@ -29,7 +29,7 @@ from ..rules.revision import NOT_DRIVERS, Revision, denied_by, revision_named
 from ..rules.settings import IN_TREE, MANAGER
 from ..scheduler.columns.kept_snapshot import KeptSnapshot
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
-from ..world.apiserver import EPOCH, LAST, ORIGIN, RefusedWrite, Write, key_of, moment, ref, uid_of
+from ..world.apiserver import EPOCH, LAST, ORIGIN, CommittedWrite, RefusedWrite, Write, key_of, moment, ref, uid_of
 from ..world.component import WORLD, Component
 from ..world.history import Turn
 from ..world.log import Key
@@ -332,29 +332,34 @@ class ClusterCore:
         return seconds > 0
 
     def delete(self, *references: str) -> CommandResult:
-        """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`, as the user.
+        """Delete the objects that references name, such as `pod/web-0` or `pvc/shop/data-0`, each that can be.
 
         Raises:
-            UnknownName: a reference names no object. It is a KeyError.
+            UnknownName: a reference names no object; the others are deleted. It is a KeyError.
             ApplyRefused: the API server refuses.
 
         >>> from kvolsched import scenario
         >>> scenario("zonal-example").delete("my-pod", "node/node-a")
-        pod "my-pod" deleted
+        pod "my-pod" deleted from default namespace
         node "node-a" deleted
         """
-        keys = [self.find_key(reference) for reference in references]
+        keys, missing = [], []
+        for reference in references:
+            try:
+                keys.append(self.find_key(reference))
+            except UnknownName as error:
+                missing.append(error)
         writes = [Write("delete", key, words=f"user deletes {ref(key)}") for key in keys]
-        self._wait_for_answers(writes)
-        outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else "user deletes objects")
-        refusals = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
-        if refusals:
-            raise ApplyRefused(refusals)
-        return CommandResult(tuple(f'{find_kind(key.kind).singular} "{key.name}" deleted' for key in keys))
+        outcomes = self._send(writes, "user deletes objects")
+        gone = [outcome.write.key for outcome in outcomes if isinstance(outcome, CommittedWrite)]
+        done = CommandResult(tuple(_deleted(key) for key in gone))
+        if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
+            raise ApplyRefused(refusals, done)
+        if missing:
+            raise missing[0]
+        return done
 
-    def edit(
-        self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited"
-    ) -> CommandResult:
+    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "") -> CommandResult:
         """Change one object as the user, by a function from its present value to the new one.
 
         Raises:
@@ -375,7 +380,13 @@ class ClusterCore:
         outcome = self.world.perform(USER, [write], write.words)[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
-        return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
+        done = "edited" if outcome.changed else "unchanged"
+        return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done}",))
+
+    def _send(self, writes: Sequence[Write], words: str = "") -> list[CommittedWrite | RefusedWrite]:
+        """Send writes as the user, in one step, and wait for their answers; what is refused leaves the others made."""
+        self._wait_for_answers(writes)
+        return self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else words) if writes else []
 
     # -- time -------------------------------------------------------------------------------------------------
 
@@ -686,6 +697,12 @@ class ClusterCore:
         where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
         head = f"Cluster {self.name or '(unnamed)'}, rules {self.rules_in_words()}: {counts or 'no objects'}; {where}"
         return printable("\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in self.remarks)]))
+
+
+def _deleted(key: Key) -> str:
+    """Return what kubectl prints of a deletion."""
+    kind = find_kind(key.kind)
+    return f'{kind.singular} "{key.name}" deleted{f" from {key.namespace} namespace" if kind.namespaced else ""}'
 
 
 def _keys_named(objects: Collection[Key], reference: str) -> Collection[Key]:

@@ -76,10 +76,10 @@ class Run(PrintedAnswer):
 
 
 class ApplyRefused(Exception):
-    """Raised when the API server refuses a user's write; the call then writes nothing. `refusals` holds every one."""
+    """Raised when the API server refuses a user's writes: `refusals` holds every one, `done` what was written."""
 
-    def __init__(self, refusals: Sequence[RefusedWrite]) -> None:
-        self.refusals = tuple(refusals)
+    def __init__(self, refusals: Sequence[RefusedWrite], done: CommandResult | None = None) -> None:
+        self.refusals, self.done = tuple(refusals), done or CommandResult(())
         super().__init__(printable("\n".join(refused.message for refused in self.refusals)))
 
     @property
@@ -109,9 +109,10 @@ def _printed(refused: RefusedWrite) -> str:
 
 @attrs.frozen(repr=False)
 class CommandResult(PrintedAnswer):
-    """What a user's command did: a line for each object, in kubectl's words."""
+    """What a user's command did: a line for each object, in kubectl's words; kubectl writes `warnings` to stderr."""
 
     lines: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return "\n".join(self.lines)

@@ -64,7 +64,7 @@ def _taint(cluster: Cluster, value: Mapping[str, Any]) -> None:
 
 def _untaint(cluster: Cluster, value: Mapping[str, Any]) -> None:
     for node, taints in _taints(value).items():
-        cluster.untaint(node, *_listed(taints))
+        cluster.taint(node, *(f"{taint.removesuffix('-')}-" for taint in _listed(taints)))
 
 
 def _ungate(cluster: Cluster, value: Any) -> None:
@@ -79,7 +79,7 @@ def _evict(cluster: Cluster, value: Any) -> None:
 
 def _drain(cluster: Cluster, value: Any) -> None:
     options = dict(value) if isinstance(value, Mapping) else {"node": value}
-    cluster.drain(**options)
+    cluster.drain(*_listed(options.pop("node")), **options)
 
 
 def _scale(cluster: Cluster, value: Mapping[str, int]) -> None:

@@ -118,7 +118,7 @@ def test_a_drain_evicts_as_the_budget_allows(cluster):
 
 
 def test_what_drain_must_not_delete_needs_an_option():
-    """DaemonSet pods, emptyDir data and pods without controller are refused in kubectl's words; nothing changes."""
+    """DaemonSet pods, emptyDir data and pods without controller are refused in kubectl's words; the node is cordoned."""
     c = Cluster()
     c.load(nodes(1))
     c.apply("""
@@ -140,6 +140,7 @@ spec:
 """)
     c.run()
     daemon = next(name for name in names(c) if name.startswith("agent"))
+    c.cordon("node-00000")
     before = c.digest()
     with pytest.raises(ValueError, match=r'unable to drain node "node-00000" due to error: \[cannot delete') as error:
         c.drain("node-00000")

@@ -169,7 +169,7 @@ def test_taints_are_added_and_removed_in_kubectls_words(cluster):
         cluster.taint("node-a", "k=w:NoSchedule")
     assert "node/node-a modified" == repr(cluster.taint("node/node-a", "k=w:NoSchedule", overwrite=True))
     assert ["k=w:NoSchedule", "k=v:NoExecute", "l:PreferNoSchedule"] == [*map(str, cluster["node/node-a"].spec.taints)]
-    assert "node/node-a untainted" == repr(cluster.untaint("node-a", "k"))
+    assert "node/node-a untainted" == repr(cluster.taint("node-a", "k-"))
     assert "node/node-a untainted" == repr(cluster.taint("node-a", "l:PreferNoSchedule-"))
     assert () == cluster["node/node-a"].spec.taints
 

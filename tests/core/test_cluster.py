@@ -74,7 +74,7 @@ def test_delete_and_missing_references():
     """Delete prints kubectl's words; the error about an unknown name lists the existing ones."""
     cluster = two_nodes()
     cluster.apply(POD)
-    assert repr(cluster.delete("pod/app")) == 'pod "app" deleted'
+    assert repr(cluster.delete("pod/app")) == 'pod "app" deleted from default namespace'
     assert "pod/app" not in cluster
     with pytest.raises(KeyError, match="no node/node-3; there are: node/node-1, node/node-2"):
         cluster["node/node-3"]

@@ -90,13 +90,13 @@ def test_back_and_goto_return_where_they_led(cluster):
 
 
 def test_acts_of_the_user_answer_in_kubectls_words(cluster):
-    """Cordon, uncordon, taint, edit and delete print what they did, or that nothing changed."""
+    """Cordon, uncordon, taint and delete print what they did, or that nothing changed."""
     assert repr(cluster.cordon("node-a")) == "node/node-a cordoned"
-    assert repr(cluster.cordon("node-a")) == "node/node-a unchanged"
+    assert repr(cluster.cordon("node-a")) == "node/node-a already cordoned"
     assert repr(cluster.uncordon("node-a")) == "node/node-a uncordoned"
     assert repr(cluster.taint("node-a", "k=v:NoSchedule")) == "node/node-a tainted"
     assert cluster["node/node-a"].spec.taints[0].key == "k"
-    assert repr(cluster.delete("pod/my-pod")) == 'pod "my-pod" deleted'
+    assert repr(cluster.delete("pod/my-pod")) == 'pod "my-pod" deleted from default namespace'
     assert "pod/none" not in cluster
     with pytest.raises(KeyError, match="there are: node/node-a"):
         cluster.cordon("node-z")

@@ -48,7 +48,6 @@ NODE = {
     "stop_nodes": lambda c, node: c.stop_nodes(node),
     "taint": lambda c, node: c.taint(node, "a=b:NoSchedule"),
     "uncordon": lambda c, node: c.uncordon(node),
-    "untaint": lambda c, node: c.untaint(node, "old:NoSchedule"),
     "verdict of a node": lambda c, node: c.verdict("web-0", node, "NodeName"),
 }
 WORKLOAD = {

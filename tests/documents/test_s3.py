@@ -229,7 +229,7 @@ def test_nobody_is_moved_when_a_zone_is_emptied(revision, effect):
     if effect == "lost":
         c.start_nodes("c1")
     else:
-        c.untaint("c1", "closed")
+        c.taint("c1", "closed-")
     c.run(seconds=900)
     assert kept.items() <= held().items()
 

@@ -121,7 +121,7 @@ cpu held: design 0, upstream 130 cores·s in all
 2 runs, seed 2, t = 0 to 65 s
 cpu held, cores  design 0 → 2 at 65 s, 0 cores·s  upstream 2, 130 cores·s"""
 
-    assert repr(design.held(upstream)) == expected
+    assert repr(design.series(upstream, what="cpu held")) == expected
     assert "<script" not in series.draw(rows("<script>x"), 740).svg()
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import attrs
 
 from ...api.kinds.pod import Pod
+from .fields import ActRefused
 
 MIRROR = "kubernetes.io/config.mirror"
 DAEMONS = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
@@ -16,20 +18,33 @@ UNMANAGED = "Pods that declare no controller (use --force to override)"
 
 @attrs.frozen
 class DrainedPods:
-    """The pods that a drain evicts, and what kubectl warns of."""
+    """The pods of a node that a drain evicts, what kubectl warns of, and why it evicts none, a sentence a sort."""
 
     evicted: tuple[Pod, ...]
-    warning: str = ""
+    warnings: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+class DrainRefused(ActRefused):
+    """Raised when pods of nodes need an option that was not given: the reasons by node, and what was done before."""
+
+    def __init__(self, faults: Mapping[str, tuple[str, ...]], done: Any) -> None:
+        words = ["There are pending nodes to be drained:", *(f" {node}" for node in faults)]
+        words += [fault for found in faults.values() for fault in found]
+        super().__init__("; ".join(not_drained(*each) for each in faults.items()), words="\n".join(words))
+        self.faults, self.done = dict(faults), done
+
+
+def not_drained(node: str, faults: tuple[str, ...]) -> str:
+    """Return kubectl's sentence for a node whose pods it does not evict."""
+    joined = ", ".join(faults)
+    return f'unable to drain node "{node}" due to error: {joined if len(faults) == 1 else f"[{joined}]"}'
 
 
 def choose_pods(
-    node: str, pods: Iterable[Pod], *, ignore_daemonsets: bool, delete_emptydir_data: bool, force: bool
+    pods: Iterable[Pod], *, ignore_daemonsets: bool, delete_emptydir_data: bool, force: bool
 ) -> DrainedPods:
-    """Return the pods of a node that a drain evicts.
-
-    Raises:
-        ValueError: a pod needs an option that was not given; the message is kubectl's and names every such pod.
-    """
+    """Return the pods of a node that a drain evicts: none if one needs an option that was not given."""
     faults: dict[str, list[str]] = {}
     warnings: dict[str, list[str]] = {}
     evicted: list[Pod] = []
@@ -54,8 +69,7 @@ def choose_pods(
             warnings.setdefault("deleting Pods that declare no controller", []).append(name)
         evicted.append(pod)
     if faults:
-        texts = [f"cannot delete {why}: {', '.join(names)}" for why, names in sorted(faults.items())]
-        joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-        raise ValueError(f'unable to drain node "{node}" due to error: {joined}')
+        refusals = (f"cannot delete {why}: {', '.join(names)}" for why, names in sorted(faults.items()))
+        return DrainedPods((), faults=tuple(refusals))
     said = "; ".join(f"{why}: {', '.join(names)}" for why, names in sorted(warnings.items()))
-    return DrainedPods(tuple(evicted), said)
+    return DrainedPods(tuple(evicted), (f"Warning: {said}",) if said else ())

@@ -1,15 +1,14 @@
-"""Kubectl's commands that change single fields: label, annotate, scale, rollout restart, cordon, and removal of gates.
+"""Kubectl's commands that change single fields: label, annotate, scale, rollout restart, and removal of gates.
 
-They return merge patches or new objects, in kubectl's words where they refuse (v1.36.2).
+They return merge patches, and refuse in kubectl's words (v1.36.2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...api.kinds.kind import KINDS_BY_NAME
-from ...api.kinds.meta import evolve_parts
 from ...api.unknown_name import UnknownName, did_you_mean
 
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
@@ -19,76 +18,87 @@ RESTARTABLE = ("Deployment", "DaemonSet", "StatefulSet")
 TextChanges = dict[str, str | None]  # None removes
 
 
-def cordon(node: Any) -> Any:
-    """Return a node marked unschedulable."""
-    return evolve_parts(node, spec={"unschedulable": True})
+class ActRefused(ValueError):
+    """Raised when kubectl itself refuses, before it asks the API server.
+
+    `words` is what kubectl prints, by default the reason as an error; `hint` says what there is instead.
+    """
+
+    def __init__(self, why: str, hint: str = "", words: str = "") -> None:
+        super().__init__(f"{why}; {hint}" if hint else why)
+        self.words, self.hint = words or f"error: {why}", hint
 
 
-def uncordon(node: Any) -> Any:
-    """Return a node marked schedulable."""
-    return evolve_parts(node, spec={"unschedulable": False})
-
-
-def label_changes(changes: tuple[str | Mapping[str, str | None], ...], named: Mapping[str, str | None]) -> TextChanges:
+def text_changes(
+    what: str, changes: Sequence[str | Mapping[str, str | None]], named: Mapping[str, str | None] | None = None
+) -> TextChanges:
     """Return the changes that a user writes as `key=value`, `key-`, a mapping or named arguments; None removes.
 
+    Args:
+        what: "label" or "annotation".
+        changes: texts and mappings.
+        named: further changes.
+
     Raises:
-        ValueError: there is no change, or a text is in none of these forms.
+        ActRefused: there is no change, a text is in none of these forms, or a key is both set and removed.
     """
     found: TextChanges = {}
     for change in changes:
         if isinstance(change, Mapping):
             found.update(change)
-        elif "=" in change:
-            key, _, value = change.partition("=")
-            found[key] = value
-        elif change.endswith("-") and len(change) > 1:
-            found[change.removesuffix("-")] = None
-        else:
-            raise ValueError(f"{change!r} is no change; write 'key=value', or 'key-' to remove the key")
-    found.update(named)
+            continue
+        key, sets, value = change.partition("=")
+        if not sets and not (change.endswith("-") and len(change) > 1):
+            raise ActRefused(f"unknown {what} spec: {change}", "write 'key=value', or 'key-' to remove the key")
+        key = key if sets else change.removesuffix("-")
+        if key in found and (found[key] is None) == bool(sets):
+            both = f"the following annotation(s) in the same command: {key}"
+            both = both if what == "annotation" else f"a {what} in the same command"
+            raise ActRefused(f"can not both modify and remove {both}")
+        found[key] = value if sets else None
+    found.update(named or {})
     if not found:
-        raise ValueError("write at least one change: 'key=value', or 'key-' to remove the key")
+        hint = "write 'key=value', or 'key-' to remove the key"
+        raise ActRefused(f"at least one {what} update is required", hint)
     return {key: value if value is None else str(value) for key, value in found.items()}
 
 
-def label_patch(obj: Any, changes: TextChanges, *, overwrite: bool) -> dict[str, Any]:
-    """Return the merge patch that changes labels.
+def texts_patch(what: str, present: Mapping[str, str], changes: TextChanges, *, overwrite: bool) -> dict[str, Any]:
+    """Return the merge patch that changes labels or annotations.
 
     Raises:
-        ValueError: a label has another value already, and `overwrite` is false.
+        ActRefused: a key has another value already, and `overwrite` is false.
     """
-    return {"metadata": {"labels": _checked(obj.metadata.labels, changes, overwrite=overwrite)}}
-
-
-def annotation_patch(obj: Any, changes: TextChanges, *, overwrite: bool) -> dict[str, Any]:
-    """Return the merge patch that changes annotations.
-
-    Raises:
-        ValueError: an annotation has another value already, and `overwrite` is false.
-    """
-    return {"metadata": {"annotations": _checked(obj.metadata.annotations, changes, overwrite=overwrite)}}
-
-
-def _checked(present: Mapping[str, str], changes: TextChanges, *, overwrite: bool) -> TextChanges:
-    """Return the changes, unless one overwrites a value that is there."""
     taken = [key for key, value in changes.items() if value is not None and present.get(key, value) != value]
     if taken and not overwrite:
-        words = (f"'{key}' already has a value ({present[key]}), and --overwrite is false" for key in taken)
-        raise ValueError("; ".join(words))
-    return changes
+        there = [f"'{key}' already has a value ({present[key]})" for key in taken]
+        if what == "label":
+            raise ActRefused("; ".join(f"{each}, and --overwrite is false" for each in there))
+        raise ActRefused(f"--overwrite is false but found the following declared annotation(s): {'; '.join(there)}")
+    return {"metadata": {f"{what}s": changes}}
+
+
+def check_replicas(replicas: int) -> None:
+    """Refuse a number of replicas that is negative, which also stands for none.
+
+    Raises:
+        ActRefused: the number is negative.
+    """
+    if replicas < 0:
+        words = "error: The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0"
+        raise ActRefused(f"replicas must be a number that is 0 or greater, not {replicas!r}", words=words)
 
 
 def scale_patch(obj: Any, replicas: int) -> dict[str, Any]:
     """Return the merge patch that sets the number of replicas.
 
     Raises:
-        ValueError: the kind has no replicas, or the number is negative.
+        ActRefused: the kind has no replicas, or the number is negative.
     """
+    check_replicas(replicas)
     if obj.kind not in SCALABLE:
-        raise ValueError(f"{_named(obj)} has no replicas; these kinds have: {', '.join(SCALABLE)}")
-    if replicas < 0:
-        raise ValueError(f"replicas must be a number that is 0 or greater, not {replicas!r}")
+        words = "Error from server (NotFound): the server could not find the requested resource"
+        raise ActRefused(f"{_named(obj)} has no replicas", f"these kinds have: {', '.join(SCALABLE)}", words)
     return {"spec": {"replicas": replicas}}
 
 
@@ -96,14 +106,14 @@ def restart_patch(obj: Any, now: str) -> dict[str, Any]:
     """Return the patch of `kubectl rollout restart`: an annotation of the pod template with the time.
 
     Raises:
-        ValueError: the kind cannot be restarted, or was restarted in this second.
+        ActRefused: the kind cannot be restarted, or was restarted in this second.
     """
     if obj.kind not in RESTARTABLE:
         kind = KINDS_BY_NAME[obj.kind]
-        raise ValueError(f'{kind.resource} "{obj.metadata.name}" restarting is not supported')
+        raise ActRefused(f'{kind.resource} "{obj.metadata.name}" restarting is not supported')
     if obj.spec.template.metadata.annotations.get(RESTARTED_AT) == now:
         waiting = "please wait before attempting to trigger another"
-        raise ValueError(f"if restart has already been triggered within the past second, {waiting}")
+        raise ActRefused(f"if restart has already been triggered within the past second, {waiting}")
     return {"spec": {"template": {"metadata": {"annotations": {RESTARTED_AT: now}}}}}
 
 

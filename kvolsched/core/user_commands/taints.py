@@ -9,6 +9,7 @@ import attrs
 
 from ...api.kinds.meta import evolve_parts
 from ...api.kinds.selector import Taint
+from .fields import ActRefused
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -17,7 +18,7 @@ def change_taints(node: Any, texts: Iterable[str], *, overwrite: bool = False) -
     """Return a node with taints added and removed, and kubectl's word for it: tainted, untainted or modified.
 
     Raises:
-        ValueError: a text is no taint, a taint to add is there already, or one to remove is not; in kubectl's words.
+        ActRefused: a text is no taint, a taint to add is there already, or one to remove is not.
     """
     added, removed = _parse(texts)
     old = node.spec.taints
@@ -25,10 +26,10 @@ def change_taints(node: Any, texts: Iterable[str], *, overwrite: bool = False) -
     if same and not overwrite:
         keys = ", ".join(dict.fromkeys(taint.key for taint in same))
         why = "taint(s) with same effect(s) and --overwrite is false"
-        raise ValueError(f"node {node.metadata.name} already has {keys} {why}")
+        raise ActRefused(f"node {node.metadata.name} already has {keys} {why}")
     for gone in removed:
         if not any(_matches(gone, taint) for taint in old):
-            raise ValueError(f'taint "{gone.key}{":" + gone.effect if gone.effect else ""}" not found')
+            raise ActRefused(f'taint "{gone.key}{":" + gone.effect if gone.effect else ""}" not found')
     kept = [taint for taint in old if taint not in same and not any(_matches(gone, taint) for gone in removed)]
     word = "modified" if (added and removed) or overwrite else "tainted" if added else "untainted"
     return evolve_parts(node, spec={"taints": (*added, *kept)}), word
@@ -44,15 +45,15 @@ def _parse(texts: Iterable[str]) -> tuple[list[Taint], list[Taint]]:
             continue
         taint = _taint(text)
         if not taint.effect:
-            raise ValueError(f"invalid taint spec: {text}; write 'key=value:Effect', or 'key-' to remove")
+            raise ActRefused(f"invalid taint spec: {text}", "write 'key=value:Effect', or 'key-' to remove")
         if any(_is_same(taint, other) for other in added):
-            raise ValueError(f"duplicated taints with the same key and effect: {taint}")
+            raise ActRefused(f"duplicated taints with the same key and effect: {taint}")
         added.append(taint)
     if not added and not removed:
-        raise ValueError("at least one taint update is required")
+        raise ActRefused("at least one taint update is required")
     if both := [str(taint) for taint in added if any(_matches(gone, taint) for gone in removed)]:
         words = "can not both modify and remove the following taint(s) in the same command"
-        raise ValueError(f"{words}: {', '.join(both)}")
+        raise ActRefused(f"{words}: {', '.join(both)}")
     return added, removed
 
 
@@ -60,10 +61,10 @@ def _taint(text: str) -> Taint:
     head, *effects = text.split(":")
     key, *values = head.split("=")
     if not key or len(effects) > 1 or len(values) > 1:
-        raise ValueError(f"invalid taint spec: {text}")
+        raise ActRefused(f"invalid taint spec: {text}")
     if effects and effects[0] not in EFFECTS:
-        known = ", ".join(EFFECTS)
-        raise ValueError(f"invalid taint effect: {effects[0]}, unsupported taint effect; there are: {known}")
+        why = f"invalid taint effect: {effects[0]}, unsupported taint effect"
+        raise ActRefused(why, f"there are: {', '.join(EFFECTS)}")
     return Taint(key=key, value=values[0] if values else "", effect=effects[0] if effects else "")
 
 

@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Callable, Mapping
 
 from ...core.acts import ClusterActs
+from ...core.user_commands import ActRefused
 from ..output import CommandOutput, escape_control_characters
 from . import changing, nodes, reading, rollout
 from .command import Command
@@ -56,7 +57,7 @@ def kubectl(cluster: ClusterActs, command: str, stdin: str = "") -> CommandOutpu
         return CommandOutput("", f"error: {escape_control_characters(str(error))}\n", 1)
     try:
         COMMANDS[name](running)
-    except CommandError as error:
+    except (CommandError, ActRefused) as error:
         running.fail(error)
     return _output(running)
 

@@ -6,13 +6,22 @@ What `apply` says is judged by recordings. The words of the others are not recor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...api.kinds.kind import KINDS_BY_NAME, find_kind
 from ...api.text.fault import ManifestError
-from ...core import user_commands
 from ...core.results import ApplyRefused, CommandResult
+from ...core.user_commands import (
+    LAST_APPLIED,
+    ActRefused,
+    DrainRefused,
+    check_replicas,
+    read_for_apply,
+    skipped_objects,
+    text_changes,
+)
 from ...core.user_commands.fields import SCALABLE
 from ...world.apiserver import RefusedWrite, key_of
 from ...world.log import Key
@@ -50,7 +59,7 @@ def apply(command: Command) -> None:
     for source, obj, written in _manifests(command):
         key = key_of(obj)
         old = command.objects.get(key)
-        if old is not None and user_commands.LAST_APPLIED not in old.metadata.annotations:
+        if old is not None and LAST_APPLIED not in old.metadata.annotations:
             command.warn(LACKS.format(f"{KINDS_BY_NAME[key.kind].plural}/{key.name}"))
         try:
             command.out += command.cluster.apply(written).lines
@@ -70,7 +79,7 @@ def _manifests(command: Command) -> Iterator[tuple[str, Any, dict[str, Any]]]:
     """Yield source, object and plain data of each manifest, in the namespace of the command."""
     asked = command.words.text("namespace")
     for source, read in _sources(command):
-        for line in user_commands.skipped_objects(read):
+        for line in skipped_objects(read):
             command.fail(CommandError(f'error: resource mapping not found for "{source}": {line}'))
         for obj, written in zip(read.objects, read.written, strict=True):
             own = obj.metadata.namespace
@@ -84,7 +93,7 @@ def _manifests(command: Command) -> Iterator[tuple[str, Any, dict[str, Any]]]:
                 )
             metadata = {**written["metadata"], "namespace": own or asked or "default"}
             placed = {**written, "metadata": metadata}
-            yield source, next(iter(user_commands.read_for_apply(placed).objects)), placed
+            yield source, next(iter(read_for_apply(placed).objects)), placed
 
 
 def _sources(command: Command) -> Iterator[tuple[str, Any]]:
@@ -100,7 +109,7 @@ def _sources(command: Command) -> Iterator[tuple[str, Any]]:
         try:
             yield (
                 "STDIN" if name == "-" else name,
-                user_commands.read_for_apply(command.stdin if name == "-" else Path(name)),
+                read_for_apply(command.stdin if name == "-" else Path(name)),
             )
         except ManifestError as error:
             raise CommandError(f"error: {error}") from None
@@ -125,8 +134,8 @@ def delete(command: Command) -> None:
             command.report_missing(chosen.missing)
         if not chosen.keys and not chosen.named:
             command.out.append("No resources found")
-    for key in there:
-        _delete(command, key)
+    if there:
+        _delete(command, there)
     for key in lost if not words.has("ignore-not-found") else ():
         command.fail(
             CommandError(
@@ -136,18 +145,16 @@ def delete(command: Command) -> None:
         )
 
 
-def _delete(command: Command, key: Key) -> None:
-    kind = find_kind(key.kind)
+def _delete(command: Command, keys: list[Key]) -> None:
+    refused: set[Key] = set()
     try:
-        command.cluster.delete(reference(key))
+        lines = command.cluster.delete(*map(reference, keys)).lines
     except ApplyRefused as error:
         command.fail(refusal(error))
-        return
+        lines, refused = error.done.lines, {each.write.key for each in error.refusals}
     if command.words.text("output") == "name":
-        command.out.append(f"{kind.singular}/{key.name}")
-        return
-    where = f" from {key.namespace} namespace" if kind.namespaced else ""
-    command.out.append(f'{kind.singular} "{key.name}" deleted{where}')
+        lines = tuple(f"{find_kind(key.kind).singular}/{key.name}" for key in keys if key not in refused)
+    command.out += lines
 
 
 # -- single fields ---------------------------------------------------------------------------------------------
@@ -156,73 +163,51 @@ def _delete(command: Command, key: Key) -> None:
 def scale(command: Command) -> None:
     """Set the number of replicas of workloads."""
     words = command.words
-    replicas = int(words.text("replicas", "-1"))
-    if replicas < 0:
-        raise CommandError("error: The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0")
-    wanted = int(words.text("current-replicas", "-1"))
-    for key in _each(command, words.arguments):
-        if key.kind not in SCALABLE:
-            command.fail(
-                CommandError(
-                    "Error from server (NotFound): the server could not find the requested resource",
-                    hint=f"these kinds have replicas: {', '.join(SCALABLE)}",
-                )
-            )
-            continue
-        there = command.objects[key].spec.replicas
-        if wanted not in (-1, there):
-            command.fail(CommandError(f"error: Expected replicas to be {wanted}, was {there}"))
-            continue
-        _act(command, lambda key=key: command.cluster.scale(reference(key), replicas))  # type: ignore[misc]
+    replicas, wanted = int(words.text("replicas", "-1")), int(words.text("current-replicas", "-1"))
+    check_replicas(replicas)
+
+    def act(name: str) -> CommandResult:
+        obj = command.cluster[name]
+        if wanted >= 0 and obj.kind in SCALABLE and obj.spec.replicas != wanted:
+            raise ActRefused(f"Expected replicas to be {wanted}, was {obj.spec.replicas}")
+        return command.cluster.scale(name, replicas)
+
+    act_on_each(command, words.arguments, act)
 
 
 def label(command: Command) -> None:
     """Change labels."""
-    _change_texts(
-        command,
-        "label",
-        lambda name, changes: command.cluster.label(name, *changes, overwrite=command.words.has("overwrite")),
-    )
+    _change_texts(command, "label", command.cluster.label)
 
 
 def annotate(command: Command) -> None:
     """Change annotations."""
-    _change_texts(
-        command,
-        "annotation",
-        lambda name, changes: command.cluster.annotate(name, *changes, overwrite=command.words.has("overwrite")),
-    )
+    _change_texts(command, "annotation", command.cluster.annotate)
 
 
-def _change_texts(command: Command, what: str, change: Callable[[str, list[str]], CommandResult]) -> None:
+def _change_texts(command: Command, what: str, act: Callable[..., CommandResult]) -> None:
     named, changes = split_changes(command.words, what)
-    if not named:
-        raise CommandError(NO_OBJECT)
-    if not changes:
-        raise CommandError(f"error: at least one {what} update is required")
-    for key in _each(command, named):
-        meta = command.objects[key].metadata
-        present = meta.labels if what == "label" else meta.annotations
-        gone = [text.removesuffix("-") for text in changes if "=" not in text]
-        command.out += [f'{what} "{name}" not found.' for name in gone if name not in present and what == "label"]
-        _act(command, lambda key=key: change(reference(key), changes))  # type: ignore[misc]
+    wanted, overwrite = text_changes(what, changes), command.words.has("overwrite")
+    act_on_each(command, named, lambda name: act(name, wanted, overwrite=overwrite))
 
 
-def split_changes(words: Words, what: str) -> tuple[tuple[str, ...], list[str]]:
-    """Return the arguments that name objects, and those that are changes (`key=value`, `key-`).
+def split_changes(words: Words, what: str, signs: str = "=") -> tuple[tuple[str, ...], list[str]]:
+    """Return the arguments that name objects, and those that are changes: with one of the signs, or a final `-`.
 
     Raises:
-        CommandError: an object stands after a change.
+        CommandError: an object stands after a change, or no object is named.
     """
     changes: list[str] = []
     named: list[str] = []
     for word in words.arguments:
-        if "=" in word or word.endswith("-"):
+        if word.endswith("-") or any(sign in word for sign in signs):
             changes.append(word)
         elif changes:
             raise CommandError(f"error: all resources must be specified before {what} changes: {word}")
         else:
             named.append(word)
+    if not named:
+        raise CommandError(NO_OBJECT)
     return tuple(named), changes
 
 
@@ -234,16 +219,11 @@ def patch(command: Command) -> None:
     kind = words.text("type", "strategic").lower()
     if kind not in PATCH_TYPES:
         raise CommandError(f'error: --type must be one of [{" ".join(PATCH_TYPES)}], not "{kind}"')
-    for key in _each(command, words.arguments):
-        _act(
-            command,
-            lambda key=key: command.cluster.patch(  # type: ignore[misc]
-                reference(key), words.text("patch"), kind, words.text("subresource")
-            ),
-        )
+    change, subresource = words.text("patch"), words.text("subresource")
+    act_on_each(command, words.arguments, lambda name: command.cluster.patch(name, change, kind, subresource))
 
 
-def _each(command: Command, arguments: tuple[str, ...]) -> list[Key]:
+def each_object(command: Command, arguments: tuple[str, ...]) -> list[Key]:
     """Return the objects that a command changes; what is missing is reported."""
     if not arguments:
         raise CommandError(NO_OBJECT)
@@ -258,27 +238,25 @@ def _each(command: Command, arguments: tuple[str, ...]) -> list[Key]:
     return chosen.keys
 
 
-def _act(command: Command, act: Callable[[], CommandResult]) -> None:
-    """Perform one act, and print its line or its refusal."""
+def act_on_each(command: Command, arguments: tuple[str, ...], act: Callable[[str], CommandResult]) -> None:
+    """Perform one act on each object that is named."""
+    for key in each_object(command, arguments):
+        perform(command, partial(act, reference(key)))
+
+
+def perform(command: Command, act: Callable[[], CommandResult]) -> None:
+    """Perform one act, and print its lines or its refusal."""
     try:
-        for line in act().lines:
-            if line.startswith("Warning: "):
-                command.warn(line)
-            else:
-                command.out.append(line)
+        command.tell(act())
     except ApplyRefused as error:
+        command.tell(error.done)
         command.fail(refusal(error))
+    except DrainRefused as error:
+        command.tell(error.done)
+        command.fail(error)
+    except ActRefused as error:
+        command.fail(error)
     except ManifestError as error:
         command.fail(CommandError(f'error: unable to parse "{command.words.text("patch")}": {error}'))
     except (KeyError, ValueError) as error:
         command.fail(CommandError(f"error: {error.args[0] if error.args else error}"))
-
-
-def perform(command: Command, act: Callable[[], CommandResult]) -> None:
-    """Perform one act of another module, and print its line or its refusal."""
-    _act(command, act)
-
-
-def each_object(command: Command, arguments: tuple[str, ...]) -> list[Key]:
-    """Return the objects that a command of another module changes."""
-    return _each(command, arguments)

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import attrs
 
 from ...core.acts import ClusterActs
-from ...core.results import ApplyRefused
+from ...core.results import ApplyRefused, CommandResult
+from ...core.user_commands import ActRefused
 from ...world.apiserver import ref
 from ...world.log import Key
 from ..resource_lookup import ResourceNotFound
@@ -37,16 +38,21 @@ class Command:
         """Print a line to the errors that is no failure."""
         self.errors.append(text)
 
-    def fail(self, error: CommandError) -> None:
+    def tell(self, done: CommandResult) -> None:
+        """Print what an act did; what kubectl warns of goes to the errors."""
+        for line in done.lines:
+            (self.errors if line in done.warnings else self.out).append(line)
+
+    def fail(self, error: CommandError | ActRefused | ResourceNotFound) -> None:
         """Print an error, and go on."""
         self.errors.append(error.words)
         self.hints += [error.hint] if error.hint else []
-        self.failed = self.failed or error.code != 0
+        self.failed = self.failed or not isinstance(error, CommandError) or error.code != 0
 
     def report_missing(self, missing: Iterable[ResourceNotFound]) -> None:
         """Print which objects were not found."""
         for error in missing:
-            self.fail(CommandError(error.words, hint=error.hint))
+            self.fail(error)
 
     def chosen(self, arguments: tuple[str, ...], *, listing: bool = True) -> Selection:
         """Return the objects that arguments mean."""

@@ -2,107 +2,53 @@
 
 from __future__ import annotations
 
-import attrs
+from functools import partial
 
-from ...core.results import ApplyRefused
-from .changing import each_object, perform, split_changes
-from .command import Command, reference, refusal
+from ...core.results import CommandResult
+from ...world.log import Key
+from .changing import act_on_each, perform, split_changes
+from .command import Command, reference
 from .flags import CommandError
 
 
 def cordon(command: Command) -> None:
     """Mark nodes unschedulable."""
-    for name in _nodes(command):
-        if command.cluster[f"node/{name}"].spec.unschedulable:
-            command.out.append(f"node/{name} already cordoned")
-        else:
-            perform(command, lambda name=name: command.cluster.cordon(name))  # type: ignore[misc]
+    for key in _nodes(command):
+        perform(command, partial(command.cluster.cordon, key.name))
 
 
 def uncordon(command: Command) -> None:
     """Mark nodes schedulable."""
-    for name in _nodes(command):
-        if not command.cluster[f"node/{name}"].spec.unschedulable:
-            command.out.append(f"node/{name} already uncordoned")
-        else:
-            perform(command, lambda name=name: command.cluster.uncordon(name))  # type: ignore[misc]
+    for key in _nodes(command):
+        perform(command, partial(command.cluster.uncordon, key.name))
 
 
 def drain(command: Command) -> None:
-    """Cordon nodes and evict their pods; a node whose pods need another option stays cordoned, as in kubectl."""
-    remaining: dict[str, str] = {}
-    for name in _nodes(command):
-        try:
-            _drain(command, name)
-        except ValueError as error:
-            if command.cluster[f"node/{name}"].spec.unschedulable:
-                command.out.append(f"node/{name} already cordoned")
-            else:
-                perform(command, lambda name=name: command.cluster.cordon(name))  # type: ignore[misc]
-            why = str(error).partition(" due to error: ")[2]
-            command.warn(f"error: {error}, continuing command...")
-            remaining[name] = why
-        except ApplyRefused as error:
-            command.fail(refusal(error))
-    if remaining:
-        pending = "\n".join(f" {name}" for name in remaining)
-        each = [line for why in remaining.values() for line in _single(why)]
-        command.fail(CommandError("\n".join([f"There are pending nodes to be drained:\n{pending}", *each])))
-
-
-def _drain(command: Command, name: str) -> None:
-    words = command.words
-    done = command.cluster.drain(
-        name,
-        ignore_daemonsets=words.has("ignore-daemonsets"),
-        delete_emptydir_data=words.has("delete-emptydir-data"),
-        force=words.has("force"),
-    )
-    for line in done.lines:
-        if line.startswith(("Warning: ", "error when evicting")):
-            command.warn(line)
-        else:
-            command.out.append(line)
-
-
-def _single(why: str) -> list[str]:
-    """Return the reasons of `[one, another]`, each by itself."""
-    if not why.startswith("["):
-        return [why]
-    first, *others = why[1:-1].split(", cannot delete ")
-    return [first, *(f"cannot delete {other}" for other in others)]
+    """Cordon nodes, then evict the pods of each; a node whose pods need another option stays cordoned."""
+    words, nodes = command.words, _nodes(command)
+    options = ("ignore-daemonsets", "delete-emptydir-data", "force")
+    flags = {flag.replace("-", "_"): words.has(flag) for flag in options}
+    perform(command, lambda: command.cluster.drain(*(key.name for key in nodes), **flags))
 
 
 def taint(command: Command) -> None:
     """Add and remove taints: `kubectl taint nodes n1 key=value:NoSchedule`."""
-    named, taints = split_changes(_with_bare_taints(command).words, "taint")
-    if not named:
-        raise CommandError("error: one or more resources must be specified as <resource> <name>")
+    named, taints = split_changes(command.words, "taint", "=:")
     if not taints:
         raise CommandError("error: at least one taint update is required")
-    for key in each_object(command, named):
-        if key.kind != "Node":
-            raise CommandError(f"error: invalid resource type {key.kind.lower()}, only node is supported")
-        perform(
-            command,
-            lambda key=key: command.cluster.taint(  # type: ignore[misc]
-                key.name, *taints, overwrite=command.words.has("overwrite")
-            ),
-        )
+    overwrite = command.words.has("overwrite")
+
+    def act(name: str) -> CommandResult:
+        kind, _, node = name.partition("/")
+        if kind != "node":
+            word = named[0].partition("/")[0]
+            raise CommandError(f'error: invalid resource type {word}, only ["node" "nodes"] are supported')
+        return command.cluster.taint(node, *taints, overwrite=overwrite)
+
+    act_on_each(command, named, act)
 
 
-def _with_bare_taints(command: Command) -> Command:
-    """Return the command; a taint without value (`key:Effect`) is told from a name by its colon."""
-    spelled = tuple(_spelled(word) for word in command.words.arguments)
-    return attrs.evolve(command, words=attrs.evolve(command.words, arguments=spelled))
-
-
-def _spelled(word: str) -> str:
-    bare = ":" in word and "=" not in word and not word.endswith("-")
-    return word.replace(":", "=:", 1) if bare else word
-
-
-def _nodes(command: Command) -> list[str]:
+def _nodes(command: Command) -> list[Key]:
     """Return the nodes that a command names, `n1` or `node/n1`, or selects."""
     arguments, words = command.words.arguments, command.words
     if not arguments and not words.text("selector"):
@@ -116,4 +62,4 @@ def _nodes(command: Command) -> list[str]:
     command.report_missing(chosen.missing)
     if other := [key for key in chosen.keys if key.kind != "Node"]:
         raise CommandError(f"error: {reference(other[0])} is no node")
-    return [key.name for key in chosen.keys]
+    return chosen.keys

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...api.kinds.kind import find_kind
 from ...api.text.convert import to_plain
 from ...core.user_commands.fields import RESTARTABLE
-from .changing import each_object, perform
-from .command import Command, reference
+from .changing import act_on_each, each_object
+from .command import Command
 from .flags import CommandError
 
 UNSEEN = "Waiting for {} spec update to be observed..."
@@ -21,13 +20,7 @@ WAITING = 'Waiting for {} "{}" rollout to finish: '
 def restart(command: Command) -> None:
     """Replace the pods of workloads by new ones."""
     _needs_arguments(command)
-    for key in each_object(command, command.words.arguments):
-        if key.kind not in RESTARTABLE:
-            command.fail(
-                CommandError(f'error: {find_kind(key.kind).resource} "{key.name}" restarting is not supported')
-            )
-            continue
-        perform(command, lambda key=key: command.cluster.rollout_restart(reference(key)))  # type: ignore[misc]
+    act_on_each(command, command.words.arguments, command.cluster.rollout_restart)
 
 
 def status(command: Command) -> None:
