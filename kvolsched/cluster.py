@@ -510,7 +510,7 @@ class Cluster(ClusterRules):
         ['node-a closed', 'main']
         """
         self.world.history.begin_branch(name)
-        return self.last_step
+        return self._last_step
 
     def switch(self, branch: str) -> Step:
         """Go to the end of another branch and return its last step; the present branch stays known.
@@ -525,7 +525,7 @@ class Cluster(ClusterRules):
         True
         """
         self.world.switch(branch)
-        return self.last_step
+        return self._last_step
 
     # -- every order ------------------------------------------------------------------------------------------
 

@@ -118,7 +118,7 @@ def run(name: str, revision: str | None, seed: int | None, settings: tuple[str, 
             say(repr(step))
     else:
         load(name).play(cluster, expecting=False, **_parse_settings(name, settings))
-        for number in range(cluster.last_step.number):
+        for number in range(cluster.world.step_number):
             say(repr(cluster.goto(number + 1)))
     say(repr(cluster.get("pods")))
 

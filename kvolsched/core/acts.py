@@ -73,7 +73,7 @@ class ClusterActs(ClusterCore):
         node/node-a patched
         """
         data = manifest.read_plain(change, "patch")[0] if isinstance(change, str) else change
-        key = self.find_key(reference)
+        key = self.world.find_key(reference)
         words = f"user patches {f'the {subresource} of ' if subresource else ''}{ref(key)}"
         patch = ManifestPatch(data, kind, subresource, drops_unknown=True)
         warnings = patch.warnings(self.world.log.objects[key])
@@ -129,7 +129,7 @@ class ClusterActs(ClusterCore):
         self, what: str, reference: str, wanted: user_commands.TextChanges, overwrite: bool  # noqa: FBT001
     ) -> CommandResult:
         """Set and remove labels or annotations of one object."""
-        key = self.find_key(reference)
+        key = self.world.find_key(reference)
         meta = self.world.log.objects[key].metadata
         present = meta.labels if what == "label" else meta.annotations
         patch = ManifestPatch(user_commands.texts_patch(what, present, wanted, overwrite=overwrite))
@@ -171,11 +171,11 @@ class ClusterActs(ClusterCore):
 
     def _mark(self, node: str, verb: str, *, unschedulable: bool) -> CommandResult:
         """Cordon or uncordon a node, unless it is so already."""
-        key = self.find_key(node, "node")
+        key = self.world.find_key(node, "node")
         if self.world.log.objects[key].spec.unschedulable == unschedulable:
             return _line(key, f"already {verb}ed")
         change = {"unschedulable": unschedulable}
-        self.edit(ref(key), lambda old: evolve_parts(old, spec=change), f"user {verb}s {key.name}")
+        self._edit(ref(key), lambda old: evolve_parts(old, spec=change), f"user {verb}s {key.name}")
         return _line(key, f"{verb}ed")
 
     def taint(self, node: str, *taints: str, overwrite: bool = False) -> CommandResult:
@@ -197,10 +197,10 @@ class ClusterActs(ClusterCore):
         >>> c.taint("node-a", "dedicated-")
         node/node-a untainted
         """
-        key = self.find_key(node, "node")
+        key = self.world.find_key(node, "node")
         new, word = user_commands.change_taints(self.world.log.objects[key], taints, overwrite=overwrite)
         verb = "untaints" if word == "untainted" else "taints"
-        self.edit(ref(key), lambda _old: new, f"user {verb} {key.name} {' '.join(taints)}")
+        self._edit(ref(key), lambda _old: new, f"user {verb} {key.name} {' '.join(taints)}")
         return _line(key, word)
 
     # -- workloads and pods ------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ class ClusterActs(ClusterCore):
         >>> c.ungate("job")
         pod/job ungated
         """
-        key = self.find_key(pod, "pod")
+        key = self.world.find_key(pod, "pod")
         data = user_commands.without_gates(self.world.log.objects[key], gates)
         what = f"the gate{'s' if len(gates) > 1 else ''} {', '.join(gates)}" if gates else "every gate"
         changed = self._patched(key, ManifestPatch(data), f"user removes {what} of {ref(key)}")
@@ -280,7 +280,7 @@ class ClusterActs(ClusterCore):
         >>> c.evict("my-pod")
         pod/my-pod evicted
         """
-        key = self.find_key(pod, "pod")
+        key = self.world.find_key(pod, "pod")
         self._sent(_eviction(self.world.log.objects[key]))
         return _line(key, "evicted")
 
@@ -312,7 +312,7 @@ class ClusterActs(ClusterCore):
         pod/my-pod evicted
         node/node-a drained
         """
-        names = [self.find_key(node, "node").name for node in nodes]
+        names = [self.world.find_key(node, "node").name for node in nodes]
         lines: list[str] = []
         warnings: list[str] = []
         refused: list[RefusedWrite] = []
@@ -361,7 +361,7 @@ class ClusterActs(ClusterCore):
     def _workload(self, reference: str) -> Key:
         """Return the key of a workload; a name without kind is that of a workload if there is one."""
         found = matching_keys(self.world.log.objects, reference, WORKLOADS)
-        return found[0] if len(found) == 1 else self.find_key(reference, WORKLOADS if found else ())
+        return found[0] if len(found) == 1 else self.world.find_key(reference, WORKLOADS if found else ())
 
     def _patched(self, key: Key, patch: ManifestPatch, words: str) -> bool:
         """Send a patch as the user, and say whether it changed anything."""

@@ -6,15 +6,11 @@ are acts of the user, in the log like every other act.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 from typing import Any, Self, TypeVar
 
 import attrs
-
-from kvolsched.api.notebook_output import printable
 
 from ..api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from ..api.progress import ProgressBar
@@ -22,33 +18,28 @@ from ..api.text import dump_checks, manifest
 from ..api.text.python_gc import infrequent_gc, paused_gc
 from ..api.unknown_name import UnknownName
 from ..api.workloads import with_generated_names
-from ..controllers import autoscaler, kubelet
 from ..controllers.provisioner import INSTANCE
 from ..rules.driver_dials import refuse_misspelled_drivers, without_effect
-from ..rules.revision import NOT_DRIVERS, Revision, denied_by, revision_named
-from ..rules.settings import IN_TREE, MANAGER
-from ..scheduler.columns.kept_snapshot import KeptSnapshot
+from ..rules.revision import NOT_DRIVERS, Revision, revision_named
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
-from ..world.apiserver import EPOCH, LAST, ORIGIN, CommittedWrite, RefusedWrite, Write, key_of, moment, ref, uid_of
-from ..world.component import WORLD, Component
+from ..world.apiserver import EPOCH, ORIGIN, CommittedWrite, RefusedWrite, Write, key_of, moment, ref, uid_of
+from ..world.component import Component
 from ..world.history import Turn
 from ..world.log import Key
-from ..world.outage import API_SERVER
 from ..world.references import find_key, matching_keys
-from ..world.rules import EVERYBODY, RULES, RuleSet, running_rules, stopped
+from ..world.rules import running_rules
 from ..world.simulation import Simulation
 from . import user_commands
 from .actor_names import actor_with_cause, actors_called, component_called
 from .component_names import dials_by_component
 from .conditions import condition, missing_object
-from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step, hanging_indent
+from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step, last_step
 
 USER = "user"
 MOST_CAUSES = 1_000  # causes of one actor that are tried to tell who may act next
 AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")
 # Not offered by Tab.
-INTERNAL = {"drivers", "first_rules", "keep_rules", "loaded_manifests", "remarks", "rule_sets", "world"}
-INTERNAL |= {"kept_snapshot"}
+INTERNAL = {"components", "drivers", "first_rules", "loaded_manifests", "remarks", "rule_sets", "world"}
 
 
 class ClusterCore:
@@ -102,26 +93,20 @@ class ClusterCore:
         cluster = cls(revision, seed=seed, components=components, name=name)
         with paused_gc():
             read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
-            cluster.load(read.objects)
+            cluster._load(read.objects)
         cluster.loaded_manifests = read
         cluster.remarks = tuple(read.left_out())
         return cluster
 
-    def load(self, objects: Iterable[Any]) -> None:
+    def _load(self, objects: Iterable[Any]) -> None:
         """Store objects as they are found, without an act, and set the clock to the newest time in them.
 
         Raises:
             ValueError: dials name a driver that is misspelled.
-
-        >>> from kvolsched import example
-        >>> c = ClusterCore()
-        >>> c.load(example("2-1-1").objects)
-        >>> len(c.objects("pods"))
-        4
         """
         log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind != "PriorityClass")  # pods name them
         latest = dump_checks.newest_time(objects)
-        if latest is not None and latest > self.moment:
+        if latest is not None and latest > self.world.date:
             log.write(ORIGIN, latest.timestamp() - EPOCH - self.now)
         classes: dict[str, dict[str, Any]] = {}
         for obj in with_generated_names(objects, self.world.seed, {key.name for key in log.objects}):
@@ -141,17 +126,6 @@ class ClusterCore:
         refuse_misspelled_drivers(self._dialed_drivers(), log.objects)
         self.world.reset_history()
 
-    @property
-    def kept_snapshot(self) -> KeptSnapshot:
-        """The snapshot that the scheduler and all questions share, here and in every fork.
-
-        >>> core = ClusterCore()
-        >>> core.kept_snapshot is core.fork().kept_snapshot
-        True
-        """
-        shared = (each.shared for each in self.world.components if each.name == SCHEDULER)
-        return next((each for each in shared if isinstance(each, KeptSnapshot)), KeptSnapshot())
-
     def _dialed_drivers(self) -> Mapping[str, Mapping[str, Any]]:
         """Return the drivers that have dials, with them."""
         drivers = ((name, dials) for name, dials in self.components.items() if INSTANCE not in name)
@@ -166,114 +140,21 @@ class ClusterCore:
         known = self.world.names
         for label, rules in self.rule_sets.items():
             made = self.world.rule_sets[label].components
-            made |= {each.name: each for each in self._provisioners(rules) if each.name not in known}
-        if added := [each for each in self._provisioners(self.first_rules) if each.name not in known]:
+            made |= {each.name: each for each in provisioners(self, rules) if each.name not in known}
+        if added := [each for each in provisioners(self, self.first_rules) if each.name not in known]:
             self.world.add_components(added)
-
-    def _provisioners(self, rules: Revision) -> list[Component]:
-        """Return the provisioners that rules make: of the drivers of classes, and of those that run on each node."""
-        drivers = rules.drivers(self.components)
-        made = drivers.provisioners(self.drivers)
-        if drivers.run_on_nodes:
-            nodes = [key.name for key in self.world.log.objects if key.kind == "Node"]
-            made += drivers.node_provisioners(self.drivers, nodes)
-        return [each for each in made if not self.components.get(each.name, {}).get("absent")]
 
     # -- rules --------------------------------------------------------------------------------------------------
 
     @property
     def revision(self) -> Revision:
-        """The rules that the scheduler runs now; after an upgrade other components may run others, see `rules_of`.
+        """The rules that the scheduler runs now; after an upgrade other components may run others.
 
         >>> ClusterCore("design").revision.name
         'design'
         """
-        return self.rules_of(SCHEDULER)
-
-    def rules_of(self, component: str) -> Revision:
-        """Return the rules that a component, or "kube-apiserver", runs now; of several masters those of the leader.
-
-        Raises:
-            UnknownName: there is no such component. It is a LookupError.
-
-        >>> from kvolsched import Cluster
-        >>> c = Cluster("upstream")
-        >>> _ = c.upgrade("design", component="kube-scheduler")
-        >>> c.rules_of("scheduler").name, c.rules_of("kube-apiserver").name
-        ('design', 'upstream')
-        """
-        known = component in self.world.names or component in (API_SERVER, MANAGER) or "/" in component
-        component = component if known else self._component(component)
-        running = running_rules(self.world.log.notes, component)
+        running = running_rules(self.world.log.notes, SCHEDULER)
         return self.first_rules if running is None else self.rule_sets[running.leading]
-
-    def keep_rules(self, label: str, rules: Revision) -> None:
-        """Keep rules under a name, with what they make of each component, so that components may run them.
-
-        `upgrade` does so by itself.
-
-        >>> import kvolsched
-        >>> c = ClusterCore("upstream")
-        >>> c.keep_rules("mine", kvolsched.design())
-        >>> list(c.rule_sets)
-        ['mine']
-        """
-        if label not in self.rule_sets:
-            first = self.first_rules.simulation(components=self.components).components
-            made: dict[str, Component | None] = dict.fromkeys(component.name for component in first)
-            made |= {each.name: each for each in rules.simulation(components=self.components).components}
-            made.pop(USER)
-            self.rule_sets[label] = rules
-            self.world.rule_sets[label] = RuleSet(made, rules.server(denied_by(self.components)))
-        made = self.world.rule_sets[label].components
-        made |= {each.name: each for each in self._provisioners(rules) if each.name not in made}
-        if new := sorted(name for name in made if name not in self.world.names):
-            self.world.add_components([stopped(name) for name in new])
-
-    def controllers(self) -> list[str]:
-        """Return the components of kube-controller-manager, with the provisioners inside it, once rules are kept.
-
-        >>> from kvolsched import Cluster
-        >>> c = Cluster("upstream")
-        >>> _ = c.upgrade("design", component="kube-controller-manager")
-        >>> "persistent-volume-binder" in c.controllers()
-        True
-        """
-        drivers = (name for name in self.all_drivers() if not name.startswith(IN_TREE))
-        others = {USER, SCHEDULER, kubelet.NAME, autoscaler.NAME, *drivers}
-        made = {name for rules in self.world.rule_sets.values() for name in rules.components}
-        return [name for name in self.world.names if name in made and name not in others]
-
-    def all_drivers(self) -> set[str]:
-        """Return the names of the components that are drivers.
-
-        >>> import kvolsched
-        >>> kvolsched.scenario("zonal-example").all_drivers()
-        {'kubernetes.io/gce-pd'}
-        """
-        instances = {name for name in self.world.names if INSTANCE in name}
-        return {*self.drivers, *instances, *(set(self.components) - NOT_DRIVERS)}
-
-    def rules_in_words(self) -> str:
-        """Return the names of all rules that components run.
-
-        >>> from kvolsched import Cluster
-        >>> c = Cluster("upstream")
-        >>> _ = c.upgrade("design", component="kube-scheduler")
-        >>> c.rules_in_words()
-        'upstream; kube-scheduler: design'
-        """
-        notes = {note.name: found for note, found in self.world.log.notes.items() if note[:2] == (WORLD, RULES)}
-        everybody = notes.pop(EVERYBODY, None)
-        controllers = self.controllers()
-        if controllers and len({notes.get(name) for name in controllers}) == 1 and controllers[0] in notes:
-            notes[MANAGER] = notes[controllers[0]]
-            notes = {name: running for name, running in notes.items() if name not in controllers}
-        words = [self.first_rules.name if everybody is None else everybody.leading]
-        for component, running in sorted(notes.items()):
-            leads = f" ({running.leading} leads)" if running.elects else ""
-            words.append(f"{component}: {' and '.join(running.names)}{leads}")
-        return "; ".join(words)
 
     # -- acts of the user ----------------------------------------------------------------------------------------
 
@@ -346,7 +227,7 @@ class ClusterCore:
         keys, missing = [], []
         for reference in references:
             try:
-                keys.append(self.find_key(reference))
+                keys.append(self.world.find_key(reference))
             except UnknownName as error:
                 missing.append(error)
         writes = [Write("delete", key, words=f"user deletes {ref(key)}") for key in keys]
@@ -359,20 +240,14 @@ class ClusterCore:
             raise missing[0]
         return done
 
-    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "") -> CommandResult:
-        """Change one object as the user, by a function from its present value to the new one.
+    def _edit(self, reference: str, change: Callable[[Any], Any], words: str = "") -> bool:
+        """Change one object as the user, by a function from its present value to the new one; say whether it changed.
 
         Raises:
             UnknownName: the reference names no object. It is a KeyError.
             ApplyRefused: the API server refuses.
-
-        >>> import attrs
-        >>> from kvolsched import scenario
-        >>> c = scenario("zonal-example")
-        >>> c.edit("node-a", lambda node: attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True)))
-        node/node-a edited
         """
-        key = self.find_key(reference)
+        key = self.world.find_key(reference)
         words = words or f"user edits {ref(key)}"
         write = Write("update", key, change(self[reference]), words=words, method="PATCH")
         if self._wait_for_answers([write]):
@@ -380,8 +255,7 @@ class ClusterCore:
         outcome = self.world.perform(USER, [write], write.words)[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
-        done = "edited" if outcome.changed else "unchanged"
-        return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done}",))
+        return outcome.changed
 
     def _send(self, writes: Sequence[Write], words: str = "") -> list[CommittedWrite | RefusedWrite]:
         """Send writes as the user, in one step, and wait for their answers; what is refused leaves the others made."""
@@ -496,7 +370,7 @@ class ClusterCore:
         the start: nothing has happened yet
         """
         self.world.back(steps)
-        return self.last_step
+        return self._last_step
 
     def goto(self, step: int) -> Step:
         """Go to the end of a step of this branch and return it; 0 is the start, -1 the last known step.
@@ -511,22 +385,16 @@ class ClusterCore:
         step 9, t=2 s: Kubelet on node-a starts pod/my-pod.
         """
         self.world.goto(step if step >= 0 else self.world.known_steps + 1 + step)
-        return self.last_step
+        return self._last_step
 
     @property
-    def last_step(self) -> Step:
-        """The step that led to the present place; number 0 at the start.
-
-        >>> ClusterCore().last_step
-        the start: nothing has happened yet
-        """
-        number, place = self.world.step_number, self.world.place
-        turns = (turn for turn in self.world.history.turns_of(number) if turn.end <= place)
-        return Step(number, self.world.now, tuple(turns))
+    def _last_step(self) -> Step:
+        """The step that led to the present place; number 0 at the start."""
+        return last_step(self.world)
 
     def _step_after(self, place: int) -> Step:
         """Return the step that was made since a place of the log; a falsy one if nothing changed."""
-        return self.last_step if self.world.place != place else Step(-1, self.world.now, ())
+        return self._last_step if self.world.place != place else Step(-1, self.world.now, ())
 
     def fork(self, name: str = "") -> Self:
         """Return an independent copy of this cluster at its present place, with its past.
@@ -560,16 +428,6 @@ class ClusterCore:
         return self.world.now
 
     @property
-    def moment(self) -> datetime:
-        """Simulated time as a date; the clock begins on 1 January 2026, or at the newest time in loaded objects.
-
-        >>> str(ClusterCore().moment)
-        '2026-01-01 00:00:00+00:00'
-        """
-        seconds = self.world.log.notes.get(ORIGIN, 0.0) + self.now
-        return datetime.fromtimestamp(EPOCH, UTC) + timedelta(seconds=min(seconds, LAST))
-
-    @property
     def next(self) -> PossibleTurns:
         """Who may act next and what each would do; the first is what `step()` does.
 
@@ -589,7 +447,7 @@ class ClusterCore:
         Raises:
             UnknownName: there is no such object, or several; the message has the nearest names. It is a KeyError.
         """
-        return self.world.log.objects[self.find_key(reference)]
+        return self.world.log.objects[self.world.find_key(reference)]
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__()} - INTERNAL)
@@ -600,30 +458,6 @@ class ClusterCore:
 
     def __contains__(self, reference: str) -> bool:
         return bool(matching_keys(self.world.log.objects, reference))
-
-    def find_key(self, reference: str, kinds: str | Sequence[str] = (), *, ever: bool = False) -> Key:
-        """Return the key (kind, namespace, name) of the object that a reference names.
-
-        Args:
-            reference: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`. Without a namespace the object in
-                `default` is meant, else the only one of another namespace.
-            kinds: the kind, or kinds, that a name without kind means; by default any. No others are found.
-            ever: find objects too that are deleted, or created at a later place of the history.
-
-        Raises:
-            UnknownName: nothing has this name, or several objects; the message has the nearest names. It is a KeyError.
-
-        >>> from kvolsched import scenario
-        >>> c = scenario("zonal-example")
-        >>> c.find_key("my-pod", "pod")
-        Key(kind='Pod', namespace='default', name='my-pod')
-        >>> c.find_key("default/my-pvc") == c.find_key("pvc/my-pvc")
-        True
-        """
-        objects = self.world.log.objects
-        if ever and not matching_keys(objects, reference, kinds):
-            return find_key({*objects, *self.world.log.keys_ever()}, reference, kinds)
-        return find_key(objects, reference, kinds)
 
     def objects(self, kind: str) -> list[Any]:
         """Return every object of a kind, sorted by key.
@@ -689,14 +523,15 @@ class ClusterCore:
         """
         return self.world.digest()
 
-    def __repr__(self) -> str:
-        counted = Counter(key.kind for key in self.world.log.objects)
-        count = {kind: counted[kind.name] for kind in KINDS if kind.name != "Event"}
-        plural = {kind: "es" if kind.name.endswith("s") else "s" for kind in count}
-        counts = ", ".join(f"{n} {kind.name}{plural[kind] if n != 1 else ''}" for kind, n in count.items() if n)
-        where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
-        head = f"Cluster {self.name or '(unnamed)'}, rules {self.rules_in_words()}: {counts or 'no objects'}; {where}"
-        return printable("\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in self.remarks)]))
+
+def provisioners(core: ClusterCore, rules: Revision) -> list[Component]:
+    """Return the provisioners that rules make: of the drivers of classes, and of those that run on each node."""
+    drivers = rules.drivers(core.components)
+    made = drivers.provisioners(core.drivers)
+    if drivers.run_on_nodes:
+        nodes = [key.name for key in core.world.log.objects if key.kind == "Node"]
+        made += drivers.node_provisioners(core.drivers, nodes)
+    return [each for each in made if not core.components.get(each.name, {}).get("absent")]
 
 
 def _deleted(key: Key) -> str:

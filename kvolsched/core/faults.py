@@ -75,4 +75,4 @@ class ClusterFaults(ClusterActs):
         if not seconds > 0:
             raise ValueError(f"delay of {name}: seconds: {seconds:g}: must be greater than 0")
         self.world.delay(name, seconds)
-        return self.last_step
+        return self._last_step

@@ -42,9 +42,9 @@ def under(
     )  # fmt: skip
     with world.visit(world.history.place_of(0)):
         objects = sorted(world.log.objects.values(), key=lambda obj: obj.metadata.resource_version)  # as they came
-    fresh = {cluster.find_key(reference, "pod", ever=True) for reference in again}
+    fresh = {cluster.world.find_key(reference, "pod", ever=True) for reference in again}
     plain = (_without_additions(obj, cluster.first_rules) for obj in objects)
-    other.load(_as_created(obj) if key_of(obj) in fresh else obj for obj in plain)
+    other._load(_as_created(obj) if key_of(obj) in fresh else obj for obj in plain)
     other.loaded_manifests = cluster.loaded_manifests
     if added:
         other.world.add_components(added)

@@ -15,6 +15,7 @@ from kvolsched.api.notebook_output import PrintedAnswer, printable
 from ..world.apiserver import RefusedWrite
 from ..world.history import Turn
 from ..world.outage import ADDRESS, UNREACHABLE
+from ..world.simulation import Simulation
 
 MAX_PRINTED = 20  # steps of a run that are printed one by one; lines of a refusal
 LINE_WIDTH = 110  # characters of a line of text in a notebook
@@ -51,6 +52,13 @@ class Step(PrintedAnswer):
             return "nothing to do" if self.number else "the start: nothing has happened yet"
         head = f"step {self.number}, t={self.time:g} s: "
         return head + hanging_indent(self.lines, len(head))
+
+
+def last_step(world: Simulation) -> Step:
+    """Return the step that led to the present place of a world; number 0 at the start."""
+    number, place = world.step_number, world.place
+    turns = (turn for turn in world.history.turns_of(number) if turn.end <= place)
+    return Step(number, world.now, tuple(turns))
 
 
 @attrs.frozen(repr=False)

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
+from kvolsched.api.notebook_output import printable
+
+from ..api.kinds.kind import KINDS
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..controllers.admission import webhook
 from ..controllers.custom_controller import ReconcileFunction, custom_controller, is_custom
@@ -19,7 +23,7 @@ from . import other_rules, upgrades
 from .component_names import COMPONENT_NAMES
 from .faults import ClusterFaults
 from .pools import set_pool
-from .results import CommandResult, Step
+from .results import CommandResult, Step, hanging_indent
 from .upgrades import Rules
 
 Hook = Callable[[Any, Any], Any]  # (new, old) -> what a webhook answers
@@ -152,7 +156,7 @@ class ClusterRules(ClusterFaults):
         other.world.server = other.first_rules.server(denied_by(self.components))
         other.rule_sets, other.world.rule_sets = {}, {}
         for label, rules in self.rule_sets.items():
-            other.keep_rules(label, rules.with_webhook(hook))
+            upgrades.keep_rules(other, label, rules.with_webhook(hook))
         return other
 
     def with_autoscaler(self, groups: Any, **flags: Any) -> Self:
@@ -287,7 +291,7 @@ class ClusterRules(ClusterFaults):
         if nth < 1:
             raise ValueError(f"refuse a write of {name}: nth: {nth}: must be at least 1")
         self.world.refuse(name, nth, reason)
-        return self.last_step
+        return self._last_step
 
     def outage(self, server: str = API_SERVER, seconds: float = 60.0) -> Step:
         """Let the API server, or an admission webhook, answer nobody for some seconds, and return the step.
@@ -321,7 +325,7 @@ class ClusterRules(ClusterFaults):
         if not seconds > 0:
             raise ValueError(f"outage of {server}: seconds: {seconds:g}: must be greater than 0")
         self.world.outage(server, seconds)
-        return self.last_step
+        return self._last_step
 
     def upgrade(self, rules: Rules, component: str | None = None, *, beside: bool = False) -> Step:
         """Restart components with other rules on the same world, as an upgrade or a roll-back does; return the step.
@@ -371,3 +375,13 @@ class ClusterRules(ClusterFaults):
                        the second 50% of the requests.
         """
         return upgrades.api_servers(self, old, new, share)
+
+    def __repr__(self) -> str:
+        counted = Counter(key.kind for key in self.world.log.objects)
+        count = {kind: counted[kind.name] for kind in KINDS if kind.name != "Event"}
+        plural = {kind: "es" if kind.name.endswith("s") else "s" for kind in count}
+        counts = ", ".join(f"{n} {kind.name}{plural[kind] if n != 1 else ''}" for kind, n in count.items() if n)
+        where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
+        rules = upgrades.rules_in_words(self)
+        head = f"Cluster {self.name or '(unnamed)'}, rules {rules}: {counts or 'no objects'}; {where}"
+        return printable("\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in self.remarks)]))

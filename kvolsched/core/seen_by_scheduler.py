@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..scheduler.columns.kept_snapshot import KeptSnapshot
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.loop.assume_cache import ASSUMED, is_current, key_of_note
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
@@ -39,4 +40,15 @@ def snapshot_of_scheduler(cluster: ClusterCore, log: Log | None = None, moment: 
         log: a log at the position that is asked for; by default the cluster's, at its present position.
         moment: the time that plugins tell of.
     """
-    return cluster.kept_snapshot.of(objects_seen_by_scheduler(cluster, log), moment)
+    return kept_snapshot(cluster).of(objects_seen_by_scheduler(cluster, log), moment)
+
+
+def kept_snapshot(cluster: ClusterCore) -> KeptSnapshot:
+    """Return the snapshot that the scheduler and all questions share, in a cluster and in every fork.
+
+    >>> core = ClusterCore()
+    >>> kept_snapshot(core) is kept_snapshot(core.fork())
+    True
+    """
+    shared = (each.shared for each in cluster.world.components if each.name == SCHEDULER)
+    return next((each for each in shared if isinstance(each, KeptSnapshot)), KeptSnapshot())

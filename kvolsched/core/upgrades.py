@@ -10,15 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from ..api.unknown_name import UnknownName, did_you_mean
-from ..rules.revision import Revision, revision_named
-from ..rules.settings import API_SERVER, MANAGER
+from ..controllers import autoscaler
+from ..controllers.provisioner import INSTANCE
+from ..rules.revision import NOT_DRIVERS, Revision, denied_by, revision_named
+from ..rules.settings import API_SERVER, IN_TREE, MANAGER
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
-from ..world.component import WORLD
+from ..world.component import WORLD, Component
 from ..world.log import Key
-from ..world.rules import EVERYBODY, RULES, RunningRules, running_rules
+from ..world.rules import EVERYBODY, RULES, RuleSet, RunningRules, running_rules, stopped
+from .actor_names import component_called
 from .component_names import COMPONENT_NAMES, DISPLAY_NAMES
-from .core import USER, ClusterCore
-from .results import Step
+from .core import USER, ClusterCore, provisioners
+from .results import Step, last_step
 
 KUBELET = "kubelet"
 Gates = Mapping[str, bool] | Mapping[str, Mapping[str, bool]]
@@ -62,6 +65,76 @@ def rules_called(cluster: ClusterCore, rules: str | Revision) -> Revision:
     return _rules_for(cluster, rules, SCHEDULER)
 
 
+def rules_of(cluster: ClusterCore, component: str) -> Revision:
+    """Return the rules that a component, or "kube-apiserver", runs now; of several masters those of the leader.
+
+    Raises:
+        UnknownName: there is no such component. It is a LookupError.
+
+    >>> from kvolsched import Cluster
+    >>> c = Cluster("upstream")
+    >>> _ = c.upgrade("design", component="kube-scheduler")
+    >>> rules_of(c, "scheduler").name, rules_of(c, "kube-apiserver").name
+    ('design', 'upstream')
+    """
+    known = component in cluster.world.names or component in (API_SERVER, MANAGER) or "/" in component
+    component = component if known else component_called(cluster.world, component)
+    running = running_rules(cluster.world.log.notes, component)
+    return cluster.first_rules if running is None else cluster.rule_sets[running.leading]
+
+
+def keep_rules(cluster: ClusterCore, label: str, rules: Revision) -> None:
+    """Keep rules under a name, with what they make of each component, so that components may run them."""
+    world = cluster.world
+    if label not in cluster.rule_sets:
+        first = cluster.first_rules.simulation(components=cluster.components).components
+        made: dict[str, Component | None] = dict.fromkeys(component.name for component in first)
+        made |= {each.name: each for each in rules.simulation(components=cluster.components).components}
+        made.pop(USER)
+        cluster.rule_sets[label] = rules
+        world.rule_sets[label] = RuleSet(made, rules.server(denied_by(cluster.components)))
+    made = world.rule_sets[label].components
+    made |= {each.name: each for each in provisioners(cluster, rules) if each.name not in made}
+    if new := sorted(name for name in made if name not in world.names):
+        world.add_components([stopped(name) for name in new])
+
+
+def rules_in_words(cluster: ClusterCore) -> str:
+    """Return the names of all rules that components run.
+
+    >>> from kvolsched import Cluster
+    >>> c = Cluster("upstream")
+    >>> _ = c.upgrade("design", component="kube-scheduler")
+    >>> rules_in_words(c)
+    'upstream; kube-scheduler: design'
+    """
+    notes = {note.name: found for note, found in cluster.world.log.notes.items() if note[:2] == (WORLD, RULES)}
+    everybody = notes.pop(EVERYBODY, None)
+    controllers = _controllers(cluster)
+    if controllers and len({notes.get(name) for name in controllers}) == 1 and controllers[0] in notes:
+        notes[MANAGER] = notes[controllers[0]]
+        notes = {name: running for name, running in notes.items() if name not in controllers}
+    words = [cluster.first_rules.name if everybody is None else everybody.leading]
+    for component, running in sorted(notes.items()):
+        leads = f" ({running.leading} leads)" if running.elects else ""
+        words.append(f"{component}: {' and '.join(running.names)}{leads}")
+    return "; ".join(words)
+
+
+def _controllers(cluster: ClusterCore) -> list[str]:
+    """Return the components of kube-controller-manager, with the provisioners inside it, once rules are kept."""
+    drivers = (name for name in _drivers(cluster) if not name.startswith(IN_TREE))
+    others = {USER, SCHEDULER, KUBELET, autoscaler.NAME, *drivers}
+    made = {name for rules in cluster.world.rule_sets.values() for name in rules.components}
+    return [name for name in cluster.world.names if name in made and name not in others]
+
+
+def _drivers(cluster: ClusterCore) -> set[str]:
+    """Return the names of the components that are drivers."""
+    instances = {name for name in cluster.world.names if INSTANCE in name}
+    return {*cluster.drivers, *instances, *(set(cluster.components) - NOT_DRIVERS)}
+
+
 def _upgrade_beside(cluster: ClusterCore, targets: Mapping[str, Revision], component: str | None) -> Step:
     """Start a second master with other rules beside the first; which of them leads is drawn."""
     if component is None or component == API_SERVER or len(targets) != 1:
@@ -73,7 +146,7 @@ def _upgrade_beside(cluster: ClusterCore, targets: Mapping[str, Revision], compo
     before = running_rules(cluster.world.log.notes, names[0])
     elections = before.elections + 1 if before is not None else 1
     leader = cluster.world.draw("leader", process, 2, elections)
-    labels = {name: (_label(cluster, cluster.rules_of(name)), label) for name in names}
+    labels = {name: (_label(cluster, rules_of(cluster, name)), label) for name in names}
     changes = {name: RunningRules(of_both, leader, elections=elections) for name, of_both in labels.items()}
     leads = labels[names[0]][leader]
     words = f"a second {process} starts with the rules {label}; the master with the rules {leads} leads"
@@ -84,7 +157,7 @@ def _run(
     cluster: ClusterCore, changes: Mapping[str, RunningRules | None], restarting: Sequence[str], words: str
 ) -> Step:
     cluster.world.run_rules(changes, restarting, words)
-    return cluster.last_step
+    return last_step(cluster.world)
 
 
 def _begun(cluster: ClusterCore, names: Iterable[str]) -> list[str]:
@@ -117,7 +190,7 @@ def _rules_for(cluster: ClusterCore, rules: Rules, process: str) -> Revision:
         for webhook in cluster.first_rules.webhooks:  # they belong to the cluster, not to its release
             found = found if webhook.name in asked else found.with_webhook(webhook)
         return found
-    present = cluster.rules_of(_components(cluster, process, gates=False)[0])
+    present = rules_of(cluster, _components(cluster, process, gates=False)[0])
     of_itself = process in (API_SERVER, SCHEDULER, MANAGER) or process.partition("/")[0] == KUBELET
     nested = rules if any(isinstance(value, Mapping) for value in rules.values()) else {
         process if of_itself else MANAGER: rules
@@ -131,7 +204,7 @@ def _label(cluster: ClusterCore, rules: Revision) -> str:
     label = next((name for name, others in known.items() if others == rules), "")
     names = (rules.name if number == 1 else f"{rules.name} #{number}" for number in range(1, len(known) + 2))
     label = label or next(name for name in names if name not in known)
-    cluster.keep_rules(label, rules)
+    keep_rules(cluster, label, rules)
     return label
 
 
@@ -171,7 +244,7 @@ def _components(cluster: ClusterCore, process: str, *, gates: bool) -> list[str]
     """
     if process == MANAGER:
         _label(cluster, cluster.first_rules)
-        return [*cluster.controllers(), *(sorted(cluster.all_drivers() - set(cluster.controllers())) if gates else ())]
+        return [*_controllers(cluster), *(sorted(_drivers(cluster) - set(_controllers(cluster))) if gates else ())]
     return [KUBELET] if process.startswith(f"{KUBELET}/") else [process]
 
 

@@ -25,7 +25,7 @@ def describe(cluster: ClusterCore, reference: str, name: str = "", namespace: st
     """
     named = None if name else named_key(cluster.world.log.objects, reference, namespace)
     if named is not None:
-        return Description(describe_object(cluster.world.log.objects, named, now or cluster.moment))
+        return Description(describe_object(cluster.world.log.objects, named, now or cluster.world.date))
     parts = [reference, namespace, name] if "/" not in reference else reference.split("/")
     word, *within, name = parts
     kind, namespace = lookup_kind(word), within[0] if within else namespace
@@ -34,5 +34,5 @@ def describe(cluster: ClusterCore, reference: str, name: str = "", namespace: st
     chosen = [key for key in keys if key.name == name] or [key for key in keys if key.name.startswith(name)]
     if not chosen and name:
         raise object_not_found(objects, kind, namespace, name)
-    texts = [describe_object(objects, key, now or cluster.moment) for key in chosen]
+    texts = [describe_object(objects, key, now or cluster.world.date) for key in chosen]
     return Description("\n\n\n".join(texts) or empty_message(kind, namespace))

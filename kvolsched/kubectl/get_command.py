@@ -75,7 +75,7 @@ def get(  # noqa: PLR0913 - as many as kubectl has
         items = [objects[key] for _, keys in keys_by_kind for key in keys]
         return Description(serialize(items, output, as_list=len(names) != 1 or len(kinds) != 1))
     tables = tuple(
-        make_table(objects, kind, keys, scope, now or cluster.moment, wide=wide or output == "wide",
+        make_table(objects, kind, keys, scope, now or cluster.world.date, wide=wide or output == "wide",
                show_labels=show_labels, prefixed=len(kinds) > 1)
         for kind, keys in keys_by_kind
     )  # fmt: skip

@@ -140,7 +140,7 @@ class Scenario:
         )
         shipped = [obj for name in this.manifests for obj in examples.example(name).objects]
         read = manifest.read([thaw(obj) for obj in this.objects])
-        cluster.load([*shipped, *read.objects])
+        cluster._load([*shipped, *read.objects])
         cluster.loaded_manifests = read
         if not revision and this.revision.partition(" ")[0] != TODAY:
             given = "".join(f", {name}={value!r}" for name, value in parameters.items())

@@ -90,7 +90,7 @@ class CreateVolumeRequests(PrintedAnswer):
 
 def create_volume_requests(cluster: ClusterCore, claim: str = "") -> CreateVolumeRequests:
     """Return what drivers were asked for a claim, by default for all, up to now."""
-    wanted = cluster.find_key(claim, "pvc", ever=True) if claim else None
+    wanted = cluster.world.find_key(claim, "pvc", ever=True) if claim else None
     begun: dict[Note, tuple[Turn, Attempt]] = {}
     found: list[tuple[Turn, Note, Attempt, str]] = []
     log = cluster.world.log

@@ -102,7 +102,7 @@ def story(cluster: ClusterCore, reference: str) -> Story:
     Raises:
         UnknownName: the cluster never had such an object. It is a KeyError.
     """
-    key = cluster.find_key(reference, ever=True)
+    key = cluster.world.find_key(reference, ever=True)
     rows = []
     for turn in cluster.world.turns:
         if turn.end > cluster.world.place or turn.quiet:
@@ -320,7 +320,7 @@ def passes(cluster: ClusterCore, pod: str) -> Passes:
     Raises:
         UnknownName: the cluster never had such a pod. It is a KeyError.
     """
-    key = cluster.find_key(pod, "pod", ever=True)
+    key = cluster.world.find_key(pod, "pod", ever=True)
     rows = passes_by_pod(cluster).get(f"{key.namespace}/{key.name}", ())
     return Passes(ref(key), cluster.revision.name, tuple(rows), "" if rows else _why_never_judged(cluster, key))
 
@@ -480,7 +480,7 @@ def fits(cluster: ClusterCore, pod: str) -> Fits:
     Raises:
         UnknownName: there is no such pod, or the scheduler has not seen it. It is a KeyError.
     """
-    key = cluster.find_key(pod, "pod", ever=True)
+    key = cluster.world.find_key(pod, "pod", ever=True)
     found = judge_last_pass(cluster, key)
     if found is None:
         raise UnknownName(f"the scheduler has not seen {ref(key)} yet")

@@ -68,7 +68,7 @@ class MountTable(PrintedAnswer):
 
 def mounts(cluster: ClusterCore, pod: str = "") -> MountTable:
     """Return what drivers are told about the inline volumes of a pod on a node, by default of all, as of now."""
-    pods = [cluster.world.log.objects[cluster.find_key(pod, "pod")]] if pod else cluster.objects("pods")
+    pods = [cluster.world.log.objects[cluster.world.find_key(pod, "pod")]] if pod else cluster.objects("pods")
     return MountTable(tuple(row for each in pods for row in _rows(cluster, each)))
 
 

@@ -40,7 +40,7 @@ def without_shortcuts(*, columns: bool = True) -> Iterator[None]:
         >>> from kvolsched import Cluster
         >>> from kvolsched.scenario import nodes, pods
         >>> cluster = Cluster("upstream")
-        >>> _ = cluster.load([*nodes(3), *pods(1)])
+        >>> _ = cluster._load([*nodes(3), *pods(1)])
         >>> _ = cluster.run()
         >>> with without_shortcuts():
         ...     slowly = cluster.fits("pod/pod-00000")

@@ -71,7 +71,7 @@ def chart(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = ""
 
 def _frame(cluster: ClusterCore, name: str, pod: str) -> f.Frame:
     picture = NAMED[name]  # tables are counted for a pod that exists; a pass is also known of a deleted one
-    focus = ref(cluster.find_key(pod, "pod", ever=not picture.tables)) if pod else ""
+    focus = ref(cluster.world.find_key(pod, "pod", ever=not picture.tables)) if pod else ""
     return frame_of(cluster, focus=focus, chips=0, parts=picture.parts, tables=picture.tables)
 
 
@@ -116,8 +116,8 @@ def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
         UnknownName: there is no such pod or node, the pod has had no pass, or that pass judged no such node or plugin;
             the message lists them. It is a KeyError.
     """
-    about = ref(cluster.find_key(pod, "pod", ever=True))
-    name = cluster.find_key(node, "node", ever=True).name
+    about = ref(cluster.world.find_key(pod, "pod", ever=True))
+    name = cluster.world.find_key(node, "node", ever=True).name
     asked = f"verdict/{name}/{plugin}"
     found = frame_of(cluster, focus=about, chips=0, parts=("verdicts",), selected=asked).verdicts
     if found.cell is None:
@@ -183,7 +183,7 @@ def what_if(cluster: ClusterActs, name: str, pod: str, fields: Mapping[str, Any]
     trials = Trials(cluster, varied_fields(cluster, fields))
     panel = WhatIf(trials, lambda trial: _trial_figure(trial, name, pod))
     if pod:  # it may be created during the run
-        panel.value.find_key(pod, "pod")
+        panel.value.world.find_key(pod, "pod")
     return panel
 
 
@@ -204,7 +204,7 @@ def _trial_figure(cluster: Any, name: str, pod: str) -> Figure:
 
 def _exists(cluster: ClusterCore, pod: str) -> bool:
     try:
-        cluster.find_key(pod, "pod")
+        cluster.world.find_key(pod, "pod")
     except UnknownName:
         return False
     return True

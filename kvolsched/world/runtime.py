@@ -7,12 +7,13 @@ to the simulation; an explorer combines these parts in every order. Views follow
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from typing import Any
 
 from ..api.kinds.meta import evolve
 from ..api.unknown_name import UnknownName, did_you_mean
-from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
+from .apiserver import CLOCK, EPOCH, LAST, ORIGIN, ApiServer, CommittedWrite, RefusedWrite, Write
 from .changes import Group
 from .checkpoint import Checkpoint, restore_checkpoint, take_checkpoint
 from .component import ANSWER, WORLD, Actor, Component, Process, TurnContext, seeded_draw
@@ -20,6 +21,7 @@ from .digest import IncrementalDigest
 from .events import record_event
 from .log import CURSOR, FAR, Delivery, Key, Log, LogKey, Note, in_order
 from .outage import API_SERVER, OUTAGES, end_outages, is_out, unreachable
+from .references import find_key, matching_keys
 from .rules import RULES, NeverMet, RuleSet, RunningRules, rules_note, running_rules, stopped
 
 PARTS = 1_000_000  # a share is a part of this
@@ -79,6 +81,28 @@ class Runtime:
     def now(self) -> float:
         """Simulated time in seconds."""
         return float(self.log.notes.get(CLOCK, 0.0))
+
+    @property
+    def date(self) -> datetime:
+        """Simulated time as a date; the clock begins on 1 January 2026, or at the newest time in loaded objects."""
+        seconds = self.log.notes.get(ORIGIN, 0.0) + self.now
+        return datetime.fromtimestamp(EPOCH, UTC) + timedelta(seconds=min(seconds, LAST))
+
+    def find_key(self, reference: str, kinds: str | Sequence[str] = (), *, ever: bool = False) -> Key:
+        """Return the key of the object that a reference names: `web-0`, `pod/web-0`, `demo/web-0`, `pod/demo/web-0`.
+
+        Args:
+            reference: without a namespace the object in `default` is meant, else the only one of another namespace.
+            kinds: the kind, or kinds, that a name without kind means; by default any. No others are found.
+            ever: find objects too that are deleted, or created at a later place of the history.
+
+        Raises:
+            UnknownName: nothing has this name, or several objects; the message has the nearest names. It is a KeyError.
+        """
+        objects = self.log.objects
+        if ever and not matching_keys(objects, reference, kinds):
+            return find_key({*objects, *self.log.keys_ever()}, reference, kinds)
+        return find_key(objects, reference, kinds)
 
     @property
     def place(self) -> int:

@@ -110,7 +110,7 @@ ANSWERS = {
     "events": lambda c, _: c.events(), "map": lambda c, _: c.map(), "map of a label": lambda c, _: c.map(BAD), "timeline": lambda c, _: c.timeline(),
     "writes": lambda c, _: c.writes(), "changes": lambda c, _: c.changes(), "series": lambda c, _: c.series(), "requests": lambda c, _: c.requests(),
     "where": lambda c, _: c.where("kubernetes.io/hostname"), "pools": lambda c, _: c.pools(), "mounts": lambda c, _: c.mounts(), "visits": lambda c, _: c.visits(), "next": lambda c, _: c.next,
-    "step": lambda c, _: c.last_step, "domains": lambda c, _: c.domains(BAD), "skew": lambda c, _: c.skew(f"pod/d{NAME}"),
+    "step": lambda c, _: c._last_step, "domains": lambda c, _: c.domains(BAD), "skew": lambda c, _: c.skew(f"pod/d{NAME}"),
     "capacity": lambda c, _: c.capacity(), "verdicts": lambda c, _: c.verdicts(A), "verdict": lambda c, _: c.verdict(A, f"n{NAME}", "NodeAffinity"),
     "get": lambda c, _: c.get(KINDS), "wide": lambda c, _: c.get(KINDS, wide=True, show_labels=True), "names": lambda c, _: c.get("pods", output="name"),
     "yaml": lambda c, _: c.get(KINDS, output="yaml"), "json": lambda c, _: c.get(KINDS, output="json"), "manifests": lambda c, _: c.manifests(),

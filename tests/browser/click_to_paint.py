@@ -21,7 +21,7 @@ SOURCE = """import time
 import kvolsched
 from kvolsched.scenario import nodes, pods, storage_class
 c = kvolsched.Cluster("upstream", name="{nodes} nodes")
-c.load([storage_class("zonal"), *nodes({nodes}), *pods(30, claims="zonal"), *pods(30, first=30)])
+c._load([storage_class("zonal"), *nodes({nodes}), *pods(30, claims="zonal"), *pods(30, first=30)])
 for _ in range({start}):
     c.step()
 spent, sent = [], []

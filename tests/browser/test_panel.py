@@ -380,7 +380,7 @@ def test_the_fine_gear_steps_single_writes(shown):
     gear.select_option("steps")
 
     assert re.fullmatch(r"PV controller sets the phase of pv/\S+ to Bound\.", written)
-    assert shown.ask("len([turn for turn in c.last_step.turns if turn.outcomes])") == "1"
+    assert shown.ask("len([turn for turn in c._last_step.turns if turn.outcomes])") == "1"
 
 
 def test_the_domains_tab_is_the_chart(shown):

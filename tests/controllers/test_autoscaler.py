@@ -405,7 +405,7 @@ def test_an_upgrade_keeps_the_autoscaler(earlier):
     c.apply(pod("one", cpu="3"))
     c.run("pod/one Running")
     assert ["g-1"] == nodes(c)
-    assert "kube-controller-manager: design" in c.rules_in_words()
+    assert "kube-controller-manager: design" in repr(c)
     c.upgrade("design")
     c.apply(pod("two", cpu="3"))
     c.run("pod/two Running")

@@ -293,7 +293,7 @@ def test_an_object_as_reference_is_a_precondition():
 
     c = with_function(mark, pod("a"))
     c.world.deliver(c.world.processes["queue"])
-    c.edit("pod/a", lambda old: old.__class__(metadata=old.metadata, spec=old.spec, status=old.status), "user")
+    c._edit("pod/a", lambda old: old.__class__(metadata=old.metadata, spec=old.spec, status=old.status), "user")
     c.apply(pod("a", team="x"))
     trial = c.fork()
     turn = trial.world.turn(trial.world.processes["queue"], see=False)
@@ -462,7 +462,7 @@ def test_the_same_name_replaces_a_controller():
 
     other = c.with_controller("queue", watches=["Pod", "Node"], reconcile=admit)
 
-    assert "queue crashes and restarts" in other.last_step.words.lower()
+    assert "queue crashes and restarts" in other._last_step.words.lower()
     other.run()
     assert not [note for note in other.world.log.notes if note.sort == "memory"]
     assert bool(c["pod/a"].spec.scheduling_gates)

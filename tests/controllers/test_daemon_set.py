@@ -80,7 +80,7 @@ def test_daemons_of_a_loaded_cluster_are_left_alone():
     found = [to_plain(one) for one in (made["ds/web"], *made.objects("pods"))]
     found[1]["metadata"]["labels"]["controller-revision-hash"] = "7d9f8c6b5"
     other = cluster(nodes=1)
-    other.load(map(from_plain, found))
+    other._load(map(from_plain, found))
     before = [pod.metadata.uid for pod in pods(other)]
     other.run(seconds=100)
     assert before == [pod.metadata.uid for pod in pods(other)]

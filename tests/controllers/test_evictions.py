@@ -27,7 +27,7 @@ spec: {minAvailable: 2, selector: {matchLabels: {app: web}}}
 def cluster():
     """Return a cluster whose Deployment of three pods runs under a budget of two; new pods take 10 s to start."""
     c = Cluster(components={"kubelet": {"start_delay": 10.0}})
-    c.load(nodes(2))
+    c._load(nodes(2))
     c.apply(WORKLOAD)
     c.run()
     return c
@@ -42,7 +42,7 @@ def test_an_eviction_is_counted_and_the_next_is_refused(cluster):
     """The first pod gets its condition and goes, the budget counts it; the second meets 429 in Kubernetes' words."""
     first, second, _ = names(cluster)
     assert f"pod/{first} evicted" == repr(cluster.evict(first))
-    assert f"User evicts pod/{first}." == cluster.last_step.words
+    assert f"User evicts pod/{first}." == cluster._last_step.words
     assert "EvictionByEvictionAPI" == cluster[f"pod/{first}"].status.condition("DisruptionTarget").reason
     budget = cluster["pdb/web"].status
     assert (0, [first]) == (budget.disruptions_allowed, list(budget.disrupted_pods))
@@ -120,7 +120,7 @@ def test_a_drain_evicts_as_the_budget_allows(cluster):
 def test_what_drain_must_not_delete_needs_an_option():
     """DaemonSet pods, emptyDir data and pods without controller are refused in kubectl's words; the node is cordoned."""
     c = Cluster()
-    c.load(nodes(1))
+    c._load(nodes(1))
     c.apply("""
 apiVersion: apps/v1
 kind: DaemonSet

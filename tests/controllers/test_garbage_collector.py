@@ -84,7 +84,7 @@ def test_an_owner_that_was_never_seen_is_somebody_elses():
     made = cluster(workload("ReplicaSet", 2))
     alone = [attrs.evolve(pod) for pod in made.objects("pods")]
     other = cluster(POD % "a")
-    other.load(alone)
+    other._load(alone)
     other.delete("pod/a")
     other.run(seconds=100)
     assert 2 == running(other)

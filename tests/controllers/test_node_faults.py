@@ -53,7 +53,7 @@ UNREACHABLE = ["node.kubernetes.io/unreachable:NoSchedule", "node.kubernetes.io/
 def test_a_silent_node_is_not_ready_after_the_grace_period(running):
     """For 50 s nothing is written; then the node is Unknown and its pods are not ready, with Kubernetes' events."""
     running.stop_nodes("a1")
-    assert "Node a1 stops: its kubelet answers nobody." == running.last_step.words
+    assert "Node a1 stops: its kubelet answers nobody." == running._last_step.words
     first = running.step()
     assert 50.0 == first.time
     assert "marks node/a1 as not ready: its kubelet was silent for 50 s" in first.words
@@ -141,7 +141,7 @@ def test_nodes_of_a_zone_are_tainted_one_after_another():
     """NoExecute comes at 0.1 nodes a second in each zone; a dial changes that."""
     for rate, wanted in ((0.1, 10.0), (0.5, 2.0)):
         c = Cluster(components={"node-lifecycle-controller": {"eviction_rate": rate, "grace_period": 40.0}})
-        c.load(cluster_of(a="a1 a2", b="b1").objects("nodes"))
+        c._load(cluster_of(a="a1 a2", b="b1").objects("nodes"))
         c.stop_nodes("a1", "a2")
         times = [step.time for step in c.run() if ":NoExecute" in step.words]
         assert [40.0, 40.0 + wanted] == times

@@ -107,7 +107,7 @@ def test_a_condition_is_a_taint_as_long_as_it_holds(condition):
     assert (1, wanted) == (c.world.known_steps, taints(c, "n1"))
     well = node("n1")
     well["status"]["conditions"] = [{"type": condition, "status": "False"}]
-    c.load(Cluster.from_manifests([well]).objects("nodes"))
+    c._load(Cluster.from_manifests([well]).objects("nodes"))
     c.run()
     assert [] == taints(c, "n1")
 

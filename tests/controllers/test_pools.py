@@ -265,7 +265,7 @@ def test_what_is_given_to_another_manager_is_left_alone(at_once):
     given, _ = objects(made, "CSIStorageCapacity")
     name = f"csistoragecapacity/{given.metadata.namespace}/{given.metadata.name}"
     label = {"csi.storage.k8s.io/managed-by": "somebody"}
-    made.edit(name, lambda old: evolve_parts(old, metadata={"labels": old.metadata.labels.merged(label)}))
+    made._edit(name, lambda old: evolve_parts(old, metadata={"labels": old.metadata.labels.merged(label)}))
     if not at_once:
         made.run()
         assert len(objects(made, "CSIStorageCapacity")) == 3

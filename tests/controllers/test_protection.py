@@ -102,7 +102,7 @@ def test_the_whole_way_of_a_volume_that_is_given_back():
 def test_what_is_loaded_is_protected_under_upstream(revision):
     """Hand-written objects were admitted there; under the documents' rules a claim goes at once."""
     made = Cluster(revision)
-    made.load([claim()])
+    made._load([claim()])
     made.delete("pvc/data")
     assert len(made.objects("pvc")) == (revision == "upstream")
     made.run()

@@ -10,7 +10,7 @@ def cluster(provisioner, *, waits=True, asks="", **more):
     """A cluster of two nodes without CSINodes, and a pod whose claim is of a class with this provisioner."""
     made = Cluster("upstream")
     wanted = claim("data", storage_class="disk", **({"volumeAttributesClassName": asks} if asks else {}))
-    made.load([node("node-a"), node("node-b"), storage_class("disk", provisioner, waits=waits), wanted,
+    made._load([node("node-a"), node("node-b"), storage_class("disk", provisioner, waits=waits), wanted,
                pod("app", "data", **more)])
     return made
 

@@ -12,7 +12,7 @@ from kvolsched.world.component import TurnContext
 def naming_actors():
     """Return the actors of a cluster that name their kinds, with their component and world."""
     cluster = Cluster("upstream", components={"zonal.example.com": {"pools": {"zone-a": "1Ti"}}})
-    cluster.load([*nodes(2), storage_class()])
+    cluster._load([*nodes(2), storage_class()])
     return [
         pytest.param(cluster.world, process, actor, id=actor.name)
         for process in cluster.world.processes.values() for actor in process.component.actors

@@ -236,7 +236,7 @@ def test_replicas_of_a_loaded_cluster_are_left_alone():
                 if word in where:
                     where[word] = "web-7d9f8c6b5"
     other = cluster()
-    other.load(map(from_plain, found))
+    other._load(map(from_plain, found))
     before = [pod.metadata.uid for pod in pods(other)]
     other.run(seconds=100)
     assert before == [pod.metadata.uid for pod in pods(other)]

@@ -24,7 +24,7 @@ def cluster(*manifests, nodes=2, revision="upstream", **components):
     """Return a cluster of some nodes after these manifests were applied and nothing is left to do."""
     dials = {"kubelet": {"start_delay": 0.2, "stop_delay": 0.2}} | components
     made = Cluster(revision, components=dials)
-    made.load(read("---".join(NODES % (n, n, "ssd" if n == 1 else "hdd") for n in range(1, nodes + 1))))
+    made._load(read("---".join(NODES % (n, n, "ssd" if n == 1 else "hdd") for n in range(1, nodes + 1))))
     for manifest in manifests:
         made.apply(manifest)
     made.run(seconds=100)

@@ -84,7 +84,7 @@ def test_a_patch_is_one_step_with_a_sentence_that_back_undoes(cluster):
     before = cluster.digest()
     assert "node/node-a patched" == repr(cluster.patch("node/node-a", "metadata: {labels: {disk: ssd}}"))
     assert "ssd" == cluster["node/node-a"].metadata.labels["disk"]
-    assert "User patches node/node-a." == cluster.last_step.words
+    assert "User patches node/node-a." == cluster._last_step.words
     cluster.back()
     assert before == cluster.digest()
 
@@ -95,7 +95,7 @@ def test_a_patch_of_the_status_changes_nothing_else(cluster):
     cluster.patch("node/node-a", change, subresource="status")
     node = cluster["node/node-a"]
     assert ("123", None) == (node.status.allocatable["cpu"], node.metadata.labels.get("disk"))
-    assert "User patches the status of node/node-a." == cluster.last_step.words
+    assert "User patches the status of node/node-a." == cluster._last_step.words
     assert "status" == cluster.requests()[-1].subresource
     cluster.patch("node/node-a", {**change, "status": {"allocatable": {"cpu": "7"}}})
     node = cluster["node/node-a"]
@@ -259,9 +259,9 @@ def test_faults_take_the_names_that_people_see(cluster, name):
     """A component is crashed and refused by its display name, its own, or an actor's."""
     cluster.step(name)
     cluster.crash(name)
-    assert "persistent-volume-binder" == cluster.last_step.turns[0].component
+    assert "persistent-volume-binder" == cluster._last_step.turns[0].component
     cluster.refuse(name)
-    assert "write 1 of persistent-volume-binder will be refused" in cluster.last_step.words
+    assert "write 1 of persistent-volume-binder will be refused" in cluster._last_step.words
 
 
 def test_a_refused_scheduler_is_refused(cluster):

@@ -40,7 +40,7 @@ def test_created_configured_unchanged():
     assert "storageclass.storage.k8s.io/local created\npod/app created" == repr(cluster.apply(CLASS, POD))
     assert "storageclass.storage.k8s.io/local unchanged" == repr(cluster.apply(CLASS))
     assert 1 == cluster.world.known_steps
-    cluster.edit("sc/local", lambda old: with_label(old, "theirs", "yes"))
+    cluster._edit("sc/local", lambda old: with_label(old, "theirs", "yes"))
     assert "storageclass.storage.k8s.io/local configured" == repr(cluster.apply(CLASS.replace('a: "1", ', "")))
     assert {"b": "1", "theirs": "yes"} == cluster["sc/local"].metadata.labels
 
@@ -82,7 +82,7 @@ def test_a_manifest_taken_from_the_cluster_says_nothing_new():
     """What the server alone writes, versions and times, is not taken for the user's word."""
     cluster = Cluster.from_manifests(CLASS)
     taken = cluster.manifests()
-    cluster.edit("sc/local", lambda old: with_label(old, "a", "2"))
+    cluster._edit("sc/local", lambda old: with_label(old, "a", "2"))
     cluster.apply(taken)
 
     assert "1" == cluster["sc/local"].metadata.labels["a"]

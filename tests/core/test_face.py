@@ -78,7 +78,7 @@ def test_back_and_goto_return_where_they_led(cluster):
     """Back and goto return the step that led there; 0 is the start, -1 the last known; an unknown step is an error."""
     cluster.run()
     end = cluster.digest()
-    last = cluster.last_step
+    last = cluster._last_step
     assert repr(cluster.goto(0)) == "the start: nothing has happened yet"
     assert repr(cluster.goto(-1)) == repr(last)
     assert cluster.back().number == last.number - 1
@@ -105,7 +105,7 @@ def test_acts_of_the_user_answer_in_kubectls_words(cluster):
 def test_an_edit_that_the_server_refuses_is_an_error(cluster):
     """A change of an immutable field is refused in the API server's words."""
     with pytest.raises(kvolsched.ApplyRefused, match="spec"):
-        cluster.edit("pvc/my-pvc", lambda old: evolve_parts(old, spec={"storage_class_name": "x"}))
+        cluster._edit("pvc/my-pvc", lambda old: evolve_parts(old, spec={"storage_class_name": "x"}))
     assert cluster["pvc/my-pvc"].spec.storage_class_name == "zonal-class"
 
 

@@ -94,7 +94,7 @@ def test_times_end_with_the_year_9999(seconds, what):
 
     assert "Terminating" in said or "tolerations" in what
     assert "web" not in c
-    assert ("9999-12-31" in str(c.moment)) == (seconds > 0 and "tolerations" in what)
+    assert ("9999-12-31" in str(c.world.date)) == (seconds > 0 and "tolerations" in what)
     assert repr(c.describe("node/n1"))
 
 

@@ -108,7 +108,7 @@ def test_what_happened_outside_is_undone_by_back_and_known_to_the_digest():
     made.set_pool(DRIVER, "a", capacity="20Gi")
     fork = made.fork()
     assert before != made.digest() == fork.digest()
-    assert f"The storage of {DRIVER} changes: pool a has 20Gi, it had 10Gi." == made.last_step.words
+    assert f"The storage of {DRIVER} changes: pool a has 20Gi, it had 10Gi." == made._last_step.words
     made.back()
     assert (10, 20) == tuple(each.pools()["a"].capacity >> 30 for each in (made, fork))
     assert before == made.digest()

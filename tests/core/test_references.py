@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 from kvolsched import Cluster, UnknownName, make, scenario
+from kvolsched.core.upgrades import rules_of
 from kvolsched.explore import Crash
 
 FORMS = ("web-0", "pod/web-0", "demo/web-0", "po/demo/web-0")
@@ -16,9 +17,7 @@ POD = {  # method -> a call of it with a reference to a pod
     "capacity": lambda c, pod: c.capacity(pod),
     "delete": lambda c, pod: c.delete(pod),
     "describe": lambda c, pod: c.describe(pod),
-    "edit": lambda c, pod: c.edit(pod, lambda old: old),
     "evict": lambda c, pod: c.evict(pod),
-    "find_key": lambda c, pod: c.find_key(pod),
     "fits": lambda c, pod: c.fits(pod),
     "fix": lambda c, pod: c.fix(pod),
     "get": lambda c, pod: c.get(pod),
@@ -72,7 +71,7 @@ OTHERS = {  # method -> a call with a misspelled name, and what the sentence say
     "pools": (lambda c: c.pools("disk.example.com"), f"no driver 'disk.example.com' with pools; .*did you mean {DRIVER}"),
     "refuse": (lambda c: c.refuse("schedular"), r"no component is called 'schedular'; .*; did you mean scheduler\?"),
     "requests": (lambda c: c.requests(kode=201), r"requests have no column 'kode'; .*; did you mean code\?"),
-    "rules_of": (lambda c: c.rules_of("schedular"), r"no component is called 'schedular'; .*; did you mean scheduler\?"),
+    "rules_of": (lambda c: rules_of(c, "schedular"), r"no component is called 'schedular'; .*; did you mean scheduler\?"),
     "run": (lambda c: c.run("pod/x runing"), r"no condition 'runing' of pod/x; .*; did you mean Running\?"),
     "sample": (lambda c: c.sample(1, goal="pvc/x Bond"), r"no condition 'Bond' of pvc/x; .*; did you mean Bound\?"),
     "series": (lambda c: c.series(what="runing"), "runing.*; there are: .*; did you mean running"),
@@ -96,7 +95,7 @@ OTHERS = {  # method -> a call with a misspelled name, and what the sentence say
 }
 NAMED = {"reference", "references", "pod", "node", "which", "component", "driver", "kind", "topology_key", "server", "rules",
          "actor", "until", "what", "picture", "old", "branch"}  # parameters that name something
-NO_LOOK_UP = {"branch", "diff", "writes", "keep_rules"}  # the name is new, or the argument is a cluster
+NO_LOOK_UP = {"branch", "diff", "writes"}  # the name is new, or the argument is a cluster
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +222,7 @@ def test_a_plugin_of_other_arguments_is_refused(cluster):
 def test_faults_return_their_step(cluster):
     """A crash, a refused write and a delay are each the step that was made; a crash that loses nothing is none."""
     c = cluster.fork()
-    first = c.last_step.number
+    first = c._last_step.number
     steps = [c.crash("scheduler"), c.refuse("scheduler"), c.delay("scheduler", 1)]
 
     assert [first + 1, first + 2, first + 3] == [step.number for step in steps]

@@ -6,7 +6,7 @@ import pytest
 from documents.clusters import cluster, events, fits, message, reach, refusal, where, zones
 from manifests import HOST, RACK, ZONE, claim, csi_node, node, pod, required, storage_class, volume
 
-from kvolsched import example
+from kvolsched import Cluster, example
 from kvolsched.rules.revision import revision_named
 
 both = pytest.mark.parametrize("revision", ["design", "upstream"])
@@ -414,8 +414,7 @@ def test_phase_1_gives_new_volumes_their_affinity():
 @pytest.mark.checklist("29", "31", "32")
 def test_phase_2_converts_the_printed_volumes(name):
     """The controller makes of the printed volume the printed result: two expressions, `a__b` split, labels kept."""
-    c = cluster(revision=phase(2))
-    c.load(example(f"{name}-labels").objects)
+    c = Cluster.from_manifests(example(f"{name}-labels"), revision=phase(2))
     c.run(seconds=60)
     (printed,) = example(f"{name}-converted").objects
     assert printed.spec.node_affinity == c[f"pv/{name}"].spec.node_affinity

@@ -13,6 +13,7 @@ from kvolsched.kubectl import complete
 from kvolsched.measure.conform import read
 from kvolsched.measure.conform.kubectl import expected
 from kvolsched.world.apiserver import Write, key_of
+from kvolsched.world.runtime import Runtime
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 CASES = sorted(path.name for path in (RECORDED / "kubectl").iterdir() if path.is_dir())
@@ -71,7 +72,7 @@ def test_get_and_describe_print_what_was_recorded(name, monkeypatch):
 
     for case in (each.case for each in read(RECORDED / "kubectl" / name)):
         cluster = Cluster.from_manifests(case["objects"])
-        monkeypatch.setattr(Cluster, "moment", parse_time(case["now"]))
+        monkeypatch.setattr(Runtime, "date", parse_time(case["now"]))
         texts = {}
         for file in case["files"]:
             done = cluster.kubectl(words_of(file))

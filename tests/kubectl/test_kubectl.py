@@ -306,7 +306,7 @@ def test_kinds_without_a_describer_show_their_fields():
 def test_a_cluster_answers_as_of_its_own_clock():
     """`get` and `describe` read the objects of now, in the namespace asked for, at the simulated time."""
     cluster = Cluster()
-    cluster.load([manifest.from_plain(pod(metadata={"creationTimestamp": "2025-12-31T23:00:00Z"}))])
+    cluster._load([manifest.from_plain(pod(metadata={"creationTimestamp": "2025-12-31T23:00:00Z"}))])
 
     assert "NAME   READY   STATUS    RESTARTS   AGE\np      0/1     Pending   0          60m" == repr(get(cluster, "po"))
     assert "No resources found in shop namespace." == repr(get(cluster, "pods", "shop"))

@@ -78,7 +78,7 @@ def test_ages_are_counted_to_the_newest_time_of_a_dump():
     after = {row[0]: row[4] for row in cluster.get("pods", "demo").rows}
     later = cluster.get("pods", "demo", name="cache-0", now=datetime(2026, 11, 23, 15, 10, tzinfo=UTC))
 
-    assert datetime(2026, 11, 21, 15, 9, 59, tzinfo=UTC) == dump().moment
+    assert datetime(2026, 11, 21, 15, 9, 59, tzinfo=UTC) == dump().world.date
     assert "15s" == before["cache-0"]
     assert "<invalid>" not in repr(cluster.get("pv,pvc,sc,nodes,events", all_namespaces=True))
     assert int(after["new"][:-1]) < int(after["cache-0"][:-1])

@@ -190,9 +190,9 @@ def test_a_rule_may_join_a_story_that_has_begun():
 
     odd = c.with_plugin(prefer=lambda *_: 50, name="Also")
     assert (steps, steps + 1) == (c.world.step_number, odd.world.step_number)
-    assert "restarts" in repr(odd.last_step)
+    assert "restarts" in repr(odd._last_step)
     odd.run()
     assert "0/4 nodes are available" in odd["pod/my-pod"].status.condition("PodScheduled").message
     assert len(odd.passes("my-pod")) > len(c.passes("my-pod"))
     odd.goto(1)
-    assert c.fork().goto(1).turns[0].words == odd.last_step.turns[0].words
+    assert c.fork().goto(1).turns[0].words == odd._last_step.turns[0].words

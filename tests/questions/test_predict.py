@@ -55,7 +55,7 @@ def test_the_reveal_is_the_step_itself(zonal, ask):
     elif ask == "end":
         assert zonal["pod/my-pod"].spec.node_name == happened
     else:
-        assert zonal.last_step.actor == happened
+        assert zonal._last_step.actor == happened
 
 
 def test_no_new_volume_is_offered_where_none_can_be_made(zonal):

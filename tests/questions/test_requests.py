@@ -87,7 +87,7 @@ def test_an_injected_fault_strikes_once(cluster):
     """After `refuse("user")` one apply is refused, as a step; the next is not."""
     cluster.refuse("user")
     assert refused(cluster.apply, pod("a"), pod("b"))
-    assert "user creates" in cluster.last_step.words.lower() or "applies" in cluster.last_step.words
+    assert "user creates" in cluster._last_step.words.lower() or "applies" in cluster._last_step.words
     assert not refused(cluster.apply, pod("a"), pod("b"))
     assert [409, 201, 201] == [r.code for r in cluster.requests()]
     cluster.goto(1)

@@ -440,7 +440,7 @@ def test_pods_that_lack_alike_are_one_cause():
         for number in range(2)
     ]  # fmt: skip
     cluster = Cluster()
-    cluster.load([from_plain(obj) for obj in (
+    cluster._load([from_plain(obj) for obj in (
         *read_plain(NODE), small, big | {"metadata": {"name": "web-1", "namespace": "shop"}},
         small | {"metadata": {"name": "web-2", "namespace": "shop"}}, *claims,
     )])  # fmt: skip
@@ -507,7 +507,7 @@ def test_five_thousand_nodes_in_a_second():
         ]
     objects.append(from_plain(pod))
     cluster = Cluster()
-    cluster.load(objects)
+    cluster._load(objects)
     start = time.perf_counter()
 
     answer = cluster.why("web")

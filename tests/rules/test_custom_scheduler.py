@@ -21,8 +21,8 @@ def asked(*objects, rules="upstream", revision=None, watches=WATCHES, **more):
                          for on, writes in ways(seen, seen.get("pod/app"), rules).items()})
 
     c = cluster(*NODES, *objects, revision=revision or rules, **more).with_controller("mine", watches, ask)
-    c.step("mine")
-    return told[0] if told else c.last_step.words
+    step = c.step("mine")
+    return told[0] if told else step.words
 
 
 @pytest.mark.parametrize("rules", ["upstream", "design", "draft"])

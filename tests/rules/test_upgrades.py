@@ -8,6 +8,7 @@ from manifests import HOST, LOCAL, ZONE, claim, node, pod, storage_class, volume
 from world.toy_components import picture
 
 from kvolsched import Cluster, scenario
+from kvolsched.core.upgrades import rules_of
 from kvolsched.explore import Crash
 from kvolsched.rules.revision import revision_named
 
@@ -107,7 +108,7 @@ def test_one_component_runs_other_rules():
     step = c.upgrade("design", component="scheduler")
     assert "step 1, t=0 s: kube-scheduler restarts with the rules design: what it remembered is lost." == repr(step)
     assert "rules upstream; kube-scheduler: design:" in repr(c)
-    assert ("design", "upstream") == (c.revision.name, c.rules_of("kubelet").name)
+    assert ("design", "upstream") == (c.revision.name, rules_of(c, "kubelet").name)
     c.run("pod/app Running")
     assert 2 == len(c.passes("app"))
     assert "(rules: design)" in repr(c.why("app")) or "design" in repr(c.passes("app"))

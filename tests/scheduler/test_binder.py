@@ -27,7 +27,7 @@ def cluster():
     """Return a cluster with a node, a class, two claims, two disks and a pod that uses them."""
     cluster = Cluster.from_manifests([node(), disk(), disk("big", "50Gi"), claim("data", "5Gi"), claim("more", "40Gi"), pod("app", "data", "more")])
     for reference in ("pv/disk", "pv/big", "pvc/data", "pvc/more"):  # nobody here takes the protection off again
-        cluster.edit(reference, lambda old: evolve_parts(old, metadata={"finalizers": ()}))
+        cluster._edit(reference, lambda old: evolve_parts(old, metadata={"finalizers": ()}))
     return cluster
 
 
@@ -60,7 +60,7 @@ def test_volumes_are_written_before_claims(cluster):
 @pytest.mark.parametrize(("writes_all", "provision", "written"), [(True, (), 1), (False, (), 0), (False, ("more",), 2)])
 def test_a_volume_that_is_the_claims_already(cluster, writes_all, provision, written):
     """A reserved volume is not assumed again; v1.36.2 writes it, 1.11 only if there are claims to provision."""
-    cluster.edit("pv/disk", lambda old: volumes.bind_volume_to_claim(old, cluster["pvc/data"]))
+    cluster._edit("pv/disk", lambda old: volumes.bind_volume_to_claim(old, cluster["pvc/data"]))
     ctx, cache = scheduler(cluster)
     what = found(cluster, ("data", "disk"), provision=provision)
     writes = binder.assume_pod_volumes(ctx, cache, what, "node-1", volumes.UPSTREAM, writes_all=writes_all)
@@ -73,7 +73,7 @@ def test_what_has_changed_since_is_not_assumed(cluster):
     """If a volume has changed since it was found, nothing is assumed."""
     ctx, cache = scheduler(cluster)
     what = found(cluster, ("data", "disk"), ("more", "big"))
-    cluster.edit("pv/big", lambda old: evolve_parts(old, metadata={"finalizers": ("example.com/x",)}))
+    cluster._edit("pv/big", lambda old: evolve_parts(old, metadata={"finalizers": ("example.com/x",)}))
     scheduler(cluster)
     with pytest.raises(CannotAssume, match=r'"big" is out of sync \(stored: \d+, assume: \d+\)'):
         binder.assume_pod_volumes(ctx, cache, what, "node-1", volumes.UPSTREAM, writes_all=True)
@@ -83,7 +83,7 @@ def test_what_has_changed_since_is_not_assumed(cluster):
 def test_checks_stop_at_the_first_unfinished_claim(cluster):
     """The check stops at the first claim that is not bound, so a later failure is not reported yet."""
     binding = BindingInProgress(cluster["pod/app"], "node-1", static=((CLAIM, DISK),), provision=(Key(*CLAIM[:2], "more"),))
-    cluster.edit("pv/disk", lambda old: volumes.bind_volume_to_claim(old, cluster["pvc/data"]))
+    cluster._edit("pv/disk", lambda old: volumes.bind_volume_to_claim(old, cluster["pvc/data"]))
     ctx, _ = scheduler(cluster)
     assert binder.check_bindings(binding, ctx) is False
     only = attrs.evolve(binding, static=())
@@ -100,7 +100,7 @@ def test_what_the_checks_find(cluster):
     assert answer() == 'ClaimRef got reset for pv "disk"'
     lately = attrs.evolve(binding, written=((DISK, 10_000),))
     assert binder.check_bindings(lately, scheduler(cluster)[0]) is False
-    cluster.edit("node/node-1", lambda old: evolve_parts(old, metadata={"labels": {}}))
+    cluster._edit("node/node-1", lambda old: evolve_parts(old, metadata={"labels": {}}))
     assert answer() == 'pv "disk" node affinity doesn\'t match node "node-1": no matching NodeSelectorTerms'
     cluster.delete("pvc/data")
     assert answer() == 'failed to check binding: persistentvolumeclaims "default/data" not found'

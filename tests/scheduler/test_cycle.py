@@ -54,7 +54,7 @@ def test_a_change_between_choice_and_assumption(revision, words):
     """If the chosen volume has changed, the pass ends in an error, and the next one after the back-off succeeds."""
     cluster = fine("zonal-example", revision)
     cluster.step("scheduling pass", turns=True)
-    cluster.edit("pvc/my-pvc", lambda old: evolve_parts(old, metadata={"labels": old.metadata.labels.with_(a="b")}))
+    cluster._edit("pvc/my-pvc", lambda old: evolve_parts(old, metadata={"labels": old.metadata.labels.with_(a="b")}))
     cluster.step("scheduling pass", turns=True)
     condition = cluster["pod/my-pod"].status.condition("PodScheduled")
     assert condition.reason == "SchedulerError"

@@ -121,5 +121,5 @@ def test_nobody_binds_a_gated_pod(cluster):
         'Operation cannot be fulfilled on pods/binding "app": pod app has non-empty .spec.schedulingGates'
     )
     free = evolve_parts(pod, spec={"scheduling_gates": ()})
-    cluster.edit("pod/app", lambda _old: free)
+    cluster._edit("pod/app", lambda _old: free)
     assert not isinstance(cluster.world.commit("kube-scheduler", Write("bind", key_of(pod), "fast")), RefusedWrite)

@@ -17,7 +17,7 @@ EVERY = 20  # a walk over all nodes by every rule is slow
 def cluster(*objects):
     """A cluster under today's rules with these objects."""
     made = Cluster("upstream")
-    made.load(objects)
+    made._load(objects)
     return made
 
 

@@ -138,6 +138,6 @@ def test_a_gated_pod_has_no_pass():
     cluster.run()
     assert entry(cluster, "app").part == "gated"
     assert cluster.world.log.notes.get(Note("kube-scheduler", "pass", "default/app")) is None
-    cluster.edit("pod/app", lambda old: evolve_parts(old, spec={"scheduling_gates": ()}))
+    cluster._edit("pod/app", lambda old: evolve_parts(old, spec={"scheduling_gates": ()}))
     cluster.run()
     assert cluster["pod/app"].spec.node_name

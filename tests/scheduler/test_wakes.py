@@ -171,9 +171,9 @@ def test_a_rule_of_ones_own_hears_of_everything():
 def test_who_found_no_nodes_waits_for_the_first(revision):
     """A pod that no plugin rejected, as there was no node, is moved when a node appears."""
     cluster = Cluster(revision)
-    cluster.load([pod()])
+    cluster._load([pod()])
     cluster.run()
-    cluster.load([node()])
+    cluster._load([node()])
     cluster.run()
 
     assert cluster["pod/app"].spec.node_name == "n0"
@@ -182,9 +182,9 @@ def test_who_found_no_nodes_waits_for_the_first(revision):
 def test_one_priority_hears_of_the_promised_pod_that_went():
     """Deleting a nominated pod moves pods of its priority or lower, and none of higher priority."""
     cluster = Cluster()
-    cluster.load([node(cpu="4"), other(cpu="4", priority=9)])
-    cluster.load([pod("low", "u-l", cpu="4", priority=1), pod("high", "u-h", cpu="4", priority=8)])
-    cluster.load([pod("mid", "u-m", cpu="4", priority=5, nominated="n0", schedulingGates=[{"name": "x/y"}])])
+    cluster._load([node(cpu="4"), other(cpu="4", priority=9)])
+    cluster._load([pod("low", "u-l", cpu="4", priority=1), pod("high", "u-h", cpu="4", priority=8)])
+    cluster._load([pod("mid", "u-m", cpu="4", priority=5, nominated="n0", schedulingGates=[{"name": "x/y"}])])
     cluster.run()
     cluster.delete("pod/mid")
     cluster.run()

@@ -290,7 +290,7 @@ def test_an_owner_is_one_change():
     """That an object gets an owner is one line, however many fields a reference has."""
     cluster = kvolsched.scenario("rolling-update", "upstream")
     cluster.step()
-    cluster.edit("rs/" + cluster.objects("rs")[0].metadata.name, lambda rs: evolve_parts(
+    cluster._edit("rs/" + cluster.objects("rs")[0].metadata.name, lambda rs: evolve_parts(
         rs,
         metadata={"owner_references": ()},
     ))

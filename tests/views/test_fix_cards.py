@@ -159,7 +159,7 @@ def test_a_strangers_words_are_no_markup():
     """Names from manifests are escaped in the drawn parts and in the diff."""
     objects = manifest.read(HOSTILE, lenient=True).objects
     cluster = Cluster()
-    cluster.load(objects)
+    cluster._load(objects)
     page = page_of(cluster.fix("web"))
     for width in WIDTHS:
         shown = fix.page(page, width) + fix.draw(page, width)

@@ -194,7 +194,7 @@ def test_differences_only_of_twins_is_a_sentence():
 def test_differences_only_never_say_that_nothing_waits():
     """Six pods wait on both sides; the map of what differs does not deny it."""
     cluster = Cluster("upstream")
-    cluster.load([storage_class("zonal"), *nodes(3), *pods(6, claims="zonal")])
+    cluster._load([storage_class("zonal"), *nodes(3), *pods(6, claims="zonal")])
     other = cluster.fork("closed")
     other.cordon("node-00001")
     lab = cluster.lab(beside=other)

@@ -14,7 +14,7 @@ FIRST, SECOND = "pod/pod-00000", "pod/pod-00001"
 def lab():
     """Return the panel of a cluster in which the first of two pods has been judged."""
     cluster = Cluster("design", name="two pods")
-    cluster.load([storage_class("zonal"), *nodes(3), *pods(2, claims="zonal")])
+    cluster._load([storage_class("zonal"), *nodes(3), *pods(2, claims="zonal")])
     cluster.step("scheduler")
     return cluster.lab()
 

@@ -34,9 +34,9 @@ def test_buttons_answer_and_let_it_happen(cluster):
 
     assert asked.buttons[1].disabled
     assert "Insufficient cpu" in asked.said.value
-    assert 0 == cluster.last_step.number
+    assert 0 == cluster._last_step.number
     asked.happen.click()
-    assert 1 == cluster.last_step.number
+    assert 1 == cluster._last_step.number
     assert (asked.host,) == asked.children
     assert "★" in asked.host.body
     assert repr(asked).endswith("it happened: node-a. node-a has the highest sum of scores, 274.")
@@ -87,10 +87,10 @@ def test_a_quiz_asks_before_a_step(cluster):
     """The first call shows a question and makes no step, the next lets it happen; without a choice it does not ask."""
     quiz = Quiz(lambda: kvolsched.questions.predict.question_of_next_step(cluster), cluster.step)
     assert quiz.ask()
-    assert 0 == cluster.last_step.number
+    assert 0 == cluster._last_step.number
     quiz.asked.answer("node-c")
     assert quiz.ask()
-    assert 1 == cluster.last_step.number
+    assert 1 == cluster._last_step.number
     assert quiz.asked.prediction.revealed
     cluster.run()
     assert not quiz.ask()

@@ -63,7 +63,7 @@ def pod(name="web", cpu="5"):
 def cluster_of(*objects):
     """Load objects."""
     cluster = Cluster()
-    cluster.load(list(objects))
+    cluster._load(list(objects))
     return cluster
 
 

@@ -55,7 +55,7 @@ def test_each_write_is_told_with_who_has_not_seen_it_yet():
         ("scheduler", "patch", "pod/both", {"kubelet": NOT_YET}),
     ]
     assert "volumeName" not in {field for row in cluster.writes() if row.who == "scheduler" for field in row.fields}
-    assert all(3 < step <= cluster.last_step.number for row in end for step in row.seen.values())
+    assert all(3 < step <= cluster._last_step.number for row in end for step in row.seen.values())
 
 
 def test_picture_and_words_say_the_same():

@@ -139,7 +139,7 @@ def test_back_takes_the_room_back():
     made = world({"n0": "10Gi"}, nodes=["n0"])
     before = made.digest()
     made.apply(redis("app"))
-    step = made.last_step.number
+    step = made._last_step.number
     made.run(seconds=100)
     taken = made.digest()
     made.goto(step - 1)

@@ -41,7 +41,7 @@ def test_back_undoes_it_and_forward_redoes_it(cluster):
     """An outage is a step of the log, in the digest; when its time is over nothing of it is left."""
     start = cluster.digest()
     cluster.outage(seconds=5)
-    assert "step 1, t=0 s: kube-apiserver is out for 5 s." == repr(cluster.last_step)
+    assert "step 1, t=0 s: kube-apiserver is out for 5 s." == repr(cluster._last_step)
     out = cluster.digest()
     assert out != start
     cluster.run()

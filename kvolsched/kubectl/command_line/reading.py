@@ -70,7 +70,7 @@ def _print_tables(command: Command, chosen: Selection, *, wide: bool) -> None:
             kind,
             keys,
             scope,
-            cluster.moment,
+            cluster.world.date,
             wide=wide,
             show_labels=words.has("show-labels"),
             prefixed=prefixed,
@@ -172,7 +172,7 @@ def describe(command: Command) -> None:
             keys = prefix
         else:
             command.report_missing(chosen.missing)
-    texts = [describe_object(command.objects, key, command.cluster.moment) for key in keys]
+    texts = [describe_object(command.objects, key, command.cluster.world.date) for key in keys]
     if texts:
         command.out.append("\n\n\n".join(texts))
     elif not chosen.named:

@@ -286,7 +286,7 @@ def _panel(sizes: Sizes) -> Iterator[Measurement]:
     """Yield the time of the panel's Python code for one step: the step, the frame, every string."""
     for size, aim in ((12, 100), (sizes.nodes, 300)):
         cluster = Cluster("upstream")
-        cluster.load([*nodes(size), storage_class(), *pods(4, claims="zonal")])
+        cluster._load([*nodes(size), storage_class(), *pods(4, claims="zonal")])
         lab = cluster.lab()
         taken = least_cpu_seconds(lambda: lab.do("step"), runs=5 * sizes.runs)  # noqa: B023 - called at once
         figure = Measurement(f"a step of the panel, {size:,} nodes, Python alone", taken * 1e3, "ms", at_most=aim)

@@ -93,10 +93,10 @@ class LoopTimer:
         What the scheduler has listed becomes columns when they are read: so they are, before the pods come.
         """
         cluster = Cluster("upstream", components=self.workload.components)
-        cluster.load(self._objects)
+        cluster._load(self._objects)
         cluster.run(steps=MOST_STEPS, seconds=FOREVER)
         _ = cluster.world.processes[SCHEDULER].views["cache"].snapshot  # type: ignore[attr-defined]
-        cluster.load(self.workload.pods(self.nodes, pods))
+        cluster._load(self.workload.pods(self.nodes, pods))
         return cluster
 
     @cached_property

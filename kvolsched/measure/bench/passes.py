@@ -52,7 +52,7 @@ class PassTimer:
     def __init__(self, workload: Workload, nodes: int, pods: int = COUNT, beside: Iterable[Any] = ()) -> None:
         cluster = Cluster("upstream", components=workload.components)
         there = workload.pods(nodes, pods)
-        cluster.load([*workload.cluster(nodes, pods), *beside, *there])
+        cluster._load([*workload.cluster(nodes, pods), *beside, *there])
         process = cluster.world.processes[SCHEDULER]
         cluster.world.deliver(process)
         self.seen: Snapshot = process.views["cache"].snapshot  # type: ignore[attr-defined]

@@ -34,9 +34,9 @@ def loop(folder: str) -> float:
 
     cluster_objects, pods = read(folder)
     cluster = Cluster("upstream")
-    cluster.load(cluster_objects)
+    cluster._load(cluster_objects)
     cluster.run(steps=1_000_000, seconds=1e12)
-    cluster.load(pods)
+    cluster._load(pods)
     gc.collect()
     start = time.process_time()
     cluster.run(steps=10_000_000, seconds=1e12)
@@ -53,7 +53,7 @@ def passes(folder: str) -> float:
 
     cluster_objects, pods = read(folder)
     cluster = Cluster("upstream")
-    cluster.load([*cluster_objects, *pods])
+    cluster._load([*cluster_objects, *pods])
     process = cluster.world.processes["kube-scheduler"]
     cluster.world.deliver(process)
     seen, profile = process.views["cache"].snapshot, cluster.revision.profile  # type: ignore[attr-defined]
@@ -117,15 +117,15 @@ def history(folder: str, places: str) -> dict[str, float]:
 
     cluster_objects, pods = read(folder)
     cluster = Cluster("upstream")
-    cluster.load(cluster_objects)
+    cluster._load(cluster_objects)
     cluster.run(steps=1_000_000, seconds=1e12)
     gc.collect()
     before, start = resident(), cluster.world.log.end
-    cluster.load(pods)
+    cluster._load(pods)
     for _ in cluster.world.run(steps=10_000_000, seconds=1e12):
         pass
     gc.collect()
-    after, steps = resident(), cluster.last_step.number
+    after, steps = resident(), cluster.world.step_number
     draw, slowest = random.Random(SEED), 0.0
     for _ in range(int(places)):
         step = draw.randrange(steps)

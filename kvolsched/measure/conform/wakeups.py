@@ -93,7 +93,7 @@ class WakeUpPlayer(TracePlayer):
 
     def found(self, manifests: Sequence[Mapping[str, Any]]) -> None:
         """Load objects without admission."""
-        self.cluster.load(map(from_plain, manifests))
+        self.cluster._load(map(from_plain, manifests))
         self._until(self.world.now)
 
     def happen(self, event: str) -> dict[str, int]:

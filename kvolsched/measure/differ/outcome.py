@@ -165,7 +165,7 @@ def start(rules: Cluster, case: Case, seed: int) -> tuple[Cluster, dict[str, str
     """
     cluster, answers = rules.fork(rules.name or rules.revision.name), {}
     cluster.world.seed = seed
-    cluster.load(case.found)
+    cluster._load(case.found)
     for obj in case.created:
         try:
             cluster.apply(obj)

@@ -140,7 +140,7 @@ def capacity(
     if nodes < 1 or volumes < 1:
         raise ValueError(f"{nodes} nodes and {volumes} volumes: wants at least one of each")
     cluster = _cluster(nodes, volumes, lag, seed, tracking=tracking)
-    cluster.load(_busy_pods(nodes // 2 if busy is None else busy, nodes))
+    cluster._load(_busy_pods(nodes // 2 if busy is None else busy, nodes))
     for _ in cluster.world.pass_time(2 * lag + 1, "user", "user waits"):  # until capacity is published
         pass
     start = cluster.now
@@ -195,7 +195,7 @@ def _cluster(
     driver = CSIDriver(metadata=ObjectMeta(name=DRIVER), spec=CSIDriverSpec(storage_capacity=tracking))
     storage_class = StorageClass(metadata=ObjectMeta(name=CLASS), provisioner=DRIVER,
                                  volume_binding_mode=WAIT_FOR_FIRST_CONSUMER)
-    cluster.load([*made, driver, storage_class])
+    cluster._load([*made, driver, storage_class])
     return cluster
 
 

@@ -200,7 +200,7 @@ def carry_out(cluster: ClusterCore, changes: Iterable[ObjectChange]) -> None:
 def _edit_in_place(cluster: ClusterCore, change: ObjectChange) -> None:
     """Change one object in place as the user; a node's status as its kubelet."""
     where = reference(change.key)
-    cluster.edit(where, lambda now: _changed_parts(now, change), f"user edits {change.key.name}")
+    cluster._edit(where, lambda now: _changed_parts(now, change), f"user edits {change.key.name}")
     if change.key.kind == "Node" and change.old.status != change.new.status:
         new = attrs.evolve(cluster[where], status=change.new.status)
         write = Write("update_status", change.key, new, words=f"{change.key.name} reports more allocatable")

@@ -16,7 +16,7 @@ from kvolsched.questions.why import Why, Whys, why, why_all
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.world.log import Key
 
-from ...core.seen_by_scheduler import objects_seen_by_scheduler
+from ...core.seen_by_scheduler import kept_snapshot, objects_seen_by_scheduler
 from ...scheduler.columns.kept_snapshot import KeptSnapshot
 from . import pods
 from .edit_search import search
@@ -52,4 +52,4 @@ def nearest_edit(objects: Mapping[Key, Any], profile: Profile, kept: KeptSnapsho
 
 
 def _finder(cluster: ClusterCore) -> Any:
-    return partial(nearest_edit, objects_seen_by_scheduler(cluster), cluster.revision.profile, cluster.kept_snapshot)
+    return partial(nearest_edit, objects_seen_by_scheduler(cluster), cluster.revision.profile, kept_snapshot(cluster))

@@ -19,6 +19,7 @@ from kvolsched.api.kinds.selector import NodeSelectorTerm, Requirement
 from kvolsched.api.text import manifest
 from kvolsched.api.text.convert import schema, to_plain
 from kvolsched.core.core import USER, ClusterCore
+from kvolsched.core.upgrades import rules_of
 from kvolsched.questions.requests import CODES
 from kvolsched.rules.settings import API_SERVER, DIRECTIVES_GATE
 from kvolsched.scheduler.node_selection import matches_node_affinity, node_affinity, required_node_affinity
@@ -71,7 +72,7 @@ def may(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> P
         UnknownName: there is no such pod. It is a KeyError.
         ValueError: a patch is no YAML document, or there is no such kind of patch.
     """
-    key = cluster.find_key(pod, "pod")
+    key = cluster.world.find_key(pod, "pod")
     nodes: list[Node] = cluster.objects("nodes")
     before: Pod = cluster.world.log.objects[key]
     wanted = [(_as_patch(patch, kind), "") for patch in patches]
@@ -81,7 +82,7 @@ def may(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> P
     gates = tuple(gate.name for gate in before.spec.scheduling_gates)
     name = f"{key.namespace}/{key.name}"
     places = {node.metadata.name: _zone(node) for node in nodes}
-    rules = cluster.rules_of(API_SERVER).name
+    rules = rules_of(cluster, API_SERVER).name
     broken = [rule for row in rows for rule in row.rules if rule in (SPEC_RULE, FREE_RULE)] if own else []
     return PatchAnswers(name, rules, gates, len(nodes), _matching(before, nodes), rows, places,
                         rule=broken[0] if broken else "", suggested=bool(own))

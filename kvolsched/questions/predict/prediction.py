@@ -286,7 +286,7 @@ def predict(cluster: ClusterCore, question: str = "", *, pod: str = "", ask: str
     key = _pod(cluster, pod)
     about = kinds.pod_words(cluster, cluster.world.log.objects[key])
     if ask == "plugin":
-        wanted = cluster.find_key(node, "node").name if node else ""
+        wanted = cluster.world.find_key(node, "node").name if node else ""
         outcome, node, asked = outcomes.first_rejection(cluster, key, wanted)
         title = question or ASKS[ask].format(node=node, pod=_short(key))
         found = (*kinds.plugin_candidates(asked), PossibleAnswer(NONE, "the pod fits there"))
@@ -309,7 +309,7 @@ def question_of_next_step(cluster: ClusterCore) -> Prediction | None:
         return None
     first = turns[0]
     if first.actor == PASS:
-        key = cluster.find_key(f"pod/{first.cause}", "pod")
+        key = cluster.world.find_key(f"pod/{first.cause}", "pod")
         free = not cluster.world.log.objects[key].spec.node_name
         asked = predict(cluster, pod=f"pod/{first.cause}") if free else None
         if asked is not None and asked.steps == 1:
@@ -327,7 +327,7 @@ def _who_acts_next(cluster: ClusterCore, question: str) -> Prediction:
 
 def _volume(cluster: ClusterCore, question: str, pod: str, claim: str) -> Prediction:
     if claim:
-        key = cluster.find_key(claim, "pvc")
+        key = cluster.world.find_key(claim, "pvc")
     else:
         owner = _pod(cluster, pod)
         keys = [Key("PersistentVolumeClaim", owner.namespace, name)
@@ -388,7 +388,7 @@ def _pod(cluster: ClusterCore, pod: str) -> Key:
         ValueError: the pod has a node, or no pod is named and not exactly one is without a node.
     """
     if pod:
-        key = cluster.find_key(pod, "pod")
+        key = cluster.world.find_key(pod, "pod")
         stored: Pod = cluster.world.log.objects[key]
         if stored.spec.node_name:
             raise ValueError(f"{ref(key)} is on {stored.spec.node_name} already: nothing is left to predict")

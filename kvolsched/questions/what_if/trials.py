@@ -163,7 +163,7 @@ class Trials(Generic[AnyCluster]):
     def __init__(self, cluster: AnyCluster, fields: Sequence[VariedField]) -> None:
         self.origin = cluster.fork(cluster.name)
         self.fields = tuple(fields)
-        keys = {self.origin.find_key(field.path.reference) for field in fields}
+        keys = {self.origin.world.find_key(field.path.reference) for field in fields}
         self.workload = next((key for key in keys if len(keys) == 1 and key.kind in WORKLOADS), None)
         self.start: Positions = tuple(field.start for field in fields)
         self.outcomes: dict[Positions, TrialOutcome] = {}

@@ -78,10 +78,10 @@ def why(cluster: ClusterCore, pod: str) -> Why:
 def _pod_asked_for(cluster: ClusterCore, reference: str) -> tuple[Key, str]:
     """Return the pod that a reference means, and for that of a workload which of its pods it is, in words."""
     try:
-        return cluster.find_key(reference, "pod"), ""
+        return cluster.world.find_key(reference, "pod"), ""
     except UnknownName as unknown:
         try:
-            workload = cluster.find_key(reference, WORKLOADS)
+            workload = cluster.world.find_key(reference, WORKLOADS)
         except UnknownName:
             without = ", ".join(pending(cluster)[:12]) or "none"
             there, meant, near = str(unknown).partition("; did you mean")

@@ -14,7 +14,7 @@ from attrs import evolve
 
 from ...api.text.python_gc import infrequent_gc
 from ...core.core import ClusterCore
-from ...core.results import as_sentence
+from ...core.results import as_sentence, last_step
 from ...world.apiserver import ref
 from .. import frame as f
 from . import history as fill_history
@@ -90,7 +90,7 @@ def _head(context: FrameContext, gear: str, changes: tuple[f.ChangeRow, ...]) ->
         time=context.world.now,
         actor=label_of(last.actor or last.component) if last else "",
         actor_id=(last.actor or last.component) if last else "",
-        sentence=context.cluster.last_step.words or ("" if context.step else LOADED),
+        sentence=last_step(context.cluster.world).words or ("" if context.step else LOADED),
         hot=tuple(sorted({row.ref for row in changes})),
         focus=ref(context.focus) if context.focus is not None else "",
     )

@@ -166,7 +166,7 @@ def seconds(timestamp: str | None, cluster: ClusterCore) -> float:
     if not timestamp:
         return 0.0
     try:
-        return max(0.0, datetime.fromisoformat(timestamp).timestamp() - cluster.moment.timestamp() + cluster.now)
+        return max(0.0, datetime.fromisoformat(timestamp).timestamp() - cluster.world.date.timestamp() + cluster.now)
     except ValueError:
         return 0.0
 

@@ -73,7 +73,7 @@ def _user_of(cluster: ClusterCore, reference: str) -> str:
     objects = cluster.world.log.objects
     if matching_keys(objects, reference, ("Pod", *WORKLOADS)) or not matching_keys(objects, reference, CLAIM):
         return reference
-    claim = cluster.find_key(reference, CLAIM)
+    claim = cluster.world.find_key(reference, CLAIM)
     users = [(bool(pod.spec.node_name), key) for key, pod in objects.items()
              if key.kind == "Pod" and key.namespace == claim.namespace and claim.name in pod.claim_names()]
     if not users:

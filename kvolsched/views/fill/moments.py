@@ -91,8 +91,8 @@ def _find(cluster: ClusterCore, reference: str) -> Key:
     objects = cluster.world.log.objects
     for kinds in (("pod",), next_replica.WORKLOADS):
         if matching_keys(objects, reference, kinds):
-            return cluster.find_key(reference, kinds)
-    return cluster.find_key(reference, ("pod", *next_replica.WORKLOADS) if "/" in reference else "pod")
+            return cluster.world.find_key(reference, kinds)
+    return cluster.world.find_key(reference, ("pod", *next_replica.WORKLOADS) if "/" in reference else "pod")
 
 
 def _go(fork: ClusterCore, step: int) -> ClusterCore:

@@ -82,7 +82,7 @@ def test_a_written_workload_is_the_one_that_is_measured(name, tmp_path):
     files = [place / f"{file}.yaml" for file in ("nodes", "cluster", "pods")]
     read = Cluster.from_manifests(*(path for path in files if path.exists()))
     loaded = Cluster()
-    loaded.load(workload(name).objects(NODES, PODS))
+    loaded._load(workload(name).objects(NODES, PODS))
     assert {str(key): obj.spec for key, obj in read.world.log.objects.items() if hasattr(obj, "spec")} == {
         str(key): obj.spec for key, obj in loaded.world.log.objects.items() if hasattr(obj, "spec")}
     assert read.world.log.objects.keys() == loaded.world.log.objects.keys()
