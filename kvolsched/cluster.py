@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from .core.pools import PoolTable
-    from .core.results import Step
     from .kubectl import CommandOutput, Description, Listing, Listings
     from .questions.create_volume_requests import CreateVolumeRequests
     from .questions.differences import Diff
@@ -272,7 +271,13 @@ class Cluster(ClusterRules):
 
         return fix(self, pod)
 
-    def may(self, pod: str, *patches: Any, kind: str = "merge") -> PatchAnswers:
+    @overload
+    def may(self, pod: str, *patches: Any, kind: str = "merge", edit: Literal[False] = False) -> PatchAnswers: ...
+
+    @overload
+    def may(self, pod: str, *patches: Any, kind: str = "merge", edit: Literal[True]) -> GateWorkbench: ...
+
+    def may(self, pod: str, *patches: Any, kind: str = "merge", edit: bool = False) -> PatchAnswers | GateWorkbench:
         """Say of each patch of a pod whether the API server takes it, and which nodes match before and after (S4).
 
         A refusal that would widen the set of nodes has a witness: a node, real or constructed, that would newly match.
@@ -283,6 +288,7 @@ class Cluster(ClusterRules):
             patches: mappings or YAML; a list of operations is a JSON patch. By default some that answer what may be
                 changed on the pod, made of its own spec and the nodes there are; each is tried, none is assumed.
             kind: the kind of patch, as in `kubectl patch --type`.
+            edit: show the patches as YAML to edit, with the answer to each as you write.
 
         >>> c = Cluster()
         >>> _ = c.apply('''
@@ -297,40 +303,15 @@ class Cluster(ClusterRules):
         >>> narrower, wider = c.may("pod/app", "spec: {nodeSelector: {vm: spot}}", "spec: {nodeSelector: {zone: b}}")
         >>> narrower.verdict, wider.verdict, str(wider.witness)
         ('allowed (200)', 'refused (422 Invalid)', 'a node named new-node with zone=b')
-        """
-        from .questions.may import may
-
-        return may(self, pod, *patches, kind=kind)
-
-    def workbench(self, pod: str, *patches: Any, kind: str = "merge") -> GateWorkbench:
-        """Edit patches of a gated pod as YAML, and see at once what `may` answers to each (S4).
-
-        Args:
-            pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
-            patches: mappings or YAML to begin with; by default those of `may`, which answer what may be changed.
-            kind: the kind of patch, as in `kubectl patch --type`.
-
-        Raises:
-            UnknownName: there is no such pod. It is a KeyError.
-            ValueError: there is no such kind of patch.
-
-        >>> from kvolsched.make import node
-        >>> gated = {"schedulingGates": [{"name": "example.com/queue"}], "nodeSelector": {"zone": "a"},
-        ...          "containers": [{"name": "app", "image": "app"}]}
-        >>> pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app"}, "spec": gated}
-        >>> bench = Cluster.from_manifests([node("n1"), pod]).workbench("app", "spec: {nodeSelector: {zone: b}}")
-        >>> bench.answers[0].verdict
-        'refused (422 Invalid)'
+        >>> bench = c.may("app", "spec: {nodeSelector: {zone: b}}", edit=True)
         >>> bench.text = "spec: {nodeSelector: {vm: spot}}"
         >>> bench.answers[0].verdict
         'allowed (200)'
-        >>> bench.text = "spec: {nodeSelector: {vm: spot}"
-        >>> bench.error
-        "line 1: while parsing a flow mapping, did not find expected ',' or '}'"
         """
+        from .questions.may import may
         from .views.show import workbench
 
-        return workbench(self, pod, *patches, kind=kind)
+        return workbench(self, pod, *patches, kind=kind) if edit else may(self, pod, *patches, kind=kind)
 
     def get(self, kind: str, namespace: str = "default", **options: Any) -> Listing | Listings | Description:
         """List objects as `kubectl get` prints them.
@@ -355,30 +336,6 @@ class Cluster(ClusterRules):
         from .kubectl import get
 
         return get(self, kind, namespace, **options)
-
-    def describe(self, reference: str, name: str = "", namespace: str = "default", **options: Any) -> Description:
-        """Describe an object, or a kind and a name, as `kubectl describe` prints it.
-
-        Args:
-            reference: `pod/web-0`, `web-0`, `demo/web-0`, `pod/demo/web-0`; or a kind, whose objects are all described.
-            name: a name in this kind, or what names begin with.
-            namespace: as `-n`.
-            options: `now`, the time to which ages are counted.
-
-        Raises:
-            ResourceNotFound: no modelled kind has this name, or no object; in kubectl's words. It is a KeyError.
-
-        >>> import kvolsched
-        >>> c = kvolsched.scenario("zonal-example")
-        >>> print(str(c.describe("my-pvc")).partition("Volume")[0].rstrip())
-        Name:          my-pvc
-        Namespace:     default
-        StorageClass:  zonal-class
-        Status:        Pending
-        """
-        from .kubectl import describe
-
-        return describe(self, reference, name, namespace, **options)
 
     def kubectl(self, command: str, stdin: str = "") -> CommandOutput:
         """Run a kubectl command, such as `get pods -o wide` or `apply -f -`; acts are the user's, errors are printed.
@@ -481,52 +438,6 @@ class Cluster(ClusterRules):
 
         return mounts(self, pod)
 
-    # -- branches ---------------------------------------------------------------------------------------------
-
-    @property
-    def branches(self) -> list[str]:
-        """The names of the branches of this cluster's history, the present one first.
-
-        >>> Cluster().branches
-        ['main']
-        """
-        return [self.world.branch, *(branch.name for branch in self.world.branches)]
-
-    def branch(self, name: str) -> Step:
-        """Begin a branch at the present step and return that step; what is known of the future stays in the old branch.
-
-        An act in the past begins one too, under the name `branch-1`, `branch-2`, ...
-
-        Args:
-            name: the branch's name.
-
-        Raises:
-            ValueError: the name is empty, or taken.
-
-        >>> from kvolsched import scenario
-        >>> c = scenario("zonal-example")
-        >>> _ = c.run(), c.goto(6), c.branch("node-a closed"), c.cordon("node-a")
-        >>> c.branches
-        ['node-a closed', 'main']
-        """
-        self.world.history.begin_branch(name)
-        return self._last_step
-
-    def switch(self, branch: str) -> Step:
-        """Go to the end of another branch and return its last step; the present branch stays known.
-
-        Raises:
-            LookupError: there is no such branch; the message lists the names.
-
-        >>> from kvolsched import scenario
-        >>> c = scenario("zonal-example")
-        >>> _ = c.run(), c.goto(6), c.branch("node-a closed"), c.cordon("node-a")
-        >>> c.switch("main").number == c.world.known_steps
-        True
-        """
-        self.world.switch(branch)
-        return self._last_step
-
     # -- every order ------------------------------------------------------------------------------------------
 
     def explore(self, **options: Any) -> Exploration:
@@ -566,11 +477,23 @@ class Cluster(ClusterRules):
 
     # -- pictures ---------------------------------------------------------------------------------------------
 
-    def verdicts(self, pod: str) -> Figure:
-        """Show every plugin's verdict on every node: the pod's last pass, judged again.
+    @overload
+    def verdicts(self, pod: str) -> Figure: ...
+
+    @overload
+    def verdicts(self, pod: str, node: str, plugin: str) -> Text: ...
+
+    def verdicts(self, pod: str, node: str = "", plugin: str = "") -> Figure | Text:
+        """Show every plugin's verdict on every node: the pod's last pass, judged again; or one, with both its sides.
+
+        Args:
+            pod: the pod.
+            node: the node of one verdict; by default all.
+            plugin: its plugin.
 
         Raises:
-            UnknownName: the cluster never had such a pod. It is a KeyError.
+            UnknownName: there is no such pod, node or plugin, or the pod has had no pass; the message lists what there
+                is. It is a KeyError.
 
         >>> from kvolsched.make import node, pod
         >>> c = Cluster.from_manifests([node("n1", cpu="1"), node("n2"), pod("web", cpu="2")])
@@ -584,28 +507,13 @@ class Cluster(ClusterRules):
         R VolumeRestrictions, L NodeVolumeLimits, V VolumeBinding, Z VolumeZone, S PodTopologySpread,
         I InterPodAffinity
         ✓ passes, – nothing to ask, ⊘ rejects first; removing pods cannot help
+        >>> c.verdicts("web", "n1", "NodeResourcesFit")
+        ⊘ NodeResourcesFit on n1: Insufficient cpu
+          requests.cpu 2 > allocatable 1 − requested 0 = 1
         """
-        from .views.show import figure
+        from .views.show import figure, verdict
 
-        return figure(self, "verdicts", pod)
-
-    def verdict(self, pod: str, node: str, plugin: str) -> Text:
-        """Show one plugin's verdict on one node for a pod, with both sides of the comparison.
-
-        Raises:
-            UnknownName: there is no such pod, node or plugin, or the pod has had no pass; the message lists what there
-                is. It is a KeyError.
-
-        >>> import kvolsched
-        >>> c = kvolsched.scenario("zonal-example")
-        >>> _ = c.step("scheduler")
-        >>> c.verdict("my-pod", "node-a-small", "NodeResourcesFit")
-        ⊘ NodeResourcesFit on node-a-small: Insufficient cpu
-          requests.cpu 1 > allocatable 500m − requested 0 = 500m
-        """
-        from .views.show import verdict
-
-        return verdict(self, pod, node, plugin)
+        return verdict(self, pod, node, plugin) if node or plugin else figure(self, "verdicts", pod)
 
     def scores(self, pod: str) -> Figure:
         """Show how the pod's last pass ranked the nodes that fit: plugin by plugin, with weights and sums.
@@ -643,20 +551,13 @@ class Cluster(ClusterRules):
 
         return figure(self, "map", topology_key=topology_key)
 
-    def timeline(self) -> Figure:
-        """Draw a lane for each actor: what it wrote, and what it has not seen yet.
+    @overload
+    def writes(self, other: ClusterCore | RecordedWrites | None = None, *, lanes: Literal[False] = False) -> Writes: ...
 
-        >>> import kvolsched
-        >>> c = kvolsched.scenario("zonal-example")
-        >>> _ = c.step("scheduler"), c.step("bind worker")
-        >>> print(repr(c.timeline()).splitlines()[2])
-        scheduler · bind worker           seen 1, 1 behind  2:update pvc/my-pvc
-        """
-        from .views.show import figure
+    @overload
+    def writes(self, *, lanes: Literal[True]) -> Figure: ...
 
-        return figure(self, "timeline")
-
-    def writes(self, other: ClusterCore | RecordedWrites | None = None) -> Writes:
+    def writes(self, other: ClusterCore | RecordedWrites | None = None, *, lanes: bool = False) -> Writes | Figure:
         """Show who wrote what, in order, and who saw it when; or beside another cluster's or a recorded trace's.
 
         Two runs have a write in common if its author, verb and object are equal and it writes a common field, whatever
@@ -664,16 +565,19 @@ class Cluster(ClusterRules):
 
         Args:
             other: another cluster, or a trace of real components; by default none.
+            lanes: draw this cluster's writes in a lane for each actor, with what it has not seen yet.
 
         >>> from kvolsched.make import node, pod
         >>> c = Cluster.from_manifests([node("n1"), pod("web")])
         >>> _ = c.run()
         >>> print(repr(c.writes()).splitlines()[1])
         2     0 s   scheduler  bind pod/web: nodeName n1, PodScheduled True  PV controller 3, kubelet 3
+        >>> print(repr(c.writes(lanes=True)).splitlines()[-1])
+        kubelet · kubelet                 seen 3, 1 behind  3:update pod/web
         """
-        from .views.show import writes
+        from .views.show import figure, writes
 
-        return writes(self, other)
+        return figure(self, "timeline") if lanes else writes(self, other)
 
     def changes(self) -> Figure:
         """Show what the last step changed: API objects and components' notes.

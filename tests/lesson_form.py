@@ -20,7 +20,7 @@ SOLUTION = {"source_hidden": True, "outputs_hidden": True}
 BANNED = ("!", "simply", "magic", "obviously", "of course")
 PREDICT = re.compile(r"\*\*predict", re.IGNORECASE)
 OPEN_MODULES = {"kvolsched", "kvolsched.make", "kvolsched.explore", "kvolsched.writes", "kvolsched.measure.conform", "altair"}
-CONTROL = r"\.(whatif|workbench)\("
+CONTROL = r"\.whatif\(|\.may\(.*edit=True"
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 
 

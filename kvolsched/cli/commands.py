@@ -23,7 +23,7 @@ from ..api.text import manifest
 from ..api.text.manifest import Manifests
 from ..api.text.sources import LIMITS, NamedText
 from ..cluster import Cluster
-from ..kubectl import ResourceNotFound
+from ..kubectl import ResourceNotFound, describe
 from ..learn.scenario import ScenarioError, load, scenario, scenario_names
 from ..learn.templates import ParameterError
 from ..rules.revision import REVISIONS, revision_named
@@ -352,7 +352,7 @@ def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
 def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> None:
     """Describe objects of a DUMP as `kubectl describe` prints them."""
     cluster, kind, names = _parse_words(words)
-    say("\n\n\n".join(repr(cluster.describe(kind, name, namespace, now=now)) for name in names or ("",)))
+    say("\n\n\n".join(repr(describe(cluster, kind, name, namespace, now=now)) for name in names or ("",)))
 
 
 def _parse_words(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:

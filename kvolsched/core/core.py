@@ -39,7 +39,7 @@ USER = "user"
 MOST_CAUSES = 1_000  # causes of one actor that are tried to tell who may act next
 AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")
 # Not offered by Tab.
-INTERNAL = {"components", "drivers", "first_rules", "loaded_manifests", "remarks", "rule_sets", "world"}
+INTERNAL = {"components", "drivers", "first_rules", "loaded_manifests", "remarks", "revision", "rule_sets", "world"}
 
 
 class ClusterCore:
@@ -372,20 +372,47 @@ class ClusterCore:
         self.world.back(steps)
         return self._last_step
 
-    def goto(self, step: int) -> Step:
-        """Go to the end of a step of this branch and return it; 0 is the start, -1 the last known step.
+    def goto(self, step: int | str, branch: str = "") -> Step:
+        """Go to the end of a step of this branch, or of another branch, and return the step.
+
+        An act in the past begins a branch, under the name `branch-1`, `branch-2`, ...; what was known stays in the old.
+
+        Args:
+            step: 0 is the start, -1 the last known step; or the name of a branch.
+            branch: the name of a branch to begin there; by default none.
 
         Raises:
             IndexError: the branch has no such step.
+            UnknownName: there is no such branch; the message lists the names. It is a LookupError.
+            ValueError: the new branch's name is taken.
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example")
         >>> _ = c.run(), c.goto(0)
         >>> c.goto(-1)
         step 9, t=2 s: Kubelet on node-a starts pod/my-pod.
+        >>> _ = c.goto(6, branch="node-a closed"), c.cordon("node-a")
+        >>> c.branches
+        ['node-a closed', 'main']
+        >>> c.goto("main").number
+        9
         """
-        self.world.goto(step if step >= 0 else self.world.known_steps + 1 + step)
+        if isinstance(step, str):
+            self.world.switch(step)
+        else:
+            self.world.goto(step if step >= 0 else self.world.known_steps + 1 + step)
+        if branch:
+            self.world.history.begin_branch(branch)
         return self._last_step
+
+    @property
+    def branches(self) -> list[str]:
+        """The names of the branches of this cluster's history, the present one first.
+
+        >>> ClusterCore().branches
+        ['main']
+        """
+        return [self.world.branch, *(branch.name for branch in self.world.branches)]
 
     @property
     def _last_step(self) -> Step:

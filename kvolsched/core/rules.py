@@ -46,7 +46,7 @@ class ClusterRules(ClusterFaults):
         ...     return "small" not in node.metadata.name or "the node is small"
         >>> c = scenario("zonal-example").with_plugin(no_small_nodes)
         >>> _ = c.step("scheduler")
-        >>> c.verdict("my-pod", "node-a-small", "no_small_nodes")
+        >>> c.verdicts("my-pod", "node-a-small", "no_small_nodes")
         ✕ no_small_nodes on node-a-small: the node is small
         """
         other = self.fork()
@@ -327,7 +327,9 @@ class ClusterRules(ClusterFaults):
         self.world.outage(server, seconds)
         return self._last_step
 
-    def upgrade(self, rules: Rules, component: str | None = None, *, beside: bool = False) -> Step:
+    def upgrade(
+        self, rules: Rules, component: str | None = None, *, beside: bool = False, share: float = 0.5
+    ) -> Step:
         """Restart components with other rules on the same world, as an upgrade or a roll-back does; return the step.
 
         A restarted component loses its notes and lists every object again; the objects stay. An entry of the log (S0,
@@ -339,11 +341,13 @@ class ClusterRules(ClusterFaults):
             component: "kube-scheduler", "kube-apiserver", "kube-controller-manager" (all its controllers), one
                 controller, a driver, "kubelet", or one kubelet ("kubelet/node-a"); None: all.
             beside: the component keeps its first master and gets a second one with these rules. One of them leads and
-                alone acts; which one is drawn now and whenever the component crashes.
+                alone acts; which one is drawn now and whenever the component crashes. Of two API servers both answer
+                (S4, Version Skew): which one is drawn for each request, and `requests()` tells.
+            share: the part of the requests that the second API server answers.
 
         Raises:
             UnknownName: there is no such revision, component or gate. It is a KeyError and a ValueError.
-            ValueError: gates or `beside` without a component.
+            ValueError: gates or `beside` without a component, or a share that is not between 0 and 1.
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example", "upstream")
@@ -351,30 +355,11 @@ class ClusterRules(ClusterFaults):
         step 1, t=0 s: kube-scheduler restarts with the rules design: what it remembered is lost.
         >>> print(repr(c).partition(":")[0])
         Cluster zonal-example, rules upstream; kube-scheduler
-        """
-        return upgrades.upgrade(self, rules, component, beside=beside)
-
-    def api_servers(self, old: Rules, new: Rules | None = None, share: float = 0.5) -> Step:
-        """Let two API servers of different rules answer the requests, or one, and return the step (S4, Version Skew).
-
-        Which of the two answers a request is drawn anew for each; `requests()` tells. An entry of the log.
-
-        Args:
-            old: the first server's rules: a revision or gates of kube-apiserver, as in `upgrade`.
-            new: the second server's; None: there is one server, with the rules `old`.
-            share: the part of the requests that the second one answers.
-
-        Raises:
-            UnknownName: there is no such revision or gate. It is a KeyError and a ValueError.
-            ValueError: the share is not between 0 and 1.
-
-        >>> from kvolsched import Cluster
-        >>> c = Cluster()
-        >>> c.api_servers("upstream", {"PodSchedulingReadiness": False})
-        step 1, t=0 s: Two API servers answer, upstream and upstream (kube-apiserver: PodSchedulingReadiness=false):
+        >>> c.upgrade({"PodSchedulingReadiness": False}, component="kube-apiserver", beside=True)
+        step 2, t=0 s: Two API servers answer, upstream and upstream (kube-apiserver: PodSchedulingReadiness=false):
                        the second 50% of the requests.
         """
-        return upgrades.api_servers(self, old, new, share)
+        return upgrades.upgrade(self, rules, component, beside=beside, share=share)
 
     def __repr__(self) -> str:
         counted = Counter(key.kind for key in self.world.log.objects)

@@ -28,9 +28,11 @@ Gates = Mapping[str, bool] | Mapping[str, Mapping[str, bool]]
 Rules = str | Revision | Gates
 
 
-def upgrade(cluster: ClusterCore, rules: Rules, component: str | None, *, beside: bool) -> Step:
+def upgrade(cluster: ClusterCore, rules: Rules, component: str | None, *, beside: bool, share: float = 0.5) -> Step:
     """Let components restart with other rules, and return the step; see `Cluster.upgrade`."""
     targets = _targets(cluster, rules, component)
+    if beside and API_SERVER in targets:
+        return _serve_beside(cluster, targets[API_SERVER], share)
     if beside:
         return _upgrade_beside(cluster, targets, component)
     changes: dict[str, RunningRules | None] = {}
@@ -48,16 +50,16 @@ def upgrade(cluster: ClusterCore, rules: Rules, component: str | None, *, beside
     return _run(cluster, changes, _begun(cluster, list(changes)), "; ".join(words))
 
 
-def api_servers(cluster: ClusterCore, old: Rules, new: Rules | None, share: float) -> Step:
-    """Let one or two API servers answer, and return the step; see `Cluster.api_servers`."""
+def _serve_beside(cluster: ClusterCore, rules: Revision, share: float) -> Step:
+    """Let a second API server answer a share of the requests, and return the step."""
     if not 0 <= share <= 1:
-        raise ValueError(f"api_servers: share: {share:g}: must be between 0 and 1")
-    labels = [_label(cluster, _rules_for(cluster, rules, API_SERVER)) for rules in (old, new) if rules is not None]
-    if len(labels) > 1 and labels[0] != labels[1] and 0 < share < 1:
-        words = f"two API servers answer, {labels[0]} and {labels[1]}: the second {share:.0%} of the requests"
-        return _run(cluster, {API_SERVER: RunningRules(tuple(labels), share=share)}, [], words)
-    label = labels[-1] if len(labels) > 1 and share > 0 else labels[0]
-    return _run(cluster, {API_SERVER: _running(cluster, label)}, [], f"one API server answers, {label}")
+        raise ValueError(f"upgrade: share: {share:g}: must be between 0 and 1")
+    old, new = _label(cluster, rules_of(cluster, API_SERVER)), _label(cluster, rules)
+    if old == new or share in (0, 1):
+        only = new if share == 1 else old
+        return _run(cluster, {API_SERVER: _running(cluster, only)}, [], f"one API server answers, {only}")
+    words = f"two API servers answer, {old} and {new}: the second {share:.0%} of the requests"
+    return _run(cluster, {API_SERVER: RunningRules((old, new), share=share)}, [], words)
 
 
 def rules_called(cluster: ClusterCore, rules: str | Revision) -> Revision:
@@ -137,9 +139,8 @@ def _drivers(cluster: ClusterCore) -> set[str]:
 
 def _upgrade_beside(cluster: ClusterCore, targets: Mapping[str, Revision], component: str | None) -> Step:
     """Start a second master with other rules beside the first; which of them leads is drawn."""
-    if component is None or component == API_SERVER or len(targets) != 1:
-        raise ValueError("beside: name the component that gets a second master, such as 'kube-scheduler'; "
-                         "for two API servers use api_servers")  # fmt: skip
+    if component is None or len(targets) != 1:
+        raise ValueError("beside: name the component that gets a second master, such as 'kube-scheduler'")
     (process, wanted), *_ = targets.items()
     label = _label(cluster, wanted)
     names = _components(cluster, process, gates=False)

@@ -27,6 +27,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..cluster import Cluster
+from ..world.outage import API_SERVER
 
 
 def _listed(value: Any) -> list[Any]:
@@ -101,7 +102,10 @@ def _upgrade(cluster: Cluster, value: Any) -> None:
 
 
 def _api_servers(cluster: Cluster, value: Any) -> None:
-    cluster.api_servers(**(value if isinstance(value, Mapping) else {"old": value}))
+    servers = value if isinstance(value, Mapping) else {"old": value}
+    cluster.upgrade(servers["old"], API_SERVER)
+    if "new" in servers:
+        cluster.upgrade(servers["new"], API_SERVER, beside=True, share=servers.get("share", 0.5))
 
 
 ACT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {

@@ -14,6 +14,7 @@ from kvolsched.api import notebook_output
 from kvolsched.api.notebook_output import printable
 from kvolsched.api.text.manifest import read, write
 from kvolsched.cli import main
+from kvolsched.kubectl import describe
 
 UNPRINTABLE = re.compile(f"[{notebook_output.UNPRINTABLE}]")
 HIDING = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
@@ -107,17 +108,17 @@ KINDS = "pods,nodes,pvc,pv,sc,deploy,sts,rs,ds,svc,events,ns"
 ANSWERS = {
     "cluster": lambda c, _: c, "why": lambda c, _: c.why(), "why of one": lambda c, _: c.why(A), "why of a claim's": lambda c, _: c.why(f"b{NAME}"),
     "fix": lambda c, _: c.fix(A), "story": lambda c, _: c.story(f"pod/{A}"), "passes": lambda c, _: c.passes(A), "fits": lambda c, _: c.fits(A),
-    "events": lambda c, _: c.events(), "map": lambda c, _: c.map(), "map of a label": lambda c, _: c.map(BAD), "timeline": lambda c, _: c.timeline(),
+    "events": lambda c, _: c.events(), "map": lambda c, _: c.map(), "map of a label": lambda c, _: c.map(BAD), "timeline": lambda c, _: c.writes(lanes=True),
     "writes": lambda c, _: c.writes(), "changes": lambda c, _: c.changes(), "series": lambda c, _: c.series(), "requests": lambda c, _: c.requests(),
     "where": lambda c, _: c.where("kubernetes.io/hostname"), "pools": lambda c, _: c.pools(), "mounts": lambda c, _: c.mounts(), "visits": lambda c, _: c.visits(), "next": lambda c, _: c.next,
     "step": lambda c, _: c._last_step, "domains": lambda c, _: c.domains(BAD), "skew": lambda c, _: c.skew(f"pod/d{NAME}"),
-    "capacity": lambda c, _: c.capacity(), "verdicts": lambda c, _: c.verdicts(A), "verdict": lambda c, _: c.verdict(A, f"n{NAME}", "NodeAffinity"),
+    "capacity": lambda c, _: c.capacity(), "verdicts": lambda c, _: c.verdicts(A), "verdict": lambda c, _: c.verdicts(A, f"n{NAME}", "NodeAffinity"),
     "get": lambda c, _: c.get(KINDS), "wide": lambda c, _: c.get(KINDS, wide=True, show_labels=True), "names": lambda c, _: c.get("pods", output="name"),
     "yaml": lambda c, _: c.get(KINDS, output="yaml"), "json": lambda c, _: c.get(KINDS, output="json"), "manifests": lambda c, _: c.manifests(),
     "manifests as json": lambda c, _: c.manifests(form="json"), "written": lambda c, _: c.written(), "may": lambda c, _: c.may(GATED),
     "diff": lambda c, other: c.diff(other), "lab": lambda c, _: c.lab(text=True), "predict": lambda c, _: c.predict(pod=A),
-    "workbench": lambda c, _: c.workbench(GATED), "run": lambda _, other: other.fork().run(steps=20),
-    **{f"describe {kind}": lambda c, _, kind=kind: c.describe(kind) for kind in KINDS.split(",") if kind != "pods"},
+    "workbench": lambda c, _: c.may(GATED, edit=True), "run": lambda _, other: other.fork().run(steps=20),
+    **{f"describe {kind}": lambda c, _, kind=kind: describe(c, kind) for kind in KINDS.split(",") if kind != "pods"},
     **{words: lambda c, _, words=words: c.kubectl(words) for words in (
         "describe pods", f"get pod {A} -o jsonpath={{.metadata.annotations}}", "get pods -o custom-columns=X:.metadata.labels", f"get pod '{BAD}'",
         "get pods --sort-by=.status.reason -o json", f"label pod {A} x=y", f"drain n{NAME}", f"taint node n{NAME} '{BAD}'")},
@@ -148,7 +149,7 @@ def test_a_saved_page_has_none_of_them(tmp_path):
 
 @pytest.mark.parametrize("ask", [
     lambda c: c["pod/none"], lambda c: c.why("none"), lambda c: c.step("none"), lambda c: c.step(cause="none"), lambda c: c.map("none"),
-    lambda c: c.cordon(f"n{NAME}"), lambda c: c.label(f"pod/{A}", "x=y"), lambda c: c.get("pods", name="none"), lambda c: c.describe("pod", "none"),
+    lambda c: c.cordon(f"n{NAME}"), lambda c: c.label(f"pod/{A}", "x=y"), lambda c: c.get("pods", name="none"), lambda c: describe(c, "pod", "none"),
     lambda c: c.apply(obj("Pod", BAD, spec={BAD: BAD})), lambda _: Cluster.from_manifests(obj("Node", BAD)), lambda c: c[f"pod/{BAD}"],
 ])
 def test_no_error_prints_them(ask):

@@ -14,7 +14,7 @@ CELLS = [
     "import kvolsched",
     'what = kvolsched.scenario("third-pod").whatif("map", **{"deploy/web:spec.replicas": (1, 4)})\nwhat',
     'asked = kvolsched.scenario("zonal-example").predict("Which node?", pod="my-pod")\nasked',
-    'bench = kvolsched.scenario("gated-jobs").workbench("job-1", "spec: {nodeSelector: {vm: spot}}")\nbench',
+    'bench = kvolsched.scenario("gated-jobs").may("job-1", "spec: {nodeSelector: {vm: spot}}", edit=True)\nbench',
     'pair = kvolsched.scenario("zonal-example", "upstream").lab(beside="design")\npair',
     'dead = kvolsched.scenario("dead-zone")\n_ = dead.run()\ndead.why("next")',
     'dead.fix("next")',

@@ -20,7 +20,7 @@ FOLDS = """() => jupyterapp.shell.currentWidget.content.widgets.filter(cell => c
           output: [!!kept.outputs_hidden, cell.outputHidden], told: told.map(line => line.innerText.trim()).join('')};
 })"""
 CHANGED = "([node, before]) => node.innerText !== before"
-KINDS = {".whatif(": "what-if", ".workbench(": "workbench", ".predict(": "prediction", ".lab(": "panel"}
+KINDS = {".whatif(": "what-if", "edit=True": "workbench", ".predict(": "prediction", ".lab(": "panel"}
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kvolsched import Cluster, scenario
+from kvolsched.kubectl import describe
 
 NAMES = ("zonal-example", "write-fails", "two-zones-of-four", "replicated-database", "redis-pmem")
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {pods: 110}}\n"
@@ -89,13 +90,13 @@ def test_times_end_with_the_year_9999(seconds, what):
     c = Cluster.from_manifests(NODE + f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web}}\nspec: {{containers: [{{name: c, image: x}}], {what.format(seconds)}}}\n")
     c.run("web Running")
     c.taint("n1", "k=v:NoExecute") if "tolerations" in what else c.delete("web")
-    said = repr(c.describe("pod/web"))
+    said = repr(describe(c, "pod/web"))
     c.run(steps=20, seconds=float("inf"))
 
     assert "Terminating" in said or "tolerations" in what
     assert "web" not in c
     assert ("9999-12-31" in str(c.world.date)) == (seconds > 0 and "tolerations" in what)
-    assert repr(c.describe("node/n1"))
+    assert repr(describe(c, "node/n1"))
 
 
 @pytest.mark.parametrize("time", ["2026-02-30T00:00:00Z", "2026-01-01T25:00:00Z", "2026-06-30T23:59:60Z", "0001-01-01T00:00:00+14:00"])

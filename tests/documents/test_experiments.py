@@ -36,7 +36,7 @@ def test_the_trace_draws_the_loop():
     changed = [change for row in c.story("pod/my-pod") for change in row.changed if "notes queue" in change]
     assert ["none → binding", "binding → waiting for volumes", "back-off → binding", "binding → none"] == [
         change.partition("queue: ")[2] for change in changed]
-    drawn = repr(c.timeline())
+    drawn = repr(c.writes(lanes=True))
     for lane in ("scheduler", "bind worker", "PV controller"):
         assert lane in drawn
 
@@ -298,13 +298,13 @@ def test_enabled_disabled_and_enabled_again():
 def test_skewed_api_servers_accept_some_and_refuse_some():
     """Of two API servers one has the feature: of the same updates some are accepted and some are refused."""
     c = cluster(node("a1", "a"), pod("app", gates=("g",)), revision=directives())
-    c.api_servers(ON, OFF, share=0.5)
+    c.upgrade(OFF, "kube-apiserver", beside=True)
     answers = [refusal(patch, c, "pod/app", spec={"nodeSelector": {f"example.com/n{n}": "x"}}) for n in range(12)]
     accepted, refused = answers.count(""), len([said for said in answers if said])
     assert min(accepted, refused) >= 3
     assert {("design", 200): accepted, ("design (kube-apiserver: PodSchedulingReadiness=false)", 422): refused} == (
         c.requests().count(by=("server", "code")))
-    c.api_servers(ON)
+    c.upgrade(ON, "kube-apiserver")
     assert {""} == {refusal(patch, c, "pod/app", spec={"nodeSelector": {f"example.com/m{n}": "x"}}) for n in range(4)}
 
 

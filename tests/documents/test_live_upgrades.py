@@ -166,12 +166,12 @@ def test_api_servers_of_two_releases_and_spreading():
     """While one of two API servers is older, some pods keep their constraint and some lose it; afterwards all keep it."""
     old = [pod(f"old-{n}", labels=FOO, running_on="a1") for n in range(12)]
     c = cluster(node("a1", "a"), node("b1", "b"), *old, revision="upstream")
-    c.api_servers({"EvenPodsSpread": False}, "upstream", share=0.5)
+    c.upgrade({"EvenPodsSpread": False}, "kube-apiserver", beside=True)
     for number in range(10):
         c.apply(pod(f"app-{number}", labels=FOO, topologySpreadConstraints=[spread(**FOO)]))
     kept = [len(c[f"pod/app-{number}"].spec.topology_spread_constraints) for number in range(10)]
     assert {0, 1} == set(kept)
-    c.api_servers("upstream")
+    c.upgrade("upstream", "kube-apiserver")
     c.apply(pod("late", labels=FOO, topologySpreadConstraints=[spread(**FOO)]))
     assert 1 == len(c["pod/late"].spec.topology_spread_constraints)
     c.run(seconds=60)

@@ -13,7 +13,7 @@ NO_VOLUME = "node(s) didn't find available persistent volumes to bind"
 
 def verdict(of, node_name):
     """Return in words what VolumeBinding says of a node for the pod app."""
-    return str(of.verdict("app", node_name, "VolumeBinding"))
+    return str(of.verdicts("app", node_name, "VolumeBinding"))
 
 
 def judged(*objects, revision="design", seed=0, **components):

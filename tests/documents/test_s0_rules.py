@@ -272,8 +272,8 @@ def test_zone_labels_and_affinity_must_both_hold(revision):
                 claim("data", bound="disk"), pod("app", "data"), revision=revision)
     c.run("pod/app Running")
     assert ["a1"] == fits(c, "app")
-    assert CONFLICT[revision] in c.verdict("app", "a2", "VolumeBinding")
-    assert ELSEWHERE in c.verdict("app", "b1", "VolumeZone")
+    assert CONFLICT[revision] in c.verdicts("app", "a2", "VolumeBinding")
+    assert ELSEWHERE in c.verdicts("app", "b1", "VolumeZone")
 
 
 @both

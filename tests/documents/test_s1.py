@@ -59,10 +59,10 @@ def test_bound_volumes_have_a_predicate_of_their_own():
         assert ["a1"] == where(c, "app") == first_fits(c)
         back = c.fork()
         back.goto(c.passes("app")[0].step)
-        cells[revision] = {each: conflict in str(back.verdict("app", "b1", each)) for each in names[revision]}
+        cells[revision] = {each: conflict in str(back.verdicts("app", "b1", each)) for each in names[revision]}
     assert {"draft": {"VolumeBinding": False, "VolumeNode": True}, "design": {"VolumeBinding": True}} == cells
     with pytest.raises(LookupError, match="no plugin VolumeNode in the last pass of pod/app"):
-        back.verdict("app", "b1", "VolumeNode")
+        back.verdicts("app", "b1", "VolumeNode")
     assert conflict in repr(cluster_at_a_dead_end("draft").why("pod/app"))
 
 

@@ -248,10 +248,10 @@ def test_the_three_steps_are_told():
     c = asked(driver(fallback=[pool("big", "1Ti", nodes=["b1"]), pool("small", "1Gi", topology={ZONE: ["a"]})]), "10Gi")
     back = c.fork()
     back.goto(c.passes("app")[0].step)
-    why = " ".join(back.verdict("app", "a1", "VolumeBinding").split())
+    why = " ".join(back.verdicts("app", "a1", "VolumeBinding").split())
     assert "claim data asks 10Gi > 1Gi at most (CSIDriver disks.example.com → CSIStorage <fallback> → pools small)" in why
     none = asked(driver(other=[pool("p", "1Ti")]), classes=TWO)
-    why = " ".join(none.verdict("app", "a1", "VolumeBinding").split())
+    why = " ".join(none.verdicts("app", "a1", "VolumeBinding").split())
     assert "nothing (CSIDriver disks.example.com → CSIStorage none → pools none)" in why
 
 

@@ -12,7 +12,7 @@ from kvolsched import Cluster
 from kvolsched.api.kinds.kind import KINDS
 from kvolsched.api.text import manifest
 from kvolsched.cli import main
-from kvolsched.kubectl import ResourceNotFound
+from kvolsched.kubectl import ResourceNotFound, describe
 
 DUMPS = Path(__file__).parent.parent / "conformance" / "dumps"
 SHOP = DUMPS / "shop.yaml.gz"
@@ -63,7 +63,7 @@ def test_every_kind_is_listed_and_described(name, kind):
     assert len(names) == len(listed)
     assert not names or "LABELS" == listed.columns[-1]
     for obj in cluster.objects(kind)[:3]:
-        said = repr(cluster.describe(kind, obj.metadata.name, obj.metadata.namespace or "default"))
+        said = repr(describe(cluster, kind, obj.metadata.name, obj.metadata.namespace or "default"))
         assert said.startswith("Name:")
         assert obj.metadata.name in said.splitlines()[0]
 
@@ -91,12 +91,12 @@ def test_ages_are_counted_to_the_newest_time_of_a_dump():
 
 def test_a_deployment_names_its_replica_sets():
     """The ReplicaSet of the current template is the new one; counts, strategy and conditions come from the status."""
-    said = repr(dump().describe("deploy", "web", "demo"))
+    said = repr(describe(dump(), "deploy", "web", "demo"))
 
     assert "Replicas:               6 desired | 6 updated | 6 total | 6 available | 0 unavailable" in said
     assert "OldReplicaSets:  <none>\nNewReplicaSet:   web-74498777f9 (6/6 replicas created)" in said
     assert "RollingUpdateStrategy:  25% max unavailable, 25% max surge" in said
-    assert "Controlled By:  Deployment/web" in repr(dump().describe("rs/demo/web-74498777f9"))
+    assert "Controlled By:  Deployment/web" in repr(describe(dump(), "rs/demo/web-74498777f9"))
 
 
 OTHERS = """
@@ -157,7 +157,7 @@ status: {phase: Running, podIP: 10.1.0.7, conditions: [{type: Ready, status: "Tr
 ])
 def test_what_describe_says_of_other_kinds(reference, lines):
     """Services, budgets, daemon sets, priorities and attachments under kubectl's labels."""
-    said = [" ".join(line.split()) for line in repr(Cluster.from_manifests(OTHERS).describe(reference)).splitlines()]
+    said = [" ".join(line.split()) for line in repr(describe(Cluster.from_manifests(OTHERS), reference)).splitlines()]
 
     assert [" ".join(line.split()) for line in lines if " ".join(line.split()) not in said] == []
 
@@ -203,9 +203,9 @@ def test_manifests_of_what_is_asked_for():
     (lambda c: c.get("llamas"), 'error: the server doesn\'t have a resource type "llamas"', "known: namespaces, nodes, "),
     (lambda c: c.get("pods", name="cache-0"), 'Error from server (NotFound): pods "cache-0" not found',
      "in namespace default; there is one in demo"),
-    (lambda c: c.describe("sc", "gp9"), 'Error from server (NotFound): storageclasses.storage.k8s.io "gp9" not found',
+    (lambda c: describe(c, "sc", "gp9"), 'Error from server (NotFound): storageclasses.storage.k8s.io "gp9" not found',
      "there are: ebs, fast, local"),
-    (lambda c: c.describe("sts/demo/none"), 'Error from server (NotFound): statefulsets.apps "none" not found',
+    (lambda c: describe(c, "sts/demo/none"), 'Error from server (NotFound): statefulsets.apps "none" not found',
      "there are: cache, db"),
 ])
 def test_what_is_not_there_is_refused_in_kubectls_words(ask, words, hint):
@@ -254,7 +254,7 @@ def test_a_kind_is_a_kind_whatever_lies_beside(tmp_path, monkeypatch):
 
 def test_describe_in_a_terminal():
     """`kvolsched describe DUMP… KIND NAME` likewise; a name that begins with it will do."""
-    said = repr(dump().describe("pod", "cache-2", "demo"))
+    said = repr(describe(dump(), "pod", "cache-2", "demo"))
 
     assert said == told("describe", SHOP, "pod", "cache-2", "-n", "demo")
     assert said == told("describe", SHOP, "pod/demo/cache-2")

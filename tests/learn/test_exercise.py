@@ -131,7 +131,7 @@ def test_a_function_appears_in_matrix_message_and_scores():
     one.step("scheduler")
 
     assert "avoids_a: node(s) too near" in one.verdicts("my-pod").reading
-    assert "avoids_a on node-c: passes" in str(one.verdict("my-pod", "node-c", "avoids_a"))
+    assert "avoids_a on node-c: passes" in str(one.verdicts("my-pod", "node-c", "avoids_a"))
     none = c.with_plugin(lambda *_: "node(s) on holiday", name="Holiday")
     none.step("scheduler")
     assert "2 node(s) on holiday" in none.objects("events")[0].message

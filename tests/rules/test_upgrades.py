@@ -37,7 +37,8 @@ def changes(c, number):
         case 5:
             c.crash("kube-scheduler")
         case 6:
-            c.api_servers({GATE: False}, "upstream", share=0.3)
+            c.upgrade({GATE: False}, "kube-apiserver")
+            c.upgrade("upstream", "kube-apiserver", beside=True, share=0.3)
         case 7:
             c.outage(seconds=2)
         case 8:
@@ -228,7 +229,7 @@ def test_plugins_and_webhooks_after_an_upgrade():
     """A plugin joins the scheduler's present rules; a webhook is asked by every API server."""
     c = small()
     c.upgrade("design", component="kube-scheduler")
-    c.api_servers("upstream", {GATE: False})
+    c.upgrade({GATE: False}, "kube-apiserver", beside=True)
     other = c.with_plugin(lambda _pod, node, _seen: node.metadata.name == "b1", name="OnlyB")
     assert "design + OnlyB" == other.revision.name
     other.run("pod/app scheduled")
@@ -245,7 +246,7 @@ def test_plugins_and_webhooks_after_an_upgrade():
     (lambda c: c.upgrade({"EvenPodsSpread": True}), "name the component whose gates these are"),
     (lambda c: c.upgrade("design", beside=True), "beside: name the component"),
     (lambda c: c.upgrade({"VolumeScheduling": False}, "kubelet/nowhere"), "no component is called 'kubelet/nowhere'"),
-    (lambda c: c.api_servers("design", "upstream", share=2), "share: 2: must be between 0 and 1"),
+    (lambda c: c.upgrade("design", "kube-apiserver", beside=True, share=2), "share: 2: must be between 0 and 1"),
 ])
 def test_what_is_wrong_is_named(act, words):
     """Unknown components, gates and shares are refused, and nothing has changed."""
@@ -262,7 +263,7 @@ def test_patches_through_two_servers_are_drawn_alike():
     def run(seed):
         c = scenario("zonal-example", "upstream", seed=seed)
         c.apply(pod("gated", gates=("g",)))
-        c.api_servers("upstream", {GATE: False}, share=0.5)
+        c.upgrade({GATE: False}, "kube-apiserver", beside=True, share=0.5)
         for number in range(10):
             refusal(patch, c, "pod/gated", spec={"nodeSelector": {f"example.com/n{number}": "x"}})
         return [row.code for row in c.requests(verb="PATCH")]

@@ -336,7 +336,7 @@ def test_scores_are_shown():
     assert "VolumeBinding 50 → 50 × 1 = 50" in shown
     assert "n2 is chosen" in repr(c.fits("app"))
     told = "claim data would be provisioned for n2\n  class fast: 30Gi of 120Gi count 75 of 100 points"
-    assert told in repr(c.verdict("app", "n2", "VolumeBinding"))
+    assert told in repr(c.verdicts("app", "n2", "VolumeBinding"))
 
 
 def test_the_rules_that_the_scheduler_runs_tell_what_counts():
@@ -346,7 +346,7 @@ def test_the_rules_that_the_scheduler_runs_tell_what_counts():
     c.upgrade({"StorageCapacityScoring": True}, "kube-scheduler")
     c.step("kube-scheduler")
     told = "claim c would take volume v\n  class late: 10Gi of 20Gi count 50 of 100 points"
-    assert told in repr(c.verdict("app", "n1", "VolumeBinding"))
+    assert told in repr(c.verdicts("app", "n1", "VolumeBinding"))
 
 
 def test_the_smallest_cluster_that_tells_on_from_off():

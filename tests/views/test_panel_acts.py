@@ -114,7 +114,7 @@ def test_an_act_in_the_past_begins_a_branch(lab):
     lab.branch.value = "main"
     assert (lab.frame.head.branch, lab.frame.head.step) == ("main", last)
     assert list(lab.history)[-4:] == [
-        "c.goto(6)", 'c.branch("node-a cordoned")', 'c.cordon("node-a")', 'c.switch("main")',
+        "c.goto(6)", 'c.goto(6, branch="node-a cordoned")', 'c.cordon("node-a")', 'c.goto("main")',
     ]  # fmt: skip
 
 

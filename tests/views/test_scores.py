@@ -194,8 +194,8 @@ def test_every_decision_can_be_explained_after_the_run():
 
     assert {"n0": (True, True), "n1": (True, False), "n2": (False, False)} == {
         row.node: (row.first < 0, row.chosen) for row in found.rows}
-    assert "node(s) had untolerated taint(s)" in repr(cluster.verdict("web", "n2", "TaintToleration"))
-    assert "claim data would take volume disk" in repr(cluster.verdict("web", "n0", "VolumeBinding"))
+    assert "node(s) had untolerated taint(s)" in repr(cluster.verdicts("web", "n2", "TaintToleration"))
+    assert "claim data would take volume disk" in repr(cluster.verdicts("web", "n0", "VolumeBinding"))
     assert {"n0", "n1"} == {row.node for row in found.scores}
     assert all(row.total == row.normalised * row.weight for row in found.scores)
 

@@ -19,7 +19,7 @@ def cluster():
     return cluster
 
 
-@pytest.mark.parametrize("name", ["map", "timeline", "changes", "events", "domains"])
+@pytest.mark.parametrize("name", ["map", "changes", "events", "domains"])
 def test_every_figure_has_a_picture_and_words(cluster, name):
     """Each method of the face gives a figure whose repr is its reading; asking moves nothing."""
     before = cluster.digest()
@@ -63,17 +63,17 @@ def test_verdicts_and_scores_take_a_name_or_a_reference(cluster):
 
 def test_one_verdict_in_words(cluster):
     """A cell is told with both sides; asked about an unknown node, plugin or pass, the error says what there is."""
-    told = repr(cluster.verdict("my-pod", "node-a-small", "NodeResourcesFit"))
+    told = repr(cluster.verdicts("my-pod", "node-a-small", "NodeResourcesFit"))
     assert told.splitlines() == [
         "⊘ NodeResourcesFit on node-a-small: Insufficient cpu",
         "  requests.cpu 1 > allocatable 500m − requested 0 = 500m",
     ]
     with pytest.raises(LookupError, match="no node/node-z; there are: node/node-a, node/node-a-small, node/node-b, node/n"):
-        cluster.verdict("my-pod", "node-z", "NodeResourcesFit")
+        cluster.verdicts("my-pod", "node-z", "NodeResourcesFit")
     with pytest.raises(LookupError, match=r"no plugin NodeNames in the last pass of pod/my-pod; .*did you mean NodeName\?"):
-        cluster.verdict("my-pod", "node-a", "NodeNames")
+        cluster.verdicts("my-pod", "node-a", "NodeNames")
     with pytest.raises(LookupError, match="no pass has been made"):
-        kvolsched.scenario("zonal-example").verdict("my-pod", "node-a", "NodeName")
+        kvolsched.scenario("zonal-example").verdicts("my-pod", "node-a", "NodeName")
 
 
 def test_zone_key_is_the_one_that_most_nodes_carry():

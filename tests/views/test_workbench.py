@@ -23,7 +23,7 @@ def cluster():
 def test_the_answer_follows_the_text(cluster):
     """Every change of the editor is tried on a fork; the picture has the answer, the cluster stays as it is."""
     before = cluster.digest()
-    bench = cluster.workbench("app", f"spec:\n  nodeSelector: {{{ZONE}: a}}")
+    bench = cluster.may("app", f"spec:\n  nodeSelector: {{{ZONE}: a}}", edit=True)
     bench.editor.value = OTHER
 
     assert ("refused (422 Invalid)", "n2") == (bench.answers[0].verdict, bench.answers[0].witness.name)
@@ -42,7 +42,7 @@ def test_the_answer_follows_the_text(cluster):
 ])  # fmt: skip
 def test_bad_yaml_is_one_clear_line(cluster, text, words):
     """The line names the place; the picture keeps the answer to the last text that could be read."""
-    bench = cluster.workbench("app", NARROWER)
+    bench = cluster.may("app", NARROWER, edit=True)
     shown = bench.host.body
     bench.text = text
 
@@ -56,7 +56,7 @@ def test_bad_yaml_is_one_clear_line(cluster, text, words):
 
 def test_several_patches_are_a_list(cluster):
     """A number chooses the patch that is edited, drawn first; patches are added as copies and removed."""
-    bench = cluster.workbench("app", NARROWER, OTHER)
+    bench = cluster.may("app", NARROWER, OTHER, edit=True)
     assert ["1 ✓", "2 ✕"] == [button.description for button in bench.list.children[:2]]
     bench.list.children[1].click()
     assert OTHER == bench.editor.value
@@ -75,17 +75,17 @@ def test_several_patches_are_a_list(cluster):
 
 def test_the_kind_of_patch_can_be_changed(cluster):
     """A JSON patch is a list of operations; what is none is refused in the server's words, not raised."""
-    bench = cluster.workbench("app", NARROWER)
+    bench = cluster.may("app", NARROWER, edit=True)
     bench.kind.value = "json"
     assert "list of operations" in bench.answers[0].message
     bench.text = '[{op: add, path: "/spec/nodeSelector/vm", value: spot}]'
     assert bench.answers.allowed
-    assert cluster.workbench("app", kind="json").answers.allowed
+    assert cluster.may("app", kind="json", edit=True).answers.allowed
     with pytest.raises(ValueError, match="no kind of patch is called 'yaml'"):
-        cluster.workbench("app", kind="yaml")
+        cluster.may("app", kind="yaml", edit=True)
 
 
-BENCH = Cluster.from_manifests([node("n1"), POD]).workbench("app")
+BENCH = Cluster.from_manifests([node("n1"), POD]).may("app", edit=True)
 
 
 @settings(deadline=None, max_examples=30)
@@ -101,7 +101,7 @@ def test_no_text_breaks_the_workbench(text, kind):
 
 def test_it_begins_with_what_may_be_changed(cluster):
     """Without patches there is one of each sort, judged; the row that is edited is open where it stands."""
-    bench = cluster.workbench("app")
+    bench = cluster.may("app", edit=True)
     assert [row.title for row in cluster.may("app")] == [row.title for row in bench.answers]
     assert "What may I change on app? " in bench.host.body
     assert bench.patches == tuple(draft.text for draft in bench.drafts)

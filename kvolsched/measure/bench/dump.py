@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...cluster import Cluster
+from ...kubectl import describe
 from .measuring import cpu_seconds, least_cpu_seconds, settling_heap
 
 PODS = 10_000
@@ -21,14 +22,14 @@ QUESTIONS: tuple[tuple[str, Question, float], ...] = (  # in this order: the fir
     ("the panel", lambda c, _: c.lab(), 3),
     ("the cluster in a line", lambda c, _: repr(c), 1),
     ("its pods", lambda c, _: repr(c.get("pods", "team-0")), 1),
-    ("a node described", lambda c, _: repr(c.describe("node/node-00001")), 1),
+    ("a node described", lambda c, _: repr(describe(c, "node/node-00001")), 1),
     ("the verdicts on a pod", lambda c, pod: repr(c.verdicts(pod)), 1),
     ("its skew", lambda c, pod: repr(c.skew(pod)), 1),
     ("its capacity", lambda c, pod: repr(c.capacity(pod)), 1),
     ("its story", lambda c, pod: repr(c.story(pod)), 1),
     ("the map", lambda c, _: repr(c.map()), 1),
     ("the events", lambda c, _: repr(c.events()), 1),
-    ("the timeline", lambda c, _: repr(c.timeline()), 1),
+    ("the timeline", lambda c, _: repr(c.writes(lanes=True)), 1),
     ("who may act next", lambda c, _: repr(c.next), 1),
     ("a step", lambda c, _: c.step(), 1),
     ("a step back", lambda c, _: c.back(), 1),

@@ -139,7 +139,7 @@ class ClusterDriver:
 
     def switch(self, branch: str) -> None:
         self.cluster.world.switch(branch)
-        self.script.add(str(Call("switch", (branch,))))
+        self.script.add(str(Call("goto", (branch,))))
 
     def place(self) -> tuple[int, int]:
         """Return the present step, and the last known one."""
@@ -176,7 +176,7 @@ class ClusterDriver:
             call.on(self.cluster.fork())
             name = unused(branch or call.method, self.branches())
             world.history.begin_branch(name)
-            self.script.add(str(Call("branch", (name,))))
+            self.script.add(str(Call("goto", (world.step_number,), {"branch": name})))
         call.on(self.cluster)
         self.script.add(str(call))
 

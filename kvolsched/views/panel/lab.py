@@ -229,7 +229,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example")
-        >>> _ = c.run(), c.goto(6), c.branch("closed"), c.cordon("node-a")
+        >>> _ = c.run(), c.goto(6, branch="closed"), c.cordon("node-a")
         >>> lab = c.lab()
         >>> lab.beside("main")
         >>> "node/node-a" in lab.reading()
@@ -246,7 +246,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example")
-        >>> _ = c.run(), c.goto(6), c.branch("closed"), c.cordon("node-a")
+        >>> _ = c.run(), c.goto(6, branch="closed"), c.cordon("node-a")
         >>> lab = c.lab()
         >>> lab.beside("main")
         >>> lab.alone()

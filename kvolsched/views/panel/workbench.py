@@ -54,7 +54,7 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
 
     A number chooses the patch that is edited, its picture follows the text; *Add* begins another one.
 
-        bench = c.workbench("nightly")
+        bench = c.may("nightly", edit=True)
         bench                                  # shows it
         bench.text = "spec: {nodeSelector: {topology.kubernetes.io/zone: zone-a}}"
         bench.answers[0].verdict               # what `c.may` answers
@@ -119,7 +119,7 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
 
         >>> from kvolsched import Cluster
         >>> from kvolsched.make import pod
-        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).workbench("app", "spec: {}")
+        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).may("app", "spec: {}", edit=True)
         >>> bench.begin("spec: {nodeSelector: {zone: a}}")
         >>> len(bench.answers)
         2
@@ -133,7 +133,7 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
 
         >>> from kvolsched import Cluster
         >>> from kvolsched.make import pod
-        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).workbench("app", "spec: {}")
+        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).may("app", "spec: {}", edit=True)
         >>> bench.begin()
         >>> bench.drop()
         >>> len(bench.answers)
@@ -151,7 +151,7 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
 
         >>> from kvolsched import Cluster
         >>> from kvolsched.make import pod
-        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).workbench("app", "spec: {}")
+        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).may("app", "spec: {}", edit=True)
         >>> bench.begin("spec: {nodeSelector: {zone: a}}")
         >>> bench.choose(1)
         >>> bench.text
@@ -167,7 +167,7 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
 
         >>> from kvolsched import Cluster
         >>> from kvolsched.make import pod
-        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).workbench("app", "spec: {}")
+        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).may("app", "spec: {}", edit=True)
         >>> type(bench.figure()).__name__
         'Figure'
         """
@@ -180,7 +180,7 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
         >>> import tempfile
         >>> from kvolsched import Cluster
         >>> from kvolsched.make import pod
-        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).workbench("app", "spec: {}")
+        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).may("app", "spec: {}", edit=True)
         >>> bench.save(Path(tempfile.mkdtemp()) / "bench.txt").name
         'bench.txt'
         """
