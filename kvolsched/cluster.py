@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from .api.notebook_output import draw_with
+from .core.acts import ClusterActs
 from .core.core import ClusterCore
-from .core.rules import ClusterRules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -48,7 +48,7 @@ def _draw_answer(answer: Any) -> Figure:
 draw_with(_draw_answer)
 
 
-class Cluster(ClusterRules):
+class Cluster(ClusterActs):
     """A simulated cluster that can be stepped, questioned and drawn. Mutable: acts and time move it.
 
     Args:
@@ -573,7 +573,7 @@ class Cluster(ClusterRules):
         >>> print(repr(c.writes()).splitlines()[1])
         2     0 s   scheduler  bind pod/web: nodeName n1, PodScheduled True  PV controller 3, kubelet 3
         >>> print(repr(c.writes(lanes=True)).splitlines()[-1])
-        kubelet · kubelet                 seen 3, 1 behind  3:update pod/web
+        kubelet                  seen 3           3:patch pod/web
         """
         from .views.show import figure, writes
 

@@ -43,7 +43,7 @@ FLOORS = {
     "rules": (("dials", "driver_dials", "registry", "settings"), ("drivers",), ("revision",),
               ("alternatives", "custom_scheduler", "unread_fields")),
     "core": (("component_names", "user_commands", "conditions", "results", "node_faults"), ("actor_names",), ("core",),
-             ("pools", "upgrades", "other_rules", "seen_by_scheduler"), ("acts",), ("faults",), ("rules",)),
+             ("pools", "upgrades", "other_rules", "seen_by_scheduler"), ("acts",)),
     "questions": (("decode", "explain", "why", "requests", "series", "what_if"), ("first_difference", "explore", "fix", "may", "predict"),
                   ("differences",)),
     "kubectl": (("formatting", "serialize"), ("get_tables", "output", "jsonpath"), ("resource_lookup", "describe_sections"),

@@ -1,7 +1,6 @@
-"""The cluster's core: load objects, act, move in time, branch off; over 500 lines because methods show examples.
+"""The cluster's core: load objects, move in time, branch off, and find objects.
 
-The core holds a simulation and asks no question about it. Loading sets objects as they are found; applying and deleting
-are acts of the user, in the log like every other act.
+The core holds a simulation and asks no question about it. Loading sets objects as they are found, without an act.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any, Self, TypeVar
 
 import attrs
 
-from ..api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
+from ..api.kinds.kind import KINDS, find_kind
 from ..api.progress import ProgressBar
 from ..api.text import dump_checks, manifest
 from ..api.text.python_gc import infrequent_gc, paused_gc
@@ -22,18 +21,17 @@ from ..controllers.provisioner import INSTANCE
 from ..rules.driver_dials import refuse_misspelled_drivers, without_effect
 from ..rules.revision import NOT_DRIVERS, Revision, revision_named
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
-from ..world.apiserver import EPOCH, ORIGIN, CommittedWrite, RefusedWrite, Write, key_of, moment, ref, uid_of
+from ..world.apiserver import EPOCH, ORIGIN, key_of, moment, ref, uid_of
 from ..world.component import Component
 from ..world.history import Turn
 from ..world.log import Key
 from ..world.references import find_key, matching_keys
 from ..world.rules import running_rules
 from ..world.simulation import Simulation
-from . import user_commands
-from .actor_names import actor_with_cause, actors_called, component_called
+from .actor_names import actor_with_cause, actors_called
 from .component_names import dials_by_component
 from .conditions import condition, missing_object
-from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step, last_step
+from .results import PossibleTurns, Run, Step, last_step
 
 USER = "user"
 MOST_CAUSES = 1_000  # causes of one actor that are tried to tell who may act next
@@ -87,8 +85,8 @@ class ClusterCore:
             ManifestError: every fault of every source, with file, line and field path; nothing is loaded.
 
         >>> from kvolsched import example
-        >>> ClusterCore.from_manifests(example("2-1-1"), name="spread")
-        Cluster spread, rules upstream: 3 Nodes, 4 Pods; step 0 of 0, t=0 s
+        >>> len(ClusterCore.from_manifests(example("2-1-1"), name="spread").objects("pods"))
+        4
         """
         cluster = cls(revision, seed=seed, components=components, name=name)
         with paused_gc():
@@ -156,112 +154,6 @@ class ClusterCore:
         running = running_rules(self.world.log.notes, SCHEDULER)
         return self.first_rules if running is None else self.rule_sets[running.leading]
 
-    # -- acts of the user ----------------------------------------------------------------------------------------
-
-    def apply(self, *sources: Any) -> CommandResult:
-        """Create or change objects as the user, as `kubectl apply` does; faults refuse all of them.
-
-        Fields of a manifest are set, fields that it dropped since the last apply are removed, fields of other writers
-        stay.
-
-        Raises:
-            ManifestError: every fault of the manifests; nothing is applied.
-            ApplyRefused: the API server refuses some of the objects, each with all its faults; nothing is applied.
-
-        >>> c = ClusterCore()
-        >>> c.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
-        namespace/shop created
-        >>> c.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
-        namespace/shop unchanged
-        """
-        read = user_commands.read_for_apply(list(sources) if len(sources) != 1 else sources[0])
-        writes, results = self._applied(read)
-        if self._wait_for_answers(writes):
-            writes, results = self._applied(read)  # others may have written meanwhile
-        words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
-        with infrequent_gc():
-            outcomes = self.world.perform(USER, writes, words, atomic=True)
-        if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
-            raise ApplyRefused(refusals)
-        self._add_provisioners(obj.provisioner for obj in read.objects if obj.kind == "StorageClass")
-        lines = (f"{KINDS_BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
-        return CommandResult((*lines, *user_commands.skipped_objects(read)))
-
-    def _applied(self, read: manifest.Manifests) -> tuple[list[Write], dict[Key, str]]:
-        """Return the writes that apply manifests, and what kubectl says of each object."""
-        writes: list[Write] = []
-        results: dict[Key, str] = {}
-        for obj, written in zip(read.objects, read.written, strict=True):
-            key = key_of(obj)
-            old = self.world.log.objects.get(key)
-            if old is None:
-                new = user_commands.with_last_applied(obj, written)
-            else:
-                new = user_commands.apply_manifest(old, obj, written)
-            results[key] = "unchanged" if new is None else "created" if old is None else "configured"
-            if new is not None:
-                verb, word, method = ("create", "creates", "") if old is None else ("update", "changes", "PATCH")
-                writes.append(Write(verb, key, new, words=f"user {word} {ref(key)}", method=method))
-        return writes, results
-
-    def _wait_for_answers(self, writes: Sequence[Write]) -> bool:
-        """Let time pass while slow webhooks answer the user's requests, one after another; say whether any did."""
-        seconds = sum(self.world.request_time(write) for write in writes)
-        words = f"user waits {seconds:g} s for the answer of the API server"
-        for _ in self.world.pass_time(seconds, USER, words) if seconds else ():
-            pass
-        return seconds > 0
-
-    def delete(self, *references: str) -> CommandResult:
-        """Delete the objects that references name, such as `pod/web-0` or `pvc/shop/data-0`, each that can be.
-
-        Raises:
-            UnknownName: a reference names no object; the others are deleted. It is a KeyError.
-            ApplyRefused: the API server refuses.
-
-        >>> from kvolsched import scenario
-        >>> scenario("zonal-example").delete("my-pod", "node/node-a")
-        pod "my-pod" deleted from default namespace
-        node "node-a" deleted
-        """
-        keys, missing = [], []
-        for reference in references:
-            try:
-                keys.append(self.world.find_key(reference))
-            except UnknownName as error:
-                missing.append(error)
-        writes = [Write("delete", key, words=f"user deletes {ref(key)}") for key in keys]
-        outcomes = self._send(writes, "user deletes objects")
-        gone = [outcome.write.key for outcome in outcomes if isinstance(outcome, CommittedWrite)]
-        done = CommandResult(tuple(_deleted(key) for key in gone))
-        if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
-            raise ApplyRefused(refusals, done)
-        if missing:
-            raise missing[0]
-        return done
-
-    def _edit(self, reference: str, change: Callable[[Any], Any], words: str = "") -> bool:
-        """Change one object as the user, by a function from its present value to the new one; say whether it changed.
-
-        Raises:
-            UnknownName: the reference names no object. It is a KeyError.
-            ApplyRefused: the API server refuses.
-        """
-        key = self.world.find_key(reference)
-        words = words or f"user edits {ref(key)}"
-        write = Write("update", key, change(self[reference]), words=words, method="PATCH")
-        if self._wait_for_answers([write]):
-            write = attrs.evolve(write, new=change(self[reference]))
-        outcome = self.world.perform(USER, [write], write.words)[0]
-        if isinstance(outcome, RefusedWrite):
-            raise ApplyRefused([outcome])
-        return outcome.changed
-
-    def _send(self, writes: Sequence[Write], words: str = "") -> list[CommittedWrite | RefusedWrite]:
-        """Send writes as the user, in one step, and wait for their answers; what is refused leaves the others made."""
-        self._wait_for_answers(writes)
-        return self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else words) if writes else []
-
     # -- time -------------------------------------------------------------------------------------------------
 
     def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False) -> Step:
@@ -292,10 +184,6 @@ class ClusterCore:
         if any(_creates_node(turn) for turn in turns if turn.outcomes):
             self._add_provisioners()
         return Step(self.world.step_number, self.world.now, tuple(turns))
-
-    def _component(self, name: str) -> str:
-        """Return the name of the component that a user means (see `component_names.find_component`)."""
-        return component_called(self.world, name)
 
     def _step_of(self, actor: str | None, cause: str | None, *, turns: bool) -> list[Turn]:
         """Make a step of the first actor of these names that has something to do about a cause."""
@@ -559,12 +447,6 @@ def provisioners(core: ClusterCore, rules: Revision) -> list[Component]:
         nodes = [key.name for key in core.world.log.objects if key.kind == "Node"]
         made += drivers.node_provisioners(core.drivers, nodes)
     return [each for each in made if not core.components.get(each.name, {}).get("absent")]
-
-
-def _deleted(key: Key) -> str:
-    """Return what kubectl prints of a deletion."""
-    kind = find_kind(key.kind)
-    return f'{kind.singular} "{key.name}" deleted{f" from {key.namespace} namespace" if kind.namespaced else ""}'
 
 
 def _keys_named(objects: Collection[Key], reference: str) -> Collection[Key]:

@@ -13,7 +13,6 @@ from ..api.unknown_name import UnknownName, unknown_name
 from ..core.acts import ClusterActs
 from ..core.core import ClusterCore
 from ..core.results import hanging_indent
-from ..core.rules import ClusterRules
 from ..questions.explain import last_pass
 from ..questions.predict import Prediction, question_of_next_step
 from ..questions.series import DEFAULT, Wanted
@@ -282,7 +281,7 @@ class SkewFigure(ChartFigure):
         return [row for ledger in self.ledgers[:1] for row in ledger.rows if not row.left_out]
 
 
-def _as_far(cluster: ClusterRules, other: ClusterRules) -> ClusterRules:
+def _as_far(cluster: ClusterActs, other: ClusterActs) -> ClusterActs:
     """Bring a cluster that begins as another one as far as that has gone: to its end, or to the same step."""
     if not len(cluster.next):
         other.run()
@@ -293,7 +292,7 @@ def _as_far(cluster: ClusterRules, other: ClusterRules) -> ClusterRules:
 
 
 def lab(
-    cluster: ClusterRules, *, text: bool = False, predict: bool = False,
+    cluster: ClusterActs, *, text: bool = False, predict: bool = False,
     beside: ClusterCore | Revision | str | None = None,
 ) -> Lab | Text:  # fmt: skip
     """Open the panel, alone or beside another cluster, or return its text; with `predict` it asks before each step.

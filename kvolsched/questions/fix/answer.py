@@ -9,7 +9,7 @@ import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer
 from kvolsched.api.text.python_gc import infrequent_gc
-from kvolsched.core.core import ClusterCore
+from kvolsched.core.acts import ClusterActs
 from kvolsched.core.results import ApplyRefused, hanging_indent
 from kvolsched.questions.why.answer import node_names_text
 from kvolsched.questions.why.asking import why
@@ -98,7 +98,7 @@ class Fix(DrawnAnswer):
         """The changed manifests as a unified diff."""
         return manifest_diff(self.changes)
 
-    def apply(self, cluster: ClusterCore) -> None:
+    def apply(self, cluster: ClusterActs) -> None:
         """Make the changes in a cluster as its user.
 
         Raises:
@@ -149,7 +149,7 @@ class Fix(DrawnAnswer):
         return tuple(found)
 
     @property
-    def fork(self) -> ClusterCore:
+    def fork(self) -> ClusterActs:
         """The fork of `try_it`: the cluster with the fix, run until idle."""
         return self.try_it().cluster
 
@@ -198,7 +198,7 @@ class Fixes(DrawnAnswer):
 
 
 @infrequent_gc()
-def fix(cluster: ClusterCore, pod: str) -> Fixes:
+def fix(cluster: ClusterActs, pod: str) -> Fixes:
     """Return the nearest fixes of a pending pod, each proved on a fork; the cluster does not change.
 
     Args:

@@ -14,7 +14,8 @@ import attrs
 from kvolsched.api.kinds.kind import find_kind
 from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.text import manifest
-from kvolsched.core.core import USER, ClusterCore
+from kvolsched.core.acts import ClusterActs
+from kvolsched.core.core import USER
 from kvolsched.core.results import ApplyRefused
 from kvolsched.world.apiserver import RefusedWrite, Write, key_of
 from kvolsched.world.log import Key
@@ -176,7 +177,7 @@ def _lines(obj: Any) -> list[str]:
     return manifest.write(manifest.from_plain(plain)).splitlines()
 
 
-def carry_out(cluster: ClusterCore, changes: Iterable[ObjectChange]) -> None:
+def carry_out(cluster: ClusterActs, changes: Iterable[ObjectChange]) -> None:
     """Make changes in a cluster as its user: deletions first, pods last.
 
     Raises:
@@ -197,7 +198,7 @@ def carry_out(cluster: ClusterCore, changes: Iterable[ObjectChange]) -> None:
             _edit_in_place(cluster, change)
 
 
-def _edit_in_place(cluster: ClusterCore, change: ObjectChange) -> None:
+def _edit_in_place(cluster: ClusterActs, change: ObjectChange) -> None:
     """Change one object in place as the user; a node's status as its kubelet."""
     where = reference(change.key)
     cluster._edit(where, lambda now: _changed_parts(now, change), f"user edits {change.key.name}")

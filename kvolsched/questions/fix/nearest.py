@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.core.core import ClusterCore
+from kvolsched.core.acts import ClusterActs
 from kvolsched.questions.why import Why, Whys, why, why_all
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.world.log import Key
@@ -23,13 +23,13 @@ from .edit_search import search
 from .trial_cluster import TrialCluster
 
 
-def why_with_edit(cluster: ClusterCore, pod: str) -> Why:
+def why_with_edit(cluster: ClusterActs, pod: str) -> Why:
     """Say why a pod is pending; the picture names the nearest edit, too."""
     answer = why(cluster, pod)
     return attrs.evolve(answer, nearest_edit=_finder(cluster))
 
 
-def why_all_with_edits(cluster: ClusterCore, most: int) -> Whys:
+def why_all_with_edits(cluster: ClusterActs, most: int) -> Whys:
     """Say why each pod without a node is pending; the picture names the nearest edit of each cause, too."""
     return attrs.evolve(why_all(cluster, most), nearest_edit=_finder(cluster))
 
@@ -51,5 +51,5 @@ def nearest_edit(objects: Mapping[Key, Any], profile: Profile, kept: KeptSnapsho
     return ", and ".join(edit.words for edit in edits)
 
 
-def _finder(cluster: ClusterCore) -> Any:
+def _finder(cluster: ClusterActs) -> Any:
     return partial(nearest_edit, objects_seen_by_scheduler(cluster), cluster.revision.profile, kept_snapshot(cluster))

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer
-from kvolsched.core.core import ClusterCore
+from kvolsched.core.acts import ClusterActs
 from kvolsched.core.results import ApplyRefused, Run, hanging_indent
 from kvolsched.questions.why.answer import Why
 from kvolsched.questions.why.asking import is_pending, judge_now, why
@@ -77,7 +77,7 @@ class TriedFix(DrawnAnswer):
 
     pod: str
     words: str
-    cluster: ClusterCore = attrs.field(eq=False)
+    cluster: ClusterActs = attrs.field(eq=False)
     node: str = ""
     phase: str = ""
     steps: int = 0
@@ -169,7 +169,7 @@ class ForkWithFix:
         fits: the nodes that fitted before it ran.
     """
 
-    cluster: ClusterCore
+    cluster: ClusterActs
     pod: Key
     fits: tuple[str, ...] = ()
     steps_until_scheduled: int = 0
@@ -212,7 +212,7 @@ class AskedCluster:
         asked: why it is pending.
     """
 
-    def __init__(self, cluster: ClusterCore, pod: Key, asked: Why) -> None:
+    def __init__(self, cluster: ClusterActs, pod: Key, asked: Why) -> None:
         self._kept = cluster.fork("as it was")
         self.pod = pod
         self.asked = asked
@@ -335,7 +335,7 @@ class AskedCluster:
         return any((row.plugin, row.sort) in lacked for row in other.demands)
 
 
-def _pods(cluster: ClusterCore) -> dict[Key, Any]:
+def _pods(cluster: ClusterActs) -> dict[Key, Any]:
     return {key: obj for key, obj in cluster.world.log.objects.items() if key.kind == "Pod"}
 
 
