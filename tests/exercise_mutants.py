@@ -14,7 +14,6 @@ from kvolsched.measure.conform.families import SCHEDULER
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.attachments import attach_limits, volumes_of_pod
 from kvolsched.scheduler.framework.verdict import OK, Ok
-from kvolsched.scheduler.node_selection import required_node_affinity
 from kvolsched.scheduler.profiles import upstream_profile
 
 ROOT = Path(__file__).parent.parent
@@ -68,7 +67,7 @@ def only_the_node_selector(pod, node, seen):
 
 def every_term(pod, node, seen):
     """ANDs the terms."""
-    terms = required_node_affinity(pod)
+    terms = pod.spec.required_node_affinity
     parts = [NodeSelector(node_selector_terms=(term,)) for term in (terms.node_selector_terms if terms else ())]
     matches = all(part.matches(node.metadata.labels, node.metadata.name) for part in parts)
     return only_the_node_selector(pod, node, seen) and matches
@@ -76,7 +75,7 @@ def every_term(pod, node, seen):
 
 def some_expression(pod, node, seen):
     """ORs the expressions of a term."""
-    terms = required_node_affinity(pod)
+    terms = pod.spec.required_node_affinity
     labels = node.metadata.labels
     expressions = [each for term in (terms.node_selector_terms if terms else ()) for each in term.match_expressions]
     return only_the_node_selector(pod, node, seen) and (terms is None or any(e.matches(labels) for e in expressions))

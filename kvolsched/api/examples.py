@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import resources
 
 from .text.manifest import Manifests, read
-from .unknown_name import UnknownName, nearest, one_of
+from .unknown_name import UnknownName, nearest
+from .words import one_of
 
 # Examples that are several others together, and short names of the documents' tables.
 TOGETHER = {"end-to-end": ("standard", "my-pvc", "my-pod")}

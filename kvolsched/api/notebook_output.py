@@ -10,11 +10,13 @@ top floor which function draws.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Self, TypeVar, overload
+
+import attrs
 
 _COLUMNS = re.compile(r"\S {2,}\S")
 _BLOCK = "margin:0;white-space:pre;word-break:normal;overflow-x:auto"
@@ -27,6 +29,7 @@ UNPRINTABLE = (
 )
 _UNPRINTABLE = re.compile(f"[{UNPRINTABLE}]")
 _draw: list[Callable[[Any], Any]] = []
+Row = TypeVar("Row")
 
 
 def printable(text: str) -> str:
@@ -110,6 +113,35 @@ class PrintedAnswer:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
         text = repr(self)
         return {"text/plain": text, "text/html": as_html(text)}
+
+
+class Rows(Generic[Row]):
+    """An answer that is counted and iterated by its `rows`."""
+
+    __slots__ = ()
+    rows: tuple[Row, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+
+class NumberedRows(Rows[Row]):
+    """Rows that are also got by their number, and by a slice as an answer with these rows."""
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Self: ...
+
+    def __getitem__(self, place: int | slice) -> Row | Self:
+        answer: Any = self
+        return self.rows[place] if isinstance(place, int) else attrs.evolve(answer, rows=self.rows[place])
 
 
 class DrawnAnswer(PrintedAnswer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher
 from linecache import getlines
 from pathlib import Path
@@ -10,6 +10,7 @@ from traceback import extract_tb
 from types import TracebackType
 
 from kvolsched.api.notebook_output import printable
+from kvolsched.api.words import first_of, one_of
 
 HOUSE = str(Path(__file__).parent.parent)  # the package's own files
 MAX_LISTED = 12  # names in a sentence; of more the nearest are enough
@@ -68,7 +69,7 @@ def unknown_name(
     elif hint:
         existing = f"there are {len(names)}{f' {plural}' if plural else ''}"
     else:
-        existing = f"there are: {', '.join(names[:MAX_LISTED])} and {len(names) - MAX_LISTED} more"
+        existing = f"there are: {first_of(names, MAX_LISTED)}"
     return UnknownName(f"no {looked_for}; {existing}{hint}")
 
 
@@ -99,8 +100,3 @@ def nearest(
     best = max((ratio for ratio, _ in found), default=0.0)
     near = [each for each in found if each[0] >= max(cutoff, best - margin)]
     return [each for _, each in sorted(near, key=lambda pair: -pair[0])[:MAX_NEAREST]]
-
-
-def one_of(names: Sequence[str]) -> str:
-    """Return names as an enumeration: `a`, `a or b`, `a, b or c`."""
-    return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else ""

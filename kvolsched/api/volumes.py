@@ -303,8 +303,8 @@ def volume_fits_node(volume: PersistentVolume, node: Node) -> bool:
 
     No affinity, or one without `required`, admits every node; `required` without terms admits none.
     """
-    affinity = volume.spec.node_affinity
-    return affinity is None or affinity.required is None or affinity.required.matches(node.metadata.labels)
+    required = volume.spec.required_node_affinity
+    return required is None or required.matches(node.metadata.labels)
 
 
 def with_zone_affinity(volume: PersistentVolume) -> PersistentVolume:

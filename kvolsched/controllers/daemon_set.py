@@ -14,10 +14,11 @@ from typing import Any
 
 import attrs
 
+from ..api.kinds.directives import selects_node, with_required_node_affinity
 from ..api.kinds.meta import EMPTY, ObjectMeta
 from ..api.kinds.node import Node
-from ..api.kinds.pod import Affinity, NodeAffinity, Pod, PodSpec
-from ..api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement, Toleration
+from ..api.kinds.pod import Pod, PodSpec
+from ..api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement, Toleration, find_untolerated_taint
 from ..api.kinds.workload import DaemonSet, DaemonSetStatus
 from ..api.workloads import (
     REVISION_LABEL,
@@ -291,9 +292,9 @@ class DaemonPods:
 
 def node_of(pod: Pod) -> str:
     """Return the node of a daemon: where it is bound, or to which its affinity ties it."""
-    if pod.spec.node_name or pod.spec.affinity is None or pod.spec.affinity.node_affinity is None:
+    required = pod.spec.required_node_affinity
+    if pod.spec.node_name:
         return pod.spec.node_name
-    required = pod.spec.affinity.node_affinity.required
     for term in required.node_selector_terms if required is not None else ():
         for field in term.match_fields:
             if field.key == NODE_NAME and field.values:
@@ -303,14 +304,12 @@ def node_of(pod: Pod) -> str:
 
 def spec_for(spec: PodSpec, node: str, *, sets_node_name: bool) -> PodSpec:
     """Return the spec of a daemon for one node: tied to it by affinity or nodeName, with the daemons' tolerations."""
+    tolerant = attrs.evolve(spec, tolerations=_tolerations(spec))
     if sets_node_name:
-        return attrs.evolve(spec, node_name=node, tolerations=_tolerations(spec))
+        return attrs.evolve(tolerant, node_name=node)
     name = Requirement(key=NODE_NAME, operator="In", values=(node,))
-    affinity = spec.affinity or Affinity()
-    held = affinity.node_affinity or NodeAffinity()
     required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(name,)),))
-    tied = attrs.evolve(affinity, node_affinity=attrs.evolve(held, required=required))
-    return attrs.evolve(spec, affinity=tied, tolerations=_tolerations(spec))
+    return with_required_node_affinity(tolerant, required)
 
 
 def _tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
@@ -321,17 +320,8 @@ def _tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
 def fits(owner: DaemonSet, node: Node) -> tuple[bool, bool]:
     """Say whether a node is to have a daemon, and whether a present one may stay."""
     spec = owner.spec.template.spec
-    if spec.node_name and spec.node_name != node.metadata.name:
+    if spec.node_name not in ("", node.metadata.name) or not selects_node(spec, node):
         return False, False
-    labels, name = node.metadata.labels, node.metadata.name
-    if any(labels.get(key) != value for key, value in spec.node_selector.items()):
-        return False, False
-    held = spec.affinity.node_affinity if spec.affinity is not None else None
-    if held is not None and held.required is not None and not held.required.matches(labels, name):
-        return False, False
-    tolerations = _tolerations(spec)
-    untolerated = [
-        taint.effect for taint in node.spec.taints
-        if taint.effect != "PreferNoSchedule" and not any(each.tolerates(taint) for each in tolerations)
-    ]
-    return not untolerated, "NoExecute" not in untolerated
+    taints, tolerations = node.spec.taints, _tolerations(spec)
+    evicting = find_untolerated_taint(taints, tolerations, ("NoExecute",))
+    return find_untolerated_taint(taints, tolerations) is None, evicting is None

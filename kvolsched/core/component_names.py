@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from ..api.unknown_name import UnknownName, did_you_mean, nearest, one_of
+from ..api.unknown_name import UnknownName, did_you_mean, nearest
+from ..api.words import one_of
 
 Dials = TypeVar("Dials")
 

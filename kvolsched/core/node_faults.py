@@ -12,6 +12,7 @@ from ..api.kinds.kind import find_kind
 from ..api.kinds.selector import LabelSelector
 from ..api.text.label_selector import read_label_selector
 from ..api.unknown_name import UnknownName, unknown_name
+from ..api.words import listed
 from ..controllers import kubelet, node_lifecycle
 from ..world.log import Key, Log, Note
 from ..world.references import matching_keys
@@ -99,9 +100,7 @@ def _inject(world: Simulation, notes: Mapping[Note, Any], fault: str, words: str
 
 
 def _joined(nodes: Sequence[str]) -> str:
-    if len(nodes) == 1:
-        return f"node {nodes[0]}"
-    return f"nodes {', '.join(nodes[:-1])} and {nodes[-1]}"
+    return f"node{'s' * (len(nodes) > 1)} {listed(nodes)}"
 
 
 def _s(nodes: Sequence[str]) -> str:

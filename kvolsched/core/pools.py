@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from kvolsched.api.notebook_output import PrintedAnswer, table_text
+from kvolsched.api.notebook_output import PrintedAnswer, Rows, table_text
 
 from ..api.kinds.quantity import of_bytes, value
 from ..api.unknown_name import unknown_name
@@ -30,16 +30,10 @@ class PoolRow:
 
 
 @attrs.frozen(repr=False)
-class PoolTable(PrintedAnswer):
+class PoolTable(Rows[PoolRow], PrintedAnswer):
     """The pools of a cluster's drivers as rows; printed as a table."""
 
     rows: tuple[PoolRow, ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[PoolRow]:
-        return iter(self.rows)
 
     def _ipython_key_completions_(self) -> list[str]:
         """Return the names of the pools, which a notebook offers after `[`."""

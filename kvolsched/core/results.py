@@ -11,6 +11,7 @@ from textwrap import wrap
 import attrs
 
 from kvolsched.api.notebook_output import PrintedAnswer, printable
+from kvolsched.api.words import counted
 
 from ..world.apiserver import RefusedWrite
 from ..world.history import Turn
@@ -79,7 +80,7 @@ class Run(PrintedAnswer):
         if not count:
             return self.ended
         steps = [f"{step!r}" for step in self.steps] if count <= MAX_PRINTED else []
-        end = f"{count} step{'s' if count != 1 else ''}, t={self.steps[-1].time:g} s: {self.ended}"
+        end = f"{counted(count, 'step')}, t={self.steps[-1].time:g} s: {self.ended}"
         return "\n".join([*steps, end])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..api.kinds.kind import Kind, find_kind, is_kind_name
 from ..api.unknown_name import UnknownName
+from ..api.words import first_of
 from ..world.apiserver import key_of
 from ..world.log import Key
 from ..world.references import find_key, matching_keys
@@ -89,8 +90,7 @@ def object_not_found(objects: Mapping[Key, Any], kind: Kind, namespace: str, nam
     if namespaces:
         return ResourceNotFound(words, f"in namespace {namespace}; there is one in {', '.join(namespaces)}")
     names = [key.name for key in find_keys(objects, kind, namespace)]
-    more = f" and {len(names) - MAX_SUGGESTIONS} more" if len(names) > MAX_SUGGESTIONS else ""
-    return ResourceNotFound(words, f"there are: {', '.join(names[:MAX_SUGGESTIONS]) or 'none of that kind'}{more}")
+    return ResourceNotFound(words, f"there are: {first_of(names, MAX_SUGGESTIONS) or 'none of that kind'}")
 
 
 def empty_message(kind: Kind, namespace: str | None) -> str:

@@ -7,14 +7,14 @@ act or a crash may come at any moment or never.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
 import attrs
 from tqdm.auto import tqdm
 
-from kvolsched.api.notebook_output import PrintedAnswer
+from kvolsched.api.notebook_output import PrintedAnswer, Rows
 
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..cluster import Cluster
@@ -268,17 +268,11 @@ def experiment(alternative: str, scenario: str = "") -> Experiment:
 
 
 @attrs.frozen(repr=False)
-class Comparison:
+class Comparison(Rows[tuple[Ending, ...]]):
     """Endings of experiments under several sets of rules: a table with a row for each experiment."""
 
     experiments: tuple[Experiment, ...]
     rows: tuple[tuple[Ending, ...], ...]
-
-    def __iter__(self) -> Iterator[tuple[Ending, ...]]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def _cells(self) -> list[tuple[str, ...]]:
         return [(f"{each.scenario}: {each.question}", *(f"{end.rules} {end.cell}" for end in row))

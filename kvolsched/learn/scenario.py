@@ -27,7 +27,8 @@ from ..api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from ..api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from ..api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from ..api.text import manifest
-from ..api.unknown_name import UnknownName, did_you_mean, nearest, one_of
+from ..api.unknown_name import UnknownName, did_you_mean, nearest
+from ..api.words import one_of
 from ..cluster import Cluster
 from ..core.conditions import condition
 from ..core.results import ApplyRefused, hanging_indent

@@ -6,12 +6,11 @@ They are read from the notes of provisioners in the history: nothing is stored f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, overload
+from typing import Any
 
 import attrs
 
-from kvolsched.api.notebook_output import PrintedAnswer, table_text
+from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_text
 
 from ..api.kinds.volume import PersistentVolume
 from ..api.kinds.workload import Event
@@ -57,25 +56,10 @@ class CreateVolumeRequest:
 
 
 @attrs.frozen(repr=False)
-class CreateVolumeRequests(PrintedAnswer):
+class CreateVolumeRequests(NumberedRows[CreateVolumeRequest], PrintedAnswer):
     """Attempts to make volumes, in their order; printed as a table of the values of topologies."""
 
     rows: tuple[CreateVolumeRequest, ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[CreateVolumeRequest]:
-        return iter(self.rows)
-
-    @overload
-    def __getitem__(self, place: int) -> CreateVolumeRequest: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> CreateVolumeRequests: ...
-
-    def __getitem__(self, place: int | slice) -> CreateVolumeRequest | CreateVolumeRequests:
-        return self.rows[place] if isinstance(place, int) else CreateVolumeRequests(self.rows[place])
 
     def __repr__(self) -> str:
         if not self.rows:
@@ -165,8 +149,7 @@ def _answer(cluster: ClusterCore, turn: Turn) -> str:
 
 
 def _place(volume: PersistentVolume) -> str:
-    affinity = volume.spec.node_affinity
-    terms = affinity.required.node_selector_terms if affinity is not None and affinity.required is not None else ()
+    terms = volume.spec.node_terms
     places = ("/".join("+".join(part.values) for part in term.match_expressions) for term in terms)
     return f"a volume in {' or '.join(places)}" if terms else "a volume that every node reaches"
 

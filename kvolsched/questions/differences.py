@@ -12,7 +12,8 @@ from textwrap import wrap
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer
+from kvolsched.api.notebook_output import DrawnAnswer, Rows
+from kvolsched.api.words import first_of
 
 from ..core.core import ClusterCore
 from ..core.results import hanging_indent
@@ -49,7 +50,7 @@ MOST_NAMED = 6  # fields of bookkeeping that are named
 
 
 @attrs.frozen(repr=False)
-class Diff(DrawnAnswer):
+class Diff(Rows[Row], DrawnAnswer):
     """The differing fields of two clusters' objects, with both values; what a person asks first stands first.
 
     Args:
@@ -65,12 +66,6 @@ class Diff(DrawnAnswer):
     passes: tuple[Row, ...] = ()
     notes: tuple[str, ...] = ()
     because: str = ""
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.rows)
 
     @property
     def told(self) -> tuple[Row, ...]:
@@ -96,9 +91,8 @@ class Diff(DrawnAnswer):
         if not count:
             return ""
         fields = list(dict.fromkeys(_last_part(change.path) for _, change in self.bookkeeping))
-        more = f" and {len(fields) - MOST_NAMED} more" if len(fields) > MOST_NAMED else ""
         of = "1 field of bookkeeping differs" if count == 1 else f"{count} fields of bookkeeping differ"
-        return f"{of}, too ({', '.join(fields[:MOST_NAMED])}{more}): .bookkeeping"
+        return f"{of}, too ({first_of(fields, MOST_NAMED)}): .bookkeeping"
 
     def __repr__(self) -> str:
         top = [hanging_indent([self.because], 2)] if self.because else []

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer
+from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnswer, Rows
+from kvolsched.api.words import counted, from_to
 
 from ..api import volumes
 from ..api.kinds.meta import evolve_parts, thaw
@@ -57,9 +58,7 @@ class FieldChange:
     new: str
 
     def __str__(self) -> str:
-        if not self.old:
-            return f"{self.path}: {self.new}"
-        return f"{self.path}: {self.old} → {self.new or 'none'}"
+        return f"{self.path}: {from_to(self.old, self.new) if self.old else self.new}"
 
 
 @attrs.frozen
@@ -74,21 +73,15 @@ class StoryRow:
 
 
 @attrs.frozen(repr=False)
-class Story(DrawnAnswer):
+class Story(Rows[StoryRow], DrawnAnswer):
     """The turns that changed one object, in order."""
 
     about: str
     rows: tuple[StoryRow, ...]
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[StoryRow]:
-        return iter(self.rows)
-
     def __repr__(self) -> str:
         turns = len(self.rows)
-        lines = [f"story of {self.about}: {turns} turn{'s' if turns != 1 else ''}"]
+        lines = [f"story of {self.about}: {counted(turns, 'turn')}"]
         for row in self.rows:
             words = as_sentence(row.words) if row.words else row.actor
             lines.append(f"{row.step:>4}  {f't={row.time:g} s':<9} {hanging_indent([words], 16)}")
@@ -175,7 +168,7 @@ def change_lines(change: Change) -> list[str]:
     if isinstance(place, Note):
         before, after = describe_note(change.old, place.sort), describe_note(change.new, place.sort)
         what = place.name if place.sort == MEMORY else place.sort
-        return [] if before == after else [f"{place.component} notes {what}: {before or 'none'} → {after or 'none'}"]
+        return [] if before == after else [f"{place.component} notes {what}: {from_to(before, after)}"]
     if place.kind == "Event":
         event = change.new or change.old
         return [f"event {event.reason}: {event.message}"]
@@ -283,7 +276,7 @@ class PassRow(NamedTuple):
 
 
 @attrs.frozen(repr=False)
-class Passes(DrawnAnswer):
+class Passes(NumberedRows[PassRow], DrawnAnswer):
     """The scheduling passes of one pod, in order."""
 
     about: str
@@ -291,15 +284,6 @@ class Passes(DrawnAnswer):
     rows: tuple[PassRow, ...]
     why_none: str = ""
     """Why there is no pass."""
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[PassRow]:
-        return iter(self.rows)
-
-    def __getitem__(self, number: int) -> PassRow:
-        return self.rows[number]
 
     def __repr__(self) -> str:
         count = len(self.rows)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
-from kvolsched.api.notebook_output import PrintedAnswer, table_text
+from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_text
 
 from ..api.kinds.meta import EMPTY, Frozen
 from ..api.kinds.pod import Pod
@@ -40,19 +40,10 @@ class Mount:
 
 
 @attrs.frozen(repr=False)
-class MountTable(PrintedAnswer):
+class MountTable(NumberedRows[Mount], PrintedAnswer):
     """The inline volumes of pods as rows; printed as a table with a line for each entry of their contexts."""
 
     rows: tuple[Mount, ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[Mount]:
-        return iter(self.rows)
-
-    def __getitem__(self, number: int) -> Mount:
-        return self.rows[number]
 
     def __repr__(self) -> str:
         if not self.rows:

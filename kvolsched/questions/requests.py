@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, overload
+from typing import Any
 
 import attrs
 
-from kvolsched.api.notebook_output import PrintedAnswer, table_text
+from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_text
 
 from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.unknown_name import UnknownName, did_you_mean
@@ -75,7 +75,7 @@ class ApiRequest:
 
 
 @attrs.frozen(repr=False)
-class ApiRequests(PrintedAnswer):
+class ApiRequests(NumberedRows[ApiRequest], PrintedAnswer):
     """Write requests in the order of their answers; printed as a table."""
 
     rows: tuple[ApiRequest, ...]
@@ -114,21 +114,6 @@ class ApiRequests(PrintedAnswer):
         values = (tuple(getattr(row, name) for name in names) for row in self.rows)
         counted = Counter(value[0] if isinstance(by, str) else value for value in values)
         return dict(sorted(counted.items()))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[ApiRequest]:
-        return iter(self.rows)
-
-    @overload
-    def __getitem__(self, place: int) -> ApiRequest: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> ApiRequests: ...
-
-    def __getitem__(self, place: int | slice) -> ApiRequest | ApiRequests:
-        return self.rows[place] if isinstance(place, int) else ApiRequests(self.rows[place])
 
     def __repr__(self) -> str:
         if not self.rows:

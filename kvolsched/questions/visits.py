@@ -6,12 +6,11 @@ counts stand in the records of turns: they change no decision and no digest, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import attrs
 
-from kvolsched.api.notebook_output import PrintedAnswer, table_text
+from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_text
 
 from ..core.component_names import DISPLAY_NAMES
 from ..core.core import ClusterCore
@@ -29,7 +28,7 @@ class VisitRow(NamedTuple):
 
 
 @attrs.frozen(repr=False)
-class Visits(PrintedAnswer):
+class Visits(NumberedRows[VisitRow], PrintedAnswer):
     """The turns in which volumes were looked for, in order: every pass of a pod, and every sync that visited some."""
 
     revision: str
@@ -50,15 +49,6 @@ class Visits(PrintedAnswer):
         True
         """
         return sum(row.volumes for row in self.rows if component_or_subject in (row.component, row.subject))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[VisitRow]:
-        return iter(self.rows)
-
-    def __getitem__(self, number: int) -> VisitRow:
-        return self.rows[number]
 
     def __repr__(self) -> str:
         table = [(f"step {step}", f"t={time:g} s", component, subject, str(volumes))

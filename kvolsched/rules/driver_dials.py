@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..api.kinds.storage_class import NO_PROVISIONER
-from ..api.unknown_name import UnknownName, nearest, one_of
+from ..api.unknown_name import UnknownName, nearest
+from ..api.words import one_of
 from ..world.log import Key
 
 

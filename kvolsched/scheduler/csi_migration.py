@@ -37,18 +37,13 @@ def is_migrated(csi_node: CSINode | None, source: str) -> bool:
     return TRANSLATED[source][0] in str(csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "")).split(",")
 
 
-def volume_affinity(volume: PersistentVolume) -> NodeSelector | None:
-    """Return a volume's required node affinity, or None."""
-    return volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
-
-
 def translated_affinity(volume: PersistentVolume) -> NodeSelector | None:
     """Return the node affinity of a volume's CSI translation, which uses the zone label of the driver.
 
     If no term names a zone, the volume's zone label (`a__b`: a or b) is added to every term.
     """
     key = TRANSLATED[in_tree_source(volume)][1]
-    affinity = volume_affinity(volume)
+    affinity = volume.spec.required_node_affinity
     terms = affinity.node_selector_terms if affinity is not None else ()
     terms = tuple(
         attrs.evolve(term, match_expressions=tuple(_translate(part, key) for part in term.match_expressions))
@@ -69,7 +64,7 @@ def translated_affinity(volume: PersistentVolume) -> NodeSelector | None:
 def effective_affinity(volume: PersistentVolume, csi_node: CSINode | None) -> NodeSelector | None:
     """Return the node affinity by which a bound volume is judged on the node of this CSINode; None admits the node."""
     migrated = is_migrated(csi_node, in_tree_source(volume))
-    return translated_affinity(volume) if migrated else volume_affinity(volume)
+    return translated_affinity(volume) if migrated else volume.spec.required_node_affinity
 
 
 def _translate(part: Requirement, key: str) -> Requirement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from attrs import evolve
@@ -19,92 +20,55 @@ from .pictures import decode, fix, may, node_terms, searches, why, why_causes
 from .pictures import turns as tables
 
 
-def _decoded(answer: Any) -> Figure:
-    rows = decode_rows(answer)
-    return Figure(lambda width, selection: decode.draw(rows, width, selection), repr(answer))
+def _drawn(fill: Callable[[Any], Any], draw: Callable[..., str], page: Callable[..., str] | None = None
+           ) -> Callable[[Any], Figure]:
+    """Return the function that draws an answer from the rows that it is filled into; its reading is what it prints.
+
+    Args:
+        fill: answer -> rows.
+        draw: rows, width and selection -> SVG.
+        page: the same, as HTML for a page.
+    """
+
+    def figure(answer: Any) -> Figure:
+        rows = fill(answer)
+        return Figure(partial(draw, rows), repr(answer), on_page=partial(page, rows) if page is not None else None)
+
+    return figure
 
 
 def _patches(answer: Any) -> Figure:
     page = patch_rows(answer)
-    opens = (lambda width, _selection: may.folded(page, width)) if page.short else None
-    return Figure(lambda width, selection: may.draw(page, width, selection), repr(answer), on_page=opens)
-
-
-def _story(answer: Any) -> Figure:
-    rows = turns.told_turns(answer)
-    return Figure(lambda width, _selection: tables.draw_story(f"Story of {answer.about}", rows, width), repr(answer))
-
-
-def _passes(answer: Any) -> Figure:
-    rows, title = turns.passes_of_pod(answer), f"Scheduling passes of {answer.about}, rules {answer.revision}"
-    return Figure(lambda width, _selection: tables.draw_passes(title, rows, width, answer.why_none), repr(answer))
-
-
-def _diff(answer: Any) -> Figure:
-    rows = turns.different_fields(answer)
-    return Figure(lambda width, _selection: tables.draw_diff(rows, width), repr(answer))
-
-
-def _rule_difference(answer: Any) -> Figure:
-    rows = turns.disagreeing_rows(answer)
-    return Figure(lambda width, _selection: tables.draw_diff(rows, width), repr(answer))
-
-
-def _exploration(answer: Any) -> Figure:
-    rows = turns.search_rows(answer)
-    return Figure(lambda width, _selection: searches.draw_search(rows, width), repr(answer))
-
-
-def _sample(answer: Any) -> Figure:
-    rows = turns.sample_rows(answer)
-    return Figure(lambda width, _selection: searches.draw_sample(rows, width), repr(answer))
-
-
-def _why(answer: Any) -> Figure:
-    card = why_card(answer)
-    return Figure(lambda width, selection: why.draw(card, width, selection), why.reading(card))
+    return Figure(partial(may.draw, page), repr(answer), on_page=partial(may.folded, page) if page.short else None)
 
 
 def _matched_nodes(answer: Any) -> Figure:
     rows = [node_terms.TermRow(line.words, line.values or ("",) * len(line.matches), line.matches,
                                decides=not line.values) for line in answer.lines]
     notes = [f"{answer.sentence}.", *(f"{short} is {key}" for short, key in answer.keys)]
-    return Figure(lambda width, _selection: node_terms.draw(answer.nodes, rows, notes, width), repr(answer))
-
-
-def _tried_fix(answer: Any) -> Figure:
-    trial = trial_rows(answer)
-    return Figure(lambda width, selection: fix.draw_trial(trial, width, selection), repr(answer))
-
-
-def _fixes(answer: Any) -> Figure:
-    rows = fix_rows(answer)
-    return Figure(lambda width, selection: fix.draw(rows, width, selection), repr(answer),
-                  on_page=lambda width, selection: fix.page(rows, width, selection))
+    return Figure(partial(node_terms.draw, answer.nodes, rows, notes), repr(answer))
 
 
 def _whys(answer: Any) -> Figure:
     if len(answer) == 1:  # the card of the only pod says more
-        card = why_card(evolve(answer[0], nearest_edit=answer.nearest_edit))
-        return Figure(lambda width, selection: why.draw(card, width, selection), repr(answer))
-    page = causes_page(answer)
-    return Figure(lambda width, selection: why_causes.draw(page, width, selection), why_causes.reading(page))
+        return Figure(partial(why.draw, why_card(evolve(answer[0], nearest_edit=answer.nearest_edit))), repr(answer))
+    return _drawn(causes_page, why_causes.draw)(answer)
 
 
 ANSWERS: dict[str, Callable[[Any], Figure]] = {
-    "Decoded": _decoded,
-    "Fix": _fixes,
-    "Fixes": _fixes,
-    "TriedFix": _tried_fix,
+    "Decoded": _drawn(decode_rows, decode.draw),
+    "Fix": _drawn(fix_rows, fix.draw, fix.page),
+    "Fixes": _drawn(fix_rows, fix.draw, fix.page),
+    "TriedFix": _drawn(trial_rows, fix.draw_trial),
     "MatchedNodes": _matched_nodes,
     "PatchAnswers": _patches,
-    "Story": _story,
-    "Passes": _passes,
-    "Diff": _diff,
-    "RuleDifference": _rule_difference,
-    "Exploration": _exploration,
-    "Sample": _sample,
-    "Why": _why,
+    "Story": _drawn(turns.told_turns, tables.draw_story),
+    "Passes": _drawn(turns.passes_of_pod, tables.draw_passes),
+    "Diff": _drawn(turns.different_fields, tables.draw_diff),
+    "RuleDifference": _drawn(turns.disagreeing_rows, tables.draw_diff),
+    "Exploration": _drawn(turns.search_rows, searches.draw_search),
+    "Sample": _drawn(turns.sample_rows, searches.draw_sample),
+    "Why": _drawn(why_card, why.draw),
     "Whys": _whys,
 }
 """Name of the answer's class -> the function that draws it."""

@@ -70,6 +70,7 @@ class SkewRow:
     fits: bool = True  # Whether the constraint allows the pod here
     landing: Landing | None = None  # Whether all filters do; None: not judged
     best: BestNode | None = None  # Of a soft constraint, when the nodes are scored
+    sum: str = ""  # As the rule writes it: "3 + 1 − 0 = 4 > 1"
 
 
 @frozen
@@ -85,6 +86,7 @@ class SkewLedger:
     self_match: int = 1  # 1 if the pod matches its own selector, else 0
     minimum: int = 0  # Global minimum as the rule uses it
     minimum_domain: str = ""  # A domain that has it; empty when minDomains forces it to 0
+    limit: int = 0  # How many pods a domain may have with this one
     rows: tuple[SkewRow, ...] = ()  # Sorted by domain; those left out last
     subject: str = ""  # How the pod is called; empty: by its name
     place: str = ""  # Node that the pod is on, which is not counted

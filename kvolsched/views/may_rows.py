@@ -60,7 +60,6 @@ class PatchPage:
         headline, summary, source: what the page says on top.
         zones: zone -> the names of its nodes, sorted.
         patches: the patches.
-        reading: all of it as text.
         short: whether each patch has a row of few lines, which opens.
     """
 
@@ -69,7 +68,6 @@ class PatchPage:
     source: str
     zones: tuple[tuple[str, tuple[str, ...]], ...]
     patches: tuple[PatchView, ...]
-    reading: str
     short: bool = False
 
     @property

@@ -26,6 +26,14 @@ class ToldTurn:
 
 
 @frozen
+class ToldStory:
+    """The turns that changed one object."""
+
+    title: str
+    turns: tuple[ToldTurn, ...]
+
+
+@frozen
 class PassOfPod:
     """One scheduling pass of a pod."""
 
@@ -36,6 +44,15 @@ class PassOfPod:
     judged: int
     node: str
     """The node that it chose; empty for none."""
+
+
+@frozen
+class PassesOfPod:
+    """The scheduling passes of a pod, or why there is none."""
+
+    title: str
+    rows: tuple[PassOfPod, ...]
+    why_none: str = ""
 
 
 @frozen

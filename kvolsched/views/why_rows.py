@@ -114,7 +114,6 @@ class WhyCard:
     set_title: str = ""
     set_about: str = ""
     notes: tuple[NoteRow, ...] = ()
-    reading: str = ""
 
 
 @frozen
@@ -165,4 +164,3 @@ class CausePage:
     letters: tuple[tuple[str, str, str], ...] = ()
     folded: int = 0
     folded_pods: int = 0
-    reading: str = ""

@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind, is_kind_name
-from ..api.unknown_name import UnknownName, one_of, unknown_name
+from ..api.unknown_name import UnknownName, unknown_name
+from ..api.words import one_of
 from .apiserver import ref
 from .log import Key
 

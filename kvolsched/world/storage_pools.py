@@ -268,9 +268,7 @@ def segment_of_node(node: Node) -> Topology:
 
 def segments_of(volume: PersistentVolume) -> Sequence[Topology]:
     """Return the segments that a volume lies in; the empty one without node affinity."""
-    affinity = volume.spec.node_affinity
-    terms = affinity.required.node_selector_terms if affinity is not None and affinity.required is not None else ()
-    return [segment for term in terms for segment in _segments(term)] or [()]
+    return [segment for term in volume.spec.node_terms for segment in _segments(term)] or [()]
 
 
 def _segments(term: Any) -> Iterator[Topology]:

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from manifests import HOST, RACK, ZONE, apart, node, pod, required
 
 from kvolsched import ApplyRefused, Cluster, make
+from kvolsched.api.kinds.directives import selects_node
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.text import manifest
 from kvolsched.questions.may import find_witness
 from kvolsched.questions.may.workbench import FREE_RULE, SPEC_RULE
 from kvolsched.rules.revision import revision_named
-from kvolsched.scheduler.node_selection import matches_node_affinity
 from kvolsched.views.fill.may import rows_of
 from kvolsched.views.pictures.may import draw
 
@@ -302,10 +302,10 @@ def test_a_witness_newly_matches_and_none_means_no_node(one, other):
                 *(part["key"] for told in (one, other) for by_label, _ in told["terms"] or () for part in by_label)}
         few = (each for each in EVERY if set(each.metadata.labels) <= keys)
         assert [] == [each for each in few
-                      if matches_node_affinity(after, each) and not matches_node_affinity(before, each)]
+                      if selects_node(after.spec, each) and not selects_node(before.spec, each)]
     else:
-        assert matches_node_affinity(after, found.node)
-        assert not matches_node_affinity(before, found.node)
+        assert selects_node(after.spec, found.node)
+        assert not selects_node(before.spec, found.node)
 
 
 @given(selecting, selecting)
@@ -313,7 +313,7 @@ def test_a_real_witness_is_preferred(one, other):
     """If a node of the cluster newly matches, the first such is the witness; one exists only if one can be made."""
     before, after = selecting_pod(one), selecting_pod(other)
     few = EVERY[::97]
-    newly = [each for each in few if matches_node_affinity(after, each) and not matches_node_affinity(before, each)]
+    newly = [each for each in few if selects_node(after.spec, each) and not selects_node(before.spec, each)]
     found = find_witness(before, after, few)
     assert (newly[:1] == [found.node]) if newly else (found is None or not found.real)
 

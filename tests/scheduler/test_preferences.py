@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from objects import node, pod
 
+from kvolsched.api.kinds.directives import selects_node
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
 from kvolsched.api.kinds.pod import (
     Affinity,
@@ -23,7 +24,6 @@ from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank
-from kvolsched.scheduler.node_selection import matches_node_affinity
 from kvolsched.scheduler.profiles import upstream_profile
 from scheduler.strategies import (
     NAMESPACES,
@@ -287,7 +287,7 @@ def spread_score(wanted, node, seen, candidates):
             count = 0
             for one in seen.all_nodes():
                 tainted = any(t.effect != "PreferNoSchedule" for t in one.spec.taints) and each.honors_node_taints
-                skips = (each.honors_node_affinity and not matches_node_affinity(wanted, one)) or tainted or not complete(one)
+                skips = (each.honors_node_affinity and not selects_node(wanted.spec, one)) or tainted or not complete(one)
                 if one.metadata.labels.get(each.topology_key) == value and not skips:
                     count += holds(each, one)
         total += count * math.log(size + 2) + each.max_skew - 1

@@ -107,8 +107,8 @@ def test_words_of_somebody_else_stay_words():
     """Names and values from manifests are escaped in every table."""
     told = (r.ToldTurn(1, HOSTILE, HOSTILE, 0.0, Mark(1, "note"), (f"{HOSTILE}: {HOSTILE} → {HOSTILE}", "{y} {"), True, True),)
     drawn = [
-        turns.draw_story(HOSTILE, told, 600),
-        turns.draw_passes(HOSTILE, (r.PassOfPod(1, 1, 0, 1, 2, HOSTILE),), 600),
+        turns.draw_story(r.ToldStory(HOSTILE, told), 600),
+        turns.draw_passes(r.PassesOfPod(HOSTILE, (r.PassOfPod(1, 1, 0, 1, 2, HOSTILE),)), 600),
         turns.draw_diff(r.DifferentClusters((HOSTILE, "b"), 1, (r.DifferentField(HOSTILE, HOSTILE, HOSTILE, ""),), (HOSTILE,)),
                         600),
         searches.draw_search(r.SearchRows(HOSTILE, False, "", told, (r.EndBar(HOSTILE, 1, True),), "", (HOSTILE,)), 600),

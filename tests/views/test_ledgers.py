@@ -201,7 +201,7 @@ def test_every_sum_is_the_rules(pods, max_skew, min_domains, matches, tainted):
         skew, = skews_on(judgement.pod, each, plugin.hard_constraints(judgement.pod), seen)
         row = rows[skew.domain]
         sum_ = f"{skew.match_num} + {skew.constraint.self_match} − {skew.min_match} = {skew.skew} "
-        assert skew_rows.sum_words(ledger, row).startswith(sum_)
+        assert row.sum.startswith(sum_)
         assert sum_ in lines
         assert row.fits == isinstance(plugin.rule(judgement.pod, each, seen), Ok)
         assert (row.landing.fitting > 0) == (each.metadata.name in judgement.feasible)
@@ -289,7 +289,7 @@ def test_many_pods_are_bars_that_end_where_they_should():
     columns = skew_hard._columns(ledger, skew_rows.groups(ledger, ledger.rows), 960, thin=False)
 
     assert columns.bars
-    assert columns.at(41) == columns.line(skew_rows.limit(ledger))
+    assert columns.at(41) == columns.line(ledger.limit)
     assert columns.at(39) == columns.line(ledger.minimum)
 
 

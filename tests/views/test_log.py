@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from kvolsched.views import frame as f
-from kvolsched.views.pictures import log, story
+from kvolsched.views.pictures import log
 
 from . import frames
 
@@ -157,12 +157,12 @@ step  time   by                          what                      before → af
 2     0.1 s  StatefulSet controller   +  object                    none → 100Gi zonal-class
 6     0.3 s  scheduler · bind worker  ~  annotation selected-node  none → node-a
 11    1.5 s  PV controller            ~  status.phase              Pending → Bound"""
-    assert expected == story.reading(frame)
-    svg = story.draw(frame, 700)
+    assert expected == log.story_reading(frame)
+    svg = log.draw_story(frame, 700)
     parsed(svg)
     assert 1 == svg.count("k-s-accent")
-    assert story.NO_STORY in story.draw(f.Frame(story=f.ObjectStory("pod/x")), 700)
-    assert story.NOT_SELECTED in story.draw(f.Frame(), 700)
+    assert log.NO_STORY in log.draw_story(f.Frame(story=f.ObjectStory("pod/x")), 700)
+    assert log.NOT_SELECTED in log.draw_story(f.Frame(), 700)
 
 
 def test_what_was_nothing_before_is_no_change_of_none():
@@ -174,8 +174,8 @@ def test_what_was_nothing_before_is_no_change_of_none():
     ]
     frame = f.Frame(story=f.ObjectStory("pod/web-0", tuple(rows)))
     said = [line.partition("  +  ")[2] or line.partition("  ~  ")[2] for line in
-            story.reading(frame).splitlines()[2:]]
-    drawn = [node.text for node in parsed(story.draw(frame, 700)).iter() if node.text]
+            log.story_reading(frame).splitlines()[2:]]
+    drawn = [node.text for node in parsed(log.draw_story(frame, 700)).iter() if node.text]
 
     assert [line.split("  ")[0] for line in said] == [row.field for row in rows]
     assert [line.split("  ")[-1].strip() for line in said] == ["pod/web-0 created", rows[1].new, "none → yes"]
@@ -191,7 +191,7 @@ def test_hostile_words_are_escaped():
     rows = (f.ObjectStoryRow(1, 0, HOSTILE, "~", HOSTILE, HOSTILE, HOSTILE),)
     for svg in (
         log.draw_changes(frame, 300), log.draw_recent(frame, 480), log.draw_written(frame, 980), log.draw_events(frame, 700),
-        story.draw(f.Frame(story=f.ObjectStory(HOSTILE, rows)), 700),
+        log.draw_story(f.Frame(story=f.ObjectStory(HOSTILE, rows)), 700),
     ):  # fmt: skip
         parsed(svg)
         assert "<img" not in svg

@@ -443,15 +443,17 @@ def skew_ledgers() -> tuple[f.SkewLedger, ...]:
     full = f.Stop("PodTopologySpread", 2, "2 too many over 2 zones", "spread", by_constraint=True)
     taint = f.Stop("TaintToleration", 1, "taint maintenance=true:NoSchedule", "node", resolvable=False)
     rows = (
-        f.SkewRow("us-central1-a", 2, 3, ((1, "Terminating"),), "", 3, fits=False, landing=f.Landing(0, (full,))),
-        f.SkewRow("us-central1-b", 2, 1, (), "", 1, landing=f.Landing(2)),
-        f.SkewRow("us-central1-c", 1, 1, ((2, "another pod-template-hash"),), "", 1, landing=f.Landing(0, (taint,))),
+        f.SkewRow("us-central1-a", 2, 3, ((1, "Terminating"),), "", 3, fits=False, landing=f.Landing(0, (full,)),
+                  sum="3 + 1 − 1 = 3 > 1"),
+        f.SkewRow("us-central1-b", 2, 1, (), "", 1, landing=f.Landing(2), sum="1 + 1 − 1 = 1 ≤ 1"),
+        f.SkewRow("us-central1-c", 1, 1, ((2, "another pod-template-hash"),), "", 1, landing=f.Landing(0, (taint,)),
+                  sum="1 + 1 − 1 = 1 ≤ 1"),
         f.SkewRow("us-central1-d", 1, 0, (), "all nodes tainted, nodeTaintsPolicy: Honor", 0, fits=False),
         f.SkewRow("(no label)", 1, 2, (), "node-x lacks the topology key", 0, fits=False),
     )
     return (
         f.SkewLedger(
-            "pod/web-0", "topology.kubernetes.io/zone", 1, 0, "DoNotSchedule", "app=web", 1, 1, "us-central1-b", rows,
+            "pod/web-0", "topology.kubernetes.io/zone", 1, 0, "DoNotSchedule", "app=web", 1, 1, "us-central1-b", 2, rows,
             subject="web-0", moment="now: step 8, t = 1.4 s, rules design", answer="web-0 may land in us-central1-b.",
             sentence="us-central1-b and us-central1-c share the minimum (1).",
         ),

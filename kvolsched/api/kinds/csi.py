@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, Frozen, ObjectMeta
+from .meta import ApiObject, ManifestPart
 from .selector import LabelSelector, NodeSelector
 
 EPHEMERAL_STORAGE, FALLBACK_STORAGE = "<ephemeral>", "<fallback>"
@@ -14,39 +14,34 @@ EPHEMERAL_STORAGE, FALLBACK_STORAGE = "<ephemeral>", "<fallback>"
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class VolumeNodeResources:
+class VolumeNodeResources(ManifestPart):
     """How many volumes of a driver a node can attach; None: no limit."""
 
     count: int | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class CSINodeDriver:
+class CSINodeDriver(ManifestPart):
     """One driver on a node: the driver's id of the node, the label keys of its topology, its attach limit."""
 
     name: str = ""
     node_id: str = attrs.field(default="", metadata={"name": "nodeID"})
     topology_keys: tuple[str, ...] = ()
     allocatable: VolumeNodeResources | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class CSINodeSpec:
+class CSINodeSpec(ManifestPart):
     drivers: tuple[CSINodeDriver, ...] = ()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class CSINode:
+class CSINode(ApiObject):
     """The drivers on one node; the names of CSINode and node are equal."""
 
     kind: ClassVar[str] = "CSINode"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: CSINodeSpec = CSINodeSpec()
-    rest: Frozen = EMPTY
 
     def driver(self, name: str) -> CSINodeDriver | None:
         """Return the driver with this name, or None if it is not on the node."""
@@ -54,7 +49,7 @@ class CSINode:
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class CSIDriverSpec:
+class CSIDriverSpec(ManifestPart):
     """spec: the scheduler checks capacity by CSIStorageCapacity objects if `storage_capacity` is true.
 
     If `capacity_tracking` (S2) is true, it checks the driver's status.
@@ -65,11 +60,10 @@ class CSIDriverSpec:
     storage_capacity: bool | None = None
     capacity_tracking: bool | None = None
     volume_lifecycle_modes: tuple[str, ...] = ()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class CSIStoragePool:
+class CSIStoragePool(ManifestPart):
     """A pool (S2) of the listed or selected nodes: `capacity` is its largest possible volume, None if unknown."""
 
     name: str = ""
@@ -77,79 +71,67 @@ class CSIStoragePool:
     node_list: tuple[str, ...] = ()
     capacity: str | None = None
     expiry_time: str | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class CSIStorage:
+class CSIStorage(ManifestPart):
     """The pools for one class, for inline volumes (`<ephemeral>`) or for all classes not listed (`<fallback>`)."""
 
     storage_class_name: str = ""
     pools: tuple[CSIStoragePool, ...] = ()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class CSIDriverStatus:
+class CSIDriverStatus(ManifestPart):
     """status: the storage capacity that a driver reports (S2)."""
 
     storage: tuple[CSIStorage, ...] = ()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class CSIDriver:
+class CSIDriver(ApiObject):
     kind: ClassVar[str] = "CSIDriver"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: CSIDriverSpec = CSIDriverSpec()
     status: CSIDriverStatus = CSIDriverStatus()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class CSIStorageCapacity:
+class CSIStorageCapacity(ApiObject):
     """Capacity for volumes of a class on the nodes that `node_topology` selects; `capacity` None is unknown."""
 
     kind: ClassVar[str] = "CSIStorageCapacity"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
-    metadata: ObjectMeta = ObjectMeta()
     storage_class_name: str = ""
     node_topology: LabelSelector | None = None
     capacity: str | None = None
     maximum_volume_size: str | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class VolumeAttachmentSource:
+class VolumeAttachmentSource(ManifestPart):
     """The attached volume: a PersistentVolume by name, or an inline spec (in `rest`)."""
 
     persistent_volume_name: str | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class VolumeAttachmentSpec:
+class VolumeAttachmentSpec(ManifestPart):
     attacher: str = ""
     node_name: str = ""
     source: VolumeAttachmentSource = VolumeAttachmentSource()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class VolumeAttachmentStatus:
+class VolumeAttachmentStatus(ManifestPart):
     attached: bool | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class VolumeAttachment:
+class VolumeAttachment(ApiObject):
     """A volume that is attached to a node, or is to be attached."""
 
     kind: ClassVar[str] = "VolumeAttachment"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
     status: VolumeAttachmentStatus = VolumeAttachmentStatus()
-    rest: Frozen = EMPTY

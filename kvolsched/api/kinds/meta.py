@@ -134,8 +134,15 @@ TIMESTAMP: Mapping[str, str] = {"digest": "presence"}
 ALWAYS_WRITTEN: Mapping[str, str] = {"written": "always"}
 
 
+@attrs.define(frozen=True, kw_only=True, weakref_slot=False)
+class ManifestPart:
+    """A part of a manifest: the fields that this package models, and all others in `rest`, under their names."""
+
+    rest: Frozen = EMPTY
+
+
 @attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
-class OwnerReference:
+class OwnerReference(ManifestPart):
     """metadata.ownerReferences[]: an owner of this object."""
 
     api_version: str = ""
@@ -144,11 +151,10 @@ class OwnerReference:
     uid: str = ""
     controller: bool | None = None
     block_owner_deletion: bool | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
-class ObjectMeta:
+class ObjectMeta(ManifestPart):
     """metadata: name, labels, owners, and the times of creation and deletion.
 
     `resource_version` counts writes of the simulated store and is not compared or hashed.
@@ -166,7 +172,6 @@ class ObjectMeta:
     finalizers: tuple[str, ...] = ()
     owner_references: tuple[OwnerReference, ...] = ()
     resource_version: int = attrs.field(default=0, eq=False, hash=False)
-    rest: Frozen = EMPTY
 
     @property
     def controller(self) -> OwnerReference | None:
@@ -175,7 +180,7 @@ class ObjectMeta:
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
-class ObjectReference:
+class ObjectReference(ManifestPart):
     """A reference to an object: a PersistentVolume's claimRef, an Event's involvedObject."""
 
     api_version: str = ""
@@ -184,11 +189,10 @@ class ObjectReference:
     name: str = ""
     uid: str = ""
     resource_version: int = attrs.field(default=0, eq=False, hash=False)
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Condition:
+class Condition(ManifestPart):
     """status.conditions[] of a Pod, Node or claim."""
 
     type: str = ""
@@ -196,13 +200,18 @@ class Condition:
     reason: str = ""
     message: str = ""
     last_transition_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
-class Resources:
+class Resources(ManifestPart):
     """resources of containers, pods and claims: quantities by resource name, as canonical text."""
 
     requests: Frozen = EMPTY
     limits: Frozen = EMPTY
-    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, weakref_slot=False)
+class ApiObject(ManifestPart):
+    """An object of the API; each kind adds its spec and status."""
+
+    metadata: ObjectMeta = ObjectMeta()

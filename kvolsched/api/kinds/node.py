@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, Condition, Frozen, ObjectMeta
+from .meta import EMPTY, ApiObject, Condition, Frozen, ManifestPart
 from .selector import Taint
 
 # Well-known labels: the topology keys of hosts, zones and regions, each with the spelling of its beta.
@@ -18,27 +18,29 @@ REGION_LABELS = (REGION_LABEL, BETA_REGION_LABEL)
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class NodeSpec:
+class NodeSpec(ManifestPart):
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class NodeStatus:
+class NodeStatus(ManifestPart):
     """status: capacity and allocatable are quantities by resource name, as canonical text."""
 
     capacity: Frozen = EMPTY
     allocatable: Frozen = EMPTY
     conditions: tuple[Condition, ...] = ()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Node:
+class Node(ApiObject):
     kind: ClassVar[str] = "Node"
     api_version: ClassVar[str] = "v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
-    rest: Frozen = EMPTY
+
+    @property
+    def zone(self) -> str:
+        """Its zone, by the label or its beta spelling; "" without both."""
+        labels = self.metadata.labels
+        return next((labels[key] for key in ZONE_LABELS if key in labels), "")

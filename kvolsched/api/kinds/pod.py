@@ -7,39 +7,36 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, TIMESTAMP, Condition, Frozen, ObjectMeta, Resources, evolve
+from .meta import EMPTY, TIMESTAMP, ApiObject, Condition, Frozen, ManifestPart, ObjectMeta, Resources, evolve
 from .pod_volume import Volume
 from .selector import LabelSelector, NodeSelector, NodeSelectorTerm, Toleration
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class ContainerPort:
+class ContainerPort(ManifestPart):
     container_port: int = 0
     host_port: int = 0
     host_ip: str = attrs.field(default="", alias="host_ip", metadata={"name": "hostIP"})
     protocol: str = ""
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Container:
+class Container(ManifestPart):
     name: str = ""
     image: str = ""
     resources: Resources = Resources()
     ports: tuple[ContainerPort, ...] = ()
     restart_policy: str = ""
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PreferredSchedulingTerm:
+class PreferredSchedulingTerm(ManifestPart):
     weight: int = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class NodeAffinity:
+class NodeAffinity(ManifestPart):
     """A pod's `affinity.nodeAffinity`. Not to be confused with the scheduler's plugin NodeAffinity."""
 
     required: NodeSelector | None = attrs.field(default=None,
@@ -47,11 +44,10 @@ class NodeAffinity:
     preferred: tuple[PreferredSchedulingTerm, ...] = attrs.field(
         default=(), metadata={"name": "preferredDuringSchedulingIgnoredDuringExecution"}
     )
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PodAffinityTerm:
+class PodAffinityTerm(ManifestPart):
     """One term of pod affinity: the selected pods, within one domain of the topology key."""
 
     label_selector: LabelSelector | None = None
@@ -60,18 +56,16 @@ class PodAffinityTerm:
     namespace_selector: LabelSelector | None = None
     match_label_keys: tuple[str, ...] = ()
     mismatch_label_keys: tuple[str, ...] = ()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class WeightedPodAffinityTerm:
+class WeightedPodAffinityTerm(ManifestPart):
     weight: int = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PodAffinity:
+class PodAffinity(ManifestPart):
     """podAffinity or podAntiAffinity, which have equal fields."""
 
     required: tuple[PodAffinityTerm, ...] = attrs.field(
@@ -80,22 +74,20 @@ class PodAffinity:
     preferred: tuple[WeightedPodAffinityTerm, ...] = attrs.field(
         default=(), metadata={"name": "preferredDuringSchedulingIgnoredDuringExecution"}
     )
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Affinity:
+class Affinity(ManifestPart):
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
     pod_anti_affinity: PodAffinity | None = None
-    rest: Frozen = EMPTY
 
 
 DO_NOT_SCHEDULE, SCHEDULE_ANYWAY = "DoNotSchedule", "ScheduleAnyway"  # what whenUnsatisfiable may be
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class TopologySpreadConstraint:
+class TopologySpreadConstraint(ManifestPart):
     """spec.topologySpreadConstraints[] (S3, API); `max_skew` 0 and empty texts stand for missing fields."""
 
     max_skew: int = 0
@@ -106,17 +98,25 @@ class TopologySpreadConstraint:
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
     match_label_keys: tuple[str, ...] = ()
-    rest: Frozen = EMPTY
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether it rejects nodes; not given means that it does."""
+        return self.when_unsatisfiable in (DO_NOT_SCHEDULE, "")
+
+    @property
+    def skew_limit(self) -> int:
+        """The largest skew that it allows: maxSkew, 1 if not given."""
+        return self.max_skew or 1
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PodSchedulingGate:
+class PodSchedulingGate(ManifestPart):
     name: str = ""
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
-class PodSpec:
+class PodSpec(ManifestPart):
     node_name: str = ""
     scheduler_name: str = ""
     priority: int | None = None
@@ -133,18 +133,36 @@ class PodSpec:
     volumes: tuple[Volume, ...] = ()
     restart_policy: str = ""
     termination_grace_period_seconds: int | None = None
-    rest: Frozen = EMPTY
+
+    @property
+    def node_affinity(self) -> NodeAffinity | None:
+        """The node affinity, or None."""
+        return None if self.affinity is None else self.affinity.node_affinity
+
+    @property
+    def required_node_affinity(self) -> NodeSelector | None:
+        """The required terms of node affinity, or None."""
+        affinity = self.node_affinity
+        return None if affinity is None else affinity.required
+
+    @property
+    def pod_terms(self) -> Iterator[PodAffinityTerm]:
+        """The terms of affinity and anti-affinity to pods, required and preferred."""
+        sides = () if self.affinity is None else (self.affinity.pod_affinity, self.affinity.pod_anti_affinity)
+        for side in sides:
+            if side is not None:
+                yield from side.required
+                yield from (preference.pod_affinity_term for preference in side.preferred)
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
-class PodStatus:
+class PodStatus(ManifestPart):
     phase: str = ""
     conditions: tuple[Condition, ...] = ()
     nominated_node_name: str = ""
     reason: str = ""
     message: str = ""
     start_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
-    rest: Frozen = EMPTY
 
     def condition(self, type_: str) -> Condition | None:
         """Return the condition of this type, or None."""
@@ -159,13 +177,11 @@ class PodStatus:
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Pod:
+class Pod(ApiObject):
     kind: ClassVar[str] = "Pod"
     api_version: ClassVar[str] = "v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
-    rest: Frozen = EMPTY
 
     @property
     def terminal(self) -> bool:
@@ -182,7 +198,6 @@ class Pod:
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PodTemplateSpec:
+class PodTemplateSpec(ManifestPart):
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
-    rest: Frozen = EMPTY

@@ -8,95 +8,85 @@ from __future__ import annotations
 
 import attrs
 
-from .meta import ALWAYS_WRITTEN, EMPTY, Frozen, ObjectMeta
+from .meta import ALWAYS_WRITTEN, ManifestPart, ObjectMeta
 from .volume import ATTACHABLE_SOURCES, PersistentVolumeClaimSpec
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
-class PersistentVolumeClaimVolumeSource:
+class PersistentVolumeClaimVolumeSource(ManifestPart):
     claim_name: str = ""
     read_only: bool = False
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PersistentVolumeClaimTemplate:
+class PersistentVolumeClaimTemplate(ManifestPart):
     """Template of an ephemeral volume's claim, which is named after the pod and the volume."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class EphemeralVolumeSource:
+class EphemeralVolumeSource(ManifestPart):
     """A generic ephemeral volume: a claim that is created and deleted with its pod."""
 
     volume_claim_template: PersistentVolumeClaimTemplate | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class CSIVolumeSource:
+class CSIVolumeSource(ManifestPart):
     """An inline CSI volume; `fs_size` (S2) is its size, None if unknown, which is not zero."""
 
     driver: str = ""
     read_only: bool | None = None
     fs_size: str | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class GCEPersistentDiskVolumeSource:
+class GCEPersistentDiskVolumeSource(ManifestPart):
     pd_name: str = ""
     read_only: bool = False
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class AWSElasticBlockStoreVolumeSource:
+class AWSElasticBlockStoreVolumeSource(ManifestPart):
     volume_id: str = attrs.field(default="", metadata={"name": "volumeID"})
     read_only: bool = False
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class AzureDiskVolumeSource:
+class AzureDiskVolumeSource(ManifestPart):
     disk_name: str = ""
     disk_uri: str = attrs.field(default="", metadata={"name": "diskURI"})
     read_only: bool | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class CinderVolumeSource:
+class CinderVolumeSource(ManifestPart):
     volume_id: str = attrs.field(default="", metadata={"name": "volumeID"})
     read_only: bool = False
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class RBDVolumeSource:
+class RBDVolumeSource(ManifestPart):
     """A Ceph image; two sources are one image if pool and image are equal and they share a monitor."""
 
     monitors: tuple[str, ...] = ()
     pool: str = ""
     image: str = ""
     read_only: bool = False
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class ISCSIVolumeSource:
+class ISCSIVolumeSource(ManifestPart):
     target_portal: str = ""
     iqn: str = ""
     lun: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     read_only: bool = False
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
-class Volume:
+class Volume(ManifestPart):
     """spec.volumes[]: a name and one source."""
 
     name: str = ""
@@ -109,7 +99,6 @@ class Volume:
     cinder: CinderVolumeSource | None = None
     rbd: RBDVolumeSource | None = None
     iscsi: ISCSIVolumeSource | None = None
-    rest: Frozen = EMPTY
 
     @property
     def driver_and_handle(self) -> tuple[str, str] | None:

@@ -6,39 +6,36 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import ALWAYS_WRITTEN, EMPTY, Condition, Frozen, ObjectMeta
+from .meta import ALWAYS_WRITTEN, EMPTY, ApiObject, Condition, Frozen, ManifestPart
 from .selector import LabelSelector
 
 SYSTEM_PRIORITY_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PriorityClass:
+class PriorityClass(ApiObject):
     """A named priority; with `global_default` it applies to pods that name no class."""
 
     kind: ClassVar[str] = "PriorityClass"
     api_version: ClassVar[str] = "scheduling.k8s.io/v1"
-    metadata: ObjectMeta = ObjectMeta()
     value: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     global_default: bool = False
     description: str = ""
     preemption_policy: str | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PodDisruptionBudgetSpec:
+class PodDisruptionBudgetSpec(ManifestPart):
     """spec: an empty selector protects every pod of the namespace (`policy/v1`), None protects none."""
 
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
     selector: LabelSelector | None = None
     unhealthy_pod_eviction_policy: str | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PodDisruptionBudgetStatus:
+class PodDisruptionBudgetStatus(ManifestPart):
     """status: the disruption controller's counts; `disrupted_pods` are being evicted."""
 
     observed_generation: int | None = None
@@ -48,14 +45,11 @@ class PodDisruptionBudgetStatus:
     expected_pods: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     disrupted_pods: Frozen = EMPTY
     conditions: tuple[Condition, ...] = ()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PodDisruptionBudget:
+class PodDisruptionBudget(ApiObject):
     kind: ClassVar[str] = "PodDisruptionBudget"
     api_version: ClassVar[str] = "policy/v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
-    rest: Frozen = EMPTY

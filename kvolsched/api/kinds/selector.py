@@ -12,18 +12,17 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from .meta import EMPTY, Frozen
+from .meta import EMPTY, Frozen, ManifestPart
 from .name_syntax import check_label_value
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Requirement:
+class Requirement(ManifestPart):
     """One requirement of a selector: key, operator, values."""
 
     key: str = ""
     operator: str = ""
     values: tuple[str, ...] = ()
-    rest: Frozen = EMPTY
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Say whether labels meet this requirement (S0, Restricting Topology, Alternatives: all six operators).
@@ -88,12 +87,11 @@ def parse_integer(text: str | None) -> int | None:
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class LabelSelector:
+class LabelSelector(ManifestPart):
     """Selector over labels: matchLabels and matchExpressions, ANDed; an empty one matches everything."""
 
     match_labels: Frozen = EMPTY
     match_expressions: tuple[Requirement, ...] = ()
-    rest: Frozen = EMPTY
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Say whether labels meet every part of this selector."""
@@ -107,12 +105,11 @@ class LabelSelector:
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class NodeSelectorTerm:
+class NodeSelectorTerm(ManifestPart):
     """One term of a node selector: its requirements are ANDed; with none, or an unreadable one, it matches no node."""
 
     match_expressions: tuple[Requirement, ...] = ()
     match_fields: tuple[Requirement, ...] = ()
-    rest: Frozen = EMPTY
 
     def matches(self, labels: Mapping[str, str], name: str = "") -> bool:
         """Say whether a node with these labels and this name meets every requirement of the term."""
@@ -135,11 +132,10 @@ class NodeSelectorTerm:
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class NodeSelector:
+class NodeSelector(ManifestPart):
     """Selector over nodes: terms are ORed; without terms it matches no node (S0, Volume Topology Specification)."""
 
     node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
-    rest: Frozen = EMPTY
 
     def matches(self, labels: Mapping[str, str], name: str = "") -> bool:
         """Say whether any term matches a node with these labels and this name."""
@@ -150,21 +146,20 @@ class NodeSelector:
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Taint:
+class Taint(ManifestPart):
     """spec.taints[] of a Node."""
 
     key: str = ""
     value: str = ""
     effect: str = ""
     time_added: str | None = None
-    rest: Frozen = EMPTY
 
     def __str__(self) -> str:
         return f"{self.key}{'=' + self.value if self.value else ''}:{self.effect}"
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Toleration:
+class Toleration(ManifestPart):
     """spec.tolerations[] of a Pod; an empty effect tolerates all effects, an empty key with Exists all taints."""
 
     key: str = ""
@@ -172,7 +167,6 @@ class Toleration:
     value: str = ""
     effect: str = ""
     toleration_seconds: int | None = None
-    rest: Frozen = EMPTY
 
     def tolerates(self, taint: Taint) -> bool:
         """Say whether this toleration tolerates the taint."""

@@ -6,21 +6,20 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, Frozen, ObjectMeta
+from .meta import EMPTY, ApiObject, Frozen, ManifestPart
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class ServicePort:
+class ServicePort(ManifestPart):
     name: str = ""
     protocol: str = ""
     port: int = 0
     target_port: int | str | None = None
     node_port: int = 0
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class ServiceSpec:
+class ServiceSpec(ManifestPart):
     """`selector` is a plain map of labels; an empty one selects no pods."""
 
     selector: Frozen = EMPTY
@@ -28,13 +27,10 @@ class ServiceSpec:
     cluster_ip: str = attrs.field(default="", metadata={"name": "clusterIP"})
     ports: tuple[ServicePort, ...] = ()
     external_name: str = ""
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Service:
+class Service(ApiObject):
     kind: ClassVar[str] = "Service"
     api_version: ClassVar[str] = "v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: ServiceSpec = ServiceSpec()
-    rest: Frozen = EMPTY

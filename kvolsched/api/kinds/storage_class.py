@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, Frozen, ObjectMeta
+from .meta import EMPTY, ApiObject, Frozen, ManifestPart
 
 IMMEDIATE = "Immediate"
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
@@ -16,29 +16,26 @@ DEFAULT_CLASS_KEYS = (DEFAULT_CLASS, "storageclass.beta.kubernetes.io/is-default
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class TopologySelectorLabelRequirement:
+class TopologySelectorLabelRequirement(ManifestPart):
     """One requirement of allowedTopologies: a key and its values, ORed (S0, Restricting Topology)."""
 
     key: str = ""
     values: tuple[str, ...] = ()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class TopologySelectorTerm:
+class TopologySelectorTerm(ManifestPart):
     """One entry of allowedTopologies: expressions are ANDed, the entries ORed (S0, Restricting Topology)."""
 
     match_label_expressions: tuple[TopologySelectorLabelRequirement, ...] = ()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class StorageClass:
+class StorageClass(ApiObject):
     """A class of volumes; `volume_binding_mode` None is Immediate, the default (S0, Delayed Volume Binding)."""
 
     kind: ClassVar[str] = "StorageClass"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
-    metadata: ObjectMeta = ObjectMeta()
     provisioner: str = ""
     parameters: Frozen = EMPTY
     reclaim_policy: str | None = None
@@ -46,7 +43,6 @@ class StorageClass:
     allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
     mount_options: tuple[str, ...] = ()
     allow_volume_expansion: bool | None = None
-    rest: Frozen = EMPTY
 
     @property
     def delayed(self) -> bool:

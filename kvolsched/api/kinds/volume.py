@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, Condition, Frozen, ObjectMeta, ObjectReference, Resources
-from .selector import LabelSelector, NodeSelector
+from .meta import EMPTY, ApiObject, Condition, Frozen, ManifestPart, ObjectReference, Resources
+from .selector import LabelSelector, NodeSelector, NodeSelectorTerm
 
 # Annotation keys of volume binding; every revision reads all of them.
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
@@ -33,15 +33,14 @@ ATTACHABLE_SOURCES: Mapping[str, tuple[str, str]] = {
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class VolumeNodeAffinity:
+class VolumeNodeAffinity(ManifestPart):
     """spec.nodeAffinity of a volume: the nodes that can reach it (S0, Volume Topology Specification)."""
 
     required: NodeSelector | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PersistentVolumeSpec:
+class PersistentVolumeSpec(ManifestPart):
     """spec: the source (csi, local, gcePersistentDisk, ...) is kept in `rest` under its manifest name."""
 
     capacity: Frozen = EMPTY
@@ -53,25 +52,32 @@ class PersistentVolumeSpec:
     node_affinity: VolumeNodeAffinity | None = None
     volume_attributes_class_name: str | None = None
     mount_options: tuple[str, ...] = ()
-    rest: Frozen = EMPTY
+
+    @property
+    def required_node_affinity(self) -> NodeSelector | None:
+        """The terms that a node must match to reach the volume; None: every node reaches it."""
+        return None if self.node_affinity is None else self.node_affinity.required
+
+    @property
+    def node_terms(self) -> tuple[NodeSelectorTerm, ...]:
+        """These terms one by one; none if every node reaches the volume."""
+        required = self.required_node_affinity
+        return () if required is None else required.node_selector_terms
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PersistentVolumeStatus:
+class PersistentVolumeStatus(ManifestPart):
     phase: str = ""
     message: str = ""
     reason: str = ""
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PersistentVolume:
+class PersistentVolume(ApiObject):
     kind: ClassVar[str] = "PersistentVolume"
     api_version: ClassVar[str] = "v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
     status: PersistentVolumeStatus = PersistentVolumeStatus()
-    rest: Frozen = EMPTY
 
     @property
     def driver_and_handle(self) -> tuple[str, str] | None:
@@ -87,7 +93,7 @@ class PersistentVolume:
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PersistentVolumeClaimSpec:
+class PersistentVolumeClaimSpec(ManifestPart):
     """spec: `storage_class_name` None is a missing field (a default may be assigned), "" means no class."""
 
     access_modes: tuple[str, ...] = ()
@@ -97,23 +103,19 @@ class PersistentVolumeClaimSpec:
     storage_class_name: str | None = None
     volume_mode: str | None = None
     volume_attributes_class_name: str | None = None
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
-class PersistentVolumeClaimStatus:
+class PersistentVolumeClaimStatus(ManifestPart):
     phase: str = ""
     access_modes: tuple[str, ...] = ()
     capacity: Frozen = EMPTY
     conditions: tuple[Condition, ...] = ()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PersistentVolumeClaim:
+class PersistentVolumeClaim(ApiObject):
     kind: ClassVar[str] = "PersistentVolumeClaim"
     api_version: ClassVar[str] = "v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
-    rest: Frozen = EMPTY

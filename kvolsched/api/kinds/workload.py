@@ -6,25 +6,24 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import ALWAYS_WRITTEN, EMPTY, TIMESTAMP, Frozen, ObjectMeta, ObjectReference
+from .meta import ALWAYS_WRITTEN, EMPTY, TIMESTAMP, ApiObject, Frozen, ManifestPart, ObjectReference
 from .pod import PodTemplateSpec
 from .selector import LabelSelector
 from .volume import PersistentVolumeClaim
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class StatefulSetSpec:
+class StatefulSetSpec(ManifestPart):
     replicas: int | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     volume_claim_templates: tuple[PersistentVolumeClaim, ...] = ()
     service_name: str = ""
     pod_management_policy: str = ""
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class StatefulSetStatus:
+class StatefulSetStatus(ManifestPart):
     observed_generation: int | None = None
     replicas: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     ready_replicas: int = 0
@@ -33,73 +32,63 @@ class StatefulSetStatus:
     available_replicas: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     current_revision: str = ""
     update_revision: str = ""
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class StatefulSet:
+class StatefulSet(ApiObject):
     kind: ClassVar[str] = "StatefulSet"
     api_version: ClassVar[str] = "apps/v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: StatefulSetSpec = StatefulSetSpec()
     status: StatefulSetStatus = StatefulSetStatus()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class ReplicaSetSpec:
+class ReplicaSetSpec(ManifestPart):
     replicas: int | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     min_ready_seconds: int = 0
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class ReplicaSetStatus:
+class ReplicaSetStatus(ManifestPart):
     observed_generation: int | None = None
     replicas: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     fully_labeled_replicas: int = 0
     ready_replicas: int = 0
     available_replicas: int = 0
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class ReplicaSet:
+class ReplicaSet(ApiObject):
     kind: ClassVar[str] = "ReplicaSet"
     api_version: ClassVar[str] = "apps/v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: ReplicaSetSpec = ReplicaSetSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class ReplicationControllerSpec:
+class ReplicationControllerSpec(ManifestPart):
     """`selector` is a plain map of labels."""
 
     replicas: int | None = None
     selector: Frozen = EMPTY
     template: PodTemplateSpec = PodTemplateSpec()
     min_ready_seconds: int = 0
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class ReplicationController:
+class ReplicationController(ApiObject):
     """Predecessor of ReplicaSet: no controller is simulated, but the scheduler spreads its pods."""
 
     kind: ClassVar[str] = "ReplicationController"
     api_version: ClassVar[str] = "v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: ReplicationControllerSpec = ReplicationControllerSpec()
     status: Frozen = EMPTY
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class DeploymentSpec:
+class DeploymentSpec(ManifestPart):
     """spec: the strategy and its numbers are kept in `rest`."""
 
     replicas: int | None = None
@@ -107,40 +96,35 @@ class DeploymentSpec:
     template: PodTemplateSpec = PodTemplateSpec()
     min_ready_seconds: int = 0
     paused: bool = False
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class DeploymentStatus:
+class DeploymentStatus(ManifestPart):
     observed_generation: int | None = None
     replicas: int = 0
     updated_replicas: int = 0
     ready_replicas: int = 0
     available_replicas: int = 0
     unavailable_replicas: int = 0
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Deployment:
+class Deployment(ApiObject):
     kind: ClassVar[str] = "Deployment"
     api_version: ClassVar[str] = "apps/v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: DeploymentSpec = DeploymentSpec()
     status: DeploymentStatus = DeploymentStatus()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class DaemonSetSpec:
+class DaemonSetSpec(ManifestPart):
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     min_ready_seconds: int = 0
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class DaemonSetStatus:
+class DaemonSetStatus(ManifestPart):
     observed_generation: int | None = None
     current_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     number_misscheduled: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
@@ -149,43 +133,36 @@ class DaemonSetStatus:
     updated_number_scheduled: int = 0
     number_available: int = 0
     number_unavailable: int = 0
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class DaemonSet:
+class DaemonSet(ApiObject):
     """Runs a pod on every node that fits its template; each pod names its node by affinity."""
 
     kind: ClassVar[str] = "DaemonSet"
     api_version: ClassVar[str] = "apps/v1"
-    metadata: ObjectMeta = ObjectMeta()
     spec: DaemonSetSpec = DaemonSetSpec()
     status: DaemonSetStatus = DaemonSetStatus()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Namespace:
+class Namespace(ApiObject):
     kind: ClassVar[str] = "Namespace"
     api_version: ClassVar[str] = "v1"
-    metadata: ObjectMeta = ObjectMeta()
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
-class EventSource:
+class EventSource(ManifestPart):
     component: str = ""
     host: str = ""
-    rest: Frozen = EMPTY
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Event:
+class Event(ApiObject):
     """A component's message about an object; equal messages are counted in one Event."""
 
     kind: ClassVar[str] = "Event"
     api_version: ClassVar[str] = "v1"
-    metadata: ObjectMeta = ObjectMeta()
     involved_object: ObjectReference = ObjectReference()
     type: str = ""
     reason: str = ""
@@ -194,4 +171,3 @@ class Event:
     count: int = 0
     first_timestamp: str | None = attrs.field(default=None, metadata=TIMESTAMP)
     last_timestamp: str | None = attrs.field(default=None, metadata=TIMESTAMP)
-    rest: Frozen = EMPTY

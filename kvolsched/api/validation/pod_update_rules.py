@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from ..kinds.pod import Affinity, Container, NodeAffinity, Pod, PodSpec
-from ..kinds.selector import NodeSelector, NodeSelectorTerm, Toleration
+from ..kinds.selector import NodeSelectorTerm, Toleration
 from .field_error import FieldError, FieldErrors
 
 _TERMS_PATH = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
@@ -102,17 +102,12 @@ def _with_images(before: Any, after: Any) -> Any:
     return tuple(attrs.evolve(old, image=new.image) for old, new in zip(before, after, strict=True))
 
 
-def _required_node_affinity(spec: PodSpec) -> NodeSelector | None:
-    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
-    return affinity.required if affinity is not None else None
-
-
 def _validate_narrowing(before: PodSpec, after: PodSpec) -> FieldErrors:
     """Refuse to widen a gated pod's node selector or required node affinity (S4, Design Details)."""
     if any(after.node_selector.get(key) != value for key, value in before.node_selector.items()):
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
         yield FieldError("spec.nodeSelector", "Invalid", after.node_selector or None, detail)
-    old, new = _required_node_affinity(before), _required_node_affinity(after)
+    old, new = before.required_node_affinity, after.required_node_affinity
     if old is None or not old.node_selector_terms:
         return
     terms = new.node_selector_terms if new is not None else ()

@@ -15,9 +15,10 @@ from typing import Any
 import attrs
 
 from ...api.kinds.csi import CSIDriver, CSIDriverStatus
+from ...api.kinds.directives import with_required_node_affinity
 from ...api.kinds.meta import evolve_parts
 from ...api.kinds.pod import Pod
-from ...api.kinds.selector import NodeSelector, NodeSelectorTerm
+from ...api.kinds.selector import NodeSelectorTerm
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ...api.validation.immutable_fields import validate_update
@@ -88,21 +89,13 @@ def allow_inserted_requirements(old: Any, new: Any) -> Any:
     """Return a gated pod with its node requirements at the front, so that others may be added anywhere (S4)."""
     if not isinstance(old, Pod) or not old.spec.scheduling_gates:
         return old
-    before, after = _required(old), _required(new)
+    before, after = old.spec.required_node_affinity, new.spec.required_node_affinity
     if before is None or after is None or len(before.node_selector_terms) != len(after.node_selector_terms):
         return old
     pairs = zip(before.node_selector_terms, after.node_selector_terms, strict=True)
     terms = tuple(_leading_part(old_term, new_term) for old_term, new_term in pairs)
-    affinity = old.spec.affinity
-    assert affinity is not None
-    assert affinity.node_affinity is not None
-    node = attrs.evolve(affinity.node_affinity, required=attrs.evolve(before, node_selector_terms=terms))
-    return evolve_parts(old, spec={"affinity": attrs.evolve(affinity, node_affinity=node)})
-
-
-def _required(pod: Pod) -> NodeSelector | None:
-    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
-    return affinity.required if affinity is not None else None
+    required = attrs.evolve(before, node_selector_terms=terms)
+    return attrs.evolve(old, spec=with_required_node_affinity(old.spec, required))
 
 
 def _leading_part(old: NodeSelectorTerm, new: NodeSelectorTerm) -> NodeSelectorTerm:

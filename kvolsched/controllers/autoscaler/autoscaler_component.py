@@ -17,6 +17,7 @@ from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint
+from kvolsched.api.words import counted
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.world.apiserver import CommittedWrite, Write, key_of
@@ -189,7 +190,7 @@ class Autoscaler:
         chosen = decision.chosen
         if chosen is None:
             count = len(decision.refused)
-            ctx.describe(f"cluster autoscaler finds no group that helps {count} pod{'s' if count != 1 else ''}")
+            ctx.describe(f"cluster autoscaler finds no group that helps {counted(count, 'pod')}")
             return
         delay, patience = self.options.provisioning_delay, self.options.max_node_provision_time
         times = ctx.now + delay, ctx.now + patience
@@ -199,7 +200,7 @@ class Autoscaler:
         for pod in chosen.pods:
             ctx.event(pod, "Normal", "TriggeredScaleUp", f"pod triggered scale-up: [{chosen.words}]")
         ctx.remember("cooldown", "", Unneeded(ctx.now + self.options.delay_after_add))
-        pods = f"{len(chosen.pods)} pod{'s' if len(chosen.pods) != 1 else ''}"
+        pods = counted(len(chosen.pods), "pod")
         ctx.describe(f"cluster autoscaler scales up {chosen.words} for {pods}")
         self._scan_soon(ctx)
 

@@ -2,11 +2,14 @@
 
 The function is asked twice about the same contents. If the answers differ, it keeps state that is not in the log, and
 nothing it decides could be repeated: that is reported as the controller's failure, like an exception or an answer that
-is no write. A failed cause is taken up again after a back-off (client-go's: 5 ms, doubled, up to 1000 s).
+is no write, in one sentence with its line. A failed cause is taken up again after a back-off (client-go's: 5 ms,
+doubled, up to 1000 s).
 """
 
 from __future__ import annotations
 
+import linecache
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,15 +17,15 @@ import attrs
 
 from ...api.kinds.kind import KINDS_BY_NAME
 from ...api.kinds.meta import ObjectMeta
+from ...api.words import first_of
 from ...world.apiserver import CommittedWrite, RefusedWrite, Write, key_for, ref
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.manifest_patch import ManifestPatch
 from ...world.plan import PlannedEvent, PlannedWrite
 from ...world.reconciler import ReconcileError, Reconciler
-from .failure import cut, describe_error
 from .seen import MEMORY, Seen
-from .user_function import function_name
+from .user_function import function_name, plain_function
 from .writes import Action, Again, EventRecord, describe_action
 
 SHOWN_FIELDS = 3
@@ -197,8 +200,7 @@ def _words(write: Write) -> str:
     if not isinstance(write.new, ManifestPatch):
         return words
     fields = list(dict.fromkeys(_fields(write.new.data)))
-    more = f" and {len(fields) - SHOWN_FIELDS} more" if len(fields) > SHOWN_FIELDS else ""
-    return f"{words} ({', '.join(fields[:SHOWN_FIELDS])}{more})" if fields else words
+    return f"{words} ({first_of(fields, SHOWN_FIELDS)})" if fields else words
 
 
 def _fields(data: Any) -> Iterable[str]:
@@ -211,3 +213,35 @@ def _fields(data: Any) -> Iterable[str]:
             yield from (f"{name}.{inner}" for inner in value)
         else:
             yield name
+
+
+MAX_LENGTH = 300
+
+
+def describe_error(error: Exception, function: Callable[..., Any]) -> str:
+    """Return an error as `KeyError 'x' (line 7 of admit: ...)`, with the innermost line of the user's own code."""
+    message = " ".join(str(error).split())
+    if isinstance(error, KeyError) and error.args and " " in str(error.args[0]):
+        message = str(error.args[0])  # a KeyError prints its sentence in quotes
+    return cut(f"{type(error).__name__} {message}".rstrip() + _line_of(error, function))
+
+
+def cut(words: str) -> str:
+    """Return words, cut if they are too long for a sentence."""
+    return words if len(words) <= MAX_LENGTH else f"{words[: MAX_LENGTH - 1]}…"
+
+
+def _line_of(error: Exception, function: Callable[..., Any]) -> str:
+    """Return ` (line 7 of admit: ...)` for the innermost frame of the file that holds the function; "" if unknown."""
+    code = getattr(plain_function(function), "__code__", None)
+    own = [place for place in traceback.walk_tb(error.__traceback__) if code and _same_file(place[0], code)]
+    if not own:
+        return ""
+    frame, line = own[-1]
+    number = line - frame.f_code.co_firstlineno + 1
+    text = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
+    return f" (line {number} of {frame.f_code.co_name}{f': `{text}`' if text else ''})"
+
+
+def _same_file(frame: Any, code: Any) -> bool:
+    return bool(frame.f_code.co_filename == code.co_filename)

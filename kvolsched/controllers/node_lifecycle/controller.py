@@ -1,7 +1,7 @@
 """Decides about one node at a time: its condition Ready, then its taints.
 
 A node is not ready when its kubelet was silent for the grace period; its pods are then not ready either. It gets the
-taint unreachable with NoSchedule at once, and with NoExecute at a limited rate a zone. Both go when it is ready again.
+taint unreachable with NoSchedule at once, and with NoExecute at a rate that its zone allows. Both go when it is ready.
 A cordoned node, and one under pressure, gets a taint with NoSchedule that goes with its reason.
 Kubelets write no heartbeats here: what stands for the end of heartbeats is that the node is stopped.
 Mirrors `pkg/controller/nodelifecycle` (v1.36.2).
@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from ...api.kinds.meta import Condition
-from ...api.kinds.node import Node
+from ...api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
 from ...api.kinds.pod import Pod
 from ...api.workloads import PodConditionPatch, is_ready
 from ...world.apiserver import Write, key_of
@@ -38,7 +38,6 @@ from .taints import (
     with_taints,
     without_taints,
 )
-from .zones import all_disrupted, eviction_rate, readiness, zone_of
 
 NAME = "node-lifecycle-controller"
 SOURCE = "node-controller"  # of its Events
@@ -205,3 +204,37 @@ def _swap(plan: PlanBuilder, node: Node, effect: str, wanted: Collection[str], h
 
 def _joined(keys: Iterable[str], effect: str) -> str:
     return " and ".join(f"{key}:{effect}" for key in keys)
+
+
+UNHEALTHY_SHARE = 0.55  # --unhealthy-zone-threshold
+LARGE_CLUSTER = 50  # --large-cluster-size-threshold
+
+
+def readiness(node: Node) -> str:
+    """Return the status of a node's condition Ready; a node without it counts as ready."""
+    return next((found.status for found in node.status.conditions if found.type == "Ready"), "True")
+
+
+def zone_of(node: Node) -> str:
+    """Return a node's region and zone as one text."""
+    labels = node.metadata.labels
+    region = labels.get(REGION_LABEL) or labels.get(BETA_REGION_LABEL, "")
+    return f"{region}:{labels.get(ZONE_LABEL) or labels.get(BETA_ZONE_LABEL, '')}"
+
+
+def all_disrupted(nodes: Iterable[Node]) -> bool:
+    """Return whether no node of the cluster is ready: then the controller trusts itself least and evicts nothing."""
+    return all(readiness(node) != "True" for node in nodes)
+
+
+def eviction_rate(zone: str, nodes: Iterable[Node], usual: float, secondary: float) -> float:
+    """Return how many nodes of a zone may be tainted a second.
+
+    A zone of which all nodes are lost is treated as usual; one that lost many, but not all, slows down, and stops in
+    clusters of up to 50 nodes.
+    """
+    states = [readiness(node) == "True" for node in nodes if zone_of(node) == zone]
+    lost = states.count(False)
+    if lost < len(states) and lost > 2 and lost / len(states) >= UNHEALTHY_SHARE:
+        return secondary if len(states) > LARGE_CLUSTER else 0.0
+    return usual

@@ -99,10 +99,8 @@ def with_zone_labels(volume: PersistentVolume, nodes: Iterable[Node]) -> Persist
 
     Several zones are joined by `__` (S0, Multi-Zonal PV Upgrade). One with other topology keys is returned as is.
     """
-    affinity = volume.spec.node_affinity
-    terms = affinity.required.node_selector_terms if affinity is not None and affinity.required is not None else ()
     values: dict[str, set[str]] = {}
-    for part in (part for term in terms for part in term.match_expressions):
+    for part in (part for term in volume.spec.node_terms for part in term.match_expressions):
         values.setdefault(part.key, set()).update(part.values)
     if not values or not values.keys() <= {*ZONE_LABELS, *REGION_LABELS}:
         return volume
@@ -118,7 +116,5 @@ def with_zone_labels(volume: PersistentVolume, nodes: Iterable[Node]) -> Persist
 
 def domain_of(volume: PersistentVolume) -> str:
     """Return the first value of a volume's affinity: the domain that capacity ran out in."""
-    affinity = volume.spec.node_affinity
-    if affinity is None or affinity.required is None:
-        return "the cluster"
-    return affinity.required.node_selector_terms[0].match_expressions[0].values[0]
+    terms = volume.spec.node_terms
+    return terms[0].match_expressions[0].values[0] if terms else "the cluster"

@@ -43,7 +43,7 @@ def describe_volume(volume: PersistentVolume, context: DescribeContext) -> Itera
     if spec.volume_mode is not None:
         yield f"VolumeMode:\t{spec.volume_mode}"
     yield f"Capacity:\t{spec.capacity.get('storage', '0')}"
-    required = spec.node_affinity.required if spec.node_affinity is not None else None
+    required = spec.required_node_affinity
     yield "Node Affinity:\t" + (NONE if required is None else "")
     if required is not None:
         yield "  Required Terms:\t" + ("" if required.node_selector_terms else NONE)

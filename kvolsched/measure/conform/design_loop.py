@@ -12,6 +12,7 @@ import attrs
 
 from kvolsched.api import volumes
 from kvolsched.controllers import persistent_volume, provisioner
+from kvolsched.controllers.provisioner.new_volume import domain_of
 from kvolsched.rules.revision import Revision
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
 from kvolsched.scheduler.loop.binding_flow import WORKER
@@ -159,8 +160,7 @@ class RecordedDesignLoop(RecordedLoop):
         self.since()  # writes and events of drivers are not recorded and count for no fault
         self.count, self.faults = count, faults
         if made in objects and not there:
-            required = objects[made].spec.node_affinity.required
-            return {"provisioned": made.name, "zone": required.node_selector_terms[0].match_expressions[0].values[0]}
+            return {"provisioned": made.name, "zone": domain_of(objects[made])}
         return {"deselected": volumes.selected_node(before)} if objects[claim] != before else {"skipped": True}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer
+from kvolsched.api.words import counted
 
 from ...api.kinds.kind import KINDS_BY_NAME
 from ...cluster import Cluster
@@ -123,8 +124,8 @@ class RuleDifference(DrawnAnswer):
 
     def __repr__(self) -> str:
         count, commands = len(self.case.objects), len(self.case.commands)
-        head = f"{self.names[0]} and {self.names[1]} disagree on {count} object{'s' * (count != 1)}"
-        head += f" and {commands} command{'s' * (commands != 1)}" if commands else ""
+        head = f"{self.names[0]} and {self.names[1]} disagree on {counted(count, 'object')}"
+        head += f" and {counted(commands, 'command')}" if commands else ""
         table, before = [("object", "what", *self.names)], ""
         for row in self.verdicts:
             about = row.about if row.about != before else ""

@@ -193,10 +193,9 @@ def _volume_name(key: Key, volume: PersistentVolume) -> str:
 
 
 def _volume_words(volume: PersistentVolume) -> str:
-    claim, affinity = volume.spec.claim_ref, volume.spec.node_affinity
-    terms = affinity.required.node_selector_terms if affinity and affinity.required else ()
+    claim = volume.spec.claim_ref
     alternatives = (", ".join(f"{each.key} {each.operator} {' '.join(each.values)}" for each in term.match_expressions)
-                    for term in terms)  # fmt: skip
+                    for term in volume.spec.node_terms)  # fmt: skip
     where = " or ".join(alternatives)
     return f"{volume.status.phase}{f' to {claim.name}' if claim else ''}{f', reached from {where}' if where else ''}"
 

@@ -7,12 +7,11 @@ selector. `kvolsched bench` has the times.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import attrs
 
-from kvolsched.api.notebook_output import PrintedAnswer, table_text
+from kvolsched.api.notebook_output import PrintedAnswer, Rows, table_text
 
 from ...api import make
 from ...api.kinds.pod import Pod
@@ -49,7 +48,7 @@ class SpreadingCost:
 
 
 @attrs.frozen(repr=False)
-class SpreadingCosts(PrintedAnswer):
+class SpreadingCosts(Rows[SpreadingCost], PrintedAnswer):
     """Pods without constraints and with some, in equal clusters; the text is a table."""
 
     revision: str
@@ -57,9 +56,6 @@ class SpreadingCosts(PrintedAnswer):
     zones: int
     running: int
     rows: tuple[SpreadingCost, ...]
-
-    def __iter__(self) -> Iterator[SpreadingCost]:
-        return iter(self.rows)
 
     def __getitem__(self, words: str) -> SpreadingCost:
         """Return the pods with these constraints: `none`, `hard`, `soft` or `hard and soft`."""

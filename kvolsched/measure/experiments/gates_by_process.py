@@ -7,18 +7,20 @@ Controller Changes, HA Master Upgrades).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from typing import Any
 
 import attrs
 
-from kvolsched.api.notebook_output import PrintedAnswer, table_text
+from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_text
 
 from ...api.kinds.storage_class import NO_PROVISIONER
 from ...api.unknown_name import unknown_name
+from ...api.volumes import volume_fits_node
 from ...cluster import Cluster
+from ...controllers.provisioner.new_volume import domain_of
 from ...rules.revision import Revision, revision_named
 
 SCHEDULER, MANAGER, KUBELET = "kube-scheduler", "kube-controller-manager", "kubelet"
@@ -80,7 +82,7 @@ class GateRow:
 
 
 @attrs.frozen(repr=False)
-class GateTable(PrintedAnswer):
+class GateTable(NumberedRows[GateRow], PrintedAnswer):
     """The rows of every combination; its text is a table."""
 
     revision: str
@@ -90,15 +92,6 @@ class GateTable(PrintedAnswer):
     def agrees(self) -> bool:
         """Whether every row did what S0 says."""
         return all(row.agrees for row in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[GateRow]:
-        return iter(self.rows)
-
-    def __getitem__(self, number: int) -> GateRow:
-        return self.rows[number]
 
     def __repr__(self) -> str:
         head = ("scheduler", "manager", "kubelets", "provisioner", "disk exists", "pod in zone a", "disk is made",
@@ -220,16 +213,14 @@ def _outcome(run: tuple[Cluster, bool]) -> str:
         return f"{bound}, no node"
     if pod.status.phase != "Running":
         return f"{bound}, not mounted"
-    affinity = c[f"pv/{claim.spec.volume_name}"].spec.node_affinity
-    reached = affinity is None or affinity.required.matches(c[f"node/{pod.spec.node_name}"].metadata.labels)
+    reached = volume_fits_node(c[f"pv/{claim.spec.volume_name}"], c[f"node/{pod.spec.node_name}"])
     return f"{bound}, {'runs' if reached else 'runs out of reach'}"
 
 
 def _zone(run: tuple[Cluster, bool]) -> str:
     """Return the zone of the volume that was made, or ""."""
     for volume in run[0].objects("pv"):
-        terms = volume.spec.node_affinity.required.node_selector_terms
-        return str(terms[0].match_expressions[0].values[0])
+        return domain_of(volume)
     return ""
 
 

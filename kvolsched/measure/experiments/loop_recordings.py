@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 from tqdm.auto import tqdm
 
-from kvolsched.api.notebook_output import PrintedAnswer, table_text
+from kvolsched.api.notebook_output import PrintedAnswer, Rows, table_text
 
 from ...cluster import Cluster
 from ...rules.revision import Revision, revision_named
@@ -62,16 +62,10 @@ class RecordedLoopRow:
 
 
 @attrs.frozen(repr=False)
-class RecordedLoops(PrintedAnswer):
+class RecordedLoops(Rows[RecordedLoopRow], PrintedAnswer):
     """Recorded loops beside ours, a row each; the text counts the stranded pods of both."""
 
     rows: tuple[RecordedLoopRow, ...]
-
-    def __iter__(self) -> Iterator[RecordedLoopRow]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     @property
     def recorded(self) -> list[StrandedPod]:

@@ -8,13 +8,12 @@ of any topology, and for spreading in zones beside anti-affinity on nodes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import attrs
 
-from kvolsched.api.notebook_output import PrintedAnswer, table_text
+from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_text
 
 from ...api import make
 from ...api.kinds.pod import Pod
@@ -57,21 +56,12 @@ class AffinityRow:
 
 
 @attrs.frozen(repr=False)
-class AffinityTable(PrintedAnswer):
+class AffinityTable(NumberedRows[AffinityRow], PrintedAnswer):
     """Every distribution that was tried; its text is a table."""
 
     revision: str
     skew: int
     rows: tuple[AffinityRow, ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[AffinityRow]:
-        return iter(self.rows)
-
-    def __getitem__(self, number: int) -> AffinityRow:
-        return self.rows[number]
 
     def __repr__(self) -> str:
         lines = [("/".join(map(str, row.counts)), " ".join(row.both) or "none", " ".join(row.rewritten) or "none",

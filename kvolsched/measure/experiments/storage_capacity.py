@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Never
 
 import attrs
 from tqdm.auto import tqdm
 
-from kvolsched.api.notebook_output import PrintedAnswer, table_text
+from kvolsched.api.notebook_output import PrintedAnswer, Rows, table_text
+from kvolsched.api.words import counted
 
 from ...api.kinds.csi import CSIDriver, CSIDriverSpec
 from ...api.kinds.meta import Frozen, ObjectMeta, Resources
@@ -93,16 +94,10 @@ class CapacityRun(PrintedAnswer):
 
 
 @attrs.frozen(repr=False)
-class CapacityRuns(PrintedAnswer):
+class CapacityRuns(Rows[CapacityRun], PrintedAnswer):
     """Several runs of the experiment, side by side."""
 
     rows: tuple[CapacityRun, ...]
-
-    def __iter__(self) -> Iterator[CapacityRun]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def __repr__(self) -> str:
         head = ("CAPACITY", "RUNNING", "STUCK", "FAILED", "LAST POD")
@@ -257,4 +252,4 @@ def _failures_by_node(cluster: Cluster) -> Counter[str]:
 
 
 def _failures(count: int) -> str:
-    return f"{count} volume creation{'s' * (count != 1)} failed for want of room"
+    return f"{counted(count, 'volume creation')} failed for want of room"

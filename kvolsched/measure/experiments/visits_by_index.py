@@ -6,12 +6,11 @@ walks through all of them for every node, O(N·V); its two optimisations make th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import attrs
 
-from kvolsched.api.notebook_output import PrintedAnswer
+from kvolsched.api.notebook_output import PrintedAnswer, Rows
 
 from ...api.kinds.storage_class import NO_PROVISIONER
 from ...api.unknown_name import unknown_name
@@ -32,16 +31,13 @@ class VisitCount:
 
 
 @attrs.frozen(repr=False)
-class VisitCounts(PrintedAnswer):
+class VisitCounts(Rows[VisitCount], PrintedAnswer):
     """The runs with each index, in one world; their text is a table."""
 
     nodes: int
     volumes: int
     claims: int
     rows: tuple[VisitCount, ...]
-
-    def __iter__(self) -> Iterator[VisitCount]:
-        return iter(self.rows)
 
     def __getitem__(self, index: str) -> int:
         """Return the volumes that the scheduler visits in the first pass with an index."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer
+from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows
 from kvolsched.core.results import LINE_WIDTH, hanging_indent
 
 
@@ -54,7 +52,7 @@ class DecodedClause:
 
 
 @attrs.frozen(repr=False)
-class Decoded(DrawnAnswer):
+class Decoded(NumberedRows[DecodedClause], DrawnAnswer):
     """What a pasted sentence says, clause by clause.
 
     `rows` has a `DecodedClause` for each clause, in the order of the sentence; `unknown` quotes the clauses that are in
@@ -68,15 +66,6 @@ class Decoded(DrawnAnswer):
     def unknown(self) -> tuple[str, ...]:
         """The clauses that are not known, as they were written."""
         return tuple(row.clause for row in self.rows if not row.known)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[DecodedClause]:
-        return iter(self.rows)
-
-    def __getitem__(self, number: int) -> DecodedClause:
-        return self.rows[number]
 
     def __repr__(self) -> str:
         lines = [hanging_indent([self.sentence], 0, LINE_WIDTH)]

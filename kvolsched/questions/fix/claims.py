@@ -114,10 +114,9 @@ def _is_delayed(claim: PersistentVolumeClaim, trial: TrialCluster) -> bool:
 
 def _label_to_reach(volume: PersistentVolume, near: Sequence[Node]) -> Iterator[Edit]:
     """Label a node so that it reaches a volume; true only if the node can attach it."""
-    wanted = volume.spec.node_affinity
     zones = {key: value for key, value in volume.metadata.labels.items() if key in (*ZONE_LABELS, *REGION_LABELS)}
     for node in near:
-        labels = node_edits.labels_matching(wanted.required if wanted is not None else None, node)
+        labels = node_edits.labels_matching(volume.spec.required_node_affinity, node)
         labels = {**{key: value.split("__")[0] for key, value in zones.items()}, **labels}
         note = f"only if {node.metadata.name} can attach {volume.metadata.name}"
         for edit in node_edits.set_labels(node, labels, note):

@@ -13,10 +13,10 @@ import attrs
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, REGION_LABELS, ZONE_LABEL, ZONE_LABELS, Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelector, Requirement, parse_integer
+from kvolsched.api.words import listed
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.framework.verdict import Evidence
-from kvolsched.scheduler.node_selection import required_node_affinity
 from kvolsched.world.apiserver import key_of, ref
 
 from ...api.kinds.meta import evolve_parts
@@ -56,7 +56,7 @@ def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Ite
         if demand.sort == "node selector":
             wanted: dict[str, Any] = {demand.about: pod.spec.node_selector.get(demand.about)}
         else:
-            wanted = labels_matching(required_node_affinity(pod), node)
+            wanted = labels_matching(pod.spec.required_node_affinity, node)
         yield from set_labels(node, wanted)
 
 
@@ -159,16 +159,11 @@ def make_room(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iter
             places = ", ".join(dict.fromkeys(pod.spec.node_name for pod in gone))
             owners = [owner_on_top(pod, trial.objects) for pod in gone]
             makers = dict.fromkeys(str(owner) for owner in owners if owner is not None)
-            again = f"{_and(makers)} will create new ones, which need other nodes" if makers else ""
+            again = f"{listed(makers)} will create new ones, which need other nodes" if makers else ""
             lost = [ref(key_of(pod)) for pod, owner in zip(gone, owners, strict=True) if owner is None]
-            note = "; ".join(part for part in (again, f"nobody creates {_and(lost)} again" if lost else "") if part)
+            note = "; ".join(part for part in (again, f"nobody creates {listed(lost)} again" if lost else "") if part)
             changes = tuple(ObjectChange(pod, None) for pod in gone)
             yield Edit(f"delete or move {names} from {places}", DELETE_POD_COST * len(gone), changes, note=note)
-
-
-def _and(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _pods_in_the_way(demand: Demand, trial: TrialCluster, node: Node) -> list[Pod]:
@@ -238,7 +233,7 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
         name = _free_name(trial, f"{node.metadata.name}-more")
         labels = node.metadata.labels.merged({HOSTNAME_LABEL: name, **pod.spec.node_selector})
         like = evolve_parts(node, metadata={"labels": labels})
-        labels = labels.merged(labels_matching(required_node_affinity(pod), like))
+        labels = labels.merged(labels_matching(pod.spec.required_node_affinity, like))
         total = requests.allocatable(node.status.allocatable)
         more = {
             resource: requests.format_amount(resource, ask)
@@ -285,8 +280,7 @@ def _labels_of_volumes(trial: TrialCluster, node: Node) -> dict[str, Any]:
         if volume is not None:
             zones = (*ZONE_LABELS, *REGION_LABELS)
             wanted |= {key: text.split("__")[0] for key, text in volume.metadata.labels.items() if key in zones}
-            affinity = volume.spec.node_affinity
-            wanted |= labels_matching(affinity.required if affinity is not None else None, node)
+            wanted |= labels_matching(volume.spec.required_node_affinity, node)
     return wanted
 
 

@@ -1,7 +1,8 @@
 """What becomes of the cluster after a fix: run until idle on a fork, beside a run without the fix.
 
 The two runs differ in the fix alone, so what differs at their ends is its effect: a pod that would have found its node
-anyway is not counted for the fix, and one that waits only because of it is.
+anyway is not counted for the fix, and one that waits only because of it is. Whether the pod keeps its node is read from
+the turns of the fork, and what is still to come there.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from typing import Any
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer
+from kvolsched.api.words import counted, first_of, listed
+from kvolsched.controllers import taint_eviction
 from kvolsched.core.acts import ClusterActs
+from kvolsched.core.core import ClusterCore
 from kvolsched.core.results import ApplyRefused, Run, hanging_indent
+from kvolsched.questions.fix.edit import ObjectChange, carry_out
 from kvolsched.questions.why.answer import Why
 from kvolsched.questions.why.asking import is_pending, judge_now, why
 from kvolsched.scheduler.framework.judgement import Judgement
-from kvolsched.world.log import Key
-
-from .edit import ObjectChange, carry_out
-from .eviction import LostNode, Placement
+from kvolsched.world.apiserver import CommittedWrite
+from kvolsched.world.log import Key, Note
 
 # Of a run; one step more for each object. A pod that tolerates a taint for a time does so for 300 s, as a rule.
 MAX_STEPS, MAX_SECONDS = 3_000, 600.0
@@ -124,7 +127,7 @@ class TriedFix(DrawnAnswer):
         """What happened to each pod that the fix concerns."""
         if self.refused:
             return ()
-        after = f"after {self.steps} step{'s' if self.steps != 1 else ''}"
+        after = f"after {counted(self.steps, 'step')}"
         state = f"{'runs' if self.phase == 'Running' else 'is'} on {self.node}" if self.node else "waits"
         lines = [f"{after} {self.pod} {state}"]
         if self.is_gone:
@@ -384,6 +387,56 @@ def _controller(pod: Any) -> str:
 
 def _names(names: Iterable[str]) -> str:
     names = list(names)
-    if len(names) > MAX_NAMES:
-        return f"{', '.join(names[:MAX_NAMES])} and {len(names) - MAX_NAMES} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return first_of(names, MAX_NAMES) if len(names) > MAX_NAMES else listed(names)
+
+
+REMOVALS = ("delete", "evict")
+
+
+@attrs.frozen
+class LostNode:
+    """The node that a pod got and does not keep.
+
+    Args:
+        node: the node that it had.
+        seconds: how long it has the node, in simulated time.
+        why: who removes it and why, in words.
+    """
+
+    node: str
+    seconds: float
+    why: str
+
+    @property
+    def words(self) -> str:
+        """When it leaves which node, and why."""
+        return f"evicted from {self.node} after {self.seconds:g} s: {self.why}"
+
+
+@attrs.frozen
+class Placement:
+    """A pod that got a node in a fork: the pod then, the time, and the number of turns that were made before."""
+
+    pod: Any
+    time: float
+    turns: int
+
+    def eviction(self, cluster: ClusterCore, key: Key) -> LostNode | None:
+        """Return how the pod loses its node, in the run or at a time that is known already; None: it keeps it."""
+        node = str(self.pod.spec.node_name)
+        for turn in cluster.world.turns[self.turns :]:
+            for outcome in turn.outcomes:
+                if isinstance(outcome, CommittedWrite) and outcome.write.key == key and outcome.write.verb in REMOVALS:
+                    why = self._ended_toleration(cluster) if turn.component == taint_eviction.NAME else ""
+                    return LostNode(node, turn.time - self.time, why or turn.words)
+        note = Note(taint_eviction.NAME, taint_eviction.EVICT, f"{key.namespace}/{key.name}")
+        scheduled = cluster.world.log.notes.get(note)
+        if scheduled is None:
+            return None
+        return LostNode(node, scheduled.at - self.time, self._ended_toleration(cluster))
+
+    def _ended_toleration(self, cluster: ClusterCore) -> str:
+        """Say which taints the pod does not tolerate for ever, "" if its node has none of them now."""
+        node = cluster.world.log.objects.get(Key("Node", "", self.pod.spec.node_name))
+        found = ", ".join(dict.fromkeys(map(str, taint_eviction.taints_that_evict(self.pod, node))))
+        return f"it does not tolerate {found} for longer" if found else ""

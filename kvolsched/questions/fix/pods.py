@@ -10,9 +10,17 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.meta import Frozen, evolve_parts
+from kvolsched.api.kinds.directives import (
+    constraint_alone,
+    with_constraint,
+    with_node_affinity,
+    with_required_node_affinity,
+    with_tolerations,
+    without_pod_term,
+)
+from kvolsched.api.kinds.meta import Frozen, evolve, evolve_parts
 from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Affinity, Pod
+from kvolsched.api.kinds.pod import SCHEDULE_ANYWAY, Affinity, Pod, PodSpec
 from kvolsched.api.kinds.quantity import parse
 from kvolsched.api.kinds.selector import Toleration
 from kvolsched.api.validation.container_rules import allows_overcommit
@@ -28,9 +36,9 @@ LOWER_REQUEST_COST, LOOSEN_COST, DROP_COST = 2, 2, 3
 FILTERING_EFFECTS = ("NoSchedule", "NoExecute")
 
 
-def edit_spec(trial: TrialCluster, words: str, cost: int, **spec: Any) -> Edit:
+def edit_spec(trial: TrialCluster, words: str, cost: int, spec: PodSpec) -> Edit:
     """Return the edit that recreates the pod with another spec."""
-    return _recreate(trial, words, cost, evolve_parts(trial.pod, spec=spec))
+    return _recreate(trial, words, cost, attrs.evolve(trial.pod, spec=spec))
 
 
 def _recreate(trial: TrialCluster, words: str, cost: int, new: Pod) -> Edit:
@@ -60,16 +68,13 @@ def tolerate(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Itera
     )
     owner = owner_on_top(pod, trial.objects)
     note = f"the template of {owner} stays as it is: its next pod would lack the toleration" if owner else ""
-    for taint in taints:
-        exact = Toleration(
-            key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
-        )
-        more = evolve_parts(pod, spec={"tolerations": (*pod.spec.tolerations, exact)})
-        yield Edit(f"let the pod tolerate {taint}", 1, (ObjectChange(pod, more),), note=note)
+    more = {str(taint): Toleration(key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value,
+                                   effect=taint.effect) for taint in taints}  # fmt: skip
     if len(taints) > 1:
-        every = Toleration(key=demand.about, operator="Exists")
-        more = evolve_parts(pod, spec={"tolerations": (*pod.spec.tolerations, every)})
-        yield Edit(f"let the pod tolerate every taint {demand.about}", 1, (ObjectChange(pod, more),), note=note)
+        more[f"every taint {demand.about}"] = Toleration(key=demand.about, operator="Exists")
+    for what, toleration in more.items():
+        tolerant = attrs.evolve(pod, spec=with_tolerations(pod.spec, toleration))
+        yield Edit(f"let the pod tolerate {what}", 1, (ObjectChange(pod, tolerant),), note=note)
 
 
 def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -79,18 +84,16 @@ def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Nod
     for value in dict.fromkeys(node.metadata.labels[key] for node in near if key in node.metadata.labels):
         if value != selector.get(key):
             words = f"change nodeSelector {key} from {selector.get(key)} to {value}"
-            yield edit_spec(trial, words, LOOSEN_COST, node_selector=selector.merged({key: value}))
+            yield edit_spec(trial, words, LOOSEN_COST, evolve(pod.spec, node_selector=selector.merged({key: value})))
     without = Frozen({other: value for other, value in selector.items() if other != key})
-    yield edit_spec(trial, f"remove {key} from nodeSelector", DROP_COST, node_selector=without)
+    yield edit_spec(trial, f"remove {key} from nodeSelector", DROP_COST, evolve(pod.spec, node_selector=without))
 
 
 def drop_node_affinity(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Remove the required node affinity."""
-    pod = trial.pod
-    affinity = pod.spec.affinity
-    if affinity is not None and affinity.node_affinity is not None:
-        looser = attrs.evolve(affinity, node_affinity=attrs.evolve(affinity.node_affinity, required=None))
-        yield edit_spec(trial, "remove the required node affinity", DROP_COST, affinity=looser)
+    looser = with_required_node_affinity(trial.pod.spec, None)
+    if looser != trial.pod.spec:
+        yield edit_spec(trial, "remove the required node affinity", DROP_COST, looser)
 
 
 def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -105,7 +108,7 @@ def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
         if containers is not None:
             less, before = requests.format_amount(resource, free), requests.format_amount(resource, ask)
             words = f"ask for {less} {resource} instead of {before}"
-            yield edit_spec(trial, words, LOWER_REQUEST_COST, containers=containers)
+            yield edit_spec(trial, words, LOWER_REQUEST_COST, evolve(pod.spec, containers=containers))
 
 
 def _lower_containers(pod: Pod, resource: str, less: int) -> tuple[Any, ...] | None:
@@ -137,23 +140,18 @@ def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
     key = constraint.topology_key
 
     def changed(words: str, cost: int, **fields: Any) -> Edit:
-        new = attrs.evolve(constraint, **fields)
-        changed_constraints = (*constraints[:number], new, *constraints[number + 1 :])
-        return edit_spec(trial, words, cost, topology_spread_constraints=changed_constraints)
+        return edit_spec(trial, words, cost, with_constraint(pod.spec, number, **fields))
 
     plugin: Any = trial.profile.plugin(demand.plugin)
-    alone = tuple(
-        attrs.evolve(other, max_skew=2**31 - 1, min_domains=None) if place != number else other
-        for place, other in enumerate(constraints)
-    )
-    variant = evolve_parts(pod, spec={"topology_spread_constraints": alone})
+    variant = attrs.evolve(pod, spec=constraint_alone(pod.spec, number))
     needed: set[int] = set()
-    for node in near:
+    keys = {each.topology_key for each in constraints}
+    for node in (node for node in near if keys <= node.metadata.labels.keys()):
         evidence = getattr(plugin.rule(variant, node, trial.seen), "evidence", ())
         skews = [item.values[0] for item in evidence if isinstance(item.values[0], int)]
-        needed.update(skew for skew in skews if skew > (constraint.max_skew or 1))
+        needed.update(skew for skew in skews if skew > constraint.skew_limit)
     if needed:
-        words = f"raise maxSkew over {key} from {constraint.max_skew or 1} to {min(needed)}"
+        words = f"raise maxSkew over {key} from {constraint.skew_limit} to {min(needed)}"
         yield changed(words, LOOSEN_COST, max_skew=min(needed))
     if constraint.node_taints_policy != "Honor":
         words = f"set nodeTaintsPolicy: Honor for {key}, so that tainted nodes do not count"
@@ -163,25 +161,20 @@ def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
         yield changed(words, 2, node_affinity_policy="Honor")
     if constraint.min_domains:
         yield changed(f"remove minDomains over {key}", LOOSEN_COST, min_domains=None)
-    if constraint.when_unsatisfiable in (DO_NOT_SCHEDULE, ""):
+    if constraint.is_hard:
         words = f"make the spread over {key} a preference (ScheduleAnyway)"
         yield changed(words, DROP_COST, when_unsatisfiable=SCHEDULE_ANYWAY, min_domains=None)
 
 
 def drop_pod_affinity_term(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Remove a required podAffinity or podAntiAffinity term."""
-    pod = trial.pod
-    affinity = pod.spec.affinity or Affinity()
-    field = "pod_affinity" if demand.sort == "affinity" else "pod_anti_affinity"
-    terms = getattr(affinity, field)
-    if terms is None or demand.number >= len(terms.required):
-        return
-    left = terms.required[: demand.number] + terms.required[demand.number + 1 :]
-    left_terms = attrs.evolve(terms, required=left) if left or terms.preferred else None
-    changed: dict[str, Any] = {field: left_terms}
-    looser = attrs.evolve(affinity, **changed)
-    name = "podAffinity" if demand.sort == "affinity" else "podAntiAffinity"
-    yield edit_spec(trial, f"remove the required {name} over {demand.about}", DROP_COST, affinity=looser)
+    spec = trial.pod.spec
+    side, name = ("pod_affinity", "podAffinity") if demand.sort == "affinity" else (
+        "pod_anti_affinity", "podAntiAffinity")  # fmt: skip
+    terms = getattr(spec.affinity or Affinity(), side)
+    if terms is not None and demand.number < len(terms.required):
+        looser = without_pod_term(spec, side, demand.number)
+        yield edit_spec(trial, f"remove the required {name} over {demand.about}", DROP_COST, looser)
 
 
 def let_it_be_tried(trial: TrialCluster) -> tuple[Edit, ...]:
@@ -193,16 +186,14 @@ def let_it_be_tried(trial: TrialCluster) -> tuple[Edit, ...]:
 
 def drop_unreadable_preferences(trial: TrialCluster) -> Iterator[Edit]:
     """Remove the preferred node affinity terms that cannot be read: with them no two nodes can be ranked."""
-    affinity = trial.pod.spec.affinity
-    wishes = affinity.node_affinity if affinity is not None else None
-    if affinity is None or wishes is None:
+    spec, wishes = trial.pod.spec, trial.pod.spec.node_affinity
+    if wishes is None:
         return
     read = tuple(term for term in wishes.preferred
                  if all(part.is_label_requirement for part in term.preference.match_expressions))  # fmt: skip
     if read != wishes.preferred:
-        left = attrs.evolve(wishes, preferred=read)
-        words = "remove the preferred node affinity that cannot be read"
-        yield edit_spec(trial, words, DROP_COST, affinity=attrs.evolve(affinity, node_affinity=left))
+        left = with_node_affinity(spec, evolve(wishes, preferred=read))
+        yield edit_spec(trial, "remove the preferred node affinity that cannot be read", DROP_COST, left)
 
 
 def remove_gates(trial: TrialCluster) -> Iterator[Edit]:

@@ -11,7 +11,7 @@ import attrs
 
 from kvolsched.api import volumes
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference, Resources
-from kvolsched.api.kinds.pod_volume import PersistentVolumeClaimVolumeSource
+from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.api.kinds.storage_class import DEFAULT_CLASS, WAIT_FOR_FIRST_CONSUMER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from kvolsched.scheduler.pod_claims import named_claims
@@ -191,14 +191,13 @@ def _replacement_edit(
     """Return the edit that lets the pod name other claims, after other changes."""
     pod = trial.pod
 
-    def renamed(volume: object) -> object:
-        source = getattr(volume, "persistent_volume_claim", None)
-        if not isinstance(source, PersistentVolumeClaimVolumeSource) or source.claim_name not in others:
+    def renamed(volume: Volume) -> Volume:
+        source = volume.persistent_volume_claim
+        if source is None or source.claim_name not in others:
             return volume
-        other = attrs.evolve(source, claim_name=others[source.claim_name])
-        return attrs.evolve(volume, persistent_volume_claim=other)  # type: ignore[misc]
+        return attrs.evolve(volume, persistent_volume_claim=attrs.evolve(source, claim_name=others[source.claim_name]))
 
-    edit = edit_spec(trial, words, cost, volumes=tuple(map(renamed, pod.spec.volumes)))
+    edit = edit_spec(trial, words, cost, attrs.evolve(pod.spec, volumes=tuple(map(renamed, pod.spec.volumes))))
     note = "; ".join(part for part in (edit.note, EMPTY_VOLUME) if part)
     return attrs.evolve(edit, changes=(*changes, *edit.changes), note=note)
 

@@ -87,8 +87,7 @@ def _wanted_labels(
             if volumes.suits(claim, volume) and not volumes.volume_fits_node(volume, node)
             and volumes.capacity(volume) >= volumes.requested(claim))  # fmt: skip
     for volume, _ in zip(free, range(MAX_VOLUMES), strict=False):
-        affinity = volume.spec.node_affinity
-        wanted = node_edits.labels_matching(affinity.required if affinity is not None else None, node)
+        wanted = node_edits.labels_matching(volume.spec.required_node_affinity, node)
         yield wanted, f"only if {name} can attach {volume.metadata.name}"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer
+from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnswer
+from kvolsched.api.words import first_of
 from kvolsched.core.results import hanging_indent
 from kvolsched.rules.registry import TODAY, stands_for
 
@@ -113,7 +114,7 @@ class PatchRow(PrintedAnswer):
 
 
 @attrs.frozen(repr=False)
-class PatchAnswers(DrawnAnswer):
+class PatchAnswers(NumberedRows[PatchRow], DrawnAnswer):
     """What the API server answers to patches of a pod, each tried by itself on a fork.
 
     Args:
@@ -163,15 +164,6 @@ class PatchAnswers(DrawnAnswer):
         now = f"{self.pod} {gates}; {len(self.before)} of {self.size} nodes match now ({_names(self.before)})"
         return f"{now}; {self.not_today}" if self.not_today else now
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[PatchRow]:
-        return iter(self.rows)
-
-    def __getitem__(self, number: int) -> PatchRow:
-        return self.rows[number]
-
     def __repr__(self) -> str:
         lines = [hanging_indent([self.headline], 0)]
         if self.suggested:
@@ -204,7 +196,4 @@ def _short_lines(number: int, row: PatchRow, rule: str) -> list[str]:
 
 def _names(names: tuple[str, ...]) -> str:
     """Return the first names, and how many more there are."""
-    if not names:
-        return "none"
-    more = len(names) - MAX_NAMES
-    return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return first_of(names, MAX_NAMES) or "none"

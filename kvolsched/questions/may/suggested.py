@@ -83,8 +83,7 @@ def _of_selector(pod: Pod, nodes: Sequence[Node]) -> Iterator[Suggestion]:
 
 def _of_affinity(pod: Pod, nodes: Sequence[Node]) -> Iterator[Suggestion]:
     labels = _labels(nodes)
-    affinity = pod.spec.affinity
-    required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
+    required = pod.spec.required_node_affinity
     if required is None or not required.node_selector_terms:
         key = next((key for key in labels if key not in pod.spec.node_selector), "") or next(iter(labels), "")
         values = list(labels[key][:2]) if key else ["a", "b"]

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import attrs
 
+from kvolsched.api.kinds.directives import selects_node
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.name_syntax import check_label_value, check_subdomain
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelectorTerm, Requirement, parse_integer
 from kvolsched.api.text import manifest
-from kvolsched.scheduler.node_selection import matches_node_affinity, required_node_affinity
 
 NAME = "metadata.name"  # the one field that terms may match
 LARGEST = 2**63 - 1  # of the integers that Gt and Lt compare
@@ -79,13 +79,13 @@ def find_witness(before: Pod, after: Pod, nodes: Sequence[Node] = ()) -> Witness
         nodes: real nodes, which are preferred to a constructed one.
     """
     for node in nodes:
-        if matches_node_affinity(after, node) and not matches_node_affinity(before, node):
+        if selects_node(after.spec, node) and not selects_node(before.spec, node):
             return Witness(node, real=True)
     found = _construct(before, after)
     if found is None:
         return None
-    assert matches_node_affinity(after, found), "the constructed node matches the changed directives"
-    assert not matches_node_affinity(before, found), "the constructed node does not match the present directives"
+    assert selects_node(after.spec, found), "the constructed node matches the changed directives"
+    assert not selects_node(before.spec, found), "the constructed node does not match the present directives"
     return Witness(found, real=False)
 
 
@@ -110,7 +110,7 @@ def _terms(pod: Pod) -> list[_Term]:
     """Return directives as ORed terms of ANDed requirements, an empty list if they select nothing."""
     selector = tuple(_Part(field=False, requirement=Requirement(key=key, operator="In", values=(value,)))
                      for key, value in sorted(pod.spec.node_selector.items()))
-    required = required_node_affinity(pod)
+    required = pod.spec.required_node_affinity
     if required is None:
         return [selector]
     filled = [term for term in required.node_selector_terms if term.is_readable]

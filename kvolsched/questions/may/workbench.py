@@ -12,8 +12,9 @@ from typing import Any
 
 import attrs
 
+from kvolsched.api.kinds.directives import selects_node, with_node_affinity
 from kvolsched.api.kinds.meta import EMPTY, thaw
-from kvolsched.api.kinds.node import ZONE_LABELS, Node
+from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Affinity, Pod, PodSpec
 from kvolsched.api.kinds.selector import NodeSelectorTerm, Requirement
 from kvolsched.api.text import manifest
@@ -22,7 +23,6 @@ from kvolsched.core.core import USER, ClusterCore
 from kvolsched.core.upgrades import rules_of
 from kvolsched.questions.requests import CODES
 from kvolsched.rules.settings import API_SERVER, DIRECTIVES_GATE
-from kvolsched.scheduler.node_selection import matches_node_affinity, node_affinity, required_node_affinity
 from kvolsched.world.apiserver import Denial, RefusedWrite, Write
 from kvolsched.world.log import Key
 from kvolsched.world.manifest_patch import PATCH_KINDS, ManifestPatch
@@ -81,16 +81,11 @@ def may(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> P
     rows = tuple(attrs.evolve(_try(cluster, key, before, nodes, patch), title=title) for patch, title in wanted or own)
     gates = tuple(gate.name for gate in before.spec.scheduling_gates)
     name = f"{key.namespace}/{key.name}"
-    places = {node.metadata.name: _zone(node) for node in nodes}
+    places = {node.metadata.name: node.zone for node in nodes}
     rules = rules_of(cluster, API_SERVER).name
     broken = [rule for row in rows for rule in row.rules if rule in (SPEC_RULE, FREE_RULE)] if own else []
     return PatchAnswers(name, rules, gates, len(nodes), _matching(before, nodes), rows, places,
                         rule=broken[0] if broken else "", suggested=bool(own))
-
-
-def _zone(node: Node) -> str:
-    """Return a node's zone, "" if it has no label for it."""
-    return next((node.metadata.labels[key] for key in ZONE_LABELS if key in node.metadata.labels), "")
 
 
 def _as_patch(patch: Any, kind: str) -> ManifestPatch:
@@ -198,7 +193,7 @@ def _added_words(before: Pod, patch: ManifestPatch) -> str:
     """Return in words what a patch adds to directives: requirements to terms, entries to nodeSelector."""
     after = patch.apply(before)
     assert isinstance(after, Pod)
-    stored, wanted = required_node_affinity(before), required_node_affinity(after)
+    stored, wanted = before.spec.required_node_affinity, after.spec.required_node_affinity
     old = stored.node_selector_terms if stored is not None else ()
     new = wanted.node_selector_terms if wanted is not None else ()
     words = []
@@ -224,7 +219,7 @@ def _additions(before: Pod, after: Pod) -> Iterator[dict[str, Any]]:
 
     Where the other directives narrow, the present ones with all of them added select the same nodes.
     """
-    stored, wanted = required_node_affinity(before), required_node_affinity(after)
+    stored, wanted = before.spec.required_node_affinity, after.spec.required_node_affinity
     selector = {**after.spec.node_selector, **before.spec.node_selector}
     entries = {"nodeSelector": selector} if selector != dict(before.spec.node_selector) else {}
     terms = [to_plain_term(term) for term in wanted.node_selector_terms] if wanted is not None else []
@@ -261,7 +256,7 @@ def _and(term: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 def _matching(pod: Pod, nodes: Sequence[Node]) -> tuple[str, ...]:
-    return tuple(node.metadata.name for node in nodes if matches_node_affinity(pod, node))
+    return tuple(node.metadata.name for node in nodes if selects_node(pod.spec, node))
 
 
 def _relation(before: Pod, after: Pod, witness: Witness | None) -> str:
@@ -314,11 +309,11 @@ def _immutable_rule(before: Pod, after: Pod) -> str:
 
 def _without_directives(pod: Pod) -> PodSpec:
     """Return a pod's spec without what a gated pod may change: directives, tolerations and gates."""
-    affinity = pod.spec.affinity
-    others = attrs.evolve(affinity, node_affinity=None) if affinity is not None else None
+    others = with_node_affinity(pod.spec, None).affinity
     return attrs.evolve(pod.spec, node_selector=EMPTY, affinity=None if others == Affinity() else others,
                         tolerations=(), scheduling_gates=())
 
 
 def _changes_directives(before: Pod, after: Pod) -> bool:
-    return before.spec.node_selector != after.spec.node_selector or node_affinity(before) != node_affinity(after)
+    old, new = before.spec, after.spec
+    return old.node_selector != new.node_selector or old.node_affinity != new.node_affinity

@@ -15,6 +15,7 @@ from kvolsched.api.kinds.meta import EMPTY
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS, Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.api.words import listed
 from kvolsched.core.core import ClusterCore
 from kvolsched.core.results import as_sentence
 from kvolsched.scheduler import requests
@@ -85,8 +86,7 @@ def used_by_node(cluster: ClusterCore) -> dict[str, list[Pod]]:
 
 def node_facts(node: Node, pods: Iterable[Pod]) -> list[str]:
     """Return what the API says of a node: its zone, its free cpu and memory, its taints, and whether it is cordoned."""
-    labels, parts = node.metadata.labels, []
-    parts += [next((labels[key] for key in ZONE_LABELS if key in labels), "")]
+    parts = [node.zone]
     there = requests.allocatable(node.status.allocatable)
     held = [requests.held_requests(pod) for pod in pods]
     room = []
@@ -141,12 +141,11 @@ def volume_facts(volume: PersistentVolume) -> str:
 
 
 def _reach(volume: PersistentVolume) -> str:
-    affinity = volume.spec.node_affinity
-    if affinity is None or affinity.required is None:
+    if volume.spec.required_node_affinity is None:
         return "from every node"
-    terms = affinity.required.node_selector_terms
     known = (*ZONE_LABELS, HOSTNAME_LABEL)
-    values = [", ".join(each.values) for term in terms for each in term.match_expressions if each.key in known]
+    parts = (part for term in volume.spec.node_terms for part in term.match_expressions)
+    values = [", ".join(part.values) for part in parts if part.key in known]
     return " or ".join(values) or "from some nodes"
 
 
@@ -192,9 +191,5 @@ def pod_words(cluster: ClusterCore, pod: Pod) -> str:
         ("spread constraints", bool(pod.spec.topology_spread_constraints)),
         ("tolerations", any(each.key not in BY_ADMISSION for each in pod.spec.tolerations)),
     ) if there]  # fmt: skip
-    asks = f"It asks for {_listed(parts)}" if parts else "It asks for nothing"
-    return asks + (f" and has {_listed(rules)}." if rules else ".")
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    asks = f"It asks for {listed(parts)}" if parts else "It asks for nothing"
+    return asks + (f" and has {listed(rules)}." if rules else ".")

@@ -13,6 +13,7 @@ import attrs
 
 from kvolsched.api import volumes
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.api.words import counted
 from kvolsched.core.core import ClusterCore
 from kvolsched.questions.explain import Pass, judge_last_pass
 from kvolsched.scheduler.framework.verdict import Code
@@ -142,7 +143,7 @@ def node_verdicts(passed: Pass) -> dict[str, Verdict]:
 
 
 def _count(fit: int) -> str:
-    return f"{fit} node{'s' * (fit != 1)} pass{'es' * (fit == 1)}"
+    return f"{counted(fit, 'node')} pass{'es' * (fit == 1)}"
 
 
 def _fitting(node: str, passed: Pass, totals: Mapping[str, int], best: int | None) -> Verdict:
@@ -267,7 +268,7 @@ def end_of_pod(cluster: ClusterCore, key: Key) -> Outcome:
         sentence = f"{ref(key)} stays Pending: {_why_chosen(passed) if passed is not None else 'no pass judged it.'}"
     else:
         sentence = f"{ref(key)} is {pod.status.phase or 'bound'} on {happened}."
-    return Outcome(happened, verdicts, sentence, f"after {steps} step{'s' * (steps != 1)}, t={fork.now:g} s", steps)
+    return Outcome(happened, verdicts, sentence, f"after {counted(steps, 'step')}, t={fork.now:g} s", steps)
 
 
 def volume_of(cluster: ClusterCore, key: Key, names: Iterable[str]) -> Outcome:
@@ -300,7 +301,7 @@ def volume_of(cluster: ClusterCore, key: Key, names: Iterable[str]) -> Outcome:
     near = f" and can be reached from {node}" if node else ""
     how = "a volume made for it" if happened == NEW else f"the smallest free volume that fits{near}"
     sentence = f"{ref(key)} gets {got}, {how}." if got else f"{ref(key)} stays unbound."
-    return Outcome(happened, verdicts, sentence, f"after {steps} step{'s' * (steps != 1)}, t={fork.now:g} s", steps)
+    return Outcome(happened, verdicts, sentence, f"after {counted(steps, 'step')}, t={fork.now:g} s", steps)
 
 
 def _volume_name(cluster: ClusterCore, key: Key) -> str:

@@ -7,7 +7,7 @@ prints its question.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -15,7 +15,7 @@ import attrs
 
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
-from kvolsched.api.notebook_output import PrintedAnswer
+from kvolsched.api.notebook_output import PrintedAnswer, Rows
 from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.api.volumes import class_of_claim, has_provisioner
 from kvolsched.core.core import ClusterCore
@@ -56,7 +56,7 @@ class GradeRow:
 
 
 @attrs.frozen(repr=False)
-class Grade(PrintedAnswer):
+class Grade(Rows[GradeRow], PrintedAnswer):
     """How this notebook's questions were answered, by what is asked; first tries apart.
 
     A later try counts only if the first was wrong, and a question that is shown before an answer counts as not
@@ -74,12 +74,6 @@ class Grade(PrintedAnswer):
     def first(self) -> int:
         """How many were right at the first try."""
         return sum(row.first for row in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[GradeRow]:
-        return iter(self.rows)
 
     def __repr__(self) -> str:
         if not self.rows:

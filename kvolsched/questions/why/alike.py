@@ -6,14 +6,13 @@ their claims. Claims count as alike while they are unbound, nobody else uses the
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from functools import lru_cache
-from typing import Any
 
 import attrs
 
 from ...api.kinds.meta import Frozen
-from ...api.kinds.pod import Container, Pod, PodAffinityTerm, PodSpec
+from ...api.kinds.pod import Container, Pod, PodSpec
 from ...api.kinds.pod_volume import Volume
 from ...api.kinds.selector import LabelSelector
 from ...api.volumes import is_bound
@@ -84,15 +83,9 @@ def _keys_of_pod(spec: PodSpec) -> frozenset[str]:
     keys: set[str] = set()
     for constraint in spec.topology_spread_constraints:
         keys.update((*_keys(constraint.label_selector), *constraint.match_label_keys))
-    affinity = spec.affinity
-    for side in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
-        for term in _terms(side):
-            keys.update((*_keys(term.label_selector), *term.match_label_keys, *term.mismatch_label_keys))
+    for term in spec.pod_terms:
+        keys.update((*_keys(term.label_selector), *term.match_label_keys, *term.mismatch_label_keys))
     return frozenset(keys)
-
-
-def _terms(side: Any) -> Iterable[PodAffinityTerm]:
-    return () if side is None else (*side.required, *(each.pod_affinity_term for each in side.preferred))
 
 
 def _keys(selector: LabelSelector | None) -> Iterator[str]:

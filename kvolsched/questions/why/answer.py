@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer
+from kvolsched.api.notebook_output import DrawnAnswer, Rows
+from kvolsched.api.words import first_of
 from kvolsched.core.results import LINE_WIDTH, hanging_indent
 
 MAX_NODE_NAMES = 4  # named nodes of a group
@@ -130,7 +131,7 @@ class AlikeNodes:
 
 
 @attrs.frozen(repr=False)
-class Why(DrawnAnswer):
+class Why(Rows[FailureRow], DrawnAnswer):
     """Why a pod has no node: a headline, the demands that exclude every node, and both sides of each comparison.
 
     Args:
@@ -202,12 +203,6 @@ class Why(DrawnAnswer):
         lacking = [f"{demand.words}{nodes}" for demand, nodes in zip(self.demands, where, strict=True)]
         return f"{self.pod}: 0 of {self.size} nodes fit: {'; '.join(lacking)}"
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[FailureRow]:
-        return iter(self.rows)
-
     def __repr__(self) -> str:
         lines = [hanging_indent([self.title], 0, LINE_WIDTH)]
         if self.sentence:
@@ -256,9 +251,7 @@ def missing_kinds(missing: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def node_names_text(nodes: Sequence[str]) -> str:
     """Return node names as text: all of a few, else the first and the number of the others."""
-    if len(nodes) <= MAX_NODE_NAMES + 1:
-        return ", ".join(nodes)
-    return f"{', '.join(nodes[:MAX_NODE_NAMES])} and {len(nodes) - MAX_NODE_NAMES} more"
+    return first_of(nodes, MAX_NODE_NAMES + (len(nodes) == MAX_NODE_NAMES + 1))
 
 
 def set_words(count: int) -> str:

@@ -15,6 +15,7 @@ from kvolsched.api import volumes
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.text.python_gc import infrequent_gc
 from kvolsched.api.unknown_name import UnknownName
+from kvolsched.api.words import counted
 from kvolsched.core.core import ClusterCore
 from kvolsched.questions.why.demands import (
     Demand,
@@ -222,7 +223,7 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
         head = f"{len(judgement.feasible)} of {size} nodes fit, but {but}: an error ends each of its passes."
         return Why(name, revision, "unschedulable", head, size, sentence=judgement.sentence(), fits=judgement.feasible)
     if judgement.any_feasible:
-        head = f"{len(judgement.feasible)} of {size} node{'s' if size != 1 else ''} would take it."
+        head = f"{len(judgement.feasible)} of {counted(size, 'node')} would take it."
         return Why(name, revision, "fits", head, size, fits=judgement.feasible)
     preempted = post_filter(judgement.pod, judgement)
     sentence = judgement.sentence(postfilter=preempted.message)

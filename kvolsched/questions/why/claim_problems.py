@@ -6,7 +6,6 @@ This module reads claims, volumes and classes; the rules of matching are those o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from kvolsched.api import volumes
 from kvolsched.api.kinds.meta import ObjectReference
@@ -74,7 +73,7 @@ def _describe_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) ->
 
 def _describe_unreachable_volume(volume: PersistentVolume, seen: Snapshot) -> Iterator[str]:
     """Yield that no node of the cluster reaches a volume, and the missing nodes that its affinity names."""
-    wanted = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
+    wanted = volume.spec.required_node_affinity
     if wanted is None or any(wanted.matches(node.metadata.labels, node.metadata.name) for node in seen.all_nodes()):
         return
     parts = [part for term in wanted.node_selector_terms for part in term.match_expressions if part.operator == "In"]
@@ -167,8 +166,6 @@ def volume_objections(claim: PersistentVolumeClaim, volume: PersistentVolume, se
     faults = [words for wrong, words in checks if wrong]
     if faults:
         return ", ".join(faults)
-    wanted: Any = volume.spec.node_affinity
+    wanted = volume.spec.required_node_affinity
     words = "reserved for this claim, which takes no other" if ref is not None else "free"
-    if wanted is not None and wanted.required is not None:
-        return f"{words}, but only for nodes with {wanted.required}"
-    return words
+    return words if wanted is None else f"{words}, but only for nodes with {wanted}"

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ...api.kinds.node import ZONE_LABELS, Node
 from ...scheduler.columns.ranked_pods import priority
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.framework.judgement import Judgement
@@ -73,7 +72,7 @@ def node_groups(judgement: Judgement, found: Sequence[Demand], order: Sequence[i
                 _cell(found[index], judgement, nodes, reasons, numbers, fails=index in group.failing, first=first)
                 for index in order
             )
-            zones = {_zone(info) for node in nodes if (info := judgement.seen.node(node)) is not None}
+            zones = {info.zone for node in nodes if (info := judgement.seen.node(node)) is not None}
             made.append(AlikeNodes(
                 tuple(nodes), tuple(sorted(zones - {""})), first, helps, counting,
                 _preemption_of(judgement, nodes, preempting), cells,
@@ -148,10 +147,6 @@ def nodes_by_zone(seen: Snapshot) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return each zone with its nodes, sorted; "" for nodes without a zone, last."""
     zones: dict[str, list[str]] = {}
     for node in seen.all_nodes():
-        zones.setdefault(_zone(node), []).append(node.metadata.name)
+        zones.setdefault(node.zone, []).append(node.metadata.name)
     ordered = sorted(zones.items(), key=lambda item: (not item[0], item[0]))
     return tuple((zone, tuple(sorted(nodes))) for zone, nodes in ordered)
-
-
-def _zone(node: Node) -> str:
-    return next((node.metadata.labels[key] for key in ZONE_LABELS if key in node.metadata.labels), "")

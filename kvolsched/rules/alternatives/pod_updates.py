@@ -1,4 +1,6 @@
-"""Other rules for updates of a pod's node selection (S4, rejected): as relaxations of the API server's validation."""
+"""Other ways to a gated pod's node selection (S4, rejected): more updates, by relaxing the API server's validation, or
+a webhook that selects when the pod is created.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,10 @@ from typing import Any
 
 import attrs
 
-from ...api.kinds.meta import evolve_parts
-from ...api.kinds.pod import Affinity, NodeAffinity, Pod
-from ...api.kinds.selector import NodeSelector
+from ...api.kinds.directives import with_node_affinity, with_required_node_affinity
+from ...api.kinds.meta import evolve, evolve_parts
+from ...api.kinds.pod import Pod
+from ...controllers.admission import AdmissionPlugin, StoredObjects
 from ..revision import Revision, revision_named
 from .building import based_on
 
@@ -52,32 +55,52 @@ def allow_any_selection(old: Any, new: Any) -> Any:
     """Return a pod with the node selector and node affinity of its update, so that both may change."""
     if not isinstance(old, Pod):
         return old
-    changed = evolve_parts(old, spec={"node_selector": new.spec.node_selector})
-    after = new.spec.affinity.node_affinity if new.spec.affinity is not None else None
-    return _with_node_affinity(changed, after)
+    selecting = evolve(old.spec, node_selector=new.spec.node_selector)
+    return evolve(old, spec=with_node_affinity(selecting, new.spec.node_affinity))
 
 
 def allow_added_terms(old: Any, new: Any) -> Any:
     """Return a gated pod with the terms that its update adds after its own."""
     if not isinstance(old, Pod) or not old.spec.scheduling_gates:
         return old
-    before, after = _required(old), _required(new)
+    before, after = old.spec.required_node_affinity, new.spec.required_node_affinity
     if before is None or after is None or not before.node_selector_terms:
         return old
     count = len(before.node_selector_terms)
     longer = attrs.evolve(before, node_selector_terms=(*before.node_selector_terms, *after.node_selector_terms[count:]))
-    assert old.spec.affinity is not None
-    assert old.spec.affinity.node_affinity is not None
-    return _with_node_affinity(old, attrs.evolve(old.spec.affinity.node_affinity, required=longer))
+    return evolve(old, spec=with_required_node_affinity(old.spec, longer))
 
 
-def _required(pod: Pod) -> NodeSelector | None:
-    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
-    return affinity.required if affinity is not None else None
+GATE, VM = "example.com/queue", "example.com/vm"
 
 
-def _with_node_affinity(pod: Pod, wanted: NodeAffinity | None) -> Pod:
-    affinity = pod.spec.affinity
-    if affinity is None and wanted is None:
-        return pod
-    return evolve_parts(pod, spec={"affinity": attrs.evolve(affinity or Affinity(), node_affinity=wanted)})
+def affinity_at_creation(base: str | Revision = "design") -> Revision:
+    """Return rules in which a webhook decides where a queued pod goes when it is created, instead of gating it.
+
+    It takes a machine type of which there are nodes at that time. S4 (Alternatives) rejects it: whether there will be
+    quota for spot or for on-demand machines is known later, when it becomes available; by then the pod is not gated,
+    and its node selector cannot change any more.
+
+    Args:
+        base: the revision whose other rules hold.
+
+    >>> from kvolsched import scenario
+    >>> c = scenario("spot-or-on-demand", "affinity_at_creation")
+    >>> c.run().ended
+    'nothing is left to do'
+    >>> c["pod/job-0"].spec.node_selector, c["pod/job-0"].spec.scheduling_gates
+    ({'example.com/vm': 'spot'}, ())
+    """
+    rules = revision_named(base)
+    webhook = AdmissionPlugin("InjectMachineType", "Pod", ("create",), inject_machine_type)
+    return based_on(rules, "affinity_at_creation", admission_plugins=(*rules.admission_plugins, webhook))
+
+
+def inject_machine_type(_old: Pod | None, new: Pod, stored: StoredObjects) -> Any:
+    """Give a queued pod the machine type of a present node, and take its gate away."""
+    gates = tuple(gate for gate in new.spec.scheduling_gates if gate.name != GATE)
+    present = sorted({node.metadata.labels[VM] for node in stored.of_kind("Node") if VM in node.metadata.labels})
+    if len(gates) == len(new.spec.scheduling_gates) or not present:
+        return new
+    selector = new.spec.node_selector.merged({VM: present[0]})
+    return evolve_parts(new, spec={"scheduling_gates": gates, "node_selector": selector})

@@ -61,7 +61,7 @@ class SpreadByAffinityTerms(PodTopologySpread):
             return OUTSIDE.reject(Evidence(f"pods of the group in {where}", "<", "1 by the affinity term", (0, 1)))
         least = min(group.values())
         skew = group[domain] + constraint.self_match - least
-        if skew <= constraint.max_skew:
+        if constraint.allows(skew):
             return None
         counted = f"{group[domain]} in {where} + self match {constraint.self_match} − least of group {least} = {skew}"
         limit = constraint.max_skew

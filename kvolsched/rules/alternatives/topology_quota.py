@@ -1,4 +1,6 @@
-"""A quota by topology: limits of zones, asked on admission, in place of a class's allowedTopologies (S0, rejected)."""
+"""Other forms of a class's allowedTopologies (S0, rejected): a quota of zones, asked on admission, and a list of whole
+topologies in place of values to choose from.
+"""
 
 from __future__ import annotations
 
@@ -60,9 +62,7 @@ class TopologyQuota:
 
 def domains_of(volume: PersistentVolume) -> frozenset[str]:
     """Return the domains that a volume's node affinity lists, as `key=value`."""
-    affinity = volume.spec.node_affinity
-    terms = affinity.required.node_selector_terms if affinity is not None and affinity.required is not None else ()
-    parts = (part for term in terms for part in term.match_expressions if part.operator == "In")
+    parts = (part for term in volume.spec.node_terms for part in term.match_expressions if part.operator == "In")
     return frozenset(f"{part.key}={value}" for part in parts for value in part.values)
 
 
@@ -100,3 +100,22 @@ def quota_by_topology(base: str | Revision = "design", *, hard: Mapping[str, int
         admission_plugins=(*rules.admission_plugins, asked),
         provisioning=attrs.evolve(rules.provisioning, uses_allowed_topologies=False),
     )
+
+
+def list_of_topologies(base: str | Revision = "design") -> Revision:
+    """Return rules in which a class lists whole topologies: each term is that of one volume, all its values together.
+
+    S0 (Restricting Topology, Alternatives) rejects it as verbose: for a volume with two of four zones all six pairs
+    must be listed. A list of four values, which says the same in the design, is no topology that such a volume has.
+
+    Args:
+        base: the revision whose other rules hold.
+
+    >>> from kvolsched import scenario
+    >>> c = scenario("two-zones-of-four", "list_of_topologies")
+    >>> c.run("pvc/data Bound", seconds=20).ended
+    '20 s of simulated time are over'
+    """
+    rules = revision_named(base)
+    listing = attrs.evolve(rules.provisioning, whole_topologies=True)
+    return based_on(rules, "list_of_topologies", provisioning=listing)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from kvolsched.api.kinds.pod import ContainerPort, Pod, PodSpec
+from kvolsched.api.kinds.pod import Container, ContainerPort, Pod, PodSpec
 from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.world.log import Key
 
@@ -35,6 +35,17 @@ class HostPort(NamedTuple):
         """Say whether two host ports conflict: same protocol and number, and same address or one is every address."""
         same = (self.protocol, self.number) == (other.protocol, other.number)
         return same and (self.address == other.address or ANY_ADDRESS in (self.address, other.address))
+
+    @property
+    def container(self) -> Container:
+        """A container that asks for this port alone."""
+        port = ContainerPort(host_port=self.number, host_ip=self.address, protocol=self.protocol)
+        return Container(ports=(port,))
+
+    @property
+    def short_name(self) -> str:
+        """Its number and protocol, and its address unless that is every address: "8080/TCP"."""
+        return str(self) if self.address != ANY_ADDRESS else f"{self.number}/{self.protocol}"
 
     def __str__(self) -> str:
         return f"{self.address}:{self.number}/{self.protocol}"

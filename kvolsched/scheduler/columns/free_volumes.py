@@ -114,11 +114,6 @@ class VolumeMatches:
         self.smallest: Column | None = None
 
 
-def _required_affinity(volume: PersistentVolume) -> NodeSelector | None:
-    affinity = volume.spec.node_affinity
-    return None if affinity is None else affinity.required
-
-
 class FreeVolumes:
     """All unclaimed volumes by class and node affinity, and the claims that the other volumes name. Mutable."""
 
@@ -242,7 +237,7 @@ class FreeVolumes:
             return
         storage_class = volumes.class_of_volume(volume)
         class_index = self._classes.setdefault(storage_class, ClassIndex())
-        segment = class_index.segment(_required_affinity(volume))
+        segment = class_index.segment(volume.spec.required_node_affinity)
         entry = (volumes.capacity(volume), name)
         if sign > 0:
             insort(segment.free, entry)

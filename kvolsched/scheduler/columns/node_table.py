@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.pod import Pod, PodSpec
 from kvolsched.api.kinds.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement, Taint
 from kvolsched.api.kinds.storage_class import TopologySelectorTerm
 from kvolsched.world.log import Key
@@ -326,6 +326,12 @@ class NodeTable:
             column = self.labels(key)
             matching &= column.codes.array == column.code(value)
         return matching
+
+    def selected_by(self, spec: PodSpec) -> Mask:
+        """Return, by row, whether the node matches a pod's nodeSelector and required node affinity."""
+        terms = spec.required_node_affinity
+        rows = self.has_labels(spec.node_selector.items())
+        return rows if terms is None else rows & self.mask(terms)
 
     def label_selector_mask(self, selector: LabelSelector) -> Mask:
         """Return, by row, whether a label selector matches the node's labels; an empty selector matches all nodes."""

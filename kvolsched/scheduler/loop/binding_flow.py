@@ -16,6 +16,7 @@ from ...api import volumes
 from ...api.kinds.meta import evolve, evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolumeClaim
+from ...api.words import listed
 from ...world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
 from ...world.component import TurnContext
 from ...world.log import Key
@@ -271,8 +272,7 @@ def assume_cache(ctx: TurnContext) -> AssumeCache:
 
 def _object_list(writes: Sequence[Write]) -> str:
     """Return the names of the objects of these writes: `pv/disk and pvc/data`."""
-    names = [ref(write.key) for write in writes]
-    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else "no volumes"
+    return listed(ref(write.key) for write in writes) or "no volumes"
 
 
 def _volume_binding(ctx: TurnContext, pod: Pod, node: str, found: FoundVolumes,

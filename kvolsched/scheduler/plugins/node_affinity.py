@@ -12,8 +12,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from kvolsched.api.kinds.directives import first_unmet, selecting_only, selects_node
 from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Affinity, Pod, PreferredSchedulingTerm
+from kvolsched.api.kinds.pod import Pod, PreferredSchedulingTerm
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm
 from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
@@ -31,12 +32,6 @@ from kvolsched.scheduler.framework.verdict import (
     Reason,
     Reject,
     Skip,
-)
-from kvolsched.scheduler.node_selection import (
-    matches_node_affinity,
-    node_affinity,
-    node_affinity_mask,
-    required_node_affinity,
 )
 
 
@@ -74,16 +69,14 @@ def any_preference(_terms: Sequence[PreferredSchedulingTerm]) -> tuple[str, ...]
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     """Yield a clause for each nodeSelector entry and each expression of a single term; several terms are one clause."""
     for number, (key, value) in enumerate(sorted(pod.spec.node_selector.items())):
-        alone = attrs.evolve(
-            pod.spec, node_selector=type(pod.spec.node_selector)({key: value}), affinity=_without_node_affinity(pod)
-        )
+        alone = selecting_only(pod.spec, {key: value})
         words = f"the node lacks the label {key}={value} of nodeSelector"
         title = f"Label {key} is not {value}"
         yield Clause("node selector", key, words, title, "", attrs.evolve(pod, spec=alone), number)
-    wishes = node_affinity(pod)
-    if wishes is None or wishes.required is None:
+    required = pod.spec.required_node_affinity
+    if required is None:
         return
-    terms = wishes.required.node_selector_terms
+    terms = required.node_selector_terms
     parts: list[tuple[str, NodeSelector]] = []
     if len(terms) == 1:
         only = terms[0]
@@ -91,18 +84,12 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         terms_apart += [(part.key, NodeSelectorTerm(match_fields=(part,))) for part in only.match_fields]
         parts += [(key, NodeSelector(node_selector_terms=(term,))) for key, term in terms_apart]
     if len(parts) < 2:
-        parts = [(parts[0][0] if parts else "", wishes.required)]
+        parts = [(parts[0][0] if parts else "", required)]
     for number, (key, selector) in enumerate(parts):
-        chosen = attrs.evolve(wishes, required=selector)
-        affinity_alone = attrs.evolve(pod.spec.affinity or Affinity(), node_affinity=chosen)
-        alone = attrs.evolve(pod.spec, node_selector=type(pod.spec.node_selector)(), affinity=affinity_alone)
+        alone = selecting_only(pod.spec, {}, selector)
         words = f"the node does not match the required node affinity {selector}"
         title = f"Node affinity not met: {selector}"
         yield Clause("node affinity", key, words, title, "", attrs.evolve(pod, spec=alone), number)
-
-
-def _without_node_affinity(pod: Pod) -> Any:
-    return None if pod.spec.affinity is None else attrs.evolve(pod.spec.affinity, node_affinity=None)
 
 
 @attrs.frozen
@@ -130,9 +117,7 @@ class NodeAffinity:
         QueueingHint(
             "Node",
             "a node appears that matches, or its labels change so that it does",
-            lambda pod, old, new: (
-                matches_node_affinity(pod, new) and (old is None or not matches_node_affinity(pod, old))
-            ),
+            lambda pod, old, new: selects_node(pod.spec, new) and (old is None or not selects_node(pod.spec, old)),
             Action.ADD | Action.NODE_LABEL,
         ),
     )
@@ -143,7 +128,7 @@ class NodeAffinity:
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | PreFilterResult | None:
         """Skip if the pod asks for nothing; restrict the pass if every required term names nodes."""
-        terms = required_node_affinity(pod)
+        terms = pod.spec.required_node_affinity
         if terms is None:
             return None if pod.spec.node_selector else SKIP
         names = self.restriction(terms)
@@ -155,35 +140,32 @@ class NodeAffinity:
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Reject a node that lacks a label of nodeSelector, or that no required term matches."""
-        labels = node.metadata.labels
-        for key, value in sorted(pod.spec.node_selector.items()):
-            if labels.get(key) != value:
-                found = f"{key}={labels[key]}" if key in labels else f"no label {key}"
-                return self.unmatched.reject(
-                    Evidence(f"nodeSelector {key}={value}", "≠", found, (value, labels.get(key)))
-                )
-        terms = required_node_affinity(pod)
-        if terms is not None and not terms.matches(labels, node.metadata.name):
-            keys = [part.key for term in terms.node_selector_terms for part in term.match_expressions]
-            carried = ", ".join(f"{key}={labels[key]}" for key in dict.fromkeys(keys) if key in labels)
-            return self.unmatched.reject(
-                Evidence(f"required affinity {terms}", "does not match", carried or f"node {node.metadata.name}")
-            )
-        return OK
+        labels, unmet = node.metadata.labels, first_unmet(pod.spec, node)
+        if unmet is None:
+            return OK
+        if isinstance(unmet, tuple):
+            key, value = unmet
+            found = f"{key}={labels[key]}" if key in labels else f"no label {key}"
+            return self.unmatched.reject(Evidence(f"nodeSelector {key}={value}", "≠", found, (value, labels.get(key))))
+        keys = [part.key for term in unmet.node_selector_terms for part in term.match_expressions]
+        carried = ", ".join(f"{key}={labels[key]}" for key in dict.fromkeys(keys) if key in labels)
+        return self.unmatched.reject(
+            Evidence(f"required affinity {unmet}", "does not match", carried or f"node {node.metadata.name}")
+        )
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once."""
-        return self.unmatched.where(~node_affinity_mask(pod, columns.nodes))
+        return self.unmatched.where(~columns.nodes.selected_by(pod.spec))
 
     def prescore(self, pod: Pod) -> str:
         """Return what cannot be read of the preferred terms, in Kubernetes' words."""
-        affinity = node_affinity(pod)
+        affinity = pod.spec.node_affinity
         faults = self.preference_faults(affinity.preferred) if affinity is not None else ()
         return faults[0] if len(faults) == 1 else f"[{', '.join(dict.fromkeys(faults))}]" if faults else ""
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
         """Score the sum of the weights of the preferred terms that match."""
-        affinity = node_affinity(pod)
+        affinity = pod.spec.node_affinity
         if affinity is None or not affinity.preferred:
             return None
         scores = np.zeros(len(columns.nodes.names), np.int64)

@@ -27,18 +27,16 @@ def _frees_port(pod: Pod, old: Pod, _new: None) -> bool:
 
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     """Yield a clause for each host port of the pod."""
-    containers = [*pod.spec.containers, *pod.spec.init_containers]
-    ports = [(container, port) for container in containers for port in container.ports if port.host_port]
-    for number, (container, port) in enumerate(ports):
-        spec = attrs.evolve(pod.spec, containers=(attrs.evolve(container, ports=(port,)),), init_containers=())
-        name = f"{port.host_ip + ':' if port.host_ip else ''}{port.host_port}/{port.protocol or 'TCP'}"
+    for number, port in enumerate(host_ports(pod.spec)):
+        spec = attrs.evolve(pod.spec, containers=(port.container,), init_containers=())
+        name = port.short_name
         words, title = f"host port {name} is taken on the node", f"Host port {name} is taken"
         yield Clause("port", name, words, title, "", attrs.evolve(pod, spec=spec), number)
 
 
 def _without_port(pod: Pod, about: str, _near: Sequence[Node]) -> Iterator[ObjectEdit]:
     """Remove a host port from the pod's containers."""
-    wanted = int(about.rpartition("/")[0].rpartition(":")[2] or 0)
+    wanted = next(port.number for port in host_ports(pod.spec) if port.short_name == about)
 
     def without(container: Any) -> Any:
         ports = tuple(attrs.evolve(p, host_port=0) if p.host_port == wanted else p for p in container.ports)

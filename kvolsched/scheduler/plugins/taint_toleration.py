@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from kvolsched.api.kinds.directives import with_tolerations
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint, Toleration, find_untolerated_taint
@@ -26,8 +27,8 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     """Yield a clause for each taint key; its variant tolerates all other keys."""
     keys = sorted({taint.key for taints in columns.nodes.taint_sets for taint in taints})
     for key in keys:
-        others = tuple(Toleration(key=other, operator="Exists") for other in keys if other != key)
-        spec = attrs.evolve(pod.spec, tolerations=(*pod.spec.tolerations, *others))
+        others = (Toleration(key=other, operator="Exists") for other in keys if other != key)
+        spec = with_tolerations(pod.spec, *others)
         words = f"the pod does not tolerate the node's taint {key}"
         yield Clause("taint", key, words, f"Taint {key} is not tolerated", "", attrs.evolve(pod, spec=spec))
 

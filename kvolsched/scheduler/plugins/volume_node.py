@@ -17,7 +17,6 @@ from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.scheduler.columns.arrays import Codes, Mask
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.csi_migration import volume_affinity
 from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
@@ -74,6 +73,6 @@ def _bound_affinities(pod: Pod, seen: Snapshot) -> Iterator[tuple[PersistentVolu
     for name in named_claims(pod):
         claim = seen.claim(pod.metadata.namespace, name)
         volume = seen.volume(claim.spec.volume_name) if claim is not None and claim.spec.volume_name else None
-        required = volume_affinity(volume) if volume is not None else None
+        required = volume.spec.required_node_affinity if volume is not None else None
         if volume is not None and required is not None:
             yield volume, required

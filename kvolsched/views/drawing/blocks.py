@@ -44,6 +44,24 @@ def word_lines(content: str, room: float, size: float, lines: int, *, bold: bool
     return [t.end(row, room, size, bold=bold) for row in rows if row]
 
 
+def before_after(x: float, y: float, old: str, new: str, room: float, *, lines: int = 2) -> tuple[str, float]:
+    """Draw old → new, in one line on `y` where it fits, else under each other; return the marks and the last line's y.
+
+    The old value has at most so many lines, the new one three. An empty value is "none".
+    """
+    before, after = old or "none", new or "none"
+    wide, kind = t.width(before, 12), "k-m k-old" if old not in ("", "none") else "k-m k-soft"
+    if wide + 26 + t.width(after, 12, bold=True) <= room:
+        arrow = word(x, y, kind, before) + word(x + wide + 5, y, "k-m", "→")
+        return arrow + word(x + wide + 22, y, "k-n", after), y
+    rows = t.wrap(before, room, 12, lines)
+    parts = [word(x, y + 16 * i, kind, row) for i, row in enumerate(rows)]
+    at = y + 16 * len(rows)
+    rows = t.wrap(after, room - 17, 12, 3, bold=True)
+    parts += [word(x, at, "k-m", "→"), *(word(x + 17, at + 16 * i, "k-n", row) for i, row in enumerate(rows))]
+    return "".join(parts), at + 16 * (len(rows) - 1)
+
+
 def code_lines(content: str, room: float) -> list[str]:
     """Break a line of code to `room` px after a blank or a comma; no character is lost, so the parts join again."""
     most = max(8, int(room / (CODE * MONOSPACE)))

@@ -16,7 +16,7 @@ from typing import Any
 from attrs import define, field
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import num, picture, rect, selectable, word
+from kvolsched.views.drawing.svg import hatching, num, picture, rect, selectable, word
 from kvolsched.views.drawing.theme import palette
 
 ORDER = ("rect", "rule", "line", "text")
@@ -78,12 +78,8 @@ class Sheet:
 
     def hatch(self, x: float, y: float, w: float, h: float, ink: str, *, thick: float = 1.3) -> None:
         """Hatch a rectangle with lines that rise to the right."""
-        start = x - h + HATCH_STEP
-        while start < x + w:
-            left, right = max(start, x), min(start + h, x + w)
-            if right - left > 0.5:
-                self.rule(left, y + h - (left - start), right, y + h - (right - start), ink, thick=thick)
-            start += HATCH_STEP
+        for line in hatching(x, y, w, h, HATCH_STEP):
+            self.rule(*line, ink, thick=thick)
 
     def ordered(self) -> list[tuple[tuple[Any, ...], SheetRows]]:
         """Return the layers as they are drawn: rectangles, straight lines, lines through points, words."""

@@ -6,6 +6,7 @@ the font lacks would change the face of the whole run.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from kvolsched.views.drawing.text import escape, wrap
@@ -46,6 +47,16 @@ def rule(x: float, y: float, wide: float, classes: str = "k-l-none") -> str:
 def line(x: float, y: float, x2: float, y2: float, style: str) -> str:
     """Draw a straight line."""
     return f'<line x1="{num(x)}" y1="{num(y)}" x2="{num(x2)}" y2="{num(y2)}" style="{style}"/>'
+
+
+def hatching(x: float, y: float, w: float, h: float, step: float) -> Iterator[tuple[float, float, float, float]]:
+    """Yield the ends of the lines that hatch a rectangle; they rise to the right, `step` px apart."""
+    start = x - h + step
+    while start < x + w:
+        left, right = max(start, x), min(start + h, x + w)
+        if right - left > 0.5:
+            yield left, y + h - (left - start), right, y + h - (right - start)
+        start += step
 
 
 def halo(w: float, h: float, radius: float) -> str:

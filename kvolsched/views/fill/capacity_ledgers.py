@@ -18,6 +18,7 @@ from ...api.kinds.pod_volume import Volume
 from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim
+from ...api.words import counted
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size, reaches
 from ...scheduler.framework.extension_points import VolumeDecider
@@ -34,7 +35,6 @@ from ...world.apiserver import key_of, ref
 from ...world.log import Key
 from ...world.storage_pools import CapacityResponse, segment_of_node
 from .. import frame as f
-from .capacity_words import capacity_answer
 from .skew_words import names
 
 APART = 6  # nodes that no published capacity reaches and that are named in a sentence
@@ -145,7 +145,7 @@ def _untracked(name: str, driver: CSIDriver | None, class_name: str, count: int)
     of_class = "" if class_name == EPHEMERAL_STORAGE else f" of class {class_name}"
     if not count and not (driver is not None and driver.spec.storage_capacity):
         return f"Driver {name} does not track capacity: not checked"
-    objects = f"{count} CSIStorageCapacity object{'s' * (count != 1)}{of_class}"
+    objects = f"{counted(count, 'CSIStorageCapacity object')}{of_class}"
     unread = f"the {objects} {'is' if count == 1 else 'are'}" if count else "storageCapacity: true is"
     return (f"Not checked: these rules read status.storage of CSIDriver {name}, which needs capacityTracking: true; "
             f"{unread} not looked at")
@@ -161,7 +161,7 @@ def _published_capacities(request: _Request, storage_class: StorageClass, seen: 
         room = None if topology is None else now(request.driver, request.parameters, topology.match_labels)
         yield f.CapacityRow(
             pool=_pool_name(entry),
-            reach=f"{reached} node{'s' * (reached != 1)}",
+            reach=f"{counted(reached, 'node')}",
             published=None if entry.capacity is None else value(entry.capacity),
             largest_volume=None if largest is None else value(largest),
             age=age(key),
@@ -189,7 +189,7 @@ def _driver_pools(request: _Request, seen: Snapshot, age: Age, now: Now) -> Iter
         room = now(request.driver, request.parameters, dict(segment_of_node(nodes[0]))) if nodes else None
         yield f.CapacityRow(
             pool=pool.name,
-            reach=f"{len(nodes)} node{'s' * (len(nodes) != 1)}",
+            reach=f"{counted(len(nodes), 'node')}",
             published=size,
             age=age(Key("CSIDriver", "", request.driver)),
             expired=expired,
@@ -211,7 +211,7 @@ def _unpublished(nodes: Sequence[Node], request: _Request, now: Now) -> Iterator
         room, count = rooms[group[0]], len(group)
         yield f.CapacityRow(
             pool=group[0] if count == 1 else "all others" if len(groups) == 1 else names(sorted(group)),
-            reach=f"{count} node{'s' * (count != 1)}",
+            reach=f"{counted(count, 'node')}",
             driver_now=None if room is None else room.available,
             driver_largest=None if room is None else room.largest,
         )
@@ -224,3 +224,46 @@ def _pool_name(capacity: CSIStorageCapacity) -> str:
     return next(iter(labels.values())) if len(labels) == 1 else capacity.metadata.name
 
 
+def driver_has_room(row: f.CapacityRow, request: int) -> bool | None:
+    """Say whether the driver would make a volume of this size now; None: its room is unknown."""
+    if row.driver_now is None:
+        return None
+    return (row.driver_now if row.driver_largest is None else row.driver_largest) >= request
+
+
+def capacity_answer(ledger: f.CapacityLedger) -> tuple[str, str, bool]:
+    """Return the answer in a few words, why, and whether rule and driver differ; empty if nothing is checked."""
+    rows, request = ledger.rows, ledger.request
+    if ledger.unchecked or not rows:
+        return "", "", False
+    room = {row.pool: driver_has_room(row, request) for row in rows}
+    fitting = [row for row in rows if row.fits]
+    stale = [row for row in fitting if room[row.pool] is False]
+    unseen = [row for row in rows if not row.fits and room[row.pool]]
+    if stale:
+        one = len(stale) == 1
+        answer = f"{len(stale)} pool{' looks' if one else 's look'} large enough and {'is' if one else 'are'} not."
+        sentence = f"The scheduler reads what was published {_ages(stale)} ago; the driver has less room now."
+    elif fitting:
+        of = len(fitting)
+        answer = f"{of} of {len(rows)} pools {'is' if of == 1 else 'are'} large enough."
+        sentence = "What the driver has now is unknown." if all(room[row.pool] is None for row in fitting) else (
+            "The driver would answer the same.")  # fmt: skip
+    else:
+        largest = max((_largest(row) for row in rows if row.published is not None), default=None)
+        answer = "No pool is large enough."
+        sentence = "Nothing is published." if largest is None else (
+            f"The largest volume that is published is {of_bytes(largest)}.")  # fmt: skip
+    if unseen:
+        one = len(unseen) == 1
+        sentence += f" {names([row.pool for row in unseen])} {'has' if one else 'have'} the room, but the rule says no."
+    return answer, sentence, bool(stale or unseen)
+
+
+def _largest(row: f.CapacityRow) -> int:
+    return min(size for size in (row.published, row.largest_volume) if size is not None)
+
+
+def _ages(rows: Sequence[f.CapacityRow]) -> str:
+    ages = sorted({row.age for row in rows})
+    return f"{ages[0]:g} s" if len(ages) == 1 else f"{ages[0]:g} to {ages[-1]:g} s"

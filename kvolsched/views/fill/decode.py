@@ -6,6 +6,7 @@ import re
 
 from attrs import evolve
 
+from kvolsched.api.words import counted, listed
 from kvolsched.questions.decode import Decoded, DecodedClause
 from kvolsched.rules.revision import revision_named
 from kvolsched.scheduler.profiles import plugin_card, plugin_cards
@@ -121,13 +122,9 @@ def _headline(clauses: tuple[ClauseRow, ...], gates: tuple[SieveStage, ...], siz
     if not writers:
         return "No rule is known for this sentence" if clauses else "Nothing to decode"
     unknown = sum(not clause.known for clause in clauses)
-    more = f"; {unknown} clause{'s' * (unknown != 1)} not known" if unknown else ""
-    return f"A sentence of {_listed(writers)}{more}"
+    more = f"; {counted(unknown, 'clause')} not known" if unknown else ""
+    return f"A sentence of {listed(writers)}{more}"
 
 
 def _amount(gate: SieveStage) -> str:
     return str(gate.most) if gate.least == gate.most else f"{gate.least} to {gate.most}"
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from ...core.core import ClusterCore
 from ...questions.differences import diff, is_bookkeeping
@@ -11,6 +10,7 @@ from ...questions.explain import changed_fields, changes_of
 from ...world.apiserver import ref
 from ...world.log import Key
 from ..difference_rows import DifferenceRow, Differences
+from ..drawing.text import common_start
 from .context import label_of
 
 EXISTS = "(exists)"
@@ -19,7 +19,7 @@ EXISTS = "(exists)"
 def differences(left: ClusterCore, right: ClusterCore, names: tuple[str, str]) -> Differences:
     """Compare two clusters at their present places."""
     steps = (_steps(left), _steps(right))
-    alike = alike_until(*steps)
+    alike = common_start(*steps)
     written = {**_writers(left, alike), **_writers(right, alike)}
     rows, last = [], set()
     found = diff(left, right)
@@ -32,12 +32,6 @@ def differences(left: ClusterCore, right: ClusterCore, names: tuple[str, str]) -
     then = tuple(told[alike][-1][-1].removesuffix(".") if alike < len(told) else "" for told in steps)
     return Differences(names, (left.world.step_number, right.world.step_number), alike, (then[0], then[1]), tuple(rows),
                        found.because)  # fmt: skip
-
-
-def alike_until(left: Sequence[Any], right: Sequence[Any]) -> int:
-    """Return how many of the first entries are the same."""
-    pairs = enumerate(zip(left, right, strict=False))
-    return next((place for place, (one, other) in pairs if one != other), min(len(left), len(right)))
 
 
 def _steps(cluster: ClusterCore) -> list[tuple[tuple[str, ...], ...]]:

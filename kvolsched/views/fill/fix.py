@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ...api.words import counted
 from ...questions.fix import Fix, Fixes, LiftedVerdict, ObjectChange, TriedFix, manifest_diff
 from ...questions.fix.edit import file_name
 from ...world.apiserver import ref
@@ -148,7 +149,7 @@ def _beside(tried: TriedFix) -> r.Beside:
     nodes = dict.fromkeys(node for name in sorted(differs) for node in (before.get(name), after.get(name)) if node)
     ordered = sorted(nodes, key=lambda node: (node != tried.node, node))[:MAX_PLACES]
     others = {node for node in (*before.values(), *after.values()) if node} - set(ordered)
-    rest = f"{len(others)} other node{'s' if len(others) != 1 else ''} with pods" if others - nodes.keys() else ""
+    rest = f"{counted(len(others), 'other node')} with pods" if others - nodes.keys() else ""
 
     def places(found: Mapping[str, str], *, fork: bool) -> tuple[r.PlaceRow, ...]:
         rows = []

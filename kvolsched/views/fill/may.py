@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from kvolsched.api.words import counted
 from kvolsched.questions.may import PatchAnswers, PatchRow
 from kvolsched.questions.may.changes import block
 from kvolsched.views.may_rows import PatchPage, PatchView
@@ -37,7 +38,7 @@ def rows_of(answers: PatchAnswers) -> PatchPage:
         headline = f"What may I change on {pod}? {allowed} of {count} changes {verb} allowed {told}"
         rule = f"{answers.may_change.rstrip(':')}."
     headline += f"; {answers.not_today}" if answers.not_today else ""
-    matching = f"Now {len(answers.before)} of {answers.size} node{'s' * (answers.size != 1)} match."
+    matching = f"Now {len(answers.before)} of {counted(answers.size, 'node')} match."
     tried = " Each patch is tried alone, on a fork." if count and not answers.suggested else ""
     summary = f"{matching} {rule}" if answers.suggested else f"{rule} {matching}{tried}"
     gates = f"gated by {', '.join(answers.gates)} · " if answers.gates else ""
@@ -47,7 +48,7 @@ def rows_of(answers: PatchAnswers) -> PatchPage:
         zones.setdefault(zone or "no zone", []).append(name)
     by_zone = tuple((zone, tuple(names)) for zone, names in zones.items())
     source = f"{gates}rules {answers.revision}"
-    return PatchPage(headline, summary, source, by_zone, views, repr(answers), short=answers.is_short)
+    return PatchPage(headline, summary, source, by_zone, views, answers.is_short)
 
 
 def _view(number: int, row: PatchRow, rule: str) -> PatchView:

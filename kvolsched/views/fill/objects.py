@@ -176,10 +176,9 @@ def _claim_ref(reference: Any) -> str:
 
 def reach_of(volume: PersistentVolume, every_node: Iterable[Any]) -> str:
     """Return which nodes reach a volume: `node:N`, `zone:Z`, `zones:Z1,Z2`, `all` or `nowhere`."""
-    affinity = volume.spec.node_affinity
-    if affinity is None or affinity.required is None:
+    if volume.spec.required_node_affinity is None:
         return "all"
-    terms = affinity.required.node_selector_terms
+    terms = volume.spec.node_terms
     words = {(e.key, e.operator, e.values) for term in terms for e in term.match_expressions}
     if len(terms) == 1 and len(words) == 1:
         ((key, operator, values),) = words

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from attrs import define, evolve, field
 
 from ...api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
+from ...api.words import first_of
 from ...rules.unread_fields import unread_words
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.framework.extension_points import DomainCounter
@@ -66,7 +67,7 @@ def _ledger(asked: JudgedPod, verdicts: _Verdicts, constraint: SpreadConstraint,
     judgement = asked.judgement
     pod, seen, stated = judgement.pod, judgement.seen, constraint.stated
     counted = match_domains(pod, constraint, group, seen)
-    hard = stated.when_unsatisfiable != SCHEDULE_ANYWAY
+    hard = stated.is_hard
     domains = _domains(pod, constraint, group, seen)
     nodes = {name: domain.nodes for name, domain in domains.items()}
     best = {} if hard else best_nodes(verdicts.spreading, asked, nodes)
@@ -81,7 +82,7 @@ def _ledger(asked: JudgedPod, verdicts: _Verdicts, constraint: SpreadConstraint,
         selector=_selector(constraint.read),
         self_match=constraint.self_match,
         minimum=counted.min_match,
-        minimum_domain=counted.emptiest,
+        minimum_domain=counted.emptiest, limit=counted.limit,
         rows=tuple(sorted((evolve(row, best=best.get(row.domain)) for row in rows),
                           key=lambda row: (bool(row.left_out), row.domain))),
         subject=asked.subject or pod.metadata.name, place=asked.place, moment=asked.moment,
@@ -107,7 +108,7 @@ def _row(name: str, domain: _Domain, counted: DomainMatches, verdicts: _Verdicts
         domain=name, nodes=len(domain.nodes), counted=skew.match_num if is_counted else domain.matching,
         not_counted=tuple((number, why) for why, number in sorted(domain.not_counted.items())),
         left_out="" if is_counted else _left_out(domain),
-        skew_if_placed=skew.skew, fits=over is None or skew.fits,
+        skew_if_placed=skew.skew, fits=over is None or skew.fits, sum=skew.sum_words,
     )  # fmt: skip
     too_many = f"{skew.skew - counted.constraint.max_skew} too many{over}" if is_counted and not row.fits else ""
     return evolve(row, landing=verdicts.landing(domain.nodes, too_many))
@@ -188,8 +189,7 @@ def _left_out(domain: _Domain) -> str:
     reasons = []
     for exclusion, names in domain.excluded.items():
         if exclusion == NO_KEY:
-            more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-            reasons.append(f"{', '.join(names[:MAX_NAMED])}{more} lack{'s' * (len(names) == 1)} the topology key")
+            reasons.append(f"{first_of(names, MAX_NAMED)} lack{'s' * (len(names) == 1)} the topology key")
         else:
             by_name = f"{', '.join(names[:MAX_NAMED])}: " if len(domain.excluded) > 1 else ""
             reasons.append(f"{by_name}{exclusion}")

@@ -8,6 +8,7 @@ from typing import Any
 from attrs import evolve
 
 from ...api.kinds.node import HOSTNAME_LABEL
+from ...api.words import counted, first_of, listed
 from ...scheduler.framework.extension_points import DomainCounter
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.ranking import Ranking
@@ -27,11 +28,11 @@ def noun(key: str, count: int = 2) -> str:
     return word if count == 1 else f"{word}s"
 
 
-def names(listed: Sequence[str], limit: int = MAX_NAMED) -> str:
+def names(named: Sequence[str], limit: int = MAX_NAMED) -> str:
     """Return names as words: "zone-a, zone-b and zone-c", of more the first two and how many more."""
-    if len(listed) > limit:
-        return f"{', '.join(listed[: limit - 1])} and {len(listed) - limit + 1} more"
-    return " and ".join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed)
+    if len(named) > limit:
+        return first_of(named, limit - 1)
+    return listed(named)
 
 
 def over(counted: DomainMatches) -> str:
@@ -152,20 +153,14 @@ def honor_notes(ledger: f.SkewLedger, constraint: SpreadConstraint, group: tuple
     gone = [row.domain for row in ledger.rows if not row.left_out and row.domain not in counted.match_num]
     if not gone or not counted.match_num:
         return
-    limit = f"minimum {counted.min_match}, limit {counted.min_match + constraint.max_skew}"
+    limit = f"minimum {counted.min_match}, limit {counted.limit}"
     skews = [counted.skew(name) for name in sorted(counted.match_num)]
     best = min(skews, key=lambda skew: skew.skew)
     alike = [skew.domain or "" for skew in skews if skew.skew == best.skew]
     yield "With Honor:", (
         f"{names(gone)} {'is' if len(gone) == 1 else 'are'} left out, {limit}: {names(alike)} "
-        f"give{'s' if len(alike) == 1 else ''} {sum_words(best.match_num, constraint.self_match, counted.min_match)} "
-        f"{'≤' if best.fits else '>'} {constraint.max_skew} {'✓' if best.fits else '✕'}"
-    )  # fmt: skip
-
-
-def sum_words(counted: int, self_match: int, minimum: int) -> str:
-    """Return the sum as the rule writes it: "3 + 1 − 0 = 4"."""
-    return f"{counted} + {self_match} − {minimum} = {counted + self_match - minimum}"
+        f"give{'s' if len(alike) == 1 else ''} {best.sum_words} {'✓' if best.fits else '✕'}"
+    )
 
 
 # --- soft constraints ------------------------------------------------------------------------------------------------
@@ -220,7 +215,7 @@ def _winner(spreading: str, scored: Sequence[f.SkewRow], ranking: Ranking) -> st
     draw = f" ({names(first)} draw)" if len(first) > 1 else ""
     lead = winner.total - rival.total
     beats = f"{plugin} gives {winner.node} {ours} and {rival.node} {theirs}"
-    return f"{spreads}, but {winner.node}{draw} wins by {lead} point{'s' * (lead != 1)}: {beats}."
+    return f"{spreads}, but {winner.node}{draw} wins by {counted(lead, 'point')}: {beats}."
 
 
 def _gains(spreading: str, winner: f.BestNode, rival: f.BestNode) -> list[tuple[str, int, int]]:

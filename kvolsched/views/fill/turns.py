@@ -20,19 +20,18 @@ _DECIDING = frozenset({"create", "bind", "delete"})
 _Z95 = 1.96  # of the normal distribution, for an interval of 95 %
 
 
-def told_turns(answer: Story) -> tuple[r.ToldTurn, ...]:
+def told_turns(answer: Story) -> r.ToldStory:
     """Return the turns of an object's story."""
-    return tuple(
-        r.ToldTurn(row.step, label_of(row.actor), as_sentence(row.words) if row.words else row.actor, row.time,
-                   changed=row.changed)
-        for row in answer.rows
-    )  # fmt: skip
+    turns = (r.ToldTurn(row.step, label_of(row.actor), as_sentence(row.words) if row.words else row.actor, row.time,
+                        changed=row.changed) for row in answer.rows)  # fmt: skip
+    return r.ToldStory(f"Story of {answer.about}", tuple(turns))
 
 
-def passes_of_pod(answer: Passes) -> tuple[r.PassOfPod, ...]:
+def passes_of_pod(answer: Passes) -> r.PassesOfPod:
     """Return the scheduling passes of a pod."""
-    return tuple(r.PassOfPod(number, row.step, row.time, row.feasible, row.judged, row.node)
-                 for number, row in enumerate(answer.rows, 1))  # fmt: skip
+    rows = (r.PassOfPod(number, row.step, row.time, row.feasible, row.judged, row.node)
+            for number, row in enumerate(answer.rows, 1))  # fmt: skip
+    return r.PassesOfPod(f"Scheduling passes of {answer.about}, rules {answer.revision}", tuple(rows), answer.why_none)
 
 
 def different_fields(answer: Diff) -> r.DifferentClusters:

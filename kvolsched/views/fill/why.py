@@ -40,7 +40,7 @@ def card_of(answer: Why) -> w.WhyCard:
         corner += f" · {len(answer.missing)} kinds not loaded"
     edit = answer.nearest_edit(answer.pod) if answer.nearest_edit and _is_small(answer) else ""
     notes = tuple(_notes(answer, edit))
-    card = w.WhyCard(answer.title, corner, answer.state, size=answer.size, notes=notes, reading=repr(answer))
+    card = w.WhyCard(answer.title, corner, answer.state, size=answer.size, notes=notes)
     if answer.state != "unschedulable" or not answer.demands:
         said = (w.NoteRow("", "kube-scheduler says:", answer.sentence),) if answer.sentence else ()
         return evolve(card, notes=(*said, *notes))

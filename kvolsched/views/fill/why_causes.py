@@ -22,7 +22,7 @@ def page_of(answers: Whys) -> w.CausePage:
     """Return the page of causes; with nearest edits if the cluster is small enough to look for them."""
     causes = answers.causes
     if not causes:
-        return w.CausePage(answers.title, "", reading=repr(answers))
+        return w.CausePage(answers.title, "")
     plugins = dict.fromkeys(name for cause in causes for name in cause.plugins)
     plugins |= dict.fromkeys(group.first for cause in causes for group in cause.example.groups if group.first)
     ordered = sorted(plugins, key=lambda name: (not plugin_card(name).letter, name))
@@ -43,7 +43,7 @@ def page_of(answers: Whys) -> w.CausePage:
     letters.append(("·", "none", "no node was asked"))
     return w.CausePage(
         answers.title, f"{nodes} · most pods first · rules {answers[0].revision}", lines,
-        tuple(letter for letter in letters if letter[0] in used), len(rest), sum(map(len, rest)), repr(answers),
+        tuple(letter for letter in letters if letter[0] in used), len(rest), sum(map(len, rest)),
     )  # fmt: skip
 
 

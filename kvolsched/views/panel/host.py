@@ -10,8 +10,11 @@ import re
 from functools import cache
 from hashlib import sha256
 from importlib import resources
+from pathlib import Path
+from typing import Any
 
 import anywidget
+import ipywidgets as widgets
 import traitlets
 
 from kvolsched.views.drawing.theme import sheet
@@ -63,3 +66,36 @@ class Host(anywidget.AnyWidget):
     side = traitlets.Unicode().tag(sync=True)
     lanes = traitlets.Unicode().tag(sync=True)
     body = traitlets.Unicode().tag(sync=True)
+
+
+class DrawnPanel(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
+    """Controls around a host; a notebook that is reopened without a kernel shows a picture. Mutable.
+
+    A panel sets `host` and `_width`, and has `_draw`, `figure` and `reading`.
+    """
+
+    host: Host
+    _width: int
+
+    def _resize(self, px: int) -> None:
+        width = drawn_width(px)
+        if width != self._width:
+            self._width = width
+            self._draw()
+
+    def _still(self) -> Any:
+        """Return the picture for a page without a kernel."""
+        return self.figure()
+
+    def save(self, path: str | Path) -> Path:
+        """Write what is shown as a picture (.svg, .png, .html) or as text (.txt), by the ending of the name.
+
+        Raises:
+            ValueError: another ending, or what makes the picture is not installed.
+        """
+        return Path(self.figure().save(path))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
+        live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
+        live.update(self._still()._repr_mimebundle_())
+        return live

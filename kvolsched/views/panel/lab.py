@@ -27,7 +27,7 @@ from kvolsched.views.panel.acts import UNTIL, act_named
 from kvolsched.views.panel.acts_row import ActsRow, button
 from kvolsched.views.panel.driver import ClusterDriver, PanelDriver
 from kvolsched.views.panel.export import ORDER, save_page, still
-from kvolsched.views.panel.host import ROOT, Host, drawn_width
+from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.panel.layout import layout, views
 from kvolsched.views.panel.moment import MomentChoice
 from kvolsched.views.panel.player import Player, failure
@@ -60,7 +60,7 @@ def reading(frame: Frame, next_words: str | None = None) -> str:
     return "\n\n".join(parts)
 
 
-class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
+class Lab(DrawnPanel):
     """The panel of one run: step it forward and back, select anything, read why.
 
     From top to bottom it shows the step in a sentence; who may act next and what each would do; the map
@@ -492,12 +492,6 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         elif not self.acts.take(ref):
             self.selection = "" if ref == self.selection else ref
 
-    def _resize(self, px: int) -> None:
-        width = drawn_width(px)
-        if width != self._width:
-            self._width = width
-            self._draw()
-
     def _press(self, cmd: str, _button: Any, **arguments: Any) -> None:
         self.do(cmd, **arguments)
 
@@ -574,7 +568,5 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     def __repr__(self) -> str:
         return self.reading()
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
-        live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
-        shown = still(self.frame, self._width, self.reading(), self.selection, self.topology)
-        return live | shown._repr_mimebundle_()
+    def _still(self) -> Any:
+        return still(self.frame, self._width, self.reading(), self.selection, self.topology)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
@@ -18,7 +17,7 @@ from kvolsched.questions.predict import Grade, Outcome, PossibleAnswer, Predicti
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.predict import rows_of
-from kvolsched.views.panel.host import ROOT, Host, drawn_width
+from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.panel.lab import Lab
 from kvolsched.views.pictures.predict import draw
 from kvolsched.views.predict_rows import PredictPage
@@ -26,7 +25,7 @@ from kvolsched.views.predict_rows import PredictPage
 NOT_TOLD = "next  who may act is not told here: Step asks before it happens"
 
 
-class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
+class Predict(DrawnPanel):
     """One question about what happens next, to be answered by a click, a number key, or in Python.
 
     A wrong answer shows what speaks against it and leaves the others open. *Let it happen* steps the cluster and shows
@@ -127,17 +126,6 @@ class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets sh
         page = rows_of(self.prediction)
         return Figure(lambda width, selection: draw(page, width, selection), repr(self.prediction))
 
-    def save(self, path: str | Path) -> Path:
-        """Write what is shown as a picture (.svg, .png, .html) or as text (.txt); return the path.
-
-        >>> import tempfile
-        >>> from kvolsched import scenario
-        >>> asked = scenario("zonal-example").predict("Which node?", pod="my-pod")
-        >>> asked.save(Path(tempfile.mkdtemp()) / "asked.svg").name
-        'asked.svg'
-        """
-        return self.figure().save(path)
-
     def _button(self, number: int, candidate: PossibleAnswer) -> Any:
         facts = f"\n{candidate.facts}" if candidate.facts else ""
         button = widgets.Button(description=f"{number}\u2002{candidate.name}{facts}", tooltip=candidate.facts)
@@ -151,8 +139,7 @@ class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets sh
         elif cmd == "step":
             self.reveal()
         elif cmd == "width":
-            self._width = drawn_width(content["px"])
-            self._draw()
+            self._resize(content["px"])
 
     def _draw(self) -> None:
         page = rows_of(self.prediction)
@@ -171,10 +158,6 @@ class Predict(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets sh
 
     def __repr__(self) -> str:
         return repr(self.prediction)
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
-        live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
-        return live | self.figure()._repr_mimebundle_()
 
 
 def head_html(page: PredictPage) -> str:

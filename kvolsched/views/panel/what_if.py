@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import pairwise
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -22,7 +21,7 @@ from kvolsched.api.unknown_name import unknown_name
 from kvolsched.questions.what_if import TrialOutcome, Trials, VariedField, shown
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import Figure
-from kvolsched.views.panel.host import ROOT, Host, drawn_width
+from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.pictures import what_if as pictures
 from kvolsched.views.what_if_rows import FieldStrip, ValueCell, WhatIfRows
 from kvolsched.world.apiserver import ref
@@ -62,7 +61,7 @@ class WhatIfTable(PrintedAnswer):
         return pictures.reading(WhatIfRows(self.fields))
 
 
-class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
+class WhatIf(DrawnPanel):
     """Sliders over fields of manifests: what would come of other values, each run to its end on a fork.
 
     A control stands for a field. Below it a strip has a cell for each of its values, while the other fields keep
@@ -182,12 +181,6 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
             self._go((*self._positions[: int(field)], int(number), *self._positions[int(field) + 1 :]))
         else:
             self.selection = "" if ref == self.selection else ref
-
-    def _resize(self, px: int) -> None:
-        width = drawn_width(px)
-        if width != self._width:
-            self._width = width
-            self._draw()
 
     def _moved(self, number: int, value: Any) -> None:
         if not self._quiet:
@@ -360,20 +353,6 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
 
         return Figure(draw, self.reading())
 
-    def save(self, path: str | Path) -> Path:
-        """Write picture and strips (.svg, .png, .html) or the reading (.txt), by the ending of the name.
-
-        Raises:
-            ValueError: another ending, or what makes the picture is not installed.
-
-        >>> import tempfile
-        >>> from kvolsched import scenario
-        >>> w = scenario("zonal-example").whatif("map", **{"node-a:spec.unschedulable": bool})
-        >>> w.save(Path(tempfile.mkdtemp()) / "w.txt").name
-        'w.txt'
-        """
-        return self.figure().save(path)
-
     def reading(self) -> str:
         """Return what is shown as text, without the strips: they depend on what has been run.
 
@@ -390,9 +369,8 @@ class WhatIf(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets shi
         return self.reading()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
-        live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
         self._fill_later()
-        return live | self._still()._repr_mimebundle_()
+        return super()._repr_mimebundle_(include, exclude, **more)
 
 
 def _of_control(value: Any) -> Any:

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -25,7 +24,7 @@ from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.may import rows_of
 from kvolsched.views.may_rows import PatchPage
-from kvolsched.views.panel.host import ROOT, Host, drawn_width
+from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.pictures.may import draw
 from kvolsched.world.manifest_patch import PATCH_KINDS
 
@@ -49,7 +48,7 @@ class _Draft:
         return "!" if self.error else "" if self.row is None else "✓" if self.row.allowed else "✕"
 
 
-class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
+class GateWorkbench(DrawnPanel):
     """Patches of a pod to edit, with the API server's answer to each, the nodes before and after, and the witness.
 
     A number chooses the patch that is edited, its picture follows the text; *Add* begins another one.
@@ -174,18 +173,6 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
         page = self._page()
         return Figure(lambda width, selection: draw(page, width, selection), repr(self))
 
-    def save(self, path: str | Path) -> Path:
-        """Write what is shown as a picture (.svg, .png, .html) or as text (.txt); return the path.
-
-        >>> import tempfile
-        >>> from kvolsched import Cluster
-        >>> from kvolsched.make import pod
-        >>> bench = Cluster.from_manifests([pod("app", gates=["example.com/queue"])]).may("app", "spec: {}", edit=True)
-        >>> bench.save(Path(tempfile.mkdtemp()) / "bench.txt").name
-        'bench.txt'
-        """
-        return self.figure().save(path)
-
     # -- inside -------------------------------------------------------------------------------------------------
 
     def _small(self, label: str, pressed: Any) -> Any:
@@ -218,8 +205,7 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
     def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
         cmd, ref = content.get("cmd"), str(content.get("ref", ""))
         if cmd == "width":
-            self._width = drawn_width(content["px"])
-            self._draw()
+            self._resize(content["px"])
         elif cmd == "select" and ref.startswith("patch/") and ref[6:].isdigit() and int(ref[6:]) <= len(self.drafts):
             self.choose(int(ref[6:]))
 
@@ -264,10 +250,6 @@ class GateWorkbench(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidg
         drafts = enumerate(self.drafts, 1)
         wrong = (f"patch {number} is no YAML: {draft.error}" for number, draft in drafts if draft.error)
         return "\n".join([repr(self.answers), *wrong])
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
-        live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
-        return live | self.figure()._repr_mimebundle_()
 
 
 def _as_text(patch: Any) -> str:

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
+from kvolsched.api.words import first_of
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.pictures.ledger_parts import (
     BROAD,
     CROWD,
+    MAX_LISTED,
     Legend,
     Mark,
     answer,
@@ -24,7 +26,6 @@ from kvolsched.views.pictures.ledger_parts import (
     flow,
     head,
     heading,
-    listed,
     role,
     with_more,
 )
@@ -256,7 +257,7 @@ def _pool(sheet: Sheet, ledger: f.CapacityLedger, alike: AlikePools, c: _Columns
     differ = row.driver_now is not None and row.fits != (driver.glyph == "✓")
     says = f"rule {rule.glyph} {rule.words}; driver {driver.glyph} {driver.words}"
     sheet.rect(-8, y, c.width + 16, high - 4, role("panel" if differ else "paper"), radius=6, ref=f"pool/{row.pool}",
-               tip=f"{listed(alike.names)}, {_reach(alike)}: {says}")
+               tip=f"{first_of(alike.names, MAX_LISTED)}, {_reach(alike)}: {says}")
     sheet.word(0, y + 14, alike.name, role("ink"), size=13, bold=True, room=c.bars - 10, name=not several)
     sheet.word(0, y + 30, _reach(alike), role("soft"), size=10.5, room=c.bars - 10)
     _bars(sheet, ledger, row, c, y + 4, legend)

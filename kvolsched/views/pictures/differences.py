@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kvolsched.api.words import counted
 from kvolsched.views.difference_rows import DifferenceRow, Differences
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import paragraph
@@ -35,7 +36,7 @@ def draw(found: Differences, width: int, selection: str = "") -> str:
         y += _ROW
     if len(found.rows) > MOST:
         rest = len(found.rows) - MOST
-        parts.append(word(30, y + 16, "k-q", f"… {rest} more field{'s' * (rest != 1)} differ{'s' * (rest == 1)}"))
+        parts.append(word(30, y + 16, "k-q", f"… {counted(rest, 'more field')} differ{'s' * (rest == 1)}"))
         y += _ROW
     return picture(width, y + 6, "".join(parts), head, "grid")
 
@@ -103,21 +104,10 @@ def _columns(rows: tuple[DifferenceRow, ...], found: Differences, width: int) ->
     return found_at
 
 
-def _apart(left: str, right: str, rooms: tuple[float, float]) -> tuple[str, str]:
-    """Return both values; where they would be cut alike, as they are from shortly before they differ."""
-    pairs = enumerate(zip(left, right, strict=False))
-    same = next((place for place, (mine, other) in pairs if mine != other), min(len(left), len(right)))
-    shown = left, right
-    for before in (12, 4, 0):
-        if t.end(shown[0], rooms[0], 12) != t.end(shown[1], rooms[1], 12):
-            break
-        start = max(same - before, 0)
-        shown = f"…{left[start:]}", f"…{right[start:]}"
-    return shown
-
-
 def _row(row: DifferenceRow, number: int, at: list[tuple[float, float]], y: float, width: int, *, on: bool) -> str:
-    left, right = _apart(row.left, row.right, (at[2][1] - 8, at[3][1] - 8))
+    rooms = at[2][1] - 8, at[3][1] - 8
+    left, right = t.where_they_differ(row.left, row.right, lambda *both: [
+        t.end(value, room, 12) for value, room in zip(both, rooms, strict=True)], (12, 4, 0))  # fmt: skip
     cells = (row.ref, field_words(row.field), left or NONE, right or NONE, writer(row))
     kinds = ("k-n", "k-m k-soft", "k-m", "k-m", "k-m k-soft")
     parts = [rule(0, y, width), rect(0, y + 1, 3, _ROW - 1, "k-s-accent") if on else "", badge(12, y + 11)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kvolsched.api.words import counted
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import MONOSPACE, word_lines
 from kvolsched.views.drawing.svg import num, path, rect, word
@@ -78,7 +79,7 @@ def _arrow(x: float, y: float) -> str:
 
 def beside(both: Beside, x: float, y: float, room: float) -> tuple[str, float]:
     """Draw the places that a fix concerns, without the fix and in the fork beside; return marks and height."""
-    steps = f"in the fork, {both.steps} step{'s' if both.steps != 1 else ''} later"
+    steps = f"in the fork, {counted(both.steps, 'step')} later"
     across = (room - ARROW) / 2 >= PLACE * len(both.within)
     half = min((room - ARROW) / 2 if across else room, (WIDEST + 6) * len(both.within) - 6)
     parts, y0 = [], y

@@ -105,17 +105,6 @@ def with_more(names: Sequence[str], room: float, size: float, most: int = 4) -> 
     return ""
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names for a label: all, or the first and how many more."""
-    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
-    return ", ".join(names[:MAX_LISTED]) + more
-
-
-def counted(number: int, one: str) -> str:
-    """Return a number with its noun: "1 node", "2 nodes"."""
-    return f"{number} {one}{'s' * (number != 1)}"
-
-
 Mark = Callable[[Sheet, float, float], None]
 
 

@@ -1,4 +1,4 @@
-"""The changes of this step, and the events, newest first.
+"""The changes of this step, the events, newest first, and the story of one object, in order.
 
 Writes to the API and notes of components never share a group; a refused write stands first, in a box; a message is
 broken into lines rather than cut where there is room.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from kvolsched.api.words import from_to
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.blocks import before_after
 from kvolsched.views.drawing.svg import nothing, path, pick, picture, rect, rule, word
 from kvolsched.views.drawing.text import columns
 
@@ -18,13 +20,15 @@ ONLY_EVENTS = "Nothing but an event."
 NOTHING_YET = "Nothing yet. Press Step."
 NO_CHANGE = "Nothing: this step changed nothing."
 NO_EVENT = "No event has been written yet."
+NO_STORY = "Nothing is known of this object."
+NOT_SELECTED = "Select an object to read its story."
 WRITTEN = "fold/written"
 """Ref of what opens all changes of a step."""
 MOST_EVENTS = 60
 """Of more events, the last line counts the rest."""
 
 _OPS = {"+": "k-t-ok", "~": "k-t-accent", "-": "k-t-storage"}
-_SIGNS = {"-": "−"}
+_SIGNS = {"+": "+", "~": "~", "-": "−"}
 
 
 def draw_changes(frame: f.Frame, width: int, selection: str = "") -> str:
@@ -85,7 +89,7 @@ def _entry(row: f.ChangeRow, i: int, x: float, y: float, room: float, *, named: 
            selection: str) -> tuple[str, float]:
     """Draw one change on the line: sign, ref where it is another one, field, and the value."""
     done, start = row.outcome == "done", x
-    sign = _SIGNS.get(row.op, row.op) if done else "✕"
+    sign = _SIGNS[row.op] if done else "✕"
     parts = [word(x + 4, y, f"k-v k-b k-mid {_OPS[row.op] if done else ''}".rstrip(), sign)]
     x += 13
     field = field_words(row.field)
@@ -111,7 +115,7 @@ def changes_reading(frame: f.Frame) -> str:
     lines = []
     for row in sorted(frame.changes, key=lambda c: (c.kind, c.outcome == "done")):
         whose = "api" if row.kind == "api" else f"note {row.component}"
-        sign = _SIGNS.get(row.op, row.op) if row.outcome == "done" else "✕"
+        sign = _SIGNS[row.op] if row.outcome == "done" else "✕"
         refusal = f"  {row.outcome}: {row.message}; nothing was written" if row.outcome != "done" else ""
         field = f" {row.field}" if row.field else ""
         lines.append(f"{sign} {whose} {row.ref}{field}: {_from_to(row)}{refusal}")
@@ -129,11 +133,9 @@ def _empty(frame: f.Frame) -> str:
 
 
 def _from_to(row: f.ChangeRow | f.ObjectStoryRow) -> str:
-    if row.op == "+" and not row.old:
-        return f"none → {row.new}" if row.new else "created"
-    if row.op == "-" and not row.new:
-        return f"{row.old} → none" if row.old else "deleted"
-    return f"{row.old or 'none'} → {row.new or 'none'}"
+    if not row.old and not row.new and row.op in "+-":
+        return "created" if row.op == "+" else "deleted"
+    return from_to(row.old, row.new)
 
 
 def _title(content: str, y: float, width: int) -> str:
@@ -174,7 +176,7 @@ def _change(row: f.ChangeRow, i: int, y: float, width: int, selection: str, *, n
     if done:
         back = rule(0, y - 1, width) if i and named else ""
         back += rect(0, y + 2, 3, high - 4, "k-s-accent") if row.ref == selection else ""
-        sign = word(10, y + 14.5, f"k-sign {_OPS[row.op]}", _SIGNS.get(row.op, row.op))
+        sign = word(10, y + 14.5, f"k-sign {_OPS[row.op]}", _SIGNS[row.op])
     else:
         back = rect(0.5, y + 0.5, width - 1, high, "k-refused", 5)
         sign = path(f"M7 {y + 6:g}l7 7m0 -7l-7 7", "k-cross")
@@ -214,14 +216,7 @@ def _values(row: f.ChangeRow, x: float, y: float, room: float) -> tuple[str, flo
         return word(x, y + 16, "k-m k-soft", content), y + 16
     if not old:
         return _wrapped(x, y, new, room, "k-n")
-    target = new or "none"
-    wide = t.width(old, 12)
-    if wide + 26 + t.width(target, 12, bold=True) <= room:
-        struck = word(x, y + 16, "k-m k-old", old) + word(x + wide + 5, y + 16, "k-m", "→")
-        return struck + word(x + wide + 22, y + 16, "k-n", target), y + 16
-    first = word(x, y + 16, "k-m k-old", t.end(old, room, 12)) + word(x, y + 32, "k-m", "→")
-    rest, at = _wrapped(x + 17, y + 16, target, room - 17, "k-n")
-    return first + rest, at
+    return before_after(x, y + 16, old, new, room, lines=1)
 
 
 def _wrapped(x: float, y: float, content: str, room: float, kind: str) -> tuple[str, float]:
@@ -325,3 +320,72 @@ def _event(row: f.EventRow, at: dict[str, float], y: float, width: int, *, now: 
     if row.count > 1:
         parts.append(word(width - 6, base, "k-m k-b k-end", f"×{row.count}"))
     return f'<g role="presentation">{"".join(parts)}</g>', high
+
+
+# -- the story of one object ------------------------------------------------------------------------------------------
+
+
+def draw_story(frame: f.Frame, width: int, selection: str = "") -> str:
+    """Draw the story of an object: step, actor, verb, what changed, before → after; the present step is marked."""
+    ref, rows, now = frame.story.ref, frame.story.rows, frame.head.step
+    if not ref:
+        return f'<p class="k-empty">{NOT_SELECTED}</p>'
+    if not rows:
+        return nothing(width, NO_STORY)
+    actors = min(max(t.width(r.actor, 12) for r in rows) + 16, 0.22 * width)
+    named = [field_words(row.field) for row in rows]
+    fields = min(max(t.width(field, 12) for field in named) + 16, 0.34 * width)
+    step, actor = 6.0, 76.0
+    sign = actor + actors
+    field = sign + 18
+    values = field + fields
+    title = word(2, 16, "k-cap k-b", t.end(f"Story of {ref}", width - 4, 13, bold=True))
+    heads = (("step", step), ("by", actor), ("what", field), ("before → after", values))
+    parts = [title, *(word(x, 40, "k-q", content) for content, x in heads)]
+    y = 48.0
+    for i, row in enumerate(rows):
+        pair = _words if row.field.startswith("event ") else _pair  # an event was not something else before
+        body, high = pair(row.old, row.new, values, y, width - values - 6)
+        seconds = t.end(f"{row.time:g} s", 44, 10)
+        cells = [
+            rule(0, y, width), rect(0, y + 1, 3, high - 1, "k-s-accent") if row.step == now else "",
+            word(step, y + 17, "k-m k-b", str(row.step)), word(step + 28, y + 17, "k-w", seconds),
+            word(actor, y + 17, "k-m", t.end(row.actor, actors - 10, 12)),
+            word(sign, y + 17, f"k-n {_OPS[row.op]}", _SIGNS[row.op]),
+            word(field, y + 17, "k-m", t.middle(named[i], fields - 10, 12)), body,
+        ]  # fmt: skip
+        label = f"step {row.step}, {row.actor}: {row.field}" + (f", {values_of(row)}" if values_of(row) else "")
+        parts.append(pick("".join(cells), f"step/{row.step}", f"story-{i}", label, role="row"))
+        y += high
+    return picture(width, y + 4, "".join(parts), f"story of {ref}, {len(rows)} changes", "grid")
+
+
+def story_reading(frame: f.Frame) -> str:
+    """Return the story of an object as lines."""
+    ref, rows = frame.story.ref, frame.story.rows
+    if not rows:
+        return f"story of {ref}: {NO_STORY}"
+    table = [["step", "time", "by", "", "what", "before → after"]]
+    table += [[str(r.step), f"{r.time:g} s", r.actor, _SIGNS[r.op], r.field, values_of(r)] for r in rows]
+    return f"story of {ref}\n" + columns(table)
+
+
+def values_of(row: f.ObjectStoryRow) -> str:
+    """Return before → after, or the words of an event; empty for an object that was created or deleted."""
+    if row.field.startswith("event "):
+        return row.new
+    return from_to(row.old, row.new) if row.old or row.new else ""
+
+
+def _words(_old: str, new: str, x: float, y: float, room: float) -> tuple[str, float]:
+    """Draw what an event says."""
+    lines = t.wrap(new, room, 12, 3) or ("",)
+    return "".join(word(x, y + 17 + 16 * i, "k-m", line) for i, line in enumerate(lines)), 10 + 16 * len(lines)
+
+
+def _pair(old: str, new: str, x: float, y: float, room: float) -> tuple[str, float]:
+    """Draw before → after, in one line where it fits, else under each other."""
+    if not old and not new:
+        return "", 26
+    marks, last = before_after(x, y + 17, old, new, room)
+    return marks, last - y + 9

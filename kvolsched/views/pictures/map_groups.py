@@ -11,6 +11,7 @@ from math import ceil
 
 from attrs import define, field
 
+from kvolsched.api.words import counted
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import rect, word
@@ -113,7 +114,7 @@ def _words(group: VerdictGroup) -> tuple[str, str]:
     """Return a group in words: how many nodes are what, and why with an example."""
     _, role, words = group.kind
     count = len(group.nodes)
-    nodes = f"{count} node{'s' * (count != 1)}"
+    nodes = f"{counted(count, 'node')}"
     if role == "ok":
         best = max(group.nodes, key=lambda node: node.score)
         return f"{nodes} fit{'s' * (count == 1)}", f"best: {best.name}" if best.score >= 0 else ""

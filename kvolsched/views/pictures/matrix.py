@@ -15,6 +15,7 @@ from itertools import groupby
 
 from attrs import frozen
 
+from kvolsched.api.words import counted
 from kvolsched.core.results import LINE_WIDTH
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
@@ -88,7 +89,7 @@ def sentence(frame: f.Frame) -> str:
     v = frame.verdicts
     fit = sum(r.first < 0 and not v.prefilter for r in v.rows)
     of = f"pass {v.number} of {v.pod}" if v.number else f"trial of {v.pod}, now, on a fork"
-    return f"{of}: {fit} of {len(v.rows)} node{'s' * (len(v.rows) != 1)} fit"
+    return f"{of}: {fit} of {counted(len(v.rows), 'node')} fit"
 
 
 def caption(frame: f.Frame, width: int, *, scores: bool = False) -> str:
@@ -126,7 +127,7 @@ def _lines(frame: f.Frame, selection: str) -> list[_Line]:
 
 def _more(lines: list[_Line]) -> str:
     rest = lines[MOST_ROWS:]
-    return f"… {len(rest)} more pattern{'s' * (len(rest) != 1)}, {sum(len(g.nodes) for g in rest)} nodes"
+    return f"… {counted(len(rest), 'more pattern')}, {sum(len(g.nodes) for g in rest)} nodes"
 
 
 def _name(line: _Line) -> str:

@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.blocks import CODE_PITCH, code_lines, number, paragraph
+from kvolsched.views.drawing.blocks import CODE_PITCH, code_lines, number, paragraph, word_lines
 from kvolsched.views.drawing.scene import Box
 from kvolsched.views.drawing.svg import num, path, pick, picture, rect, rule, word
 from kvolsched.views.may_rows import PatchPage, PatchView
-from kvolsched.views.pictures import may_short
 
 BROAD = 900
 """From this width on a patch, its answer, its nodes and its witness stand side by side."""
 FEW = 24  # nodes that are squares
 MOST_LINES, MOST_ZONES = 16, 8
+SHORT_LINE, SHORT_ANSWER, SHORT_NODES, SHORT_BROAD = 15.0, 104.0, 118.0, 700  # of a patch in few lines, px
 SQUARE, LEAST_PITCH = 19.0, 7.0
 MEANINGS = {"k-s-ok": "matches", "k-newly": "newly matches: what makes a patch wider",
             "k-would": "would match if the patch were allowed"}
@@ -53,7 +53,7 @@ def draw(page: PatchPage, width: int, selection: str = "") -> str:
     for patch in page.patches:
         on = selection == f"patch/{patch.number}"
         if page.short and not on:
-            marks, high = may_short.row(page, patch, y, width)
+            marks, high = _short_row(page, patch, y, width)
         else:
             marks, high = _row(page, patch, y, width, columns, on=on)
         parts.append(marks)
@@ -71,7 +71,7 @@ def folded(page: PatchPage, width: int, selection: str = "") -> str:
     head = draw(evolve(page, patches=()), width)
     rows = []
     for patch in page.patches:
-        short, high = may_short.row(page, patch, 0, width, inset=14)
+        short, high = _short_row(page, patch, 0, width, inset=14)
         body, bottom = _row(page, patch, 0, width, _columns(width), on=False)
         legend, more = _legend(evolve(page, patches=(patch,)), bottom + 8, width - 12)
         legend = f'<g transform="translate(10,0)">{legend}</g>'
@@ -81,11 +81,6 @@ def folded(page: PatchPage, width: int, selection: str = "") -> str:
             f'{picture(width, bottom + 12 + more, body + legend, patch.label, "img")}</details>'
         )
     return head + "".join(rows)
-
-
-def reading(page: PatchPage) -> str:
-    """Return the page as lines."""
-    return page.reading
 
 
 def _columns(width: int) -> tuple[tuple[float, float], ...]:
@@ -347,3 +342,42 @@ def _used(page: PatchPage) -> Iterator[tuple[str, str, str]]:
     for kind, words in (("real", "solid card: a node of the cluster"), ("made", "dashed card: made up to show it")):
         if any(patch.witness_kind == kind for patch in page.patches):
             yield f"k-also k-l-ink{' k-part' if kind == 'made' else ''}", "", words
+
+
+# -- a row of few lines ---------------------------------------------------------------------------------------------
+
+
+def _short_row(page: PatchPage, patch: PatchView, top: float, width: int, *, inset: float = 0.0) -> tuple[str, float]:
+    """Draw a patch below `top`; return the marks and their height."""
+    y, left = top + 8, inset + 34.0
+    beside = width >= SHORT_BROAD
+    x = left + SHORT_ANSWER if beside else left
+    room = width - x - (SHORT_NODES if beside else 8)
+    sign, colour = ("✓", "k-t-ok") if patch.allowed else ("✕", "k-strong")
+    parts = [number(inset + 18, y + 9, patch.number, "ok" if patch.allowed else "ink"),
+             word(left, y + 13, f"k-m k-b {colour}", f"{sign} {patch.verdict}")]  # fmt: skip
+    nodes = _node_counts(page, patch)
+    if not beside:
+        parts.append(word(width - 6, y + 13, "k-q k-end", nodes))
+        y += SHORT_LINE + 2
+    elif nodes:
+        parts.append(word(width - 6, y + 13, "k-q k-end", nodes))
+    lines = [("k-n", line) for line in word_lines(patch.title, room, 12, 2, bold=True)] if patch.title else []
+    code = "k-q" if patch.title else "k-m"
+    lines += [(code, line) for line in word_lines(patch.change, room, 11 if patch.title else 12, 2)]
+    if patch.why:
+        said = f"{patch.why[:1].upper()}{patch.why[1:]}"
+        lines += [("k-q k-strong", line) for line in word_lines(said, room, 11, 5)]
+    parts += [word(x, y + 13 + SHORT_LINE * place, classes, line) for place, (classes, line) in enumerate(lines)]
+    high = y - top + SHORT_LINE * len(lines) + 8
+    stripe = rect(0, top + 1, 4, high - 2, "k-s-ok" if patch.allowed else "k-s-ink")
+    return pick(stripe + parts[0], f"patch/{patch.number}", f"patch{patch.number}", patch.label) + "".join(
+        parts[1:]), high
+
+
+def _node_counts(page: PatchPage, patch: PatchView) -> str:
+    """Return how many nodes match before and after, "" if the patch does not speak of them."""
+    if not patch.readable or not page.size or patch.before == patch.after:
+        return ""
+    after = f"{len(patch.before)} → {len(patch.after)} of {page.size}"
+    return t.end(f"nodes {after}", SHORT_NODES - 8, 11)

@@ -26,7 +26,8 @@ class TermRow:
     decides: bool
 
 
-def draw(nodes: Sequence[str], rows: Sequence[TermRow], notes: Sequence[str], width: int) -> str:
+def draw(nodes: Sequence[str], rows: Sequence[TermRow], notes: Sequence[str], width: int,
+         selection: str = "") -> str:
     """Draw the lines, and below them the notes; columns of nodes for which there is no room are left out."""
     named = max((t.width(row.words, 12, bold=row.decides) for row in rows), default=0.0) + 14
     left = min(max(named, 90.0), max(0.5 * width, width - 3 * MOST_WIDE))

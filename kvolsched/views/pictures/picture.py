@@ -14,7 +14,7 @@ from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing.figure import WIDTH, ChartFigure, Draw, Figure
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.frame import Frame
-from kvolsched.views.pictures import capacity, cluster_map, domains, lanes, log, matrix, scores, skew, story
+from kvolsched.views.pictures import capacity, cluster_map, domains, lanes, log, matrix, scores, skew
 
 FIGURE_WIDTH = WIDTH
 LEDGER = 1_080  # px: on a wider page the columns of a ledger would only stand further apart
@@ -92,7 +92,7 @@ PICTURES = (
     Picture("domains", domains.draw, domains.reading, tab="Domains", by_domain=True,
             parts=("nodes", "pods", "volumes", "verdicts")),
     Picture("events", log.draw_events, log.events_reading, tab="Events", parts=("events",)),
-    Picture("story", story.draw, story.reading, tab="Story", tables=("story",)),
+    Picture("story", log.draw_story, log.story_reading, tab="Story", tables=("story",)),
     Picture("changes", log.draw_changes, log.changes_reading, widest=FIGURE_WIDTH // 2),
     Picture("timeline", lanes.draw, lanes.reading, parts=("lanes",)),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from kvolsched.api.words import counted
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import nothing, num, path, picture, piece, rect, word
@@ -161,7 +162,7 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
     rest = len(verdicts.rows) - len(best)
     more = len(best) - MOST_ROWS
     unseen = "rejected or not scored" if len(verdicts.rows) <= MANY else "rejected, or scored less"
-    notes = [f"… {more} more nodes"] * (more > 0) + [f"{rest} node{'s' * (rest != 1)} {unseen}"] * (rest > 0)
+    notes = [f"… {more} more nodes"] * (more > 0) + [f"{counted(rest, 'node')} {unseen}"] * (rest > 0)
     notes.append(f"cell: {'raw, normalised 0 to 100, weighted' if pitch > WIDE else 'normalised'}; right: the sum")
     if found:
         notes.append(f"last row: the weight of that plugin at which {found[0].chosen} no longer wins")

@@ -5,11 +5,12 @@ A search visits states and can prove; a sample counts runs and cannot. They are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from kvolsched.api.words import counted
 from kvolsched.views import turn_rows as r
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import num, path, pick, picture, rect, rule, word
+from kvolsched.views.drawing.svg import hatching, num, path, pick, picture, rect, rule, word
 from kvolsched.views.pictures.lanes import sign
 
 LANE, ROW, BAR = 24.0, 20.0, 24.0
@@ -20,7 +21,7 @@ MOST_BARS = 8
 _SIGNS = {True: ("✓", "ok"), False: ("✕", "storage"), None: ("?", "resources")}
 
 
-def draw_search(rows: r.SearchRows, width: int) -> str:
+def draw_search(rows: r.SearchRows, width: int, selection: str = "") -> str:
     """Draw the verdict and the size of a search; of a failure the trace, else the ends."""
     parts, y = _headline(rows, width)
     if rows.turns:
@@ -39,7 +40,7 @@ def draw_search(rows: r.SearchRows, width: int) -> str:
     return picture(width, y + 6, "".join(parts), rows.headline)
 
 
-def draw_sample(rows: r.SampleRows, width: int) -> str:
+def draw_sample(rows: r.SampleRows, width: int, selection: str = "") -> str:
     """Draw in how many sampled runs the goal holds at the end, the interval of its absence, and a bar for each end."""
     head = f"{rows.runs} runs in the natural order, a seed each" + (f": {rows.about}" if rows.about else "")
     glyph, family = _SIGNS[not rows.stuck]
@@ -138,10 +139,10 @@ def _bars(ends: Sequence[r.EndBar], total: int, width: int, y: float, what: str)
             word(14, y + 15, f"k-g k-t-{family}", glyph), word(28, y + 15, "k-m", t.end(end.words, label - 38, 12)),
             rect(label, y + 2, room, 18, "k-p-none", 2),
             rect(label, y + 2, wide, 18, f"k-p-{family} k-l-{family}", 2),
-            "" if end.good else _hatched(label, y + 2, wide, 18),
+            "" if end.good else path(_lines(hatching(label, y + 2, wide, 18, 6)), "k-l-storage"),
             word(label + room + 8, y + 15, "k-n", f"{end.count:,}"),
         ]  # fmt: skip
-        times = f"{end.count} {what}{'s' if end.count != 1 else ''} of {total}"
+        times = f"{counted(end.count, what)} of {total}"
         parts.append(pick("".join(cells), f"end/{number}", f"end-{number}", f"{end.words}: {times}", role="row"))
         y += BAR
     if rest:
@@ -151,12 +152,5 @@ def _bars(ends: Sequence[r.EndBar], total: int, width: int, y: float, what: str)
     return parts, y
 
 
-def _hatched(x: float, y: float, wide: float, high: float) -> str:
-    """Draw strokes that lean, inside a box."""
-    strokes, at = [], x + 6
-    while at < x + wide + high - 2:
-        top = max(0.0, at - (x + wide))
-        foot = min(high, at - x)
-        strokes.append(f"M{num(at - top)} {num(y + top)}L{num(at - foot)} {num(y + foot)}")
-        at += 6
-    return path("".join(strokes), "k-l-storage")
+def _lines(ends: Iterable[tuple[float, float, float, float]]) -> str:
+    return "".join(f"M{num(x)} {num(y)}L{num(x2)} {num(y2)}" for x, y, x2, y2 in ends)

@@ -20,7 +20,6 @@ from kvolsched.views.pictures.skew_rows import (
     limit_words,
     minimum_words,
     not_counted_words,
-    sum_words,
     title,
 )
 
@@ -79,7 +78,7 @@ def _hard_cells(ledger: f.SkewLedger, alike: AlikeRows) -> list[str]:
     if row.left_out:
         return ["", _counted(alike), "", f"– no domain: {row.left_out}", landing_words(alike)]
     mark = "▼ minimum" if is_minimum(ledger, row) else ""
-    sum_ = f"{sum_words(ledger, row)} {'✓' if row.fits else '✕'}"
+    sum_ = f"{row.sum} {'✓' if row.fits else '✕'}"
     return [mark, _counted(alike), f"ActualSkew {actual_skew(ledger, row)}", sum_, landing_words(alike)]
 
 

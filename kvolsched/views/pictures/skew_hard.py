@@ -1,4 +1,8 @@
-"""The ledger of a constraint that rejects (DoNotSchedule): squares, minimum and limit, sums, where one may land."""
+"""The ledger of a constraint that rejects (DoNotSchedule): squares, minimum and limit, sums, where one may land.
+
+Over 24 domains, those alike are one row: squares are the pods of one of them, strokes count the domains; never are pods
+and domains bars under one heading.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,10 @@ from functools import partial
 
 from attrs import frozen
 
+from kvolsched.api.words import counted
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
-from kvolsched.views.pictures import skew_crowd
 from kvolsched.views.pictures.ledger_parts import (
     BROAD,
     CROWD,
@@ -18,39 +22,37 @@ from kvolsched.views.pictures.ledger_parts import (
     Legend,
     answer,
     box,
-    counted,
     flow,
     head,
     heading,
     role,
+    with_more,
 )
-from kvolsched.views.pictures.skew_parts import (
+from kvolsched.views.pictures.skew_rows import (
     PLACED,
+    AlikeRows,
+    LandingVerdict,
+    actual_skew,
     add_placed,
     draw_ground,
     draw_sum,
     draw_verdict,
-    height_below,
-    words_below,
-)
-from kvolsched.views.pictures.skew_rows import (
-    AlikeRows,
-    LandingVerdict,
-    actual_skew,
     groups,
+    height_below,
     is_minimum,
-    limit,
     limit_words,
     minimum_words,
     nodes_words,
-    sum_words,
     title,
     verdict,
     who_lands,
+    words_below,
 )
 
 MAX_UNITS = 12
 """More pods in a domain than this are a bar with their number."""
+CROWD_UNITS, MAX_STROKES = 6, 180
+"""Of domains that are one row: more pods than this are a number, more domains alike a bar."""
 
 _DOTS = (2.0, 2.0)
 _GAP, _MARGIN = 4.0, 14.0
@@ -92,7 +94,7 @@ def draw(sheet: Sheet, ledger: f.SkewLedger, top: float, legend: Legend) -> floa
     thin = domains > MANY
     c = _columns(ledger, [*inside, *outside], sheet.width, thin=thin)
     if domains > CROWD:
-        y = skew_crowd.draw(sheet, ledger, inside, y + 8, legend)
+        y = _crowd(sheet, ledger, inside, y + 8, legend)
     elif domains:
         y = _rows(sheet, ledger, inside, c, y + 8, legend, thin=thin)
     if outside:
@@ -111,7 +113,7 @@ def _columns(ledger: f.SkewLedger, alike: Sequence[AlikeRows], width: float, *, 
     label = min(max(names, below, 60.0), (0.2 if broad else 0.26) * width) + _MARGIN
     if thin:
         label += 62 * broad
-    sums = max(t.width(sum_words(ledger, row), 12, bold=True) for row in rows) + 34 if broad or thin else 0.0
+    sums = max(t.width(row.sum, 12, bold=True) for row in rows) + 34 if broad or thin else 0.0
     found = [verdict(each) for each in alike]
     ends = max(t.width(each.words, 12, bold=True) for each in found) + 24 if broad or thin else 0.0
     if broad and not thin:
@@ -123,7 +125,7 @@ def _columns(ledger: f.SkewLedger, alike: Sequence[AlikeRows], width: float, *, 
         apart = min(170.0, max(apart, 0.13 * width))
     room = width - label - sums - ends - actual - apart - _MARGIN
     most = max((row.counted for row in rows if not row.left_out), default=0)
-    slots = max(most + 1, min(limit(ledger), most + 4))
+    slots = max(most + 1, min(ledger.limit, most + 4))
     pitch = min(34.0, room / slots)
     bars = thin or most > MAX_UNITS or pitch < 15
     if bars:
@@ -201,7 +203,7 @@ def _headings(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, y: float, *, thin
 def _band(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, top: float, low: float, legend: Legend) -> None:
     """Draw the pale band of the room that is left under the limit."""
     left = c.line(ledger.minimum)
-    right = min(c.line(limit(ledger)), c.marks + c.room)
+    right = min(c.line(ledger.limit), c.marks + c.room)
     if right > left:
         sheet.rect(left, top, right - left, low - top, role("ok-pale"), radius=0)
         legend.add("room under the limit", box("ok-pale"), 9)
@@ -210,7 +212,7 @@ def _band(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, top: float, low: floa
 def _lines(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, labels: float,
            spans: Sequence[tuple[float, float]]) -> None:
     """Draw the lines of minimum and limit with their labels, the minimum's above the limit's."""
-    least_, most = c.line(ledger.minimum), c.line(limit(ledger))
+    least_, most = c.line(ledger.minimum), c.line(ledger.limit)
     first, by = minimum_words(ledger)
     shown = most <= c.marks + c.room
     _line_label(sheet, least_, labels + 8, f"▼ {first}, {by}", "ink", c.width)
@@ -271,7 +273,7 @@ def _pods(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, c: _Columns, y: fl
     if wide >= 15:
         sheet.word(left + wide / 2, middle, sign, role(ink), size=12, bold=True, align="center")
     else:
-        for line in (c.line(ledger.minimum), c.line(limit(ledger))):  # no sign on a line
+        for line in (c.line(ledger.minimum), c.line(ledger.limit)):  # no sign on a line
             beside = line + 9 if abs(beside - line) < 8 else beside
         sheet.word(beside, middle, sign, role(ink), size=11, bold=True, align="center")
         beside += 12
@@ -383,3 +385,79 @@ def _notes(sheet: Sheet, ledger: f.SkewLedger, y: float) -> float:
     for put in draws:
         put()
     return y + 4
+
+
+# --- over 24 domains: those alike are one row ------------------------------------------------------------------------
+
+
+def _crowd(sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[AlikeRows], y: float, legend: Legend) -> float:
+    """Draw domains that are alike as one row: the pods of one of them, and a stroke for each."""
+    width, broad = sheet.width, sheet.width >= BROAD
+    most = max(each.first.counted for each in alike)
+    units = min(most, CROWD_UNITS) + 1
+    below = (f"{each.first.counted} counted{' · ▼ minimum' * is_minimum(ledger, each.first)}" for each in alike)
+    label = max(units * 22.0 + 20, max(t.width(words, 10.5, bold=True) for words in below) + 14)
+    sums = max(t.width(each.first.sum, 12, bold=True) for each in alike) + 34 if broad else 0.0
+    ends = 0.25 * width if broad else 0.0
+    room = width - label - sums - ends - _MARGIN
+    strokes_room = room - 44
+    x_sum = label + room + _MARGIN
+    heading(sheet, 0, y + 6, label - 8, "pods in the domain", "counted")
+    domains = sum(len(each.rows) for each in alike)
+    heading(sheet, label, y + 6, room, f"domains alike, of {domains}", "a stroke is a domain")
+    if broad:
+        heading(sheet, x_sum, y + 6, sums, "sum if placed there", "counted + self − min.")
+        heading(sheet, x_sum + sums, y + 6, ends, f"may {who_lands(ledger)} land there?", "all filters")
+    first, by = minimum_words(ledger)
+    y = flow(sheet, 0, y + 38, width, [(f"▼ {first}, {by};", True, "ink"), (limit_words(ledger), True, "spread")], 11)
+    largest = max(len(each.rows) for each in alike)
+    for each in alike:
+        row = each.first
+        runs = [] if broad else words_below(ledger, each)
+        high = 44.0 if broad else height_below(runs, width - 8) + 6
+        draw_ground(sheet, ledger, each, y, high)
+        _one_domain(sheet, ledger, row, y + 6, legend)
+        tail = " · ▼ minimum" if is_minimum(ledger, row) else ""
+        sheet.word(0, y + 35, f"{row.counted} counted{tail}", role("ink" if tail else "soft"), size=10.5,
+                   bold=bool(tail), room=label - 8)
+        _strokes(sheet, len(each.rows), largest, label, y + 6, strokes_room, verdict(each).ink)
+        sheet.word(label, y + 35, with_more(each.names, room, 10.5), role("soft"), size=10.5, room=room)
+        if broad:
+            draw_sum(sheet, ledger, row, x_sum, x_sum + sums, y + 15)
+            draw_verdict(sheet, verdict(each), x_sum + sums, y + 22, ends)
+        else:
+            flow(sheet, 8, y + 54, width - 16, runs, 11)
+        y += high + 6
+    return y
+
+
+def _one_domain(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, y: float, legend: Legend) -> None:
+    """Draw the pods of one domain as small squares, over six as a number, then this pod."""
+    x = 0.0
+    if row.counted > CROWD_UNITS:
+        sheet.rect(0, y, 40, 18, role("ink"))
+        sheet.word(20, y + 9.5, str(row.counted), role("paper"), bold=True, align="center")
+        x = 44
+    else:
+        for _ in range(row.counted):
+            sheet.rect(x, y, 18, 18, role("ink"))
+            x += 22
+    if row.counted:
+        legend.add("matching pod, counted", box("ink"), 1)
+    sign, ink = add_placed(legend, ledger, row)
+    sheet.rect(x, y, 18, 18, role(f"{ink}-pale"), stroke=role(ink), dash=PLACED, thick=1.5)
+    sheet.word(x + 9, y + 9.5, sign, role(ink), bold=True, align="center")
+
+
+def _strokes(sheet: Sheet, count: int, largest: int, x: float, y: float, room: float, ink: str) -> None:
+    """Draw a stroke a domain, their number after them; over 180 a bar."""
+    pitch = min(4.0, room / largest)
+    if largest > MAX_STROKES or pitch < 1.6:
+        end = x + max(2.0, room * count / largest)
+        sheet.rect(x, y, end - x, 18, role(ink), radius=2)
+    else:
+        for place in range(count):
+            at = x + 1 + place * pitch
+            sheet.rule(at, y, at, y + 18, role(ink), thick=min(2.0, pitch * 0.6))
+        end = x + count * pitch
+    sheet.word(end + 7, y + 9.5, str(count), role("ink"), size=12, bold=True)

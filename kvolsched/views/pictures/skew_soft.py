@@ -9,12 +9,31 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
+from kvolsched.api.words import first_of
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
-from kvolsched.views.pictures.ledger_parts import BROAD, MANY, Legend, answer, box, flow, head, heading, listed, role
-from kvolsched.views.pictures.skew_parts import draw_verdict
-from kvolsched.views.pictures.skew_rows import AlikeRows, groups, nodes_words, not_counted_words, title, verdict
+from kvolsched.views.pictures.ledger_parts import (
+    BROAD,
+    MANY,
+    MAX_LISTED,
+    Legend,
+    answer,
+    box,
+    flow,
+    head,
+    heading,
+    role,
+)
+from kvolsched.views.pictures.skew_rows import (
+    AlikeRows,
+    draw_verdict,
+    groups,
+    nodes_words,
+    not_counted_words,
+    title,
+    verdict,
+)
 
 _DASH, _DOTS, _MARGIN = (4.0, 3.0), (2.0, 2.0), 14.0
 MAX_UNITS = 12
@@ -120,7 +139,7 @@ def _ranked(best: f.BestNode) -> str:
 
 def _label(ledger: f.SkewLedger, alike: AlikeRows) -> str:
     row, best = alike.first, alike.first.best
-    who = row.domain if len(alike.rows) == 1 else f"{len(alike.rows)} domains ({listed(alike.names)})"
+    who = row.domain if len(alike.rows) == 1 else f"{len(alike.rows)} domains ({first_of(alike.names, MAX_LISTED)})"
     parts = [f"{who}: counted {row.counted}"]
     if row.not_counted:
         parts.append(f"not counted {not_counted_words(row)}")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from kvolsched.api.words import counted
 from kvolsched.views import turn_rows as r
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import paragraph, word_lines
@@ -16,9 +15,9 @@ NOT_JUDGED = "It has had no scheduling pass."
 EQUAL = "The objects are equal."
 
 
-def draw_story(title: str, rows: Sequence[r.ToldTurn], width: int) -> str:
+def draw_story(story: r.ToldStory, width: int, selection: str = "") -> str:
     """Draw one block a turn: step and time at the left, what was done in words, below it what that changed."""
-    left = 96.0
+    title, rows, left = story.title, story.turns, 96.0
     room = width - left - 8
     parts = [word(2, 16, "k-cap k-b", t.end(title, width - 4, 13, bold=True))]
     y = 30.0
@@ -60,14 +59,15 @@ def _line(x: float, classes: str, content: str) -> str:
     return f'<text x="{num(x)}" y="{{y}}" class="{classes}" xml:space="preserve">{safe}</text>'
 
 
-def draw_passes(title: str, rows: Sequence[r.PassOfPod], width: int, why_none: str = "") -> str:
+def draw_passes(found: r.PassesOfPod, width: int, selection: str = "") -> str:
     """Draw one line a pass: when, how many of the judged nodes fit as a bar, and the node that it chose.
 
     Without a pass it says why there is none.
     """
+    title, rows = found.title, found.rows
     parts = [word(2, 16, "k-cap k-b", t.end(title, width - 4, 13, bold=True))]
     if not rows:
-        said, high = paragraph(2, 32, f"{NOT_JUDGED} {why_none}".rstrip(), width - 4, "k-q", 11, lines=4)
+        said, high = paragraph(2, 32, f"{NOT_JUDGED} {found.why_none}".rstrip(), width - 4, "k-q", 11, lines=4)
         return picture(width, 44 + high, parts[0] + said, title, "img")
     bar, last = 150.0, max(0.62 * width, 330.0)
     wide = last - bar - 130
@@ -89,10 +89,10 @@ def draw_passes(title: str, rows: Sequence[r.PassOfPod], width: int, why_none: s
     return picture(width, y + 4, "".join(parts), title, "grid")
 
 
-def draw_diff(found: r.DifferentClusters, width: int) -> str:
+def draw_diff(found: r.DifferentClusters, width: int, selection: str = "") -> str:
     """Draw one line a field that differs, with its value in each of two clusters; ≠ stands before every one."""
     names, rows = found.names, found.rows
-    title = f"{found.count} difference{'s' if found.count != 1 else ''} between {names[0]} and {names[1]}"
+    title = f"{counted(found.count, 'difference')} between {names[0]} and {names[1]}"
     parts = [word(2, 16, "k-cap k-b", t.end(title, width - 4, 13, bold=True))]
     because, down = paragraph(2, 22, found.because, width - 6, "k-m", 12, lines=6) if found.because else ("", 0.0)
     parts.append(because)
@@ -107,7 +107,8 @@ def draw_diff(found: r.DifferentClusters, width: int) -> str:
     parts += [word(x, 40 + down, "k-q", t.end(content, half - 8, 11)) for x, content in heads]
     y, before = 48.0 + down, ""
     for number, row in enumerate(rows):
-        sides = _sides(row.left or "–", row.right or "–", half - 10)
+        sides = t.where_they_differ(row.left or "–", row.right or "–",
+                                    lambda *both: [word_lines(value, half - 10, 12, 4) for value in both], (16, 6, 0))
         named = word_lines(row.path or "the object", field - 10, 12, 3)
         high = 10 + LINE * max(len(named), *map(len, sides))
         cells = [rule(0, y, width), word(4, y + 18, "k-n k-t-resources", "≠")]
@@ -134,16 +135,3 @@ def _notes(found: r.DifferentClusters, top: float, width: int) -> tuple[str, flo
         parts.append(word(8, y + 15, "k-q", "–") + said)
         y += high + 4
     return "".join(parts), y
-
-
-def _sides(left: str, right: str, room: float) -> list[tuple[str, ...]]:
-    """Wrap two different values; where they would be cut alike, both begin shortly before they differ."""
-    pairs = enumerate(zip(left, right, strict=False))
-    same = next((place for place, (mine, other) in pairs if mine != other), min(len(left), len(right)))
-    sides = [tuple(word_lines(value, room, 12, 4)) for value in (left, right)]
-    for before in (16, 6, 0):
-        if sides[0] != sides[1]:
-            break
-        start = max(same - before, 0)
-        sides = [tuple(word_lines(f"…{value[start:]}", room, 12, 4)) for value in (left, right)]
-    return sides

@@ -29,11 +29,6 @@ LEGEND = (
 )
 
 
-def reading(card: WhyCard) -> str:
-    """Return the card in words: what the answer prints."""
-    return card.reading
-
-
 def draw(card: WhyCard, width: int, selection: str = "") -> str:
     """Draw the card for a width in px."""
     body, y = _headline(card, width)

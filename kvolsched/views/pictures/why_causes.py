@@ -31,11 +31,6 @@ class _Columns:
     narrow: bool
 
 
-def reading(page: CausePage) -> str:
-    """Return the causes in words: what the answer prints."""
-    return page.reading
-
-
 def draw(page: CausePage, width: int, selection: str = "") -> str:
     """Draw the causes for a width in px."""
     if not page.causes:

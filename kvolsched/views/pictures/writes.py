@@ -7,11 +7,12 @@ side as in a diff: one line for a write that both have, with its place in each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import cos, radians, sin
 
 from attrs import frozen
 
+from kvolsched.api.notebook_output import Rows
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import Figure
@@ -27,17 +28,11 @@ SIN, COS = sin(radians(SLANT)), cos(radians(SLANT))
 
 
 @frozen(repr=False)
-class Writes(Figure):
+class Writes(Rows[WriteRow], Figure):
     """A picture of writes; iterates over its rows. `alone`: the writes that only one of two runs has."""
 
     rows: tuple[WriteRow, ...] = ()
     alone: tuple[WriteRow, ...] = ()
-
-    def __iter__(self) -> Iterator[WriteRow]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
 
 # -- one order of writes ----------------------------------------------------------------------------------------------

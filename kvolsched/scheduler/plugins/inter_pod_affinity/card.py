@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
 import numpy as np
 
-from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.api.kinds.pod import Affinity, Pod, PodAffinity
+from kvolsched.api.kinds.directives import pod_term_alone, without_pod_terms
+from kvolsched.api.kinds.meta import evolve
+from kvolsched.api.kinds.pod import Affinity, Pod
+from kvolsched.api.words import first_of
 from kvolsched.scheduler.columns.arrays import Mask
 from kvolsched.scheduler.columns.pod_counts import (
     AffinityTerm,
@@ -28,22 +29,17 @@ MAX_CARRIERS = 3  # named pods whose anti-affinity keeps the pod out
 
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     """Yield a clause for each required pod (anti-)affinity term, and each anti-affinity of placed pods that matches."""
-    stated = pod.spec.affinity or Affinity()
-    none = attrs.evolve(stated, pod_affinity=None, pod_anti_affinity=None)
-    near, far = (stated.pod_affinity or PodAffinity()).required, (stated.pod_anti_affinity or PodAffinity()).required
     for number, term in enumerate(required_affinity(pod)):
-        alone = attrs.evolve(none, pod_affinity=PodAffinity(required=(near[number],)))
         words, title = f"podAffinity: the node's domain has no {term}", f"No {term}, which the pod must be with"
-        variant = evolve_parts(pod, spec={"affinity": alone})
+        variant = evolve(pod, spec=pod_term_alone(pod.spec, "pod_affinity", number))
         holds = _outside(rows_without_wanted_pods(variant, columns), columns)
         yield Clause("affinity", term.topology_key, words, title, "", variant, number, holds)
     for number, term in enumerate(required_anti_affinity(pod)):
-        alone = attrs.evolve(none, pod_anti_affinity=PodAffinity(required=(far[number],)))
         words, title = f"podAntiAffinity: the node's domain has {term}", f"The pod avoids {term}"
-        variant = evolve_parts(pod, spec={"affinity": alone})
+        variant = evolve(pod, spec=pod_term_alone(pod.spec, "pod_anti_affinity", number))
         holds = _outside(rows_with_unwanted_pods(variant, columns), columns)
         yield Clause("anti-affinity", term.topology_key, words, title, "", variant, number, holds)
-    variant = evolve_parts(pod, spec={"affinity": none})
+    variant = evolve(pod, spec=without_pod_terms(pod.spec))
     labels = columns.seen.namespace_labels(pod.metadata.namespace)
     terms = columns.seen.pod_counts.anti_affinity_terms()
     objecting = [(term, counts) for term, counts in terms if term.meets(pod, labels)]
@@ -70,8 +66,7 @@ def _carrier_names(term: AffinityTerm, counts: PodsPerRow, columns: ColumnContex
         for pod in columns.seen.pods_on(node)
         if term in required_anti_affinity(pod)
     )
-    more = f" and {len(found) - MAX_CARRIERS} more" if len(found) > MAX_CARRIERS else ""
-    return f"{', '.join(found[:MAX_CARRIERS])}{more}"
+    return first_of(found, MAX_CARRIERS)
 
 
 def _unranked(pod: Pod) -> Iterator[str]:

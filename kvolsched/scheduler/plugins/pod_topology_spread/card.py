@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
-from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, Pod, TopologySpreadConstraint
+from kvolsched.api.kinds.directives import constraint_alone
+from kvolsched.api.kinds.meta import evolve
+from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
 from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 
@@ -19,21 +18,15 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     The plugin reads the variant's constraints in order: where it finds a label missing that this one, the first, does
     not ask for, this one holds.
     """
-    constraints = pod.spec.topology_spread_constraints
-    any_skew = 2**31 - 1
-    for number, constraint in enumerate(constraints):
-        if constraint.when_unsatisfiable not in (DO_NOT_SCHEDULE, ""):
+    for number, constraint in enumerate(pod.spec.topology_spread_constraints):
+        if not constraint.is_hard:
             continue
-        others = (
-            attrs.evolve(other, max_skew=any_skew, min_domains=None)
-            for place, other in enumerate(constraints) if place != number
-        )  # fmt: skip
-        variant = evolve_parts(pod, spec={"topology_spread_constraints": (constraint, *others)})
+        variant = evolve(pod, spec=constraint_alone(pod.spec, number))
         codes, key = plugin.column(variant, columns), constraint.topology_key
         lacks_another = None
         if codes is not None:
             lacks_another = (codes == 1 << plugin.no_label.bit) & (columns.nodes.labels(key).codes.array >= 0)
-        title = f"Spread over {key} would exceed maxSkew {constraint.max_skew or 1}"
+        title = f"Spread over {key} would exceed maxSkew {constraint.skew_limit}"
         yield Clause("spread", key, _words(constraint), title, "", variant, number, lacks_another)
 
 
@@ -41,7 +34,7 @@ def _words(constraint: TopologySpreadConstraint) -> str:
     domains = f", minDomains {constraint.min_domains}" if constraint.min_domains else ""
     selector = constraint.label_selector
     pods = f"pods with {selector}" if selector is not None else "no pods"
-    limits = f"maxSkew {constraint.max_skew or 1}{domains}"
+    limits = f"maxSkew {constraint.skew_limit}{domains}"
     return f"the node would break the spread of {pods} over {constraint.topology_key} ({limits})"
 
 

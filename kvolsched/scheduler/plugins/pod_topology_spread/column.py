@@ -14,7 +14,6 @@ from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 from kvolsched.scheduler.framework.verdict import Reason
-from kvolsched.scheduler.node_selection import node_affinity_mask, required_node_affinity
 
 from .constraint import SpreadConstraint, topology_keys
 
@@ -106,14 +105,14 @@ def rows_with(keys: tuple[str, ...], nodes: NodeTable) -> Mask:
 
 def domain_rows(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], nodes: NodeTable) -> Domains:
     """Return the domains of a constraint over the nodes that have its topology key and all of `keys`."""
-    selected = (pod.spec.node_selector, required_node_affinity(pod)) if constraint.honors_node_affinity else None
+    selected = (pod.spec.node_selector, pod.spec.required_node_affinity) if constraint.honors_node_affinity else None
     tolerated = pod.spec.tolerations if constraint.honors_node_taints else None
 
     def make() -> Domains:
         labels = nodes.labels(constraint.topology_key)
         counted = rows_with(keys, nodes) & (labels.codes.array >= 0)
         if selected is not None and (selected[0] or selected[1] is not None):
-            counted = counted & node_affinity_mask(pod, nodes)
+            counted = counted & nodes.selected_by(pod.spec)
         if tolerated is not None:
             passes = [find_untolerated_taint(taints, tolerated) is None for taints in nodes.taint_sets]
             counted = counted & np.array(passes)[nodes.taints.array]

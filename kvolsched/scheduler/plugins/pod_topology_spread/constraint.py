@@ -11,14 +11,14 @@ from functools import lru_cache
 
 import attrs
 
+from kvolsched.api.kinds.directives import selects_node
 from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node
-from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
+from kvolsched.api.kinds.pod import SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
 from kvolsched.api.kinds.selector import LabelSelector, find_untolerated_taint
 from kvolsched.scheduler.columns.owner_selectors import Selectors
 from kvolsched.scheduler.columns.pod_counts import PodMatcher
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.node_selection import matches_node_affinity
 
 NO_KEY = "lacks the topology key"
 # kube-scheduler's defaults for pods without constraints, over the pods of their services and their owner.
@@ -66,8 +66,12 @@ class SpreadConstraint:
 
     @property
     def max_skew(self) -> int:
-        """The limit of the skew; 1 if not given."""
-        return self.stated.max_skew or 1
+        """The limit of the skew."""
+        return self.stated.skew_limit
+
+    def allows(self, skew: int) -> bool:
+        """Say whether a domain may have this skew with the pod."""
+        return skew <= self.max_skew
 
     def matches(self, pod: Pod) -> bool:
         """Say whether a pod is counted where its node is."""
@@ -97,7 +101,7 @@ class SpreadConstraint:
         missing = [other.topology_key for other in constraints if other.topology_key not in labels]
         if missing:
             return f"no {', '.join(missing)}, which another constraint asks for"
-        if self.honors_node_affinity and not matches_node_affinity(pod, node):
+        if self.honors_node_affinity and not selects_node(pod.spec, node):
             policy = ", nodeAffinityPolicy: Honor" if self.known is None else ""  # earlier releases know none
             return f"not among the nodes that the pod selects{policy}"
         taint = find_untolerated_taint(node.spec.taints, pod.spec.tolerations) if self.honors_node_taints else None
@@ -169,9 +173,15 @@ def prepare_constraints(prepare: Preparation, stated: tuple[TopologySpreadConstr
 
 
 @lru_cache(maxsize=1 << 12)
-def stated_constraints(stated: tuple[TopologySpreadConstraint, ...], when: str) -> tuple[TopologySpreadConstraint, ...]:
-    """Return the constraints with this whenUnsatisfiable; not given means DoNotSchedule."""
-    return tuple(constraint for constraint in stated if (constraint.when_unsatisfiable or DO_NOT_SCHEDULE) == when)
+def hard_of(stated: tuple[TopologySpreadConstraint, ...]) -> tuple[TopologySpreadConstraint, ...]:
+    """Return the constraints that reject nodes."""
+    return tuple(constraint for constraint in stated if constraint.is_hard)
+
+
+@lru_cache(maxsize=1 << 12)
+def soft_of(stated: tuple[TopologySpreadConstraint, ...]) -> tuple[TopologySpreadConstraint, ...]:
+    """Return the constraints that only rank nodes."""
+    return tuple(constraint for constraint in stated if constraint.when_unsatisfiable == SCHEDULE_ANYWAY)
 
 
 def topology_keys(constraints: tuple[SpreadConstraint, ...]) -> tuple[str, ...]:

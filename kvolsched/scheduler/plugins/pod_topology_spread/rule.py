@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
+from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
 from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.owner_selectors import GROUPING_KINDS
 from kvolsched.scheduler.columns.snapshot import Snapshot
@@ -28,9 +28,10 @@ from .constraint import (
     SYSTEM_DEFAULTS,
     Preparation,
     SpreadConstraint,
+    hard_of,
     prepare_constraint,
     prepare_constraints,
-    stated_constraints,
+    soft_of,
     topology_keys,
     unread_fields,
 )
@@ -135,7 +136,7 @@ class PodTopologySpread:
         selectors = seen.owner_selectors.selectors(pod) if self.defaults and not stated else ()
         if not stated and not selectors:
             return ()
-        soft = stated_constraints(stated or self.defaults, SCHEDULE_ANYWAY)
+        soft = soft_of(stated or self.defaults)
         return prepare_constraints(self.prepare_soft, soft, pod.metadata.namespace, pod.metadata.labels, selectors)
 
     def score(self, pod: Pod, columns: ColumnContext) -> RawScores:
@@ -152,5 +153,5 @@ class PodTopologySpread:
 
 
 def _hard_constraints(pod: Pod, prepare: Preparation) -> tuple[SpreadConstraint, ...]:
-    hard = stated_constraints(pod.spec.topology_spread_constraints, DO_NOT_SCHEDULE)
+    hard = hard_of(pod.spec.topology_spread_constraints)
     return prepare_constraints(prepare, hard, pod.metadata.namespace, pod.metadata.labels) if hard else ()

@@ -42,9 +42,16 @@ class Skew:
         return self.match_num + self.constraint.self_match - self.min_match
 
     @property
+    def sum_words(self) -> str:
+        """The sum as the rule writes it: "3 + 1 − 0 = 4 > 1"."""
+        sign = "≤" if self.constraint.allows(self.skew) else ">"
+        total = f"{self.match_num} + {self.constraint.self_match} − {self.min_match} = {self.skew}"
+        return f"{total} {sign} {self.constraint.max_skew}"
+
+    @property
     def fits(self) -> bool:
         """Whether the constraint allows the pod there."""
-        return not self.is_checked or (self.domain is not None and self.skew <= self.constraint.max_skew)
+        return not self.is_checked or (self.domain is not None and self.constraint.allows(self.skew))
 
     def __str__(self) -> str:
         counted = f"{self.match_num} in {self.constraint.topology_key}={self.domain}"
@@ -73,6 +80,11 @@ class DomainMatches:
         """The first domain whose count is the minimum; "" if there are too few domains."""
         least = self.min_match
         return min(name for name, count in self.match_num.items() if count == least) if self.has_min_domains else ""
+
+    @property
+    def limit(self) -> int:
+        """The number of counted pods up to which a domain may be filled."""
+        return self.min_match + self.constraint.max_skew
 
     def skew(self, domain: str | None) -> Skew:
         """Return the skew of a domain; of one that is not counted, its count is 0."""

@@ -21,7 +21,7 @@ from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
 from kvolsched.scheduler.columns.distinct_rows import DistinctRows
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.csi_migration import MIGRATED_PLUGINS, TRANSLATED, in_tree_source, volume_affinity
+from kvolsched.scheduler.csi_migration import MIGRATED_PLUGINS, TRANSLATED, in_tree_source
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 
 from .claims import PodClaims, VolumeDecision
@@ -275,7 +275,7 @@ class VolumeBinding(VolumeBindingRule):
                     inputs.split_by_values(seen.storage_capacities.largest(name))
         for waiting in claims:
             for volume in prebound_volumes(waiting.claim, seen, self.rules):
-                inputs.split_by_rows(nodes.volume_affinity_mask(volume_affinity(volume)))
+                inputs.split_by_rows(nodes.volume_affinity_mask(volume.spec.required_node_affinity))
             selected = volumes.selected_node(waiting.claim, self.rules)
             if selected in nodes.row_of:
                 inputs.split_by_rows([nodes.row_of[selected]])

@@ -12,7 +12,6 @@ from kvolsched.api.kinds.csi import CSINode
 from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.scheduler.csi_migration import volume_affinity
 from kvolsched.scheduler.framework.verdict import Reason
 
 from .capacity import CapacityCheck, DriverPoolCheck
@@ -51,7 +50,7 @@ def never_waits(_claim: PersistentVolumeClaim, _class: StorageClass | None, _rul
 
 def stored_affinity(volume: PersistentVolume, _csi_node: CSINode | None) -> NodeSelector | None:
     """Return a volume's node affinity as it is stored, whatever the node has migrated (before CSI migration)."""
-    return volume_affinity(volume)
+    return volume.spec.required_node_affinity
 
 
 def no_affinity(_volume: PersistentVolume, _csi_node: CSINode | None) -> NodeSelector | None:
