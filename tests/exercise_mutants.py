@@ -14,6 +14,7 @@ from kvolsched.measure.conform.families import SCHEDULER
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.attachments import attach_limits, volumes_of_pod
 from kvolsched.scheduler.framework.verdict import OK, Ok
+from kvolsched.scheduler.plugins.volume_binding.evidence import TopologyNotAllowed
 from kvolsched.scheduler.profiles import upstream_profile
 
 ROOT = Path(__file__).parent.parent
@@ -141,7 +142,7 @@ def only_some_claims(*, bound):
 def provisions_anywhere(pod, node, seen):
     """Takes a class without topologies of its own for one that reaches every node."""
     answer = reference("VolumeBinding")(pod, node, seen)
-    return OK if isinstance(answer, Ok) or all("allowedTopologies" in e.asked for e in answer.evidence) else answer
+    return OK if isinstance(answer, Ok) or all(isinstance(each, TopologyNotAllowed) for each in answer.evidence) else answer
 
 
 def zones(*, region=True, split=True, unlabelled=True):

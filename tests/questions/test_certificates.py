@@ -140,7 +140,7 @@ def test_a_term_that_is_met_is_not_blamed_for_what_another_pod_objects_to():
 
     assert {"objection"} == {demand.sort for demand in (*answer.demands, *answer.also)}
     order = [*answer.demands, *answer.also]
-    told = {(demand.words.split()[2].strip(","), cell.sides) for group in answer.groups
+    told = {(demand.words.split()[2].strip(","), str(cell.sides)) for group in answer.groups
             for demand, cell in zip(order, group.cells, strict=True) if cell.verdict != "passes"}  # fmt: skip
     assert {("default/e0", "default/e0"), ("default/e0", "default/e1"), ("default/e2", "default/e2")} == told
 

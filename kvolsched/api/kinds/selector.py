@@ -141,6 +141,18 @@ class NodeSelector(ManifestPart):
         """Say whether any term matches a node with these labels and this name."""
         return any(term.matches(labels, name) for term in self.node_selector_terms)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The labels that its terms require, in their order."""
+        parts = (part for term in self.node_selector_terms for part in term.match_expressions)
+        return tuple(dict.fromkeys(part.key for part in parts))
+
+    @property
+    def only_requirement(self) -> Requirement | None:
+        """The requirement, if there is but one."""
+        parts = [part for term in self.node_selector_terms for part in term.match_expressions + term.match_fields]
+        return parts[0] if len(parts) == len(self.node_selector_terms) == 1 else None
+
     def __str__(self) -> str:
         return " or ".join(str(term) for term in self.node_selector_terms) or "nothing"
 

@@ -19,7 +19,7 @@ from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.loop.requeueing import pod_key_of_entry, queue_of
 from kvolsched.scheduler.loop.scheduling_cycle import SchedulingPass
 from kvolsched.scheduler.loop.scheduling_queue import BINDING, DECIDING, UNSCHEDULABLE, WAITING
-from kvolsched.scheduler.plugins.pod_topology_spread import skews_on
+from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds, skews_on
 from kvolsched.scheduler.profiles import upstream_profile
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
@@ -113,7 +113,7 @@ def pods_within_max_skew(before: Objects, after: Objects) -> str:
             if skew.domain is None:
                 return f"pod {key.name} is on {pod.spec.node_name}, which has no label {skew.constraint.topology_key}"
             if not skew.fits:
-                return f"pod {key.name} is on {pod.spec.node_name}: {skew} > maxSkew {skew.constraint.max_skew}"
+                return f"pod {key.name} is on {pod.spec.node_name}: {SkewExceeds(skew)}"
     return ""
 
 

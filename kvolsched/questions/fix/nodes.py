@@ -16,7 +16,7 @@ from kvolsched.api.kinds.selector import NodeSelector, Requirement, parse_intege
 from kvolsched.api.words import listed
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.framework.verdict import Evidence
+from kvolsched.scheduler.plugins.node_volume_limits import LimitExceeded
 from kvolsched.world.apiserver import key_of, ref
 
 from ...api.kinds.meta import evolve_parts
@@ -125,8 +125,8 @@ def raise_attach_limit(demand: Demand, trial: TrialCluster, near: Sequence[Node]
         for _ in old.spec.drivers if old is not None else ():
             with trial.with_changes([ObjectChange(old, new)]):
                 answer = plugin.rule(trial.pod, node, trial.seen)
-            evidence = getattr(answer, "evidence", ())
-            raised = next((found for item in evidence for found in _raise_driver_limit(new, item)), None)
+            exceeded = (item for item in getattr(answer, "evidence", ()) if isinstance(item, LimitExceeded))
+            raised = next((found for item in exceeded for found in _raise_driver_limit(new, item)), None)
             if raised is None:
                 break
             new, words = raised
@@ -137,15 +137,14 @@ def raise_attach_limit(demand: Demand, trial: TrialCluster, near: Sequence[Node]
             yield Edit(words, RAISE_COST, (ObjectChange(old, new),), note=note)
 
 
-def _raise_driver_limit(csi_node: Any, evidence: Evidence) -> Iterator[tuple[Any, str]]:
-    """Yield a CSINode with the limit raised that the evidence shows, and the new limit in words."""
+def _raise_driver_limit(csi_node: Any, exceeded: LimitExceeded) -> Iterator[tuple[Any, str]]:
+    """Yield a CSINode with the exceeded limit raised, and the new limit in words."""
     for place, driver in enumerate(csi_node.spec.drivers):
-        if driver.allocatable is not None and f" of {driver.name} attached" in evidence.asked:
-            need, limit = evidence.values
-            more = attrs.evolve(driver, allocatable=attrs.evolve(driver.allocatable, count=need))
+        if driver.allocatable is not None and driver.name == exceeded.driver:
+            more = attrs.evolve(driver, allocatable=attrs.evolve(driver.allocatable, count=exceeded.total))
             drivers = (*csi_node.spec.drivers[:place], more, *csi_node.spec.drivers[place + 1 :])
             new = evolve_parts(csi_node, spec={"drivers": drivers})
-            yield new, f"{need} volumes of {driver.name} instead of {limit}"
+            yield new, f"{exceeded.total} volumes of {driver.name} instead of {exceeded.limit}"
 
 
 def make_room(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:

@@ -26,6 +26,7 @@ from kvolsched.api.kinds.selector import Toleration
 from kvolsched.api.validation.container_rules import allows_overcommit
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler import requests
+from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds
 from kvolsched.scheduler.profiles import plugin_card
 
 from .edit import Edit, ObjectChange
@@ -148,7 +149,7 @@ def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
     keys = {each.topology_key for each in constraints}
     for node in (node for node in near if keys <= node.metadata.labels.keys()):
         evidence = getattr(plugin.rule(variant, node, trial.seen), "evidence", ())
-        skews = [item.values[0] for item in evidence if isinstance(item.values[0], int)]
+        skews = [item.skew.skew for item in evidence if isinstance(item, SkewExceeds)]
         needed.update(skew for skew in skews if skew > constraint.skew_limit)
     if needed:
         words = f"raise maxSkew over {key} from {constraint.skew_limit} to {min(needed)}"

@@ -10,6 +10,8 @@ from kvolsched.api.notebook_output import DrawnAnswer, Rows
 from kvolsched.api.words import first_of
 from kvolsched.core.results import LINE_WIDTH, hanging_indent
 
+from ...scheduler.framework.evidence import Sides
+
 MAX_NODE_NAMES = 4  # named nodes of a group
 MAX_GROUPS = 8  # listed groups of nodes
 MAX_NAME_WIDTH = 32  # characters of the column of node names
@@ -92,19 +94,12 @@ class Cell:
     Args:
         verdict: `passes`; `first`: its plugin rejects first, so the sentence counts it; `also`: it fails, too.
         sides: the comparison, as `20Gi > 15Gi`; of many nodes a range.
-        about: what the right side is of.
-        asked, found: the amounts, if the comparison has amounts.
         clauses: the numbers of the clauses that count it.
-        evidence: the comparison in the plugin's words.
     """
 
     verdict: str
-    sides: str = ""
-    about: str = ""
-    asked: int | None = None
-    found: int | None = None
+    sides: Sides = Sides("")
     clauses: tuple[int, ...] = ()
-    evidence: str = ""
 
 
 @attrs.frozen

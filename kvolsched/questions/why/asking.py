@@ -417,8 +417,7 @@ def _failure_rows(judgement: Judgement) -> Iterator[FailureRow]:
 def _failure_clause(judgement: Judgement, plugin: str, node: str, reasons: Sequence[str]) -> str:
     """Return both sides of the comparison on which a plugin rejects a node, or its reasons without evidence."""
     evidence = judgement.cell(node, plugin).evidence
-    words = "; ".join(map(str, evidence))
-    return words.replace(f"node {node}", "the node") if words else ", ".join(reasons)
+    return "; ".join(str(each.of_any_node()) for each in evidence) or ", ".join(reasons)
 
 
 def _short_resources(reasons: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from kvolsched.scheduler.profiles import plugin_card
 
 from .answer import DemandRow, Why
 from .answers import Answers, answers_of
-from .sides import joined_sides
+from .sides import joined
 
 MAX_NAMED = 3  # pods of a cause that are named
 MOST_CAUSES = 20  # causes that are printed; the last ones of more share a line
@@ -213,16 +213,16 @@ def _sides(answers: Sequence[Why]) -> str:
     found = []
     for place, demand in enumerate(first.demands[:3]):
         cells = [group.cells[place] for group in first.groups if group.cells[place].verdict != "passes"]
-        texts = list(dict.fromkeys(cell.sides for cell in cells))[:2]
         if not cells:
             continue
+        different = list({str(cell.sides): cell.sides for cell in cells}.values())[:2]
         asked = _asked_range(answers, demand)
         if asked:
-            texts = [f"{asked} > {text.partition(' > ')[2]}" for text in texts]
-        words, about = joined_sides(texts), cells[0].about
+            different = [attrs.evolve(sides, left=asked) for sides in different]
+        words, about = str(joined(different)), cells[0].sides.about
         if demand.sort == "request":
             words += " left"
-        elif about and demand.sort != "cordon" and len({cell.about for cell in cells}) == 1:
+        elif about and demand.sort != "cordon" and len({cell.sides.about for cell in cells}) == 1:
             words = f"{about}: {words}"
         found.append(words)
     return "; ".join(dict.fromkeys(found))
@@ -235,9 +235,9 @@ def _asked_range(answers: Sequence[Why], demand: DemandRow) -> str:
         for place, other in enumerate(answer.demands):
             if (other.plugin, other.sort, other.kind) == (demand.plugin, demand.sort, demand.kind):
                 for group in answer.groups:
-                    cell = group.cells[place]
-                    if cell.verdict != "passes" and cell.asked is not None and " > " in cell.sides:
-                        amounts[cell.asked] = cell.sides.partition(" > ")[0]
+                    sides = group.cells[place].sides
+                    if group.cells[place].verdict != "passes" and sides.asked is not None and sides.right:
+                        amounts[sides.asked] = sides.left
     if len(amounts) < 2:
         return ""
     return f"{amounts[min(amounts)]} … {amounts[max(amounts)]}"

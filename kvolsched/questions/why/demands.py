@@ -21,6 +21,7 @@ import numpy as np
 from kvolsched.api.kinds.pod import Pod
 
 from ...scheduler.columns.arrays import Mask
+from ...scheduler.columns.pod_counts import AffinityTerm
 from ...scheduler.framework.card import Clause
 from ...scheduler.framework.extension_points import ColumnContext, lift_rule
 from ...scheduler.framework.judgement import Judgement
@@ -48,6 +49,7 @@ class Demand:
         title: what is lacking in a few words.
         kind: the title without the names of the pod's own objects; equal for pods that lack alike.
         pod: the pod with this requirement alone, as far as the plugin is concerned; None: the whole pod.
+        term: by which placed pods object to the pod.
     """
 
     plugin: str
@@ -60,6 +62,7 @@ class Demand:
     title: str = ""
     kind: str = ""
     pod: Pod | None = attrs.field(default=None, eq=False, repr=False)
+    term: AffinityTerm | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def nodes(self) -> int:
@@ -267,7 +270,7 @@ def _demands_by_reason(judgement: Judgement, index: int, left: Mask, columns: Co
 
 def _demand(plugin: str, clause: Clause, reasons: tuple[str, ...], fails: Mask) -> Demand:
     return Demand(plugin, clause.sort, clause.about, clause.words, reasons, fails, clause.number, clause.title,
-                  clause.kind or clause.title, clause.pod)  # fmt: skip
+                  clause.kind or clause.title, clause.pod, clause.term)  # fmt: skip
 
 
 def _as_read(plugin: Any, pod: Pod) -> Pod:

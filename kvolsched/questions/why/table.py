@@ -109,14 +109,12 @@ def _first_plugin(judgement: Judgement, node: str) -> str:
 def _cell(demand: Demand, judgement: Judgement, nodes: Sequence[str], reasons: Sequence[str],
           numbers: dict[str, int], *, fails: bool, first: str) -> Cell:
     if not fails:
-        sides = passing_sides(demand, judgement, nodes)
-        return Cell("passes", sides.text, sides.about, sides.asked, sides.found)
-    sides = failing_sides(demand, judgement, nodes)
+        return Cell("passes", passing_sides(demand, judgement, nodes))
     counted = demand.plugin == first
     named = [numbers[reason] for reason in reasons if reason in numbers and reason in demand.reasons] if counted else []
     every = [numbers[reason] for reason in reasons if reason in numbers] if counted else []
-    return Cell("first" if counted else "also", sides.text, sides.about, sides.asked, sides.found,
-                tuple(sorted(named or every)), sides.evidence)  # fmt: skip
+    sides = failing_sides(demand, judgement, nodes)
+    return Cell("first" if counted else "also", sides, tuple(sorted(named or every)))
 
 
 def _preemption_of(judgement: Judgement, nodes: Sequence[str], numbers: dict[str, int]) -> tuple[int, ...]:

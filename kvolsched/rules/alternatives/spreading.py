@@ -15,12 +15,13 @@ from ...api.kinds.node import Node
 from ...api.kinds.pod import DO_NOT_SCHEDULE, Pod
 from ...api.kinds.selector import LabelSelector
 from ...scheduler.columns.snapshot import Snapshot
+from ...scheduler.framework.evidence import LabelMissing, Stated
 from ...scheduler.framework.extension_points import ColumnContext
 from ...scheduler.framework.profile import derived
-from ...scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
+from ...scheduler.framework.verdict import OK, Code, Ok, Reason, Reject
 from ...scheduler.plugins.pod_topology_spread import PodTopologySpread
 from ...scheduler.plugins.pod_topology_spread.constraint import SpreadConstraint
-from ...scheduler.plugins.pod_topology_spread.skew import match_domains
+from ...scheduler.plugins.pod_topology_spread.skew import Skew, SkewExceeds, match_domains
 from ..revision import Revision, revision_named
 from .building import based_on
 
@@ -51,21 +52,15 @@ class SpreadByAffinityTerms(PodTopologySpread):
     def _refusal(self, constraint: SpreadConstraint, counts: dict[str, int], node: Node) -> Reject | None:
         domain = node.metadata.labels.get(constraint.topology_key)
         if domain is None:
-            missing = Evidence(f"topologyKey {constraint.topology_key}", "not among the labels of", node.metadata.name)
-            return self.no_label.reject(missing)
+            return self.no_label.reject(LabelMissing(constraint.topology_key, node.metadata.name))
         group = {each: count for each, count in counts.items() if count}
         if not group and self.knows_first and constraint.self_match:
             return None
-        where = f"{constraint.topology_key}={domain}"
         if domain not in group:
-            return OUTSIDE.reject(Evidence(f"pods of the group in {where}", "<", "1 by the affinity term", (0, 1)))
-        least = min(group.values())
-        skew = group[domain] + constraint.self_match - least
-        if constraint.allows(skew):
-            return None
-        counted = f"{group[domain]} in {where} + self match {constraint.self_match} − least of group {least} = {skew}"
-        limit = constraint.max_skew
-        return self.too_skewed.reject(Evidence(counted, ">", f"maxSkew {limit}", (skew, limit)))
+            where = f"{constraint.topology_key}={domain}"
+            return OUTSIDE.reject(Stated(f"pods of the group in {where} < 1 by the affinity term"))
+        skew = Skew(constraint, domain, group[domain], min(group.values()), least="least of group")
+        return None if skew.fits else self.too_skewed.reject(SkewExceeds(skew))
 
     def column(self, pod: Pod, columns: ColumnContext) -> Any:
         """Judge each node by the rule."""

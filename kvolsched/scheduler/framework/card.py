@@ -16,6 +16,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.world.log import Key
 
 from ..columns.arrays import Mask
+from ..columns.pod_counts import AffinityTerm
 from .extension_points import ColumnContext
 
 Objects = Mapping[Key, Any]
@@ -35,6 +36,7 @@ class Clause:
         pod: the variant of the pod that keeps this clause alone, as far as the plugin reads it; None: the whole pod.
         number: its index among those of its sort in the manifest.
         holds_on: by row, nodes on which it holds although the plugin rejects the variant.
+        term: the term by which placed pods object to the pod.
     """
 
     sort: str
@@ -45,6 +47,7 @@ class Clause:
     pod: Pod | None = None
     number: int = 0
     holds_on: Mask | None = attrs.field(default=None, eq=False)
+    term: AffinityTerm | None = None
 
 
 @attrs.frozen

@@ -20,6 +20,7 @@ from kvolsched.api.kinds.pod import Pod
 
 from ..columns.arrays import Integers
 from ..columns.snapshot import Snapshot
+from .evidence import Evidence, Stated
 from .extension_points import ColumnContext, QueueingHint
 from .verdict import OK, Code, Ok, Reject
 
@@ -34,7 +35,11 @@ def as_verdict(answer: Any, default_reason: str) -> Ok | Reject:
     Raises:
         TypeError: the answer is no verdict.
     """
-    if isinstance(answer, Ok | Reject):
+    if isinstance(answer, Reject):
+        given: tuple[object, ...] = answer.evidence
+        stated = (each if isinstance(each, Evidence) else Stated(str(each)) for each in given)
+        return attrs.evolve(answer, evidence=tuple(stated))
+    if isinstance(answer, Ok):
         return answer
     if isinstance(answer, bool | np.bool_):
         return OK if answer else Reject((default_reason,), Code.UNSCHEDULABLE)

@@ -21,6 +21,7 @@ from kvolsched.api.kinds.pod import Pod
 from ..columns.arrays import Codes, Mask, RowIndices
 from ..columns.hypothetical_snapshot import HypotheticalSnapshot
 from ..shortcuts import SHORTCUTS
+from .evidence import Evidence
 from .extension_points import ColumnContext, EventWording, legend_of, lift_rule
 from .filter_errors import error_of_filters, failing_columns
 from .kept_verdicts import KeptVerdicts, kept_verdicts, place_of
@@ -30,7 +31,6 @@ from .verdict import (
     PASSES,
     PASSING_CELL,
     Code,
-    Evidence,
     FilterColumn,
     Ok,
     PreFiltered,

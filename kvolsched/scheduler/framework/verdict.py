@@ -1,4 +1,4 @@
-"""The answers of plugins: status codes, reasons in Kubernetes' words, and the evidence for a rejection.
+"""The answers of plugins: status codes, and reasons in Kubernetes' words.
 
 Values only; nothing here judges. A rule returns `OK` or a `Reject`; a column returns the bits of the plugin's reasons.
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import attrs
 import numpy as np
 
 from ..columns.arrays import Codes, Mask, RowIndices
+from .evidence import Evidence
 
 
 class Code(IntEnum):
@@ -30,19 +31,6 @@ class Code(IntEnum):
     def word(self) -> str:
         """The name in Kubernetes' spelling: `UnschedulableAndUnresolvable`."""
         return "".join(part.capitalize() for part in self.name.split("_"))
-
-
-@attrs.frozen
-class Evidence:
-    """Both sides of a comparison that failed: what the pod asks, the relation, and what the node has."""
-
-    asked: str
-    relation: str
-    found: str
-    values: tuple[Any, Any] = (None, None)
-
-    def __str__(self) -> str:
-        return f"{self.asked} {self.relation} {self.found}"
 
 
 @attrs.frozen

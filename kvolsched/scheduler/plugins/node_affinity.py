@@ -20,12 +20,21 @@ from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card, Clause, RuleReads, SpreadPolicy
 from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.evidence import (
+    NO_LABEL,
+    Evidence,
+    Labels,
+    Sides,
+    labels_text,
+    listed,
+    node_text,
+    values_text,
+)
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import (
     OK,
     SKIP,
     Code,
-    Evidence,
     Ok,
     PreFilterReject,
     PreFilterResult,
@@ -93,6 +102,40 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
 
 
 @attrs.frozen
+class LabelDiffers(Evidence):
+    """The node has another value of a label of nodeSelector, or none."""
+
+    key: str
+    wanted: str
+    found: str | None
+
+    def __str__(self) -> str:
+        return f"nodeSelector {self.key}={self.wanted} ≠ {labels_text(((self.key, self.found),))}"
+
+    def short(self) -> Sides:
+        return Sides(NO_LABEL if self.found is None else self.found, "≠", self.wanted)
+
+
+@attrs.frozen
+class TermsUnmatched(Evidence):
+    """No required term matches the node; `carried` are its labels of which terms speak."""
+
+    terms: NodeSelector
+    carried: Labels
+    node: str
+
+    def __str__(self) -> str:
+        return f"required affinity {self.terms} does not match {labels_text(self.carried) or node_text(self.node)}"
+
+    def short(self) -> Sides:
+        only = self.terms.only_requirement
+        if only is None:
+            return Sides(labels_text(self.carried) or NO_LABEL)
+        value = values_text(self.carried) or NO_LABEL
+        return Sides(value, "not in", listed(only.values)) if only.operator == "In" else Sides(value)
+
+
+@attrs.frozen
 class NodeAffinity:
     """Rejects nodes that the pod's nodeSelector or required node affinity does not match.
     Not to be confused with the field of that name, `api.kinds.pod.NodeAffinity`.
@@ -145,13 +188,9 @@ class NodeAffinity:
             return OK
         if isinstance(unmet, tuple):
             key, value = unmet
-            found = f"{key}={labels[key]}" if key in labels else f"no label {key}"
-            return self.unmatched.reject(Evidence(f"nodeSelector {key}={value}", "≠", found, (value, labels.get(key))))
-        keys = [part.key for term in unmet.node_selector_terms for part in term.match_expressions]
-        carried = ", ".join(f"{key}={labels[key]}" for key in dict.fromkeys(keys) if key in labels)
-        return self.unmatched.reject(
-            Evidence(f"required affinity {unmet}", "does not match", carried or f"node {node.metadata.name}")
-        )
+            return self.unmatched.reject(LabelDiffers(key, value, labels.get(key)))
+        carried = tuple((key, labels[key]) for key in unmet.keys if key in labels)
+        return self.unmatched.reject(TermsUnmatched(unmet, carried, node.metadata.name))
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once."""

@@ -14,8 +14,23 @@ from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card, Clause, ObjectEdit
 from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.evidence import Evidence, Sides, node_text
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Ok, Reason, Reject
+
+
+@attrs.frozen
+class OtherNodeNamed(Evidence):
+    """The pod names another node."""
+
+    wanted: str
+    node: str
+
+    def __str__(self) -> str:
+        return f"spec.nodeName {self.wanted} ≠ {node_text(self.node)}"
+
+    def short(self) -> Sides:
+        return Sides("", "≠", self.wanted, "spec.nodeName")
 
 
 @attrs.frozen
@@ -45,7 +60,7 @@ class NodeName:
         wanted, name = pod.spec.node_name, node.metadata.name
         if not wanted or wanted == name:
             return OK
-        return self.mismatched.reject(Evidence(f"spec.nodeName {wanted}", "≠", f"node {name}", (wanted, name)))
+        return self.mismatched.reject(OtherNodeNamed(wanted, name))
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once."""

@@ -16,8 +16,9 @@ from kvolsched.scheduler.columns.exclusive_use import HostPort, host_ports
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card, Clause, ObjectEdit
 from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.evidence import Evidence, Sides
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 
 
 def _frees_port(pod: Pod, old: Pod, _new: None) -> bool:
@@ -47,6 +48,21 @@ def _without_port(pod: Pod, about: str, _near: Sequence[Node]) -> Iterator[Objec
 
 
 @attrs.frozen
+class PortTaken(Evidence):
+    """A pod (`namespace/name`) on the node holds a port that conflicts with the wanted one."""
+
+    wanted: HostPort
+    held: HostPort
+    pod: str
+
+    def __str__(self) -> str:
+        return f"hostPort {self.wanted} is taken by {self.held} of pod {self.pod}"
+
+    def short(self) -> Sides:
+        return Sides("taken", about=f"pod {self.pod}")
+
+
+@attrs.frozen
 class NodePorts:
     """Rejects nodes on which a pod holds a host port that this pod asks for."""
 
@@ -73,8 +89,8 @@ class NodePorts:
             for other in seen.pods_on(node.metadata.name):
                 for port in host_ports(other.spec):
                     if wanted.conflicts_with(port):
-                        holder = f"{port} of pod {other.metadata.namespace}/{other.metadata.name}"
-                        return self.taken.reject(Evidence(f"hostPort {wanted}", "is taken by", holder, (wanted, port)))
+                        holder = f"{other.metadata.namespace}/{other.metadata.name}"
+                        return self.taken.reject(PortTaken(wanted, port, holder))
         return OK
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:

@@ -19,8 +19,9 @@ from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
+from kvolsched.scheduler.framework.evidence import Evidence, Sides
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RowResources
-from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Code, Ok, Reason, Reject
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
 
 UNRESOLVABLE_BIT = 15
@@ -65,6 +66,30 @@ def _clause_of_reason(pod: Pod, reason: str) -> Clause:
 
 
 @attrs.frozen
+class RequestExceeds(Evidence):
+    """The pod asks for more of a resource than the node's allocatable less what its pods ask for."""
+
+    resource: str
+    asked: int
+    allocatable: int
+    requested: int
+
+    @property
+    def free(self) -> int:
+        """What is left."""
+        return self.allocatable - self.requested
+
+    def __str__(self) -> str:
+        amounts = (self.asked, self.allocatable, self.requested, self.free)
+        asked, there, taken, free = (requests.format_amount(self.resource, amount) for amount in amounts)
+        return f"requests.{self.resource} {asked} > allocatable {there} − requested {taken} = {free}"
+
+    def short(self) -> Sides:
+        asked, free = (requests.format_amount(self.resource, amount) for amount in (self.asked, self.free))
+        return Sides(asked, ">", free, "left", self.asked, max(0, self.free))
+
+
+@attrs.frozen
 class NodeResourcesFit:
     """Rejects nodes that are short of a resource, with one reason for each; scores what would be left.
 
@@ -106,14 +131,14 @@ class NodeResourcesFit:
         status = Code.UNSCHEDULABLE
         if room.free(PODS) < 1:
             short.append(self.too_many_pods.text)
-            evidence.append(_compared(PODS, 1, room.total.get(PODS, 0), len(room.pods)))
+            evidence.append(RequestExceeds(PODS, 1, room.total.get(PODS, 0), len(room.pods)))
         asks = requests.pod_requests(pod.spec).amounts
         for resource in self._asked(pod):
             ask = asks.get(resource, 0)
             if self.is_compared(asks, resource) and ask > room.free(resource):
                 total = room.total.get(resource, 0)
                 short.append(f"Insufficient {resource}")
-                evidence.append(_compared(resource, ask, total, room.used.get(resource, 0)))
+                evidence.append(RequestExceeds(resource, ask, total, room.used.get(resource, 0)))
                 if ask > total:
                     status = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
         return Reject(tuple(short), status, tuple(evidence)) if short else OK
@@ -203,8 +228,3 @@ def _share(part: Integers, whole: Integers, *, exact: bool) -> Integers:
     return np.floor(100.0 * part / whole).astype(np.int64)
 
 
-def _compared(resource: str, ask: int, total: int, used: int) -> Evidence:
-    amounts = (ask, total, used, total - used)
-    asked, there, taken, free = (requests.format_amount(resource, amount) for amount in amounts)
-    return Evidence(f"requests.{resource} {asked}", ">", f"allocatable {there} − requested {taken} = {free}",
-                    (ask, total - used))

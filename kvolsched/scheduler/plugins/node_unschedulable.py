@@ -13,10 +13,25 @@ from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import TAINTS_POLICY, Card, Clause
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
+from kvolsched.scheduler.framework.evidence import Evidence, Sides
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Ok, Reason, Reject
 
 CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+
+
+@attrs.frozen
+class Cordoned(Evidence):
+    """The node is cordoned, and the pod tolerates other taints only: those with these keys ("": every key)."""
+
+    tolerated: tuple[str, ...]
+
+    def __str__(self) -> str:
+        keys = ", ".join(key or "every key" for key in self.tolerated)
+        return f"spec.unschedulable true not tolerated by {f'tolerations of {keys}' if keys else 'no tolerations'}"
+
+    def short(self) -> Sides:
+        return Sides("cordoned", about="spec.unschedulable: true")
 
 
 @attrs.frozen
@@ -45,9 +60,7 @@ class NodeUnschedulable:
         """Reject a cordoned node unless the pod tolerates that taint."""
         if not node.spec.unschedulable or _tolerated(pod):
             return OK
-        return self.cordoned.reject(
-            Evidence("spec.unschedulable true", "not tolerated by", _tolerations(pod), (True, None))
-        )
+        return self.cordoned.reject(Cordoned(tuple(toleration.key for toleration in pod.spec.tolerations)))
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once."""
@@ -59,11 +72,6 @@ class NodeUnschedulable:
 
 def _tolerated(pod: Pod) -> bool:
     return any(toleration.tolerates(CORDON) for toleration in pod.spec.tolerations)
-
-
-def _tolerations(pod: Pod) -> str:
-    keys = ", ".join(toleration.key or "every key" for toleration in pod.spec.tolerations)
-    return f"tolerations of {keys}" if keys else "no tolerations"
 
 
 def _uncordoned(old: Node | None, new: Node) -> bool:

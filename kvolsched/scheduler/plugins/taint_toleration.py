@@ -17,8 +17,9 @@ from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import TAINTS_POLICY, Card, Clause, RuleReads
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
+from kvolsched.scheduler.framework.evidence import Evidence, Sides
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Ok, Reason, Reject
 
 PREFER = "PreferNoSchedule"
 
@@ -31,6 +32,27 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         spec = with_tolerations(pod.spec, *others)
         words = f"the pod does not tolerate the node's taint {key}"
         yield Clause("taint", key, words, f"Taint {key} is not tolerated", "", attrs.evolve(pod, spec=spec))
+
+
+@attrs.frozen
+class NotTolerated(Evidence):
+    """The pod tolerates a taint by none of its tolerations; `alike` are the node's taints with the same key."""
+
+    taint: Taint
+    tolerations: tuple[Toleration, ...]
+    alike: tuple[Taint, ...]
+
+    @property
+    def subject(self) -> str:
+        """The taint in words."""
+        return f"taint {self.taint}"
+
+    def __str__(self) -> str:
+        return f"{self.subject} not covered by tolerations {', '.join(map(_words, self.tolerations)) or 'none'}"
+
+    def short(self) -> Sides:
+        taints = (f"{taint.value}:{taint.effect}" if taint.value else taint.effect for taint in self.alike)
+        return Sides(", ".join(taints), about="not tolerated")
 
 
 @attrs.frozen
@@ -60,10 +82,8 @@ class TaintToleration:
         taint = find_untolerated_taint(node.spec.taints, pod.spec.tolerations)
         if taint is None:
             return OK
-        tolerations = ", ".join(str(_words(toleration)) for toleration in pod.spec.tolerations) or "none"
-        return self.untolerated.reject(
-            Evidence(f"taint {taint}", "not covered by tolerations", tolerations, (taint, None))
-        )
+        alike = tuple(other for other in node.spec.taints if other.key == taint.key)
+        return self.untolerated.reject(NotTolerated(taint, pod.spec.tolerations, alike))
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once; each distinct set of taints is judged once."""

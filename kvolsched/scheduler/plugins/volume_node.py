@@ -19,8 +19,9 @@ from kvolsched.scheduler.columns.arrays import Codes, Mask
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.evidence import VolumeOutOfReach, labels_of
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 from kvolsched.scheduler.volume_clauses import volume_clauses
 
@@ -50,13 +51,10 @@ class VolumeNode:
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """The node affinity of every bound volume admits the node."""
-        labels = node.metadata.labels
         for volume, required in _bound_affinities(pod, seen):
-            if not required.matches(labels):
-                keys = {part.key for term in required.node_selector_terms for part in term.match_expressions}
-                found = ", ".join(f"{key}={labels[key]}" for key in sorted(keys) if key in labels)
-                asked = f"volume {volume.metadata.name}: {required}"
-                return self.conflict.reject(Evidence(asked, "does not match", found or "the node", (required, labels)))
+            if not required.matches(node.metadata.labels):
+                labels = labels_of(node, (key for key in sorted(required.keys) if key in node.metadata.labels))
+                return self.conflict.reject(VolumeOutOfReach(volume.metadata.name, required, labels))
         return OK
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:

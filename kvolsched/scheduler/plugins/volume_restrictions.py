@@ -16,8 +16,9 @@ from kvolsched.scheduler.columns.exclusive_use import claim_resource, exclusive_
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card, Clause, Objects
 from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.evidence import Evidence, Sides
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 from kvolsched.scheduler.volume_clauses import volume_clauses
 from kvolsched.world.log import Key
@@ -44,6 +45,33 @@ def _unread(pod: Pod, objects: Objects) -> Iterator[str]:
     claims = (objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace, name)) for name in pod.claim_names())
     yield from [f"{SINGLE_POD_MODE} of its claims"] if any(
         claim is not None and SINGLE_POD_MODE in claim.spec.access_modes for claim in claims) else ()  # fmt: skip
+
+
+@attrs.frozen
+class DiskAttached(Evidence):
+    """A disk that cannot be shared is attached for a pod (`namespace/name`) on the node."""
+
+    disk: str
+    pod: str
+
+    def __str__(self) -> str:
+        return f"{self.disk} is attached for pod {self.pod}"
+
+    def short(self) -> Sides:
+        return Sides(f"used by {self.pod}")
+
+
+@attrs.frozen
+class ClaimInUse(Evidence):
+    """Pods use a claim that is for a single pod: each as `namespace/name on node (claim)`."""
+
+    users: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{SINGLE_POD_MODE} claim is used by pod {', pod '.join(self.users)}"
+
+    def short(self) -> Sides:
+        return Sides(f"used by {', '.join(self.users)}")
 
 
 @attrs.frozen
@@ -88,10 +116,10 @@ class VolumeRestrictions:
             for other in seen.pods_on(node.metadata.name):
                 if any(conflicts(volume, held) for held in other.spec.volumes):
                     disk_name = " ".join(exclusive_disk(volume) or ())
-                    holder = f"pod {other.metadata.namespace}/{other.metadata.name}"
-                    return self.disk_conflict.reject(Evidence(disk_name, "is attached for", holder))
+                    holder = f"{other.metadata.namespace}/{other.metadata.name}"
+                    return self.disk_conflict.reject(DiskAttached(disk_name, holder))
         if users := _single_pod_users(pod, seen):
-            return self.claim_in_use.reject(Evidence(f"{SINGLE_POD_MODE} claim", "is used by", ", ".join(users)))
+            return self.claim_in_use.reject(ClaimInUse(tuple(users)))
         return OK
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
@@ -126,7 +154,7 @@ def _single_pod_users(pod: Pod, seen: Snapshot) -> list[str]:
         return []
     users = {
         name: [
-            f"pod {key.namespace}/{key.name} on {node} ({name})"
+            f"{key.namespace}/{key.name} on {node} ({name})"
             for node, keys in seen.exclusive_use.users(claim_resource(namespace, name)).items()
             if node in seen.nodes.row_of
             for key in keys

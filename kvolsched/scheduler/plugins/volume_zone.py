@@ -31,8 +31,9 @@ from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
 from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.evidence import NO_LABEL, Evidence, Sides, labels_text, listed
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 from kvolsched.scheduler.volume_clauses import volume_clauses
 
@@ -74,6 +75,23 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         title = f"Volume of {clause.sort} {clause.about} is in another zone"
         words = f"{words}: {wanted}" if wanted else words
         yield attrs.evolve(clause, words=words, title=title, kind=f"The volume of the {clause.sort} is in another zone")
+
+
+@attrs.frozen
+class OtherZone(Evidence):
+    """A volume's zone or region label has other values than the node's label (None: the node has none)."""
+
+    volume: str
+    key: str
+    values: tuple[str, ...]
+    found: str | None
+
+    def __str__(self) -> str:
+        found = labels_text(((self.key, self.found),))
+        return f"volume {self.volume}: {self.key} In {listed(self.values)} ≠ {found}"
+
+    def short(self) -> Sides:
+        return Sides(self.found or NO_LABEL, "not in", listed(self.values), f"volume {self.volume}")
 
 
 @attrs.frozen
@@ -124,9 +142,7 @@ class VolumeZone:
         for volume, key, values in _volume_zones(pod, seen):
             value = labels.get(key, labels.get(GA_LABELS.get(key, key)))
             if value not in values:
-                wanted = f"volume {volume.metadata.name}: {key} In [{', '.join(sorted(values))}]"
-                found = f"no label {key}" if value is None else f"{key}={value}"
-                return self.zone_conflict.reject(Evidence(wanted, "≠", found, (values, value)))
+                return self.zone_conflict.reject(OtherZone(volume.metadata.name, key, tuple(sorted(values)), value))
         return OK
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:

@@ -157,7 +157,7 @@ class _Verdicts:
         reasons, status = judgement.verdict(node, plugin)
         resolvable = status is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
         if plugin_card(plugin).evidence_says_more:
-            reasons = tuple(each.asked for each in judgement.cell(node, plugin).evidence) or reasons
+            reasons = tuple(filter(None, (each.subject for each in judgement.cell(node, plugin).evidence))) or reasons
         words = ", ".join(reason.removeprefix("node(s) ").removeprefix("were ") for reason in reasons)
         return plugin, words, resolvable
 

@@ -165,9 +165,10 @@ def _cell(demand: DemandRow, cell: Cell, rest: tuple[AlikeNodes, ...], place: in
         words = "" if not failing else f"{failing:,} of {total:,}" if failing < total else "all"
         return w.CellRow(verdict, words, label=f"{demand.title}: fails on {failing:,} of {total:,} nodes")
     fate = {"first": "rejects first, counted", "also": "rejects, too, not counted", "passes": "passes"}[cell.verdict]
-    words = cell.evidence or " ".join(filter(None, (cell.sides, cell.about)))
+    sides = cell.sides
+    words = sides.evidence or " ".join(filter(None, (str(sides), sides.about)))
     label = f"{demand.plugin}, {demand.title}: {fate}" + (f": {words}" if words else "")
-    return w.CellRow(cell.verdict, cell.sides, cell.about, cell.asked, cell.found, cell.clauses, label)
+    return w.CellRow(cell.verdict, str(sides), sides.about, sides.asked, sides.found, cell.clauses, label)
 
 
 def _demand(demand: DemandRow, cells: tuple[w.CellRow, ...], heads: Mapping[str, PluginHead], answer: Why, *,

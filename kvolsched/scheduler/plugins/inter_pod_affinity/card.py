@@ -48,7 +48,7 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         words = f"podAntiAffinity of {carriers} forbids {term}, as this one is"
         elsewhere = ~domain_mask(columns.nodes, term.topology_key, counts)
         title, kind = f"{carriers}: no {term} allowed", f"Other pods allow no {term}"
-        yield Clause("objection", term.topology_key, words, title, kind, variant, number, elsewhere)
+        yield Clause("objection", term.topology_key, words, title, kind, variant, number, elsewhere, term)
 
 
 def _outside(rejected: Mask | None, columns: ColumnContext) -> Mask:

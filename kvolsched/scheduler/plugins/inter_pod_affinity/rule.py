@@ -19,8 +19,9 @@ from kvolsched.scheduler.columns.pod_counts import AffinityTerm, required_affini
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
+from kvolsched.scheduler.framework.evidence import Evidence, Sides
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RawScores
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 
 from .card import CARD
 from .column import (
@@ -32,6 +33,54 @@ from .column import (
     rows_without_wanted_pods,
 )
 
+# --- evidence -------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class TermNeedsLabel(Evidence):
+    """The node lacks the topology key of a required affinity term."""
+
+    term: AffinityTerm
+
+    def __str__(self) -> str:
+        return f"{self.term} needs the label {self.term.topology_key} on the node"
+
+    def short(self) -> Sides:
+        return Sides("no such label", about=self.term.topology_key)
+
+
+@attrs.frozen
+class NoPodWanted(Evidence):
+    """No pod meets a required affinity term in a domain; with no domain, no pod anywhere does."""
+
+    term: AffinityTerm
+    domain: str | None = None
+
+    def __str__(self) -> str:
+        place = "" if self.domain is None else f" in {self.term.topology_key}={self.domain}"
+        return f"{self.term} is met by no pod{place}"
+
+    def short(self) -> Sides:
+        return Sides("no such pod", about=self.domain or "")
+
+
+@attrs.frozen
+class PodBeside(Evidence):
+    """A pod (`namespace/name`) in the node's domain meets an anti-affinity term, or is it that carries the term."""
+
+    term: AffinityTerm
+    pod: str
+    domain: str
+    carried: bool = False
+
+    def __str__(self) -> str:
+        relation = "carried by" if self.carried else "excludes"
+        return f"{self.term} {relation} pod {self.pod} in {self.term.topology_key}={self.domain}"
+
+    def short(self) -> Sides:
+        return Sides(self.pod, about=f"in {self.domain}")
+
+
 # --- the checks -----------------------------------------------------------------------------------------------------
 
 
@@ -41,15 +90,15 @@ def lacks_wanted_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
     labels = node.metadata.labels
     for term in terms:
         if term.topology_key not in labels:
-            return Evidence(str(term), "needs the label", f"{term.topology_key} on the node")
+            return TermNeedsLabel(term)
     wanted = [(other, there) for other, there in _pods_with_labels_of_nodes(seen) if meets_all(terms, other, seen)]
     if terms and not any(term.topology_key in there for _, there in wanted for term in terms):
         # No pod to be near to: allowed if the pod meets its own terms (S3's chicken and egg).
-        return None if meets_all(terms, pod, seen) else Evidence(str(terms[0]), "is met by", "no pod")
+        return None if meets_all(terms, pod, seen) else NoPodWanted(terms[0])
     for term in terms:
         value = labels[term.topology_key]
         if not any(there.get(term.topology_key) == value for _, there in wanted):
-            return Evidence(str(term), "is met by no pod in", f"{term.topology_key}={value}")
+            return NoPodWanted(term, value)
     return None
 
 
@@ -59,7 +108,7 @@ def holds_unwanted_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None
         value = node.metadata.labels.get(term.topology_key)
         for other, there in _pods_with_labels_of_nodes(seen):
             if value is not None and there.get(term.topology_key) == value and meets(term, other, seen):
-                return Evidence(str(term), "excludes", f"{_reference(other)} in {term.topology_key}={value}")
+                return PodBeside(term, _name(other), value)
     return None
 
 
@@ -68,14 +117,14 @@ def holds_objecting_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | Non
     return next(objections(pod, node, seen), None)
 
 
-def objections(pod: Pod, node: Node, seen: Snapshot) -> Iterator[Evidence]:
+def objections(pod: Pod, node: Node, seen: Snapshot) -> Iterator[PodBeside]:
     """Yield each required anti-affinity term of a pod in the node's domain that this pod meets."""
     labels = seen.namespace_labels(pod.metadata.namespace)
     for other, there in _pods_with_labels_of_nodes(seen):
         for term in required_anti_affinity(other):
             value = node.metadata.labels.get(term.topology_key)
             if value is not None and there.get(term.topology_key) == value and term.meets(pod, labels):
-                yield Evidence(str(term), "carried by", f"{_reference(other)} in {term.topology_key}={value}")
+                yield PodBeside(term, _name(other), value, carried=True)
 
 
 @attrs.frozen
@@ -218,5 +267,5 @@ def _pods_with_labels_of_nodes(seen: Snapshot) -> list[tuple[Pod, dict[str, str]
     return [(pod, node.metadata.labels) for node in seen.all_nodes() for pod in seen.pods_on(node.metadata.name)]
 
 
-def _reference(pod: Pod) -> str:
-    return f"pod {pod.metadata.namespace}/{pod.metadata.name}"
+def _name(pod: Pod) -> str:
+    return f"{pod.metadata.namespace}/{pod.metadata.name}"

@@ -6,6 +6,14 @@
 
 from .constraint import SpreadConstraint
 from .rule import PodTopologySpread
-from .skew import DomainMatches, Skew, match_domains, skews_on
+from .skew import DomainMatches, Skew, SkewExceeds, match_domains, skews_on
 
-__all__ = ["DomainMatches", "PodTopologySpread", "Skew", "SpreadConstraint", "match_domains", "skews_on"]
+__all__ = [
+    "DomainMatches",
+    "PodTopologySpread",
+    "Skew",
+    "SkewExceeds",
+    "SpreadConstraint",
+    "match_domains",
+    "skews_on",
+]

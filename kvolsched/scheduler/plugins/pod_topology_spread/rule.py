@@ -19,8 +19,9 @@ from kvolsched.scheduler.columns.owner_selectors import GROUPING_KINDS
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
+from kvolsched.scheduler.framework.evidence import LabelMissing
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RawScores
-from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Code, Ok, Reason, Reject
 
 from .card import CARD
 from .column import reject_rows
@@ -36,7 +37,7 @@ from .constraint import (
     unread_fields,
 )
 from .score import SpreadScore, WeightedCountScore
-from .skew import skews_on
+from .skew import SkewExceeds, skews_on
 
 
 def _matching_pod_changed(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
@@ -118,12 +119,9 @@ class PodTopologySpread:
         for skew in skews_on(pod, node, self.hard_constraints(pod), seen):
             if skew.fits:
                 continue
-            key, max_skew = skew.constraint.topology_key, skew.constraint.max_skew
             if skew.domain is None:
-                return self.no_label.reject(
-                    Evidence(f"topologyKey {key}", "not among the labels of", f"node {node.metadata.name}")
-                )
-            return self.too_skewed.reject(Evidence(str(skew), ">", f"maxSkew {max_skew}", (skew.skew, max_skew)))
+                return self.no_label.reject(LabelMissing(skew.constraint.topology_key, node.metadata.name))
+            return self.too_skewed.reject(SkewExceeds(skew))
         return OK
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:

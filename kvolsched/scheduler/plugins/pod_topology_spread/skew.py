@@ -14,6 +14,7 @@ import attrs
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.evidence import Evidence, Sides
 
 from .constraint import SpreadConstraint
 
@@ -28,6 +29,7 @@ class Skew:
         match_num: how many pods are counted in the domain.
         min_match: the count of the emptiest domain, or 0 if there are fewer domains than minDomains.
         is_checked: whether the constraint can reject a node at all.
+        least: what the minimum is, in words.
     """
 
     constraint: SpreadConstraint
@@ -35,6 +37,7 @@ class Skew:
     match_num: int
     min_match: int
     is_checked: bool = True
+    least: str = "minimum"
 
     @property
     def skew(self) -> int:
@@ -55,7 +58,21 @@ class Skew:
 
     def __str__(self) -> str:
         counted = f"{self.match_num} in {self.constraint.topology_key}={self.domain}"
-        return f"{counted} + self match {self.constraint.self_match} − minimum {self.min_match} = {self.skew}"
+        return f"{counted} + self match {self.constraint.self_match} − {self.least} {self.min_match} = {self.skew}"
+
+
+@attrs.frozen
+class SkewExceeds(Evidence):
+    """The skew of a node's domain would exceed maxSkew."""
+
+    skew: Skew
+
+    def __str__(self) -> str:
+        return f"{self.skew} > maxSkew {self.skew.constraint.max_skew}"
+
+    def short(self) -> Sides:
+        skew, limit = self.skew.skew, self.skew.constraint.max_skew
+        return Sides(f"skew {skew}", ">", str(limit), self.skew.domain or "", skew, limit)
 
 
 @attrs.frozen

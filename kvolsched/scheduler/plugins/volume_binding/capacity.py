@@ -27,10 +27,9 @@ from kvolsched.scheduler.columns.storage_capacities import (
     is_capacity_checked,
     max_volume_size,
 )
-from kvolsched.scheduler.framework.verdict import Evidence
-from kvolsched.scheduler.requests import format_amount
+from kvolsched.scheduler.framework.evidence import Evidence
 
-from . import evidence
+from .evidence import CapacityExceeded, PoolsExceeded
 
 
 @attrs.frozen
@@ -84,7 +83,8 @@ class StorageCapacityCheck(CapacityCheck):
         name = storage_class.metadata.name
         available = seen.storage_capacities.on(name, node)
         largest = max((max_volume_size(capacity) for capacity in available), default=NO_CAPACITY)
-        return evidence.lacking_capacity(claim, largest, name) if volumes.requested(claim) > largest else None
+        asked, volume = volumes.requested(claim), f"claim {claim.metadata.name}"
+        return CapacityExceeded(volume, asked, largest, name) if asked > largest else None
 
     def room(self, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node, seen: Snapshot) -> int | None:
         """Return the room of the first object, by name, that is large enough."""
@@ -174,8 +174,6 @@ def _lacking(volume: str, request: int, driver: CSIDriver | None, class_name: st
     largest = max((value(pool.capacity) for pool in pools if pool.capacity is not None), default=NO_CAPACITY)
     if request <= largest:
         return None
-    path = [f"CSIDriver {driver.metadata.name}", f"CSIStorage {entry.storage_class_name if entry else 'none'}"]
-    path.append(f"pools {', '.join(pool.name for pool in pools) or 'none'}")
-    published = f"{format_amount('memory', largest)} at most" if largest >= 0 else "nothing"
-    asked = f"{volume} asks {format_amount('memory', request)}"
-    return Evidence(asked, ">", f"{published} ({' → '.join(path)})", (request, largest))
+    path = (f"CSIDriver {driver.metadata.name}", f"CSIStorage {entry.storage_class_name if entry else 'none'}",
+            f"pools {', '.join(pool.name for pool in pools) or 'none'}")
+    return PoolsExceeded(volume, request, largest, "", path)

@@ -17,7 +17,8 @@ from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.verdict import Code, Evidence, Reason
+from kvolsched.scheduler.framework.evidence import Evidence
+from kvolsched.scheduler.framework.verdict import Code, Reason
 from kvolsched.world.log import Key
 
 from .scoring import Shares

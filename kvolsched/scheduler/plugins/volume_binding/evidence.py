@@ -1,55 +1,98 @@
-"""Both sides of each comparison by which VolumeBinding rejects a node, as the sentences that people read."""
+"""Why a node cannot have a pod's volumes: the evidence of the plugins that look at volumes, nodes and capacity."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.selector import NodeSelector
-from kvolsched.api.kinds.storage_class import StorageClass
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.scheduler.framework.verdict import Evidence
+from kvolsched.api.kinds.storage_class import TopologySelectorTerm
+from kvolsched.scheduler.framework.evidence import (
+    Evidence,
+    Labels,
+    Sides,
+    labels_text,
+    listed,
+    values_text,
+)
 from kvolsched.scheduler.requests import format_amount
 
 
-def conflicting_affinity(volume: PersistentVolume, required: NodeSelector, node: Node) -> Evidence:
-    """Compare the node affinity by which a volume is judged with the node's labels."""
-    labels = node.metadata.labels
-    keys = dict.fromkeys(part.key for term in required.node_selector_terms for part in term.match_expressions)
-    asked = f"volume {volume.metadata.name}: {required}"
-    return Evidence(asked, "does not match", _labels_text(keys, node) or "the node", (required, labels))
+@attrs.frozen
+class OtherNodeSelected(Evidence):
+    """Another node was selected for a claim."""
+
+    claim: str
+    selected: str
+    judged: str
+
+    def __str__(self) -> str:
+        return f"claim {self.claim} selected node {self.selected} ≠ {self.judged}"
 
 
-def other_selected_node(claim: PersistentVolumeClaim, selected: str, node: Node) -> Evidence:
-    """Compare the node that was selected for a claim with the judged one."""
-    return Evidence(f"claim {claim.metadata.name} selected node {selected}", "≠", node.metadata.name)
+@attrs.frozen
+class NothingProvisioned(Evidence):
+    """No volume was found for a claim, and its class ("": it has none) provisions none."""
+
+    claim: str
+    class_name: str
+
+    def __str__(self) -> str:
+        return f"claim {self.claim} finds no volume, and nothing is provisioned for class {self.class_name}"
+
+    def short(self) -> Sides:
+        return Sides("none fits, none is made", about=f"class {self.class_name}" if self.class_name else "no class")
 
 
-def nothing_provisioned(claim: PersistentVolumeClaim, class_name: str) -> Evidence:
-    """Name a claim for which no volume was found, and its class, whose volumes are not provisioned."""
-    return Evidence(f"claim {claim.metadata.name}", "finds no volume, and nothing is provisioned for class", class_name)
+@attrs.frozen
+class TopologyNotAllowed(Evidence):
+    """The allowedTopologies of a class do not admit the node; `labels` are those of the node of which they speak."""
+
+    allowed: tuple[TopologySelectorTerm, ...]
+    labels: Labels
+
+    def _allowed_text(self) -> str:
+        return "allowedTopologies " + " or ".join(
+            " and ".join(f"{part.key} In {listed(part.values)}" for part in term.match_label_expressions) or "nothing"
+            for term in self.allowed
+        )
+
+    def __str__(self) -> str:
+        return f"{self._allowed_text()} do not admit {labels_text(self.labels)}"
+
+    def short(self) -> Sides:
+        parts = [part for term in self.allowed for part in term.match_label_expressions]
+        wanted = listed(parts[0].values) if len(parts) == len(self.allowed) == 1 else self._allowed_text()
+        return Sides(values_text(self.labels), "not in", wanted, "allowedTopologies of the class")
 
 
-def conflicting_topology(storage_class: StorageClass, node: Node) -> Evidence:
-    """Compare allowedTopologies of a class with the node's labels."""
-    terms = storage_class.allowed_topologies
-    allowed = " or ".join(
-        " and ".join(f"{part.key} In [{', '.join(part.values)}]" for part in term.match_label_expressions) or "nothing"
-        for term in terms
-    )
-    keys = sorted({part.key for term in terms for part in term.match_label_expressions})
-    return Evidence(f"allowedTopologies {allowed}", "do not admit", _labels_text(keys, node))
+@attrs.frozen
+class CapacityExceeded(Evidence):
+    """A claim asks for more than the largest volume that can be made (bytes; below 0: nothing is published)."""
+
+    volume: str
+    asked: int
+    largest: int
+    class_name: str
+
+    def __str__(self) -> str:
+        published = f"{format_amount('memory', self.largest)}, the largest volume" if self.largest >= 0 else "nothing"
+        return f"{self._asked_text()} > {published} published for class {self.class_name}"
+
+    def _asked_text(self) -> str:
+        return f"{self.volume} asks {format_amount('memory', self.asked)}"
+
+    def short(self) -> Sides:
+        asked, largest = format_amount("memory", self.asked), self.largest
+        there = format_amount("memory", largest) if largest >= 0 else "nothing"
+        about = f"class {self.class_name}" if self.class_name else ""
+        return Sides(asked, ">", there, about, self.asked, max(0, largest))
 
 
-def lacking_capacity(claim: PersistentVolumeClaim, largest: int, class_name: str) -> Evidence:
-    """Compare a claim's request with the largest volume that can be made (bytes; below 0: none is published)."""
-    request = volumes.requested(claim)
-    published = f"{format_amount('memory', largest)}, the largest volume" if largest >= 0 else "nothing"
-    asked = f"claim {claim.metadata.name} asks {format_amount('memory', request)}"
-    return Evidence(asked, ">", f"{published} published for class {class_name}", (request, largest))
+@attrs.frozen
+class PoolsExceeded(CapacityExceeded):
+    """A volume is larger than what a driver's pools have, found by its object, its entry for the class and pools."""
 
+    path: tuple[str, ...] = ()
 
-def _labels_text(keys: Iterable[str], node: Node) -> str:
-    labels = node.metadata.labels
-    return ", ".join(f"{key}={labels[key]}" if key in labels else f"no label {key}" for key in keys)
+    def __str__(self) -> str:
+        published = f"{format_amount('memory', self.largest)} at most" if self.largest >= 0 else "nothing"
+        return f"{self._asked_text()} > {published} ({' → '.join(self.path)})"

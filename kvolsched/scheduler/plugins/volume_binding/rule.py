@@ -18,11 +18,11 @@ from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.csi_migration import effective_affinity
 from kvolsched.scheduler.framework.card import Card
+from kvolsched.scheduler.framework.evidence import Evidence, VolumeOutOfReach, labels_of
 from kvolsched.scheduler.framework.extension_points import QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.world.apiserver import key_of
 
-from . import evidence
 from .capacity import CapacityCheck, StorageCapacityCheck
 from .card import CARD
 from .claims import (
@@ -41,6 +41,7 @@ from .claims import (
     unusable_claim,
     waits_for_consumer,
 )
+from .evidence import NothingProvisioned, OtherNodeSelected, TopologyNotAllowed
 from .matching import FinderOnNode, FindVolume, by_index, by_walk
 from .queueing_hints import EVENTS
 from .scoring import Binding, VolumeScoring
@@ -182,7 +183,8 @@ class VolumeBindingRule:
                 return self.claim_failures.missing_volume(claim.spec.volume_name)
             required = self.node_affinity(volume, seen.csi_node(node.metadata.name))
             if required is not None and not required.matches(node.metadata.labels):
-                return _reject(self.node_conflict, evidence.conflicting_affinity(volume, required, node))
+                labels = labels_of(node, required.keys)
+                return _reject(self.node_conflict, VolumeOutOfReach(volume.metadata.name, required, labels))
         return VolumeDecision()
 
     def _match_or_provision(self, claims: Sequence[PersistentVolumeClaim], node: Node, seen: Snapshot,
@@ -191,7 +193,8 @@ class VolumeBindingRule:
         for claim in claims:
             selected = volumes.selected_node(claim, self.rules)
             if selected and selected != node.metadata.name:
-                return _reject(self.bind_conflict, evidence.other_selected_node(claim, selected, node))
+                other = OtherNodeSelected(claim.metadata.name, selected, node.metadata.name)
+                return _reject(self.bind_conflict, other)
         matched, to_provision = self.match(claims, find)
         static = tuple((key_of(claim), key_of(volume)) for claim, volume in matched)
         for claim in to_provision:
@@ -243,9 +246,11 @@ class VolumeBindingRule:
             return VolumeDecision(error=error)
         provisioned = self.provisioning(storage_class)
         if provisioned is None:
-            return _reject(self.bind_conflict, evidence.nothing_provisioned(claim, name))
+            return _reject(self.bind_conflict, NothingProvisioned(claim.metadata.name, name))
         if not volumes.topology_allows(provisioned, node):
-            return _reject(self.bind_conflict, evidence.conflicting_topology(provisioned, node))
+            allowed = provisioned.allowed_topologies
+            keys = sorted({part.key for term in allowed for part in term.match_label_expressions})
+            return _reject(self.bind_conflict, TopologyNotAllowed(allowed, labels_of(node, keys)))
         lacking = self.capacity.lacking(claim, provisioned, node, seen)
         return VolumeDecision() if lacking is None else _reject(self.not_enough_space, lacking)
 

@@ -1,0 +1,131 @@
+"""Evidence: why a rule rejects a node, as a value with its operands as fields.
+
+`str` is the sentence and `short` gives both sides in a few words; whoever needs a number reads its field, so words can
+change without it. The kinds of evidence stand beside their plugins; `Stated` takes a reader's own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Self
+
+import attrs
+
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.selector import NodeSelector
+
+Labels = tuple[tuple[str, str | None], ...]
+"""Labels of a node that a rule looked at; the value is None if the node lacks the label."""
+
+NO_LABEL = "no label"
+
+
+@attrs.frozen
+class Sides:
+    """Both sides of one comparison in a few words: `20Gi > 15Gi`.
+
+    Args:
+        left, relation, right: the comparison; words that compare nothing are all on the left.
+        about: what the right side is of: `class ebs`.
+        asked, found: amounts of the comparison, if it compares amounts.
+        evidence: the comparison in the rule's words.
+    """
+
+    left: str
+    relation: str = ""
+    right: str = ""
+    about: str = ""
+    asked: int | None = None
+    found: int | None = None
+    evidence: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.left, self.relation, self.right)))
+
+
+class Evidence:
+    """Why a rule rejects a node: each kind is a frozen value whose `str` is a sentence.
+
+    A kind that names the node has its name as `node`; one whose reason does not say what it is about has a `subject`.
+    """
+
+    __slots__ = ()
+
+    @property
+    def subject(self) -> str:
+        """What it is about in words, if the reason does not say it; else ""."""
+        return ""
+
+    def of_any_node(self) -> Self:
+        """Return the same without the node's name, for a sentence that names the node already."""
+        return attrs.evolve(self, node="") if getattr(self, "node", "") else self  # type: ignore[misc]
+
+    def short(self) -> Sides:
+        """Return both sides in a few words."""
+        return Sides(str(self.of_any_node()))
+
+
+@attrs.frozen
+class Stated(Evidence):
+    """Evidence in words of your own: `Stated("2 pods of team a > 1 allowed")`."""
+
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@attrs.frozen
+class LabelMissing(Evidence):
+    """A node lacks a label by which domains are told apart."""
+
+    key: str
+    node: str
+
+    def __str__(self) -> str:
+        return f"topologyKey {self.key} not among the labels of {node_text(self.node)}"
+
+    def short(self) -> Sides:
+        return Sides("no such label", about=self.key)
+
+
+@attrs.frozen
+class VolumeOutOfReach(Evidence):
+    """A volume's node affinity does not admit the node; `labels` are those of the node of which it speaks."""
+
+    volume: str
+    required: NodeSelector
+    labels: Labels
+
+    def __str__(self) -> str:
+        return f"volume {self.volume}: {self.required} does not match {labels_text(self.labels) or node_text('')}"
+
+    def short(self) -> Sides:
+        only = self.required.only_requirement
+        wanted = listed(only.values) if only is not None and only.operator == "In" else str(self.required)
+        return Sides(values_text(self.labels) or node_text(""), "not in", wanted, f"volume {self.volume}")
+
+
+def labels_of(node: Node, keys: Iterable[str]) -> Labels:
+    """Return a node's labels of these keys; None for one that it lacks."""
+    return tuple((key, node.metadata.labels.get(key)) for key in keys)
+
+
+def node_text(name: str) -> str:
+    """Return a node in words; of one without a name, `the node`."""
+    return f"node {name}" if name else "the node"
+
+
+def labels_text(labels: Labels) -> str:
+    """Return labels as `zone=a, no label rack`."""
+    return ", ".join(f"{NO_LABEL} {key}" if value is None else f"{key}={value}" for key, value in labels)
+
+
+def values_text(labels: Labels) -> str:
+    """Return the values of labels: `a, no label rack`."""
+    return ", ".join(f"{NO_LABEL} {key}" if value is None else value for key, value in labels)
+
+
+def listed(values: Iterable[str]) -> str:
+    """Return values as a list in words: `[a, b]`."""
+    return f"[{', '.join(values)}]"
