@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Self
 
 import attrs
 
@@ -33,6 +34,32 @@ class FailureRow:
         return node_names_text(self.nodes)
 
 
+class Remark(str):
+    """A sentence that says what it is, so that nobody need take it apart.
+
+    Args:
+        words: the sentence without its head.
+        head: what stands before a colon: `claim data`.
+        kind: "table": on what the table of an answer shows as well; "before": on what the cluster said earlier;
+            "absent", "unread": a dump has no objects of a kind, or they could not be read.
+        about: the kind of objects that is absent or unread.
+    """
+
+    __slots__ = ("about", "head", "kind", "words")
+    words: str
+    head: str
+    kind: str
+    about: str
+
+    def __new__(cls, words: str, head: str = "", kind: str = "", about: str = "") -> Self:
+        self = super().__new__(cls, f"{head}: {words}" if head else words)
+        self.words, self.head, self.kind, self.about = words, head, kind, about
+        return self
+
+    def __getnewargs__(self) -> tuple[str, str, str, str]:  # type: ignore[override]
+        return self.words, self.head, self.kind, self.about
+
+
 @attrs.frozen
 class Holding:
     """A resource that a node is short of: the pods that hold it with their amounts, largest first, and `more` pods."""
@@ -45,11 +72,19 @@ class Holding:
     pods: tuple[tuple[str, str], ...]
     more: int = 0
 
-    def __str__(self) -> str:
+    @property
+    def left(self) -> str:
+        """What is left of the resource, and what the pod asks for."""
+        return f"{self.node} has {self.free} of {self.total} {self.resource} left, the pod asks for {self.asked}"
+
+    @property
+    def holders(self) -> str:
+        """Who holds it."""
         holders = ", ".join(f"{pod} {amount}" for pod, amount in self.pods) or "no pod"
-        more = f" and {self.more} more" if self.more else ""
-        left = f"{self.node} has {self.free} of {self.total} {self.resource} left, the pod asks for {self.asked}"
-        return f"{left}; held by {holders}{more}"
+        return f"held by {holders}{f' and {self.more} more' if self.more else ''}"
+
+    def __str__(self) -> str:
+        return f"{self.left}; {self.holders}"
 
 
 @attrs.frozen
@@ -70,7 +105,7 @@ class DemandRow:
     words: str
     nodes: int
     number: int = 0
-    details: tuple[str, ...] = ()
+    details: tuple[Remark, ...] = ()
     title: str = ""
     kind: str = ""
     alone: tuple[str, ...] = ()
@@ -138,12 +173,15 @@ class Why(Rows[FailureRow], DrawnAnswer):
         rows: the first failing clause per node, grouped.
         holdings: the pods that hold the short resources of the nearest nodes.
         sentence: the event as kube-scheduler writes it.
+        start: its first words, which count the nodes.
         notes: how to read that sentence, and other hints.
         missing: what the answer cannot tell, since the dump lacks a kind.
         clauses: the sentence's clauses.
         groups: nodes that are judged alike, in the order of the clauses, with a cell for each demand.
         fits: the nodes that would take the pod.
         asked_for: the workload that was asked for, and which of its pods this is, in words.
+        gates: the scheduling gates of a gated pod.
+        ungated: whether it would fit without them, in words.
         nearest_edit: finds the nearest edit after which the pod (`namespace/name`) fits, for the picture.
     """
 
@@ -157,12 +195,15 @@ class Why(Rows[FailureRow], DrawnAnswer):
     rows: tuple[FailureRow, ...] = ()
     holdings: tuple[Holding, ...] = ()
     sentence: str = ""
-    notes: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    notes: tuple[Remark, ...] = ()
+    missing: tuple[Remark, ...] = ()
     clauses: tuple[SentenceClause, ...] = ()
     groups: tuple[AlikeNodes, ...] = ()
     fits: tuple[str, ...] = ()
     asked_for: str = ""
+    start: str = ""
+    gates: tuple[str, ...] = ()
+    ungated: str = ""
     nearest_edit: Callable[[str], str] | None = attrs.field(default=None, eq=False)
 
     @property
@@ -229,19 +270,10 @@ class Why(Rows[FailureRow], DrawnAnswer):
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 
-def missing_in_words(missing: Sequence[str]) -> str:
+def missing_in_words(missing: Sequence[Remark]) -> str:
     """Return which kinds a dump has not and what was not read of a live cluster, without what that hides."""
-    absent, unread = missing_kinds(missing)
-    return "; ".join([f"The dump has no {', '.join(absent)}"] * bool(absent)
-                     + [f"Not read: {', '.join(unread)}"] * bool(unread))  # fmt: skip
-
-
-def missing_kinds(missing: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return which kinds a dump has not, and what was not read of a live cluster, from the sentences about them."""
-    heads = [sentence.partition(":")[0] for sentence in missing]
-    marks = ("no ", "unread ")
-    absent, unread = ([head.removeprefix(mark) for head in heads if head.startswith(mark)] for mark in marks)
-    return absent, unread
+    absent, unread = (", ".join(one.about for one in missing if one.kind == kind) for kind in ("absent", "unread"))
+    return "; ".join([f"The dump has no {absent}"] * bool(absent) + [f"Not read: {unread}"] * bool(unread))
 
 
 def node_names_text(nodes: Sequence[str]) -> str:

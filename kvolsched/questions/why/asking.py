@@ -43,7 +43,7 @@ from ...core.seen_by_scheduler import snapshot_of_scheduler
 from ...rules.unread_fields import unread_fields, unread_words
 from . import claim_problems, sentences
 from .alike import what_decides
-from .answer import DemandRow, FailureRow, Holding, Why
+from .answer import DemandRow, FailureRow, Holding, Remark, Why
 from .answers import Alike, Answers
 from .causes import MOST_CAUSES, Whys
 from .last_events import LastEvents
@@ -72,7 +72,7 @@ def why(cluster: ClusterCore, pod: str) -> Why:
     key, asked_for = _pod_asked_for(cluster, pod)
     answer = _answer(cluster, key, effects_of_missing_kinds(cluster), lambda: judge_now(cluster, key))
     unread = unread_fields(cluster.revision, cluster.world.log.objects[key], cluster.world.log.objects)
-    words = [unread_words(cluster.revision, unread)] if unread else ()
+    words = [Remark(unread_words(cluster.revision, unread))] if unread else ()
     return attrs.evolve(answer, asked_for=asked_for, notes=(*words, *answer.notes))
 
 
@@ -164,7 +164,7 @@ def workloads_without_pods(cluster: ClusterCore) -> tuple[str, ...]:
                  if obj.spec.replicas and obj.metadata.uid not in owners)  # fmt: skip
 
 
-def _answer(cluster: ClusterCore, key: Key, missing: tuple[str, ...], judge_pod: Callable[[], Judgement]) -> Why:
+def _answer(cluster: ClusterCore, key: Key, missing: tuple[Remark, ...], judge_pod: Callable[[], Judgement]) -> Why:
     asked: Pod = cluster.world.log.objects[key]
     judge_pod = cache(judge_pod)
     other_state = _other_state(cluster, key, asked, missing, judge_pod)
@@ -174,7 +174,7 @@ def _answer(cluster: ClusterCore, key: Key, missing: tuple[str, ...], judge_pod:
                           LastEvents(cluster.world.log.objects))  # fmt: skip
 
 
-def _other_state(cluster: ClusterCore, key: Key, pod: Pod, missing: tuple[str, ...],
+def _other_state(cluster: ClusterCore, key: Key, pod: Pod, missing: tuple[Remark, ...],
                  judge_pod: Callable[[], Judgement]) -> Why | None:
     """Return the answer for a pod that is not pending, with what a dump lacks; None for a pending one."""
     answer = _answer_if_not_pending(cluster, key, pod, judge_pod)
@@ -183,7 +183,7 @@ def _other_state(cluster: ClusterCore, key: Key, pod: Pod, missing: tuple[str, .
     return attrs.evolve(answer, missing=missing if answer.state in ("gated", "waiting") else ())
 
 
-def _judged_answer(asked: Pod, name: str, revision: str, missing: tuple[str, ...],
+def _judged_answer(asked: Pod, name: str, revision: str, missing: tuple[Remark, ...],
                    judge_pod: Callable[[], Judgement], events: LastEvents) -> Why:
     """Return the answer for a pod that is judged."""
     judgement = judge_pod()
@@ -191,11 +191,12 @@ def _judged_answer(asked: Pod, name: str, revision: str, missing: tuple[str, ...
     answer = explain_judgement(judgement, name, revision, message)
     answer = attrs.evolve(answer, missing=missing)
     if asked.spec.scheduling_gates:
-        gates = ", ".join(gate.name for gate in asked.spec.scheduling_gates)
+        gates = tuple(gate.name for gate in asked.spec.scheduling_gates)
         ungated = f"{len(judgement.feasible)} of {answer.size} nodes would fit" if judgement.any_feasible else (
             "without its gates no node would fit either")  # fmt: skip
-        head = f"it is not tried at all: its scheduling gates [{gates}] must be removed first ({ungated})."
-        return attrs.evolve(answer, state="gated", headline=head, sentence=gated_message(asked))
+        head = f"it is not tried at all: its scheduling gates [{', '.join(gates)}] must be removed first ({ungated})."
+        return attrs.evolve(answer, state="gated", headline=head, sentence=gated_message(asked), gates=gates,
+                            ungated=ungated)  # fmt: skip
     if answer.state == "fits":
         return _fitting_answer(answer, judgement, message)
     compared = sentences.compare_with_condition(message, answer.sentence)
@@ -242,9 +243,10 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
     notes = sentences.explain_sentence(sentence, hidden, rejected is not None)
     if preempted.nominated:
         victims = ", ".join(f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in preempted.victims)
-        notes.insert(0, f"The scheduler's next try evicts {victims} of lower priority from {preempted.nominated}.")
+        next_try = f"The scheduler's next try evicts {victims} of lower priority from {preempted.nominated}."
+        notes.insert(0, Remark(next_try))
     whole = rejected is not None or bool(judgement.error)  # then no node is counted
-    clauses = () if whole else clauses_of_sentence(judgement, preempted.message)
+    clauses = () if whole else clauses_of_sentence(judgement, preempted.counted)
     order = [found.index(demand) for demand in (*core, *others)]
     alone = nodes_with_one_failure(found, judgement.nodes)
     return Why(
@@ -260,6 +262,7 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
         sentence,
         tuple(notes),
         clauses=clauses,
+        start=judgement.sentence_parts()[0],
         groups=() if whole else node_groups(judgement, found, order, clauses),
     )
 
@@ -288,7 +291,7 @@ def judge_without_node(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
     return judge(evolve_parts(pod, spec={"node_name": ""}), seen, profile)
 
 
-def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[str, ...]:
+def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[Remark, ...]:
     """Return what the answer cannot tell, since a dump lacks some kinds; () for manifests that no server has stored.
 
     Of a live cluster also what could not be read.
@@ -298,8 +301,8 @@ def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[str, ...]:
         return ()
     missing = (one for one in loaded.missing_kinds() if one.kind.plural not in loaded.unread)
     return (
-        *(f"unread {what}: {effect}" for what, effect in loaded.unread.items()),
-        *(f"no {one.kind.plural}: {one.cannot_tell}" for one in missing),
+        *(Remark(effect, f"unread {what}", "unread", what) for what, effect in loaded.unread.items()),
+        *(Remark(one.cannot_tell, f"no {one.kind.plural}", "absent", one.kind.plural) for one in missing),
     )
 
 
@@ -351,13 +354,13 @@ def _claim(cluster: ClusterCore, pod: Pod, name: str) -> Any:
     return cluster.world.log.objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace or "default", name))
 
 
-def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
+def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[Remark]:
     """Yield, for each unbound claim of a pod, which component acts next, and the claim's last event."""
     events = LastEvents(cluster.world.log.objects)
     for name in dict.fromkeys(pod.claim_names()):
         claim = _claim(cluster, pod, name)
         if claim is None:
-            yield f"claim {name} does not exist"
+            yield Remark(f"claim {name} does not exist")
             continue
         if volumes.is_bound(claim):
             continue
@@ -377,7 +380,7 @@ def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
         event, warning = events.of(claim), events.of(claim, "Warning")
         told = f"; last event: {event}" if event else ""
         warned = f"; last warning: {warning}" if warning not in ("", event) else ""
-        yield f"claim {name} is {phase}: {next_act}{told}{warned}"
+        yield Remark(f"{next_act}{told}{warned}", f"claim {name} is {phase}")
 
 
 def _fitting_answer(answer: Why, judgement: Judgement, condition_message: str) -> Why:
@@ -387,8 +390,8 @@ def _fitting_answer(answer: Why, judgement: Judgement, condition_message: str) -
         return attrs.evolve(answer, headline=head)
     head = f"{len(judgement.feasible)} of {answer.size} nodes would take it now ({some}), though its last try failed."
     since = "The cluster has changed since, or the dump does not show all."
-    notes = (f"Its last try ended with: “{condition_message}”. {since}",)
-    return attrs.evolve(answer, headline=head, notes=(*notes, *sentences.translate_older_words(condition_message)))
+    ended = Remark(f"“{condition_message}”. {since}", "Its last try ended with", "before")
+    return attrs.evolve(answer, headline=head, notes=(ended, *sentences.translate_older_words(condition_message)))
 
 
 # --- rows and demands ------------------------------------------------------------------------------------------------
@@ -427,15 +430,19 @@ def _short_resources(reasons: Sequence[str]) -> list[str]:
 
 def _demand_row(demand: Demand, judgement: Judgement, alone: Mapping[Demand, tuple[str, ...]], *,
                 short: bool = False) -> DemandRow:
-    details = () if short else tuple(_demand_details(demand, judgement))
+    details = {} if short else dict(_demand_details(demand, judgement))
+    kind = next(iter(details.values()), demand.kind) if demand.sort == "before filtering" else demand.kind
     return DemandRow(
-        demand.plugin, demand.sort, demand.about, demand.words, demand.nodes, demand.number, details,
-        demand.title, demand.kind, alone.get(demand, ()),
+        demand.plugin, demand.sort, demand.about, demand.words, demand.nodes, demand.number, tuple(details),
+        demand.title, kind, alone.get(demand, ()),
     )
 
 
-def _demand_details(demand: Demand, judgement: Judgement) -> Iterator[str]:
-    """Yield details of the claims that a demand is about; a rejection before filtering is about each claim."""
+def _demand_details(demand: Demand, judgement: Judgement) -> Iterator[tuple[Remark, str]]:
+    """Yield details of the claims that a demand is about, with the same without the claim's name.
+
+    A rejection before filtering is about each claim.
+    """
     pod, seen = judgement.pod, judgement.seen
     by_volume = demand.sort == "claim" and plugin_card(demand.plugin).finds_fault_with_volumes
     wanted = demand.about.split(",") if by_volume else []
@@ -443,11 +450,13 @@ def _demand_details(demand: Demand, judgement: Judgement) -> Iterator[str]:
     for name, claim in claim_problems.claims_of(pod, seen) if wanted or before else ():
         if claim is None:
             if before or name in wanted:
-                yield f"claim {name} does not exist in namespace {pod.metadata.namespace}"
+                lost = f"does not exist in namespace {pod.metadata.namespace}"
+                yield Remark(f"claim {name} {lost}"), f"the claim {lost}"
         elif name in wanted or (
             before and (claim_problems.should_be_bound(claim, seen) or f'"{name}"' in demand.words)
         ):
-            yield from (f"claim {name}: {words}" for words in claim_problems.describe_claim(claim, seen))
+            for words in claim_problems.describe_claim(claim, seen):
+                yield Remark(words, f"claim {name}"), f"the claim: {words}"
 
 
 def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding]:

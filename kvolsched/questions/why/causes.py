@@ -18,8 +18,6 @@ from .sides import joined
 MAX_NAMED = 3  # pods of a cause that are named
 MOST_CAUSES = 20  # causes that are printed; the last ones of more share a line
 MAKE_PODS = "c.run() lets their controllers make them; `kvolsched check` does so for manifests."
-_CLAIM = re.compile(r"\bclaim [^\s:]+:? ?")
-_GATES = re.compile(r"scheduling gates \[([^]]*)\]")
 _ZONE = re.compile(r"topology\.kubernetes\.io/zone|failure-domain\.beta\.kubernetes\.io/zone")
 STATES = {
     "fits": "A node would take it now",
@@ -144,22 +142,10 @@ class Whys(DrawnAnswer):
 def _key(answer: Why) -> tuple[str, ...]:
     """Return what answers of one cause share: their demands without names, or the state."""
     if answer.state == "gated":
-        return "gated", _gates(answer)
+        return "gated", *answer.gates
     if answer.state != "unschedulable" or not answer.demands:
         return answer.state, answer.headline if answer.state == "unschedulable" else ""
-    return tuple(sorted(f"{demand.plugin} {demand.sort} {_kind(demand)}" for demand in answer.demands))
-
-
-def _gates(answer: Why) -> str:
-    found = _GATES.search(answer.headline)
-    return found[1] if found else ""
-
-
-def _kind(demand: DemandRow) -> str:
-    """Return what a demand lacks without the names of the pod's own objects."""
-    if demand.sort == "before filtering" and demand.details:
-        return _CLAIM.sub("claim ", demand.details[0])
-    return demand.kind or demand.title
+    return tuple(sorted(f"{demand.plugin} {demand.sort} {demand.kind or demand.title}" for demand in answer.demands))
 
 
 def _examples(answers: Answers) -> list[Why]:
@@ -170,7 +156,7 @@ def _examples(answers: Answers) -> list[Why]:
 def _title(answers: Answers) -> str:
     first = answers.alike[0].example
     if first.state == "gated":
-        return f"Held by a scheduling gate: {_gates(first)}"
+        return f"Held by a scheduling gate: {', '.join(first.gates)}"
     if not first.demands:
         return STATES.get(first.state, first.headline)
     if _names_two_zones(first.demands):
@@ -188,7 +174,7 @@ def _shared_words(answers: Answers, place: int) -> str:
         words = demand.details[0] if demand.details else demand.words
         different = {example.demands[0].details[:1] for example in examples}
         named = len(different) > 1 or (len(answers) > 1 and alike[0].is_named_in(words))
-        said = words if not named else _CLAIM.sub("the claim: ", words).replace(": does", " does")
+        said = demand.kind if named and demand.details else words
         return said[:1].upper() + said[1:]
     titles = {other.title for example in examples for other in example.demands if other.kind == demand.kind}
     named = len(titles) > 1 or (len(answers) > 1 and alike[0].is_named_in(demand.title))
@@ -209,7 +195,7 @@ def _sides(answers: Sequence[Why]) -> str:
     """Return both sides of what fails, for each demand where it excludes most nodes; asked amounts as a range."""
     first = answers[0]
     if first.state == "gated":
-        return first.headline.rpartition("(")[2].rstrip(".)")
+        return first.ungated
     found = []
     for place, demand in enumerate(first.demands[:3]):
         cells = [group.cells[place] for group in first.groups if group.cells[place].verdict != "passes"]

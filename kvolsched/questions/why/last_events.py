@@ -9,6 +9,7 @@ from ...api import volumes
 from ...api.kinds.pod import Pod
 from ...scheduler.columns.snapshot import Snapshot
 from ...world.log import Key
+from .answer import Remark
 
 
 class LastEvents:
@@ -30,9 +31,9 @@ class LastEvents:
         last = max(events, key=lambda event: (event.last_timestamp or event.metadata.creation_timestamp or ""))
         return f"{last.reason}: {last.message}"
 
-    def warnings_of_claims(self, pod: Pod, seen: Snapshot) -> Iterator[str]:
+    def warnings_of_claims(self, pod: Pod, seen: Snapshot) -> Iterator[Remark]:
         """Yield the last warning about each unbound claim of a pod: what its provisioner could not do."""
         for name in dict.fromkeys(pod.claim_names()):
             claim = seen.claim(pod.metadata.namespace, name)
             if claim is not None and not volumes.is_bound(claim) and (warning := self.of(claim, "Warning")):
-                yield f"claim {name} is {claim.status.phase or 'Pending'}; last warning: {warning}"
+                yield Remark(f"claim {name} is {claim.status.phase or 'Pending'}; last warning: {warning}")

@@ -8,45 +8,49 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from .answer import Remark
+
 ODD_PHRASES = (
     # (phrase, what it means)
     (
         re.compile(r"\. not found$"),
-        (
+        Remark(
             "The closing “not found” means nothing: kube-scheduler v1.36 ends any rejection before filtering with it; "
             "it does not say that a class or claim was not found."
         ),
     ),
     (
         re.compile(r"no new claims to deallocate"),
-        "“no new claims to deallocate” speaks of device claims (DynamicResources), not of volumes.",
+        Remark("“no new claims to deallocate” speaks of device claims (DynamicResources), not of volumes."),
     ),
     (
         re.compile(r"Preemption is not helpful for scheduling"),
-        "“Preemption is not helpful”: on these nodes the pod would fail even if every other pod there were gone.",
+        Remark("on these nodes the pod would fail even if every other pod there were gone.",
+               "“Preemption is not helpful”", "table"),
     ),
     (
         re.compile(r"No preemption victims found"),
-        "“No preemption victims found”: these nodes would fit if pods left, but none there has a lower priority.",
+        Remark("these nodes would fit if pods left, but none there has a lower priority.",
+               "“No preemption victims found”", "table"),
     ),
     (
         re.compile(r"preemptionPolicy=Never"),
-        "The pod's preemptionPolicy is Never, so it evicts no other pod.",
+        Remark("The pod's preemptionPolicy is Never, so it evicts no other pod."),
     ),
     (
         re.compile(r"didn't satisfy plugin\(s\)"),
-        "“didn't satisfy plugin(s)”: the pod names the nodes it wants; all others were not looked at.",
+        Remark("“didn't satisfy plugin(s)”: the pod names the nodes it wants; all others were not looked at."),
     ),
     (
         re.compile(r"didn't find available persistent volumes to bind"),
-        (
+        Remark(
             "“didn't find available persistent volumes to bind” also means that a volume can be provisioned, but not "
             "for this node: allowedTopologies exclude it, or another node was selected before."
         ),
     ),
     (
         re.compile(r"Too many pods"),
-        "“Too many pods”: the node's allocatable pods are used up, whatever cpu and memory are left.",
+        Remark("“Too many pods”: the node's allocatable pods are used up, whatever cpu and memory are left."),
     ),
 )
 _NODES = re.compile(r"^0/\d+ nodes are available: ")
@@ -78,7 +82,7 @@ OLDER_PHRASES = (
 )
 
 
-def explain_sentence(sentence: str, hidden: int, before: bool) -> list[str]:  # noqa: FBT001 - a fact, not a switch
+def explain_sentence(sentence: str, hidden: int, before: bool) -> list[Remark]:  # noqa: FBT001 - a fact, not a switch
     """Return notes on a sentence: its odd phrases, and that each node counts for the first plugin only.
 
     Args:
@@ -86,39 +90,38 @@ def explain_sentence(sentence: str, hidden: int, before: bool) -> list[str]:  # 
         hidden: the number of nodes that more than one plugin rejects.
         before: whether the pod was rejected before any node was looked at.
     """
-    notes = [words for pattern, words in ODD_PHRASES if pattern.search(sentence)]
+    notes = [remark for pattern, remark in ODD_PHRASES if pattern.search(sentence)]
     if before:
-        notes.insert(0, "The pod was rejected before any node was looked at, so no node is counted.")
+        rejected = "The pod was rejected before any node was looked at, so no node is counted."
+        notes.insert(0, Remark(rejected, kind="table"))
     if hidden:
-        notes.append(
-            f"The sentence counts a node for the first plugin that rejects it; more plugins reject {hidden} of them."
-        )
+        first = "The sentence counts a node for the first plugin that rejects it"
+        notes.append(Remark(f"{first}; more plugins reject {hidden} of them.", kind="table"))
     return notes
 
 
-def translate_older_words(message: str) -> list[str]:
+def translate_older_words(message: str) -> list[Remark]:
     """Return today's phrases for those of an older release in a message."""
     return [
-        f"The cluster writes the phrase of {releases}; today it is “{today}”."
+        Remark(f"The cluster writes the phrase of {releases}; today it is “{today}”.")
         for pattern, releases, today in OLDER_PHRASES
         if pattern.search(message)
     ]
 
 
-def compare_with_condition(message: str, sentence: str) -> list[str]:
+def compare_with_condition(message: str, sentence: str) -> list[Remark]:
     """Return notes on how the message of the pod's condition differs from our sentence, if it does."""
     if not message or _counted_reasons(message) == _counted_reasons(sentence):
         return []
     older = translate_older_words(message)
     if older:
-        return [f"The pod's condition says: {message}", *older]
+        return [Remark(message, "The pod's condition says", "before"), *older]
     when = "It was written at the pod's last try; the cluster has changed since, or the dump does not show all."
     theirs, ours = (set(_counted_reasons(words)) for words in (message, sentence))
-    if not theirs & ours:
-        return [f"The pod's condition says otherwise: “{message}”. {when}"]
     told = ", ".join(sorted(theirs - ours)) or "nothing"
     place = ", ".join(sorted(ours - theirs)) or "nothing"
-    return [f"The pod's condition says otherwise: “{told}” in place of “{place}”. {when}"]
+    said = f"“{told}” in place of “{place}”" if theirs & ours else f"“{message}”"
+    return [Remark(f"{said}. {when}", "The pod's condition says otherwise", "before")]
 
 
 def _counted_reasons(sentence: str) -> Sequence[str]:

@@ -6,7 +6,6 @@ plugins said; `sides` compares.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -19,23 +18,15 @@ from .answer import AlikeNodes, Cell, SentenceClause
 from .demands import Demand, group_nodes_by_demands
 from .sides import failing_sides, passing_sides
 
-EXCLUDED = "node(s) didn't satisfy plugin(s)"  # the plugins follow in brackets
-_COUNTED = re.compile(r", (?=\d+ )")
 
-
-def clauses_of_sentence(judgement: Judgement, postfilter: str) -> tuple[SentenceClause, ...]:
+def clauses_of_sentence(judgement: Judgement,
+                        preemption: Sequence[tuple[int | None, str]]) -> tuple[SentenceClause, ...]:
     """Return the clauses of the event in its order, numbered from 1: those of the filters, then those of preemption."""
     counted = sorted((f"{count} {reason}", count, reason) for reason, count in judgement.reasons().items())
     found = [SentenceClause(number, *parts) for number, parts in enumerate(counted, start=1)]
-    _, mark, words = postfilter.partition("nodes are available: ")
-    if mark:
-        for text in _COUNTED.split(words.removesuffix(".")):
-            count, _, reason = text.partition(" ")
-            counted_nodes = int(count) if count.isdigit() else 0
-            found.append(SentenceClause(len(found) + 1, text, counted_nodes, reason, preemption=True))
-    elif "preemption: " in postfilter:
-        reason = postfilter.partition("preemption: ")[2].removesuffix(".")
-        found.append(SentenceClause(len(found) + 1, reason, len(judgement.nodes), reason, preemption=True))
+    for count, reason in preemption:
+        text, nodes = (reason, len(judgement.nodes)) if count is None else (f"{count} {reason}", count)
+        found.append(SentenceClause(len(found) + 1, text, nodes, reason, preemption=True))
     return tuple(found)
 
 
@@ -49,11 +40,7 @@ def node_groups(judgement: Judgement, found: Sequence[Demand], order: Sequence[i
         order: the demands as rows: indices of `found`.
         clauses: the clauses of the sentence.
     """
-    numbers = {
-        EXCLUDED if clause.reason.startswith(EXCLUDED) else clause.reason: clause.number
-        for clause in clauses
-        if not clause.preemption
-    }
+    numbers = {clause.reason: clause.number for clause in clauses if not clause.preemption}
     preempting = {clause.reason: clause.number for clause in clauses if clause.preemption}
     verdicts = dict(zip(judgement.nodes, (column.tobytes() for column in judgement.codes.T), strict=True))
     known: dict[tuple[bytes, bool], tuple[tuple[str, ...], bool]] = {}  # by verdicts, and whether restrictions matter
@@ -84,7 +71,7 @@ def counted_reasons(judgement: Judgement, node: str) -> tuple[tuple[str, ...], b
     """Return the reasons for which the event counts a node, and whether removing pods could help there."""
     first = judgement.first_rejecting[node]
     if _is_excluded(judgement, node):
-        return (EXCLUDED,), False
+        return (judgement.excluded_reason,), False
     if first is None:
         return (), True
     filters = judgement.profile.filters

@@ -130,11 +130,13 @@ class PostFilterResult:
         nominated: the node on which the pod will fit once the victims are gone; "" clears an earlier nomination,
             None keeps it.
         victims: the pods to be deleted from that node, sorted by name.
+        counted: how many nodes the message counts for which reason, in its order; None: all of them, uncounted.
     """
 
     message: str = ""
     nominated: str | None = None
     victims: tuple[Pod, ...] = ()
+    counted: tuple[tuple[int | None, str], ...] = ()
 
 
 class FilterOutcome(Protocol):

@@ -256,11 +256,17 @@ class Judgement:
                     for reason in column.legend(code)[0]:
                         counted[reason] += count
         if self.excluded:
-            names = {restriction.plugin for restriction in self.restrictions}
-            if self._nominated is not None and first[self._nominated] < len(self.plugins):
-                names.add(self.plugins[first[self._nominated]])
-            counted[f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(names))}]"] += self.excluded
+            counted[self.excluded_reason] += self.excluded
         return counted
+
+    @property
+    def excluded_reason(self) -> str:
+        """The reason of the nodes outside those that plugins name before filtering."""
+        names = {restriction.plugin for restriction in self.restrictions}
+        if self._nominated is not None and self._first[self._nominated] < len(self.plugins):
+            names.add(self.plugins[self._first[self._nominated]])
+        return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(names))}]"
+
 
     def sentence(self, words: EventWording | None = None, postfilter: str = "") -> str:
         """Return the message "0/N nodes are available": the counted reasons, sorted as strings.
@@ -269,21 +275,23 @@ class Judgement:
             words: the wording of a release; the default is the profile's.
             postfilter: the message of PostFilter, appended; a PreFilter rejection ends in `after_prefilter` instead.
         """
+        return " ".join(filter(None, self.sentence_parts(words, postfilter)))
+
+    def sentence_parts(self, words: EventWording | None = None, postfilter: str = "") -> tuple[str, str]:
+        """Return the first words of the sentence, which count the nodes, and the rest; ("", all) if none is counted."""
         words = words or self.profile.words
         if not self._nodes.size:
-            return NO_NODES
+            return "", NO_NODES
         if self.rejected_by is not None:
-            if self.rejected_by.code is Code.ERROR:
-                return self.rejected_by.message
             reasons, postfilter = self.rejected_by.message, postfilter or words.after_prefilter
-            if words.prefilter_alone:
-                return reasons
+            if words.prefilter_alone or self.rejected_by.code is Code.ERROR:
+                return "", reasons
         elif self.error:
-            return self.error
+            return "", self.error
         else:
             reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in self.reasons().items()))
-        sentence = f"0/{self._nodes.size} nodes are available:"
-        return " ".join(part for part in (sentence, reasons and f"{reasons}.", postfilter) if part)
+        rest = " ".join(part for part in (reasons and f"{reasons}.", postfilter) if part)
+        return f"0/{self._nodes.size} nodes are available:", rest
 
     @cached_property
     def fingerprint(self) -> bytes:

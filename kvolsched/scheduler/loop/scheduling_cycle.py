@@ -233,14 +233,16 @@ def post_filter(pod: Pod, judgement: Judgement) -> PostFilterResult:
     if judgement.rejected_by is not None or judgement.error:
         return PostFilterResult()
     messages: list[str] = []
+    counted: tuple[tuple[int | None, str], ...] = ()
     nominated: str | None = None
     for plugin in judgement.profile.postfilters:
         result = plugin.postfilter(pod, judgement.seen, judgement)
         if result.nominated:
             return result
         messages.append(result.message)
+        counted += result.counted
         nominated = nominated if result.nominated is None else result.nominated
-    return PostFilterResult(", ".join(filter(None, messages)), nominated)
+    return PostFilterResult(", ".join(filter(None, messages)), nominated, counted=counted)
 
 
 def post_filter_message(pod: Pod, judgement: Judgement) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from attrs import evolve
 
 from ...questions.why import Why
-from ...questions.why.answer import AlikeNodes, Cell, DemandRow, missing_kinds
+from ...questions.why.answer import AlikeNodes, Cell, DemandRow
+from ...scheduler.plugins.default_preemption import NEVER, NO_VICTIMS, NOT_HELPFUL
 from ...scheduler.profiles import plugin_card
 from .. import why_rows as w
 from ..frame import PluginHead
@@ -20,17 +21,10 @@ MAX_ROWS = 8  # demands of the minimal set, and of the others; the last ones of 
 SMALL_CLUSTER = 200  # nodes; in a larger cluster the search for an edit takes too long for a picture
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 PREEMPTION = {
-    "Preemption is not helpful for scheduling": (False, "with every other pod gone, it would fail there still"),
-    "No preemption victims found for incoming pod": (True, "it might help, but no pod there has a lower priority"),
-    "not eligible due to preemptionPolicy=Never.": (False, "the pod's preemptionPolicy forbids it"),
+    NOT_HELPFUL: (False, "with every other pod gone, it would fail there still"),
+    NO_VICTIMS: (True, "it might help, but no pod there has a lower priority"),
+    NEVER: (False, "the pod's preemptionPolicy forbids it"),
 }
-# Notes on what the table shows: clauses of preemption and the first plugin that rejects.
-IN_THE_TABLE = (
-    "“Preemption is not helpful”",
-    "“No preemption victims found”",
-    "The sentence counts a node for the first",
-    "The pod was rejected before",
-)
 
 
 def card_of(answer: Why) -> w.WhyCard:
@@ -47,7 +41,7 @@ def card_of(answer: Why) -> w.WhyCard:
     heads = _heads(answer)
     if answer.demands[0].sort == "before filtering":
         return _before_filtering(answer, card, heads)
-    start = answer.sentence.partition(": ")[0] + ":" if answer.clauses else answer.sentence
+    start = answer.start if answer.clauses else answer.sentence
     groups, folded = _folded(answer.groups)
     demands = (*answer.demands, *answer.also)
     shown = list(zip(groups, folded, strict=True))
@@ -109,10 +103,9 @@ def _before_filtering(answer: Why, card: w.WhyCard, heads: Mapping[str, PluginHe
     cell = w.CellRow("first", words, demand.plugin, clauses=(1,), label=f"{demand.plugin}: {demand.words}; {words}")
     about = f"{demand.plugin} · before any node"
     line = w.DemandLine(head.letter, head.family, demand.title, about, (cell,), True, (1,))
-    start, _, rest = answer.sentence.partition(": ")
-    clause = w.CountedClause(1, rest or answer.sentence, head.family, (0,), resolvable=False)
+    clause = w.CountedClause(1, answer.sentence[len(answer.start) :].strip(), head.family, (0,), resolvable=False)
     return evolve(
-        card, state="before filtering", start=f"{start}:" if rest else "", clauses=(clause,), columns=(column,),
+        card, state="before filtering", start=answer.start, clauses=(clause,), columns=(column,),
         demands=(line,), set_title="rejected before filtering", set_about="PreFilter rejects the pod as a whole.",
     )  # fmt: skip
 
@@ -228,20 +221,16 @@ def _notes(answer: Why, edit: str) -> Iterator[w.NoteRow]:
         details = details[1:]
     told = ""
     for detail in details[:MAX_DETAILS]:
-        subject, _, words = detail.partition(": ")
-        yield w.NoteRow("·", f"{subject}:" if words and subject != told else "", words or subject)
-        told = subject
+        yield w.NoteRow("·", f"{detail.head}:" if detail.head and detail.head != told else "", detail.words)
+        told = detail.head
     if len(details) > MAX_DETAILS:
         yield w.NoteRow("·", "", f"and {len(details) - MAX_DETAILS} more: `.demands` has all `.details`")
     for holding in answer.holdings:
-        left, _, holders = str(holding).partition("; ")
-        yield w.NoteRow("·", f"{left};", holders)
+        yield w.NoteRow("·", f"{holding.left};", holding.holders)
     for note in answer.notes:
-        if answer.state == "unschedulable" and note.startswith(IN_THE_TABLE):
+        if answer.state == "unschedulable" and note.kind == "table":
             continue
-        bold, mark, rest = note.partition(": ")
-        older = note.startswith(("The pod's condition", "Its last try"))
-        yield w.NoteRow("△", f"{bold}:", rest) if older and mark else w.NoteRow("△" if older else "–", "", note)
+        yield w.NoteRow("△", f"{note.head}:", note.words) if note.kind == "before" else w.NoteRow("–", "", note)
     if answer.missing:
-        absent, unread = missing_kinds(answer.missing)
-        yield w.NoteRow("?", "Not loaded:", f"{', '.join([*absent, *unread])} (`.missing` says what that hides).")
+        kinds = ", ".join(one.about for one in sorted(answer.missing, key=lambda one: one.kind))
+        yield w.NoteRow("?", "Not loaded:", f"{kinds} (`.missing` says what that hides).")

@@ -4,6 +4,6 @@
 the same; `candidate.py` has what a dry run finds, and who is protected.
 """
 
-from .rule import NO_VICTIMS, NOT_HELPFUL, DefaultPreemption
+from .rule import NEVER, NO_VICTIMS, NOT_HELPFUL, DefaultPreemption
 
-__all__ = ["NOT_HELPFUL", "NO_VICTIMS", "DefaultPreemption"]
+__all__ = ["NEVER", "NOT_HELPFUL", "NO_VICTIMS", "DefaultPreemption"]

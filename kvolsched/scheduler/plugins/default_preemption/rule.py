@@ -50,7 +50,7 @@ class DefaultPreemption:
     def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult:
         """Return the node to nominate and its victims, or the words to add to the event message."""
         if why := self.ineligible(pod, seen, judgement):
-            return PostFilterResult(f"preemption: {why}")
+            return PostFilterResult(f"preemption: {why}", counted=((None, why),))
         possible = judgement.rows_with(Code.UNSCHEDULABLE)
         found, failures = self.dry_run(pod, possible, seen, judgement)
         if found.best is not None:
@@ -58,8 +58,10 @@ class DefaultPreemption:
             return PostFilterResult("", found.best.node, tuple(victims))
         if unhelpful := seen.size - len(possible):
             failures[NOT_HELPFUL] += unhelpful
-        reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in failures.items()))
-        return PostFilterResult(f"preemption: 0/{seen.size} nodes are available: {reasons}.", "")
+        counted = sorted((f"{count} {reason}", count, reason) for reason, count in failures.items())
+        reasons = ", ".join(words for words, _, _ in counted)
+        return PostFilterResult(f"preemption: 0/{seen.size} nodes are available: {reasons}.", "",
+                                counted=tuple((count, reason) for _, count, reason in counted))  # fmt: skip
 
     def ineligible(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> str:
         """Return why a pod may not preempt: its policy is Never, or its victims still terminate; "" if it may."""
