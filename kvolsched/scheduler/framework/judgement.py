@@ -22,7 +22,7 @@ from ..columns.arrays import Codes, Mask, RowIndices
 from ..columns.hypothetical_snapshot import HypotheticalSnapshot
 from ..shortcuts import SHORTCUTS
 from .evidence import Evidence
-from .extension_points import ColumnContext, EventWording, legend_of, lift_rule
+from .extension_points import ColumnContext, legend_of, lift_rule
 from .filter_errors import error_of_filters, failing_columns
 from .kept_verdicts import KeptVerdicts, kept_verdicts, place_of
 from .trials import Nominated, NominatedViews, columns_with_nominated, nominated_before
@@ -262,36 +262,30 @@ class Judgement:
     @property
     def excluded_reason(self) -> str:
         """The reason of the nodes outside those that plugins name before filtering."""
-        names = {restriction.plugin for restriction in self.restrictions}
-        if self._nominated is not None and self._first[self._nominated] < len(self.plugins):
-            names.add(self.plugins[self._first[self._nominated]])
+        first = len(self.plugins) if self._nominated is None else self._first[self._nominated]
+        names = {restriction.plugin for restriction in self.restrictions} | {*self.plugins[first : first + 1]}
         return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(names))}]"
 
-
-    def sentence(self, words: EventWording | None = None, postfilter: str = "") -> str:
+    def sentence(self, postfilter: str = "") -> str:
         """Return the message "0/N nodes are available": the counted reasons, sorted as strings.
 
         Args:
-            words: the wording of a release; the default is the profile's.
             postfilter: the message of PostFilter, appended; a PreFilter rejection ends in `after_prefilter` instead.
         """
-        return " ".join(filter(None, self.sentence_parts(words, postfilter)))
+        return " ".join(filter(None, self.sentence_parts(postfilter)))
 
-    def sentence_parts(self, words: EventWording | None = None, postfilter: str = "") -> tuple[str, str]:
+    def sentence_parts(self, postfilter: str = "") -> tuple[str, str]:
         """Return the first words of the sentence, which count the nodes, and the rest; ("", all) if none is counted."""
-        words = words or self.profile.words
-        if not self._nodes.size:
-            return "", NO_NODES
-        if self.rejected_by is not None:
-            reasons, postfilter = self.rejected_by.message, postfilter or words.after_prefilter
-            if words.prefilter_alone or self.rejected_by.code is Code.ERROR:
-                return "", reasons
-        elif self.error:
-            return "", self.error
-        else:
-            reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in self.reasons().items()))
-        rest = " ".join(part for part in (reasons and f"{reasons}.", postfilter) if part)
-        return f"0/{self._nodes.size} nodes are available:", rest
+        words, rejected = self.profile.words, self.rejected_by
+        if not self._nodes.size or (self.error and rejected is None):
+            return "", self.error or NO_NODES
+        if rejected is not None and (words.prefilter_alone or rejected.code is Code.ERROR):
+            return "", rejected.message
+        reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in self.reasons().items()))
+        if rejected is not None:
+            reasons, postfilter = rejected.message, postfilter or words.after_prefilter
+        parts = (reasons and f"{reasons}.", postfilter)
+        return f"0/{self._nodes.size} nodes are available:", " ".join(filter(None, parts))
 
     @cached_property
     def fingerprint(self) -> bytes:
@@ -337,9 +331,8 @@ class Judgement:
         for name, row in self._nodes.rows():
             for index, plugin in enumerate(self.plugins):
                 reasons, status = self._reasons_at(index, row)
-                if plugin in self.skipped:
-                    status = Code.SKIP
-                rows.append(MatrixRow(name, plugin, status.word, reasons, first[row] == index))
+                word = (Code.SKIP if plugin in self.skipped else status).word
+                rows.append(MatrixRow(name, plugin, word, reasons, first[row] == index))
         return rows
 
     def with_rejections_of(self, others: Mapping[str, Judgement]) -> Judgement:
