@@ -162,7 +162,7 @@ def _remarks(cluster: ClusterCore, other: ClusterCore, asked: str, left_out: Seq
     """Yield what a reader must know before comparing the new cluster with the old one."""
     rules, objects = other.first_rules, other.world.log.objects
     if rules == cluster.first_rules:
-        there = "upstream" if rules.name.partition(" ")[0] != TODAY else "design"
+        there = "upstream" if rules.called != TODAY else "design"
         yield (f"These are the rules that {cluster.name or 'the other cluster'} has already, so both go alike: "
                f'c.under("{there}") has {stands_for(there)}.')  # fmt: skip
     yield from unread_by_pods(rules, objects, cluster.first_rules)

@@ -32,7 +32,7 @@ from ..api.words import one_of
 from ..cluster import Cluster
 from ..core.conditions import condition
 from ..core.results import ApplyRefused, hanging_indent
-from ..rules.registry import TODAY, stands_for
+from ..rules.registry import TODAY, documents_of
 from ..rules.revision import NOT_DRIVERS, Revision, revision_named
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.apiserver import key_of
@@ -143,11 +143,10 @@ class Scenario:
         read = manifest.read([thaw(obj) for obj in this.objects])
         cluster._load([*shipped, *read.objects])
         cluster.loaded_manifests = read
-        if not revision and this.revision.partition(" ")[0] != TODAY:
+        if not revision and rules.called != TODAY:
             given = "".join(f", {name}={value!r}" for name, value in parameters.items())
-            documents = stands_for(this.revision).partition(",")[0]
             today = f'scenario("{self.name}", "{TODAY}"{given})'
-            cluster.remarks = (f"Its rules are {this.revision} ({documents}), not today's: {today}.",)
+            cluster.remarks = (f"Its rules are {this.revision} ({documents_of(rules.called)}), not today's: {today}.",)
         return cluster
 
     def play(self, cluster: Cluster | None = None, *, expecting: bool = True, **parameters: Value) -> Cluster:

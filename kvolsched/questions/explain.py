@@ -328,7 +328,7 @@ def _why_never_judged(cluster: ClusterCore, pod: Key) -> str:
         start = world.log.objects.get(pod)
     now = world.log.objects.get(pod)
     if start is not None and start.spec.node_name:
-        rules = cluster.first_rules.name.partition(" ")[0]
+        rules = cluster.first_rules.called
         return (f"It was on {start.spec.node_name} from the start, so nobody judges it; "
                 f'c.under("{rules}", again="{pod.name}") begins without that.')  # fmt: skip
     if now is not None and now.spec.scheduling_gates:

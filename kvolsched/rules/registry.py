@@ -10,23 +10,29 @@ from collections.abc import Callable
 from typing import Any
 
 LATER_REVISIONS: dict[str, Callable[[], Any]] = {}
-STANDS_FOR: dict[str, str] = {
-    "upstream": "Kubernetes v1.36",
-    "design": "the design documents, and Kubernetes 1.11 and 1.16 where they are silent",
-    "draft": "the earliest of the documents, and design where it does not differ",
+STANDS_FOR: dict[str, tuple[str, str]] = {
+    "upstream": ("Kubernetes v1.36", ""),
+    "design": ("the design documents", "and Kubernetes 1.11 and 1.16 where they are silent"),
+    "draft": ("the earliest of the documents", "and design where it does not differ"),
 }
-"""What each set of rules stands for; all others are designs that the documents reject."""
+"""What each set of rules stands for, and where it says nothing; all others are designs that the documents reject."""
+MINORS = {"upstream": (36,), "design": (11, 16)}  # of Kubernetes 1
 TODAY = "upstream"
 _VERSION = re.compile(r"\bv?1\.(\d+)\b")
 
 
-def stands_for(name: str) -> str:
-    """Return the release or the documents that rules of this name stand for, with settings or not; "" if not known.
+def stands_for(called: str) -> str:
+    """Return the release or the documents that rules stand for; "" if not known.
 
-    >>> stands_for("upstream (phase 1)")
+    >>> stands_for("upstream")
     'Kubernetes v1.36'
     """
-    return STANDS_FOR.get(re.split(r"[ ,;]", name, maxsplit=1)[0], "")
+    return ", ".join(filter(None, STANDS_FOR.get(called, ())))
+
+
+def documents_of(called: str) -> str:
+    """Return the release or the documents alone that rules stand for; "" if not known."""
+    return STANDS_FOR[called][0] if called in STANDS_FOR else ""
 
 
 def of_release(asked: str) -> str:
@@ -39,8 +45,7 @@ def of_release(asked: str) -> str:
     if found is None:
         return ""
     minor = int(found[1])
-    near = {name: [abs(int(each) - minor) for each in _VERSION.findall(words)] for name, words in STANDS_FOR.items()}
-    return min((min(distances), name) for name, distances in near.items() if distances)[1]
+    return min((min(abs(each - minor) for each in minors), name) for name, minors in MINORS.items())[1]
 
 
 def known_revisions(names: list[str]) -> str:
@@ -50,5 +55,5 @@ def known_revisions(names: list[str]) -> str:
     'upstream (Kubernetes v1.36); rejected designs: late_binder'
     """
     others = [name for name in names if name not in STANDS_FOR]
-    first = ", ".join(f"{name} ({STANDS_FOR[name]})" for name in names if name in STANDS_FOR)
+    first = ", ".join(f"{name} ({stands_for(name)})" for name in names if name in STANDS_FOR)
     return f"{first}; rejected designs: {', '.join(others)}" if others else first

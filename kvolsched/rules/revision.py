@@ -107,7 +107,7 @@ class Revision(SettableRules):
     """One set of rules for the whole loop.
 
     Args:
-        name: the name in outputs.
+        called: the name without settings and plugins of one's own; `name` has them too.
         profile: the scheduler's plugins, ordered and weighted.
         flow: the acts after a node is chosen.
         binder: options of the PV controller.
@@ -132,9 +132,11 @@ class Revision(SettableRules):
         added: components beside those that every revision has.
         arrange: changes the components of a simulation: leaves some out, or gives them other actors.
         permissions: what each component may write (S0, Access Control).
+        based_on: the rules on which a rejected design is based, in words; "": on `design`.
+        own_plugins: the names of plugins of one's own.
     """
 
-    name: str
+    called: str
     profile: Profile
     flow: Strategy
     binder: persistent_volume.PVControllerOptions
@@ -158,6 +160,14 @@ class Revision(SettableRules):
     added: tuple[Component, ...] = ()
     arrange: Arrangement = as_they_are
     permissions: admission.Permissions = attrs.field(default=admission.PERMISSIONS, hash=False)
+    based_on: str = ""
+    own_plugins: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name in outputs, with all that was set: `design (alpha) + any`."""
+        on = f" on {self.based_on}" if self.based_on else ""
+        return f"{self.called}{on}{self.settings.in_name}{''.join(f' + {name}' for name in self.own_plugins)}"
 
     def __repr__(self) -> str:
         return f"rules {self.name}: {', '.join(each.plugin.name for each in self.profile.plugins)}"
@@ -171,7 +181,7 @@ class Revision(SettableRules):
         """
         plain = self._plain()
         profile = plain.profile.with_plugin(plugin, weight)
-        plain = attrs.evolve(plain, name=f"{plain.name} + {plugin.name}", profile=profile)
+        plain = attrs.evolve(plain, own_plugins=(*plain.own_plugins, plugin.name), profile=profile)
         return _apply(plain, self.settings)
 
     def with_webhook(self, webhook: admission.Webhook) -> Revision:
@@ -354,7 +364,6 @@ def _apply(plain: Revision, settings: RuleSettings) -> Revision:
     volume_binding = settings.volume_binding(plain.flow.volume_binding)
     return attrs.evolve(
         plain,
-        name=settings.name_of(plain.name),
         profile=settings.profile(plain.profile, volume_binding),
         flow=attrs.evolve(plain.flow, volume_binding=volume_binding),
         binder=settings.binder(plain.binder),
@@ -398,7 +407,7 @@ def upstream() -> Revision:
     """
     profile = profiles.upstream_profile()
     return Revision(
-        name="upstream",
+        called="upstream",
         profile=profile,
         flow=WaitInPreBind(_volume_binding_of(profile), volumes.UPSTREAM),
         binder=persistent_volume.UPSTREAM,
@@ -415,7 +424,7 @@ def design() -> Revision:
     """
     profile = profiles.design_profile()
     return Revision(
-        name="design",
+        called="design",
         profile=profile,
         flow=TwoPasses(_volume_binding_of(profile), volumes.DESIGN),
         binder=persistent_volume.DESIGN,
@@ -442,7 +451,7 @@ def draft() -> Revision:
     rules, profile = design(), profiles.draft_profile()
     return attrs.evolve(
         rules,
-        name="draft",
+        called="draft",
         gates_of=GATES_OF_DRAFT,
         profile=profile,
         flow=TwoPasses(_volume_binding_of(profile), volumes.DRAFT, concurrent=True),

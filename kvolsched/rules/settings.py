@@ -6,7 +6,7 @@ plain rules, so that their order does not matter and each can be taken back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 import attrs
@@ -101,29 +101,14 @@ class RuleSettings:
         """Say whether a gate is on in a process."""
         return bool(self.gates.get(process, EMPTY).get(gate, gate not in OFF_BY_DEFAULT))
 
-    def name_of(self, plain: str) -> str:
-        """Return the name of rules with these settings: `design (alpha; kubelet: VolumeScheduling=false; phase 1)`."""
-        rules, plus, added = plain.partition(" + ")
-        words = "; ".join(self._words())
+    @property
+    def in_name(self) -> str:
+        """How they stand in the name of rules: ` (alpha; kubelet: VolumeScheduling=false; phase 1) + rollback`."""
+        gates = (f"{process}: {_pairs_text(switches)}" for process, switches in self.gates.items())
+        others = (f"{each.head}{value}" for each in NAMED_SETTINGS if (value := each.value(self)) is not None)
+        words = "; ".join(filter(None, (self.level, *gates, *others)))
         rollback = f" + {'blind ' if self.blind else ''}rollback" if self.rollback else ""
-        return f"{rules}{f' ({words})' if words else ''}{rollback}{plus}{added}"
-
-    def _words(self) -> Iterator[str]:
-        if self.level:
-            yield self.level
-        for process, switches in self.gates.items():
-            said = ", ".join(f"{gate}={str(on).lower()}" for gate, on in switches.items())
-            yield f"{process}: {said}"
-        if self.phase is not None:
-            yield f"phase {self.phase}"
-        if self.volume_index:
-            yield f"volume index: {self.volume_index}"
-        if self.weights:
-            yield f"weights: {', '.join(f'{name}={weight}' for name, weight in self.weights.items())}"
-        if self.pseudo_code:
-            yield "spreading: pseudo code"
-        if self.shape is not None:
-            yield f"shape: {', '.join(f'{point.utilization}={point.score}' for point in self.shape)}"
+        return f"{f' ({words})' if words else ''}{rollback}"
 
     def merged_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Frozen:
         """Return the gates with these set beside the others; those that are as by default are as if never named."""
@@ -217,34 +202,60 @@ def with_settings_named(rules: Settable, words: str, rollback: str = "") -> Sett
     Raises:
         ValueError: the words are no settings, or have a value that there is not.
     """
-    given = sorted(filter(None, words.split("; ")), key=lambda word: word.startswith("shape: "))  # it needs its gate
-    for word in given:
-        about, colon, values = word.partition(": ")
-        pairs = dict(each.split("=", 1) for each in values.split(", ") if "=" in each)
-        if word.startswith("phase ") and word.removeprefix("phase ").isdecimal():
-            rules = rules.in_phase(int(word.removeprefix("phase ")))
-        elif about == "volume index":
-            rules = rules.with_volume_index(values)
-        elif word == "spreading: pseudo code":
-            rules = rules.with_pseudo_code()
-        elif about == "shape":
-            points = [each.partition("=") for each in values.split(", ")]
-            shape = [{"utilization": _number(at), "score": _number(score)} for at, _, score in points]
-            rules = rules.with_volume_binding_args(shape=shape)
-        elif about == "weights":
-            weights: Mapping[str, Any] = {name: _number(each) for name, each in pairs.items()}
-            rules = rules.with_weights(weights)
-        elif colon:
-            gates: Mapping[str, Any] = {gate: {"true": True, "false": False}.get(on, on) for gate, on in pairs.items()}
-            rules = rules.with_gates({about: gates})
-        else:
-            rules = rules.matured(word)
+    given = [word for word in words.split("; ") if word]
+    others = [next((each for each in NAMED_SETTINGS if word.startswith(each.head)), None) for word in given]
+    for word, other in zip(given, others, strict=True):
+        if other is None:
+            process, colon, switches = word.partition(": ")
+            rules = rules.with_gates({process: _read_pairs(switches)}) if colon else rules.matured(word)
+    for word, other in zip(given, others, strict=True):  # a shape needs its gate
+        rules = rules if other is None else other.read(rules, word.removeprefix(other.head))
     return rules.with_rollback(blind=rollback == "blind rollback") if rollback else rules
 
 
-def _number(text: str) -> Any:
-    """Return a whole number that a name has as text; what is none stays as it is, to be refused by name."""
-    return int(text) if text.isdecimal() else text
+def _pairs_text(pairs: Mapping[Any, Any]) -> str:
+    return ", ".join(f"{key}={str(value).lower()}" for key, value in pairs.items())
+
+
+def _read_pairs(text: str) -> dict[str, Any]:
+    """Return pairs that a name has as text; a value of no known form stays as it is, to be refused by name."""
+    return {key: _value(value) for key, equals, value in (each.partition("=") for each in text.split(", ")) if equals}
+
+
+def _value(text: str) -> Any:
+    return int(text) if text.isdecimal() else {"true": True, "false": False}.get(text, text)
+
+
+@attrs.frozen
+class NamedSetting:
+    """A setting in the name of rules: its first words, what follows them (None: it is not set), and how it is read."""
+
+    head: str
+    value: Callable[[RuleSettings], object | None]
+    read: Callable[[Any, str], Any]
+
+
+NAMED_SETTINGS = (
+    NamedSetting("phase ", lambda settings: settings.phase, lambda rules, text: rules.in_phase(_value(text))),
+    NamedSetting("volume index: ", lambda settings: settings.volume_index or None,
+                 lambda rules, text: rules.with_volume_index(text)),
+    NamedSetting("weights: ", lambda settings: _pairs_text(settings.weights) or None,
+                 lambda rules, text: rules.with_weights(_read_pairs(text))),
+    NamedSetting("spreading: pseudo code", lambda settings: "" if settings.pseudo_code else None,
+                 lambda rules, text: rules.matured(f"spreading: {text}") if text else rules.with_pseudo_code()),
+    NamedSetting("shape: ", lambda settings: _shape_text(settings.shape),
+                 lambda rules, text: rules.with_volume_binding_args(shape=_read_shape(text))),
+)  # fmt: skip
+"""The settings beside level and gates, in the order in which they stand in a name."""
+
+
+def _shape_text(shape: Sequence[ShapePoint] | None) -> str | None:
+    return None if shape is None else ", ".join(f"{point.utilization}={point.score}" for point in shape)
+
+
+def _read_shape(text: str) -> list[dict[str, Any]]:
+    points = (each.partition("=") for each in text.split(", "))
+    return [{"utilization": _value(at), "score": _value(score)} for at, _, score in points]
 
 
 def check_gates(gates: Mapping[str, Mapping[str, bool]], known: Mapping[str, tuple[str, ...]]) -> None:

@@ -9,7 +9,7 @@ import attrs
 from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnswer
 from kvolsched.api.words import first_of
 from kvolsched.core.results import hanging_indent
-from kvolsched.rules.registry import TODAY, stands_for
+from kvolsched.rules.registry import TODAY, documents_of
 
 from .changes import Changes
 from .witness import Witness
@@ -120,6 +120,7 @@ class PatchAnswers(NumberedRows[PatchRow], DrawnAnswer):
     Args:
         pod: `namespace/name`.
         revision: the name of the rules.
+        called: that name without settings and plugins of one's own.
         gates: the pod's scheduling gates.
         size: the number of nodes.
         before: the nodes that match its nodeSelector and node affinity now, sorted.
@@ -131,6 +132,7 @@ class PatchAnswers(NumberedRows[PatchRow], DrawnAnswer):
 
     pod: str
     revision: str
+    called: str
     gates: tuple[str, ...]
     size: int
     before: tuple[str, ...]
@@ -142,9 +144,9 @@ class PatchAnswers(NumberedRows[PatchRow], DrawnAnswer):
     @property
     def not_today(self) -> str:
         """Which rules answer, if they are not today's: `rules design (the design documents), not today's`; or ""."""
-        if self.revision.partition(" ")[0] == TODAY:
+        if self.called == TODAY:
             return ""
-        documents = stands_for(self.revision).partition(",")[0] or "a design that the documents reject"
+        documents = documents_of(self.called) or "a design that the documents reject"
         return f"rules {self.revision} ({documents}), not today's"
 
     @property

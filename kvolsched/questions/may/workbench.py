@@ -82,9 +82,9 @@ def may(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> P
     gates = tuple(gate.name for gate in before.spec.scheduling_gates)
     name = f"{key.namespace}/{key.name}"
     places = {node.metadata.name: node.zone for node in nodes}
-    rules = rules_of(cluster, API_SERVER).name
+    rules = rules_of(cluster, API_SERVER)
     broken = [rule for row in rows for rule in row.rules if rule in (SPEC_RULE, FREE_RULE)] if own else []
-    return PatchAnswers(name, rules, gates, len(nodes), _matching(before, nodes), rows, places,
+    return PatchAnswers(name, rules.name, rules.called, gates, len(nodes), _matching(before, nodes), rows, places,
                         rule=broken[0] if broken else "", suggested=bool(own))
 
 

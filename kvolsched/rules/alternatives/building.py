@@ -17,8 +17,8 @@ Views = Callable[[InformerCache], Mapping[str, View]]
 def based_on(base: str | Revision, name: str, **changes: Any) -> Revision:
     """Return the rules of a base under the name of a rejected design, which every output then shows."""
     rules = revision_named(base)
-    named = name if rules.name == "design" else f"{name} on {rules.name}"
-    return attrs.evolve(rules, name=named, **changes)
+    on = "" if rules.name == "design" else " on ".join(filter(None, (rules.called, rules.based_on)))
+    return attrs.evolve(rules, called=name, based_on=on, **changes)
 
 
 @attrs.frozen
