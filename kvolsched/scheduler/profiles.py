@@ -21,6 +21,7 @@ from .plugins.dynamic_resources import DynamicResources
 from .plugins.image_locality import ImageLocality
 from .plugins.inter_pod_affinity import INTER_POD_AFFINITY_1_11, InterPodAffinity
 from .plugins.node_affinity import NodeAffinity, any_node, any_preference
+from .plugins.node_declared_features import NodeDeclaredFeatures
 from .plugins.node_name import NodeName
 from .plugins.node_ports import NodePorts
 from .plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation, score_balance
@@ -58,6 +59,7 @@ def upstream_profile() -> Profile:
             EnabledPlugin(DefaultPreemption(), 0),
             EnabledPlugin(NodeResourcesBalancedAllocation(), 1),
             EnabledPlugin(ImageLocality(), 1),
+            EnabledPlugin(NodeDeclaredFeatures()),
         ),
         EventWording(after_prefilter="not found", filter_error='running "{}" filter plugin: '),
         nominated_first=True,

@@ -155,6 +155,7 @@ containers = st.builds(
         requests=mappings(["cpu", "memory", "example.com/gpu"], st.sampled_from(["0", "1", "300m", "2"])),
     ),
     restart_policy=st.sampled_from(["", "", "Always"]),
+    rest=st.sampled_from([Frozen(), Frozen(), Frozen(restartPolicyRules=(Frozen(action="RestartAllContainers"),))]),
 )
 claim_names = st.sampled_from([f"c{i}" for i in range(4)])
 volumes = st.builds(
@@ -185,6 +186,7 @@ def pods(name, node_names, most_volumes=3):
             topology_spread_constraints=tuples(constraints, 2),
             containers=tuples(containers, 2),
             init_containers=tuples(containers, 2),
+            rest=st.sampled_from([Frozen(), Frozen(), Frozen(hostNetwork=True, hostUsers=False)]),
             overhead=st.just(Frozen()) | st.just(Frozen(cpu="100m")),
             volumes=tuples(volumes, most_volumes),
         ),
@@ -202,10 +204,11 @@ def nodes(name):
         Node,
         metadata=st.builds(ObjectMeta, name=st.just(name), labels=node_labels),
         spec=st.builds(NodeSpec, unschedulable=st.sampled_from([False, False, True]), taints=tuples(taints, 2)),
-        status=st.builds(NodeStatus, allocatable=quantities),
+        status=st.builds(NodeStatus, allocatable=quantities, declared_features=st.sampled_from([(), (), FEATURES])),
     )
 
 
+FEATURES = ("RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport")
 SIZES = ["1Gi", "2Gi", "5Gi", "8Gi"]
 
 

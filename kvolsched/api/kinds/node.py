@@ -30,6 +30,7 @@ class NodeStatus(ManifestPart):
     capacity: Frozen = EMPTY
     allocatable: Frozen = EMPTY
     conditions: tuple[Condition, ...] = ()
+    declared_features: tuple[str, ...] = ()
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)

@@ -106,7 +106,7 @@ class NodeTable:
         self.names: list[str | None] = []
         self.row_of: dict[str, int] = {}
         self.version = 0
-        """Counts changes of names, labels and taints: values derived from these only are cached until it changes."""
+        """Counts changes of names, labels, taints and declared features: what these give is cached until it changes."""
         self.huge = 0
         """How many nodes have so much memory or cpu that scores need integer division."""
         self._holes: list[int] = []
@@ -241,6 +241,8 @@ class NodeTable:
             self.unschedulable.array[row] = node.spec.unschedulable
             self.taints.array[row] = self._taints(node.spec.taints)
             self.version += 1
+        if old is not None and old.status.declared_features != node.status.declared_features:
+            self.version += 1
         if old is None or old.metadata.labels != node.metadata.labels:
             for key, labels in self._labels.items():
                 labels.write(row, node.metadata.labels.get(key))
@@ -303,6 +305,17 @@ class NodeTable:
         """Return, by row, whether a node selector matches: terms are ORed, an empty term matches nothing."""
         return self.cached(("mask", selector), lambda: self._match(selector))
 
+    def mask_by_node(self, key: Any, holds: Callable[[Node], bool]) -> Mask:
+        """Return, by row, whether nodes pass a test of their declared features, which the key names."""
+        def make() -> Mask:
+            mask = np.zeros(len(self.names), bool)
+            for name, row in self.row_of.items():
+                node = self.node(name)
+                mask[row] = node is not None and holds(node)
+            return mask
+
+        return self.cached(key, make)
+
     def volume_affinity_mask(self, selector: NodeSelector | None) -> Mask:
         """Return, by row, whether a volume's node affinity admits the node by its labels; None admits all.
 
@@ -345,7 +358,7 @@ class NodeTable:
         return self.cached(("allowed", topologies), lambda: self._allowed(topologies))
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
-        """Return a value computed from names, labels and taints only; it is cached until one of these changes."""
+        """Return a value computed of names, labels, taints and declared features; cached until one of these changes."""
         if not SHORTCUTS.on:
             return make()
         if self._cache_version != self.version or len(self._cache) > 256:

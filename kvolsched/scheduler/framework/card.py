@@ -109,6 +109,7 @@ class Card:
         family: decides its colour: `node`, `resources`, `storage` or `spread`.
         short: its name on a bar of points.
         looks_at: what it compares, in a few words.
+        drawn_if_asked: whether it has a column only for pods that it does not skip: few pods ask it anything.
         reads: what its rule reads.
         finds_fault_with_volumes: whether a claim fails by the volume that it has or may get, not by its being used.
         evidence_says_more: whether the evidence names what the reason only counts.
@@ -124,6 +125,7 @@ class Card:
     family: str = "node"
     short: str = ""
     looks_at: str = ""
+    drawn_if_asked: bool = False
     reads: RuleReads = RuleReads()
     finds_fault_with_volumes: bool = False
     evidence_says_more: bool = False

@@ -30,11 +30,12 @@ class Action(IntFlag):
     NODE_TAINT = auto()
     NODE_CONDITION = auto()
     NODE_ANNOTATION = auto()
+    NODE_DECLARED_FEATURE = auto()
     POD_LABEL = auto()
     POD_SCALE_DOWN = auto()
     POD_TOLERATION = auto()
     ANY = ADD | DELETE | UPDATE | NODE_ALLOCATABLE | NODE_LABEL | NODE_TAINT | NODE_CONDITION | NODE_ANNOTATION | (
-        POD_LABEL | POD_SCALE_DOWN | POD_TOLERATION
+        NODE_DECLARED_FEATURE | POD_LABEL | POD_SCALE_DOWN | POD_TOLERATION
     )
 
 
@@ -86,6 +87,8 @@ def _node_action(old: Node, new: Node) -> Action:
         action |= Action.NODE_LABEL
     if old.metadata.annotations != new.metadata.annotations:
         action |= Action.NODE_ANNOTATION
+    if old.status.declared_features != new.status.declared_features:
+        action |= Action.NODE_DECLARED_FEATURE
     if _conditions(old) != _conditions(new):
         action |= Action.NODE_CONDITION
     return action

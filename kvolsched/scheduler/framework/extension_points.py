@@ -79,8 +79,8 @@ class SchedulerPlugin(Protocol):
         reads_other_nodes: whether the rule reads more than the judged node and the pods on it (taken for granted of a
             plugin without `column`); preemption then tries removals one node at a time.
         template_fields: fields of a pod's spec. `prefilter`, `column` and `score` read nothing else of the pod, no
-            `candidates`, and of the cluster only the nodes' names, labels, taints, images and free resources: their
-            answers are kept for the next pod with equal fields. Counts only in the class that has it.
+            `candidates`, and of the cluster only the nodes' names, labels, taints, images, declared features and free
+            resources: their answers are kept for the next pod with equal fields. Counts only in the class that has it.
         prefilter_fields: the same, of `prefilter` alone.
         column_by_row, score_by_row: (pod, nodes) -> `RowWise` or None, in a plugin with `template_fields`: column or
             score reads the row's own resources only, so that one row can be judged again; of the nodes a column calls

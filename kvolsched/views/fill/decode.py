@@ -62,7 +62,9 @@ def _place(sentence: str, row: DecodedClause, at: int, end: int) -> tuple[int, i
 
 def _gates(decoded: Decoded, clauses: tuple[ClauseRow, ...], size: int) -> tuple[SieveStage, ...]:
     """Return the plugins in their order, with the nodes that each stops; () if no clause counts nodes."""
-    order = revision_named(RULES).profile.filter_names
+    named = {row.plugin for row in decoded}
+    order = [name for name in revision_named(RULES).profile.filter_names
+             if name in named or not plugin_card(name).drawn_if_asked]  # fmt: skip
     gates = {name: SieveStage(name, plugin_card(name).letter, plugin_card(name).family) for name in order}
     whole: list[SieveStage] = []
     for row, clause in zip(decoded, clauses, strict=True):

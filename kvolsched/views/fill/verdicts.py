@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...questions.explain import Pass, read_last_pass
@@ -37,9 +37,10 @@ def pass_rows(context: FrameContext) -> PassRows | None:
 
 
 def _rows(passed: Pass) -> PassRows:
-    of_node = {node: _verdict_of(passed, node) for node in passed.judgement.first_rejecting}
+    columns = _columns(passed.judgement)
+    of_node = {node: _verdict_of(passed, node, columns) for node in passed.judgement.first_rejecting}
     totals = passed.ranking.total() if passed.ranking is not None else {}
-    return PassRows(_verdicts(passed), of_node, dict(totals))
+    return PassRows(_verdicts(passed, columns), of_node, dict(totals))
 
 
 def verdicts(context: FrameContext) -> f.Verdicts:
@@ -48,12 +49,13 @@ def verdicts(context: FrameContext) -> f.Verdicts:
     return f.Verdicts() if rows is None else rows.verdicts
 
 
-def _verdicts(passed: Pass) -> f.Verdicts:
+def _verdicts(passed: Pass, columns: Sequence[int]) -> f.Verdicts:
     judgement = passed.judgement
     rejected = judgement.rejected_by
-    codes = _codes(judgement)
+    codes = _codes(judgement, columns)
     first = judgement.first_rejecting if rejected is None else dict.fromkeys(codes)
-    index = {name: place for place, name in enumerate(judgement.plugins)}
+    filters = [judgement.profile.filters[place] for place in columns]
+    index = {enabled.name: column for column, enabled in enumerate(filters)}
     rows = []
     for node in sorted(codes):
         plugin = first[node]
@@ -61,7 +63,7 @@ def _verdicts(passed: Pass) -> f.Verdicts:
     return f.Verdicts(
         pod=ref(passed.pod),
         number=passed.number,
-        plugins=plugin_heads(judgement.plugins, [e.document_name for e in judgement.profile.filters]),
+        plugins=plugin_heads([each.name for each in filters], [each.document_name for each in filters]),
         rows=tuple(rows),
         scores=_scores(passed),
         prefilter=rejected.message if rejected else "",
@@ -70,12 +72,19 @@ def _verdicts(passed: Pass) -> f.Verdicts:
     )
 
 
-def _codes(judgement: Judgement) -> dict[str, str]:
+def _columns(judgement: Judgement) -> Sequence[int]:
+    """Return the places of the filter plugins that are drawn."""
+    skipped = judgement.skipped if judgement.rejected_by is None else judgement.plugins
+    return [place for place, name in enumerate(judgement.plugins)
+            if name not in skipped or not plugin_card(name).drawn_if_asked]  # fmt: skip
+
+
+def _codes(judgement: Judgement, drawn: Sequence[int]) -> dict[str, str]:
     """Return the codes of each node, a letter a plugin; read off whole columns, since a matrix of cells is slow."""
     count = len(judgement.nodes)
     columns = []
-    for index, plugin in enumerate(judgement.plugins):
-        column = judgement.columns.get(index)
+    for index in drawn:
+        plugin, column = judgement.plugins[index], judgement.columns.get(index)
         if judgement.rejected_by is not None:
             columns.append(f.NOT_ASKED * count)
         elif plugin in judgement.skipped:
@@ -91,7 +100,7 @@ def _codes(judgement: Judgement) -> dict[str, str]:
     return dict(zip(judgement.nodes, rows, strict=True))
 
 
-def _verdict_of(passed: Pass, node: str) -> NodeVerdict:
+def _verdict_of(passed: Pass, node: str, columns: Sequence[int]) -> NodeVerdict:
     judgement = passed.judgement
     if judgement.rejected_by is not None:
         return "not asked", -1, judgement.rejected_by.message, False
@@ -102,7 +111,7 @@ def _verdict_of(passed: Pass, node: str) -> NodeVerdict:
         return ("chosen" if node == passed.chosen else "fits"), -1, "", True
     reasons, status = judgement.verdict(node, first)
     resolvable = status is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-    return "rejected", judgement.plugins.index(first), ", ".join(reasons), resolvable
+    return "rejected", columns.index(judgement.plugins.index(first)), ", ".join(reasons), resolvable
 
 
 def _scores(passed: Pass) -> tuple[f.ScoreRow, ...]:

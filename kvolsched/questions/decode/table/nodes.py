@@ -198,6 +198,13 @@ NODES = (
         "kubectl get pods -A -o wide",
     ),
     Meaning(
+        "NodeDeclaredFeatures",
+        ("node(s) didn't match Pod's required features",),
+        "The node must declare in its status what the pod needs of the kubelet (hostUsers: false with hostNetwork).",
+        "Kubelets of an older release, or with the feature gate off.",
+        "kubectl get nodes -o custom-columns=NAME:.metadata.name,FEATURES:.status.declaredFeatures",
+    ),
+    Meaning(
         "DynamicResources",
         ("cannot allocate all claims",),
         "Every device claim of the pod must be allocatable on the node.",
