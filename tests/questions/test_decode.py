@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import kvolsched
 from kvolsched import Decoded, decode
 from kvolsched.cli import main
+from kvolsched.questions.decode.splitting import counted_clauses
 from kvolsched.questions.decode.table import MEANINGS
 from kvolsched.rules.revision import REVISIONS
 from kvolsched.scheduler.framework.verdict import Reason
@@ -345,3 +346,26 @@ def test_the_command_line_decodes():
     assert known.output == piped.output
     assert (1, True) == (unknown.exit_code, "“moon”" in unknown.output)
     assert (2, True) == (empty.exit_code, "has no words" in empty.output)
+
+
+@pytest.mark.parametrize(("body", "clauses"), [
+    ("2 Insufficient cpu, 1 Insufficient memory", [(2, "Insufficient cpu"), (1, "Insufficient memory")]),
+    ("1 untolerated taint {a: b, 3 c}, 2 Insufficient cpu", [(1, "untolerated taint {a: b, 3 c}"), (2, "Insufficient cpu")]),
+    ("1 lost a bracket), 2 Insufficient cpu, 3 x", [(1, "lost a bracket)"), (2, "Insufficient cpu"), (3, "x")]),
+    ("1 a ]})), 2 b (c, 3 d), 4 e", [(1, "a ]}))"), (2, "b (c, 3 d)"), (4, "e")]),
+    ('1 said "a, 2 b", 3 c', [(1, 'said "a, 2 b"'), (3, "c")]),
+    ("1 a, b, 2 c", [(1, "a, b"), (2, "c")]),
+    ("no count, 2 c", [(None, "no count"), (2, "c")]),
+    ("1 open (bracket, 2 c", [(1, "open (bracket, 2 c")]),
+])
+def test_clauses_part_at_counts_outside_of_brackets(body, clauses):
+    """A comma before a count parts clauses, but not within brackets or quotes; a bracket too many closes nothing."""
+    assert clauses == list(counted_clauses(body))
+
+
+def test_a_bracket_too_many_hides_no_clause():
+    """What follows a closing bracket that nothing opened is decoded like the rest."""
+    found = decode("0/4 nodes are available: 1 node(s) were unschedulable), 3 Insufficient cpu.")
+
+    assert 3 in [row.count for row in found]
+    assert "NodeResourcesFit" in [row.plugin for row in found]

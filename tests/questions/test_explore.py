@@ -397,7 +397,20 @@ def test_the_command_says_how_long_it_takes_at_most():
     assert "for at most 0 s or 200,000 states; --lag none has far fewer states" in ended.stderr
     assert (0, True) == (ended.exit_code, "More time or states: --seconds 60 --max-states 2000000" in ended.stderr)
     assert "fewer states" not in whole.stderr
+    assert "More time" not in whole.stderr
     assert (0, True) == (whole.exit_code, whole.stdout.startswith("Exhausted: "))
+
+
+@pytest.mark.parametrize(("seconds", "states", "hint"), [
+    ("30", "5", "--seconds 300 --max-states 50"), ("0.5", "5", "--seconds 60 --max-states 50"),
+    ("7", "4", "--seconds 70 --max-states 40"), ("6.5", "5", "--seconds 65 --max-states 50"),
+])
+def test_the_command_says_how_to_go_further(seconds, states, hint):
+    """Ten times the time, at least a minute, and ten times the states."""
+    ended = CliRunner().invoke(main, ["explore", "zonal-example", "--seconds", seconds, "--max-states", states])
+
+    assert f"for at most {seconds} s or {states} states; --lag none has far fewer states" in ended.stderr
+    assert ended.stderr.endswith(f"More time or states: {hint}.\n")
 
 
 def test_a_search_over_pods_that_come_and_go_reaches_the_states_it_foretold():

@@ -98,7 +98,8 @@ def test_equal_sums_count_as_right():
         assert predict(c).answer(name).is_right
     lower = predict(c).answer("n3")
     assert not lower.is_right
-    assert "NodeResourcesFit" in lower.verdict(lower.candidates[2]).evidence
+    told = lower.verdict(lower.candidates[2])
+    assert ("fits, but 371 points against 400", "NodeResourcesFit 50 to 75") == (told.words, told.evidence)
     assert "2 nodes have" in lower.reveal().outcome.sentence
 
 

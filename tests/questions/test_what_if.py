@@ -167,3 +167,19 @@ def test_fields_of_one_workload_count_its_pods():
     assert one.finish((0,)).outcome.good
     outcome = all_pods.finish((0, 0)).outcome
     assert ((2, 3), (0, 0)) == ((outcome.running, outcome.pods), outcome.others)
+
+
+@pytest.mark.parametrize(("path", "value", "writes"), [
+    ("node/a1:spec.unschedulable", False, 0),  # it is absent: false is what it means already
+    ("node/a1:spec.unschedulable", True, 1),
+    ("node/a1:spec.unschedulable", None, 0),
+    ("deploy/web:spec.paused", False, 0),
+    (REPLICAS, 6, 0),
+    (REPLICAS, 0, 1),
+    (MAX_SKEW, 2, 0),
+])
+def test_a_value_that_changes_nothing_writes_nothing(cluster, path, value, writes):
+    """The present value, and false where the field is absent, are no patch: the trial is the cluster's own future."""
+    trial = Trials(cluster, varied_fields(cluster, {path: [value]})).finish((0,))
+
+    assert writes == sum(turn.component == "user" for turn in trial.cluster.world.turns)

@@ -226,3 +226,16 @@ def test_hostile_names_stay_text():
     svg = panel(evolve(frame, nodes=(node, *frame.nodes[1:])), 700)
     parsed(svg)
     assert "<img" not in svg
+
+
+def test_a_bar_of_many_nodes_begins_with_what_fits():
+    """Over 36 nodes a domain is a bar: what fits first, the others by their number, each part as long as its number."""
+    sheet = NAMED["domains"].draw(frames.many(200), 1000)
+    rects = [row for key, rows in sheet.ordered() if key[0] == "rect" for row in rows]
+    parts = [row for row in rects if row["y"] == 179 and row["x"] < 350]
+    counts = [int(row["tip"].partition(" ")[0]) for row in parts]
+
+    assert ["30 fits", "1 chosen", "17 NodeResourcesFit", "7 VolumeBinding", "6 PodTopologySpread", "4 TaintToleration",
+            "2 NodeUnschedulable"] == [row["tip"] for row in parts]
+    assert counts == [round((row["x2"] - row["x"] + 1.5) / (parts[-1]["x2"] - parts[0]["x"]) * sum(counts)) for row in parts]
+    assert [row["x"] for row in parts] == sorted(row["x"] for row in parts)

@@ -423,3 +423,77 @@ def test_the_legend_has_what_is_drawn_and_nothing_else(name, entries):
     assert [] == [each for each in entries if each not in words]
     assert ("⊖" in words, "in no domain" in words) == (False, False)
     assert set(entries) == {each for each in words[last:] if each in entries or "placed" in each}
+
+
+# --- what a domain's row says ----------------------------------------------------------------------------------------
+
+TAINT = f.Stop("TaintToleration", 1, "had untolerated taint(s)")
+
+
+def domain(name, *stops, nodes=1, fitting=0, judged=True, **fields):
+    """Return a row of a ledger in which so many nodes pass all filters, and these plugins stop others."""
+    landing = f.Landing(fitting, stops) if judged else None
+    return f.SkewRow(name, nodes, counted=2, landing=landing, skew_if_placed=fields.pop("placed", 1), **fields)
+
+
+@pytest.mark.parametrize(("rows", "glyph", "ink", "words", "why", "read"), [
+    ([domain("a", nodes=3, fitting=3)], "✓", "ok", "yes", "", "may land on 3 of 3 nodes"),
+    ([domain("a", TAINT, nodes=3, fitting=2)], "✓", "ok", "yes: 2 of 3 nodes",
+     "TaintToleration: had untolerated taint(s)", "may land on 2 of 3 nodes"),
+    ([domain("a", evolve(TAINT, nodes=3), nodes=3)], "✕", "node", "no: TaintToleration",
+     "had untolerated taint(s), on all 3 nodes", "cannot land: TaintToleration on 3 of 3 nodes"),
+    ([domain("a", evolve(TAINT, nodes=2), nodes=2)], "✕", "node", "no: TaintToleration",
+     "had untolerated taint(s), on both nodes", "cannot land: TaintToleration on 2 of 2 nodes"),
+    ([domain("a", TAINT)], "✕", "node", "no: TaintToleration", "had untolerated taint(s)",
+     "cannot land: TaintToleration on 1 of 1 node"),
+    ([domain("a", TAINT, f.Stop("NodeResourcesFit", 2, "Insufficient cpu", "resources"), nodes=3)], "✕", "node",
+     "no: TaintToleration", "had untolerated taint(s), on 1 of 3 nodes; NodeResourcesFit on 2",
+     "cannot land: TaintToleration on 1 of 3 nodes; NodeResourcesFit on 2 of 3 nodes"),
+    ([domain("a", evolve(TAINT, resolvable=False))], "⊘", "node", "no: TaintToleration", "had untolerated taint(s)",
+     "cannot land: TaintToleration on 1 of 1 node"),
+    ([domain("a", TAINT, nodes=2), domain("b", TAINT, nodes=2)], "✕", "node", "no: TaintToleration",
+     "had untolerated taint(s), on 2 of 4 nodes", "cannot land: TaintToleration on 2 of 4 nodes"),
+    ([domain("a", nodes=2, fitting=1), domain("b", nodes=2, fitting=2)], "✓", "ok", "yes: 3 of 4 nodes", "",
+     "may land on 3 of 4 nodes"),
+    ([domain("a", f.Stop("PodTopologySpread", 2, "didn't match", "spread"), TAINT, nodes=3, fits=False)], "✕", "spread",
+     "no: PodTopologySpread", "didn't match; TaintToleration too",
+     "cannot land: PodTopologySpread, didn't match; TaintToleration on 1 of 3 nodes"),
+    ([domain("a", f.Stop("PodTopologySpread", 1, "missing label", "spread"), left_out="no value for the topology key")],
+     "✕", "soft", "no: key missing", "the rule rejects such nodes", "cannot land: PodTopologySpread on 1 of 1 node"),
+    ([domain("a", nodes=0)], "✕", "soft", "no: it has no node", "", "cannot land: no node"),
+    ([domain("a", judged=False, left_out="not asked")], "–", "soft", "not judged", "not asked", ""),
+])
+def test_whether_a_pod_may_land_is_said_with_the_nodes_that_stop_it(rows, glyph, ink, words, why, read):
+    """Glyph, colour, words and reason of a row, and its reading: how many of its nodes each plugin stops."""
+    alike = skew_rows.AlikeRows(tuple(rows))
+
+    assert skew_rows.LandingVerdict(glyph, ink, words, why) == skew_rows.verdict(alike)
+    assert read == skew_rows.landing_words(alike)
+
+
+@pytest.mark.parametrize(("ledger", "minimum", "limit"), [
+    (f.SkewLedger("pod/p", ZONE, 1, minimum=2, minimum_domain="a", rows=(domain("a"),)), ("minimum 2", "set by a"), 3),
+    (f.SkewLedger("pod/p", ZONE, 2, minimum=2, minimum_domain="a", rows=(domain("a"), domain("b"))),
+     ("minimum 2", "set by 2 domains"), 4),
+    (f.SkewLedger("pod/p", ZONE, 1, min_domains=3, rows=(domain("a"), domain("b", left_out="why"))),
+     ("minimum 0", "forced: 1 of 3 domains"), 1),
+    (f.SkewLedger("pod/p", ZONE, 1), ("minimum 0", "there is no domain"), 1),
+])
+def test_the_minimum_is_told_with_who_sets_it(ledger, minimum, limit):
+    """One domain by its name, several by their number, minDomains as what forces it; the limit is the rule's sum."""
+    assert (minimum, limit) == (skew_rows.minimum_words(ledger), skew_rows.limit(ledger))
+    assert f"limit {limit} = minimum {ledger.minimum} + maxSkew {ledger.max_skew}" == skew_rows.limit_words(ledger)
+
+
+@pytest.mark.parametrize(("ledger", "title"), [
+    (f.SkewLedger("pod/p", ZONE, 1), f"Where may p land? Spread over {ZONE}, maxSkew 1, DoNotSchedule"),
+    (f.SkewLedger("pod/p", ZONE, 2, min_domains=4, open=False),
+     f"Who holds p back? Spread over {ZONE}, maxSkew 2, minDomains 4, DoNotSchedule"),
+    (f.SkewLedger("pod/p", "rack", 1, when="ScheduleAnyway", subject="the next replica, of sts/web"),
+     "Where should the next replica, of sts/web, go? Spread over rack, maxSkew 1, ScheduleAnyway"),
+    (f.SkewLedger("pod/p", "rack", 1, subject="a, b", open=False), "Who holds a, b, back? Spread over rack, maxSkew 1, DoNotSchedule"),
+    (f.SkewLedger("pod/p", "rack", 1, place="n1"), "Where would p land now? Spread over rack, maxSkew 1, DoNotSchedule"),
+])
+def test_the_title_asks_what_the_ledger_answers(ledger, title):
+    """May it land, who holds it back, where should it go, where would it land: by constraint, answer and place."""
+    assert title == skew_rows.title(ledger)

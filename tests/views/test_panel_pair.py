@@ -4,6 +4,7 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
+from attrs import evolve
 
 from kvolsched import Cluster, scenario
 from kvolsched.learn.scenario import nodes, pods, storage_class
@@ -13,6 +14,7 @@ from kvolsched.views.difference_rows import DifferenceRow, Differences
 from kvolsched.views.drawing.theme import resolve
 from kvolsched.views.panel.lab import Lab
 from kvolsched.views.panel.layout import INSET
+from kvolsched.views.panel.only import hidden_words, only_differing
 from kvolsched.views.panel.pair import BESIDE
 from kvolsched.views.panel.toolbar import ALONE
 from kvolsched.views.pictures import differences as picture
@@ -313,3 +315,29 @@ def test_bookkeeping_is_last():
     last = [is_bookkeeping((row.ref, FieldChange(row.field, row.left, row.right))) for row in rows]
     assert {True, False} == set(last)
     assert sorted(last) == last
+
+
+@pytest.mark.parametrize(("place", "nodes"), [
+    ({"node": "node-b"}, ["node-b"]), ({"assumed_node": "node-b"}, ["node-b"]), ({"nominated_node": "node-b"}, ["node-b"]),
+    ({"node": "node-a", "nominated_node": "node-c"}, ["node-a", "node-c"]), ({}, []),
+])
+def test_differences_only_keep_every_node_that_a_pod_names(place, nodes):
+    """The node that a differing pod is on, is assumed on or is nominated to stays on the map, in both halves."""
+    frame = frames.f.Frame(nodes=frames.zonal(0).nodes, pods=(frames.f.PodRow("pod/p", "p", **place),))
+    shown = only_differing((frame, evolve(frame, pods=())), ())
+
+    assert [nodes, nodes] == [[row.name for row in half.nodes] for half in shown]
+    assert [1, 0] == [len(half.pods) for half in shown]
+
+
+def test_differences_only_keep_the_pods_and_classes_of_claims():
+    """A differing claim brings its pods and its class; of a pod only the claims that are shown stay."""
+    frame = frames.zonal(8)
+    other = evolve(frame, claims=tuple(evolve(row, size="1Ti") for row in frame.claims))
+    one, both = only_differing((frame, other), ())
+
+    assert [("web-0",), ("data-web-0",), ("zonal-class",), ()] == [
+        tuple(row.name for row in rows) for rows in (one.pods, one.claims, one.classes, one.nodes)]
+    assert ("pvc/data-web-0",) == one.pods[0].claims
+    assert "Hidden, for they are alike in both: 3 nodes, 4 pods, 1 volume." == hidden_words((frame, other), (one, both))
+    assert ["api-0"] == [row.name for row in only_differing((frame, frame), ["pod/api-0"])[0].pods]

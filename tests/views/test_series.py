@@ -7,6 +7,7 @@ import pytest
 
 import kvolsched
 from kvolsched.views.drawing import text as t
+from kvolsched.views.fill import series as filled
 from kvolsched.views.pictures import series
 from kvolsched.views.series_rows import SeriesLine, SeriesPane, SeriesPoint, SeriesRows
 
@@ -131,3 +132,39 @@ def test_short_numbers_and_ticks():
     assert t.ticks(12, 4, whole=True) == [0, 3, 6, 9, 12]
     assert t.ticks(1, 4, whole=True) == [0, 1]
     assert t.ticks(2.06, 5) == [0, 0.5, 1, 1.5, 2]
+
+
+def test_the_playhead_is_the_first_clusters_own_place():
+    """Step and time are those of the first cluster, whatever the others' are; each value is told with its moment."""
+    slow = {"zonal.example.com": {"delay": 60.0}}
+    first, other = (kvolsched.scenario("zonal-example", "upstream", **slow) for _ in range(2))
+    first.run()
+    other.run()
+    first.goto(3)
+    asked = filled.series([first, other], ["running"])
+
+    assert (0.0, 3, False) == (asked.time, asked.step, asked.is_at_end)
+    assert "you are here: step 3, t = 0 s" in series.draw(asked, 960).svg()
+    assert f"running  zonal-example 1 0 → 1 at {other.now:g} s  zonal-example 2 0 → 1 at {other.now:g} s" == (
+        series.reading(asked).splitlines()[2])
+    assert "you are here" not in series.draw(filled.series([other, first], ["running"]), 960).svg()
+
+
+@pytest.mark.parametrize(("points", "words"), [
+    (((0, 0), (1, 3), (1, 2), (4, 2)), "design 0 → 2 at 1 s, most 3"),  # when it was reached, not when it was last told
+    (((0, 0), (1, 3), (2, 0)), "design 0, most 3"),
+    (((0, 5),), "design 5"),
+    (((0, 1), (3, 4), (3.5, 6)), "design 1 → 6 at 3.5 s"),
+])
+def test_a_line_is_told_with_the_moment_at_which_it_ends_up(points, words):
+    """First and last value, the moment of the last, and the greatest between them if it is greater than both."""
+    assert f"skew  {words}" == series.reading(rows("design", panes=(("skew", "pods", points),), until=5.0)).splitlines()[-1]
+
+
+@pytest.mark.parametrize(("place", "told"), [("0", "0"), ("1", "2"), ("4", "5")])
+def test_a_moments_column_tells_the_values_from_then_on(place, told):
+    """A click on a moment goes to its step, and its words have the last value that is not later."""
+    drawn = series.draw(rows("design", panes=(("skew", "pods", ((0, 0), (1, 3), (1, 2), (4, 5))),), until=5.0), 960).svg()
+
+    assert f'aria-label="t = {place} s: skew design {told}"' in drawn
+    assert ["step/0/0", "step/2/1", "step/3/4"] == re.findall(r'data-ref="(step/[^"]*)"', drawn)

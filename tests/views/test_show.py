@@ -3,6 +3,8 @@
 import pytest
 
 import kvolsched
+from kvolsched import Cluster, make
+from kvolsched.views import show
 from kvolsched.views.fill import TABLES, frame_of
 from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.lab import Lab
@@ -137,3 +139,30 @@ def test_pictures_tell_apart_what_is_assumed(cluster):
     svg = cluster.map().svg
     assert "annotation selected-node" in svg
     assert ">my-pod<" in svg
+
+
+@pytest.mark.parametrize(("name", "pod"), [("why", "pod/late"), ("skew", "pod/later"), ("capacity", "pod/latest")])
+def test_a_picture_without_a_pod_is_about_one_that_waits(name, pod):
+    """A pod that waits comes before the one that was judged last; of the ledgers one that has what they are about."""
+    c = Cluster.from_manifests([
+        make.node("n1", "a"), make.pod("early", running_on="n1"), make.pod("judged"),
+        make.pod("late", gates=("example.com/quota",)),
+        make.pod("later", gates=("example.com/quota",), topologySpreadConstraints=[make.spread(make.ZONE, app="web")]),
+        make.pod("latest", "data", gates=("example.com/quota",)), make.claim("data", "10Gi")])
+
+    assert "pod/judged" == show._pod_in_question(c, "why")  # the first by name
+    c.run()
+    assert "n1" == c["pod/judged"].spec.node_name
+    assert pod == show._pod_in_question(c, name)
+
+
+def test_a_picture_without_a_pod_is_about_the_one_judged_last():
+    """Where no pod waits, it is the one that was judged last; before any pass the first; without pods none."""
+    c = Cluster.from_manifests([make.node("n1", "a"), make.pod("a", running_on="n1")])
+
+    assert "pod/a" == show._pod_in_question(c, "why")
+    c.apply(make.pod("b"))
+    c.run()
+    assert "pod/b" == show._pod_in_question(c, "why")
+    assert "" == show._pod_in_question(c, "skew")
+    assert "" == show._pod_in_question(Cluster(), "why")

@@ -69,3 +69,35 @@ def test_numbers_are_short():
         text.amount(16 << 30), text.amount(3 << 29), text.amount(512),
         text.used_of(3 << 30, 16 << 30), text.used_of(512 << 20, 16 << 30),
     ] == ["16Gi", "1.5Gi", "512", "3/16Gi", "512Mi/16Gi"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("names", "short"), [
+    (["us-central1-a", "us-central1-b"], ["a", "b"]),
+    (["eu-west-1a", "eu-west-1b"], ["1a", "1b"]),
+    (["rack/7.a", "rack/7.b", "rack/8.a"], ["7.a", "7.b", "8.a"]),
+    (["zone-a", "zone-"], ["a", "zone-"]),
+    (["zone-a", "zone-a"], ["zone-a", "zone-a"]),
+    (["north", "south"], ["north", "south"]),
+    (["abc", "abd"], ["abc", "abd"]),
+    (["us-central1-a"], ["us-central1-a"]),
+    ([], []),
+])
+def test_names_of_one_family_lose_what_all_begin_with(names, short):
+    """What all begin with goes up to its last separator, the separator too; a name that would be empty stays whole."""
+    assert short == [text.short_names(names)[name] for name in names]
+
+
+@pytest.mark.parametrize(("most", "count", "whole", "ticks"), [
+    (10, 5, False, [0, 2, 4, 6, 8, 10]), (7, 3, True, [0, 3, 6]), (0.3, 3, True, [0]), (0.3, 3, False, [0, 0.1, 0.2, 0.3]),
+    (99, 2, False, [0, 50]), (5, 2, False, [0, 2.5, 5]), (60, 3, False, [0, 20, 40, 60]),
+])
+def test_ticks_are_round_and_reach_the_end(most, count, whole, ticks):
+    """Steps are 1, 2, 2.5 or 5 of a power of ten, of things that are counted 1, 2, 3 or 5; a tick on the end is drawn."""
+    assert ticks == text.ticks(most, count, whole=whole)
+
+
+def test_tables_are_padded_by_column_but_for_the_last():
+    """A column is as wide as its widest cell that another one follows; lines have no blanks at their end."""
+    assert "" == text.columns([])
+    assert "a    bb  c\naaa  b   ccccc\nddddddddd\ne" == text.columns(
+        [["a", "bb", "c"], ["aaa", "b", "ccccc"], ["ddddddddd"], ["e", ""]])
