@@ -1,0 +1,227 @@
+"""The one-line mutants of a module: what a slip of the hand would leave of a line that decides what a reader sees.
+
+A mutant is the module's tree with one node replaced. Nothing is mutated that no reader sees: docstrings, annotations,
+imports, decorators, what only a type checker reads.
+"""
+
+import ast
+import copy
+import random
+
+FLIPPED = {
+    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+SHIFTED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
+OTHER_SIGN = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult,
+              ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr, ast.Mod: ast.Mult}  # fmt: skip
+OTHER_CALL = {"min": "max", "max": "min", "any": "all", "all": "any"}
+ORDERED = {"sorted", "sort", "min", "max", "groupby"}
+NOT_SEEN = {"encoding", "slots", "frozen", "kw_only", "eq", "repr", "maxsize", "strict", "alias", "stacklevel"}
+NO_VALUES = {"annotation", "returns", "decorator_list", "bases", "op", "ops", "ctx", "names", "pattern", "format_spec"}
+NOT_READ = {"cast", "TypeVar", "ParamSpec", "NewType", "getLogger", "warn"}
+
+
+class Mutant:
+    """One node of a tree and what stands in its place."""
+
+    def __init__(self, tree, node, kind, change):
+        self.tree, self.node, self.kind, self.change = tree, node, kind, change
+        self.line = node.lineno
+
+    def source(self):
+        """Return (the text of the mutated module, what was written before and after)."""
+        before = ast.unparse(self.node)
+        kept = copy.copy(self.node.__dict__)
+        lists = {name: list(value) for name, value in kept.items() if isinstance(value, list)}
+        try:
+            self.change(self.node)
+            after, text = ast.unparse(self.node), ast.unparse(self.tree)
+            compile(text, "mutant", "exec")
+        finally:
+            self.node.__dict__.clear()
+            self.node.__dict__.update(kept | lists)
+        return text, before, after
+
+
+def mutants(source):
+    """Return the mutants of a module's text, by line, in a fixed order."""
+    tree = ast.parse(source)
+    found = {}
+    for node, parent in _seen(tree, None):
+        if not hasattr(node, "lineno"):
+            continue
+        for kind, change in _changes(node, parent):
+            found.setdefault(node.lineno, []).append(Mutant(tree, node, kind, change))
+    return found
+
+
+def chosen(by_line, line, seed):
+    """Return one of a line's mutants that says something else than the line, or None."""
+    there = list(by_line[line])
+    random.Random(f"{seed}:{line}").shuffle(there)
+    for mutant in there:
+        try:
+            _, before, after = mutant.source()
+        except (SyntaxError, ValueError):
+            continue
+        if before != after:
+            return mutant
+    return None
+
+
+def _seen(node, parent):
+    """Every node that a run evaluates for a reader, with its parent."""
+    if _is_left_out(node):
+        return
+    yield node, parent
+    for name, value in ast.iter_fields(node):
+        if name in NO_VALUES or (isinstance(node, ast.AnnAssign | ast.Assign) and name in ("target", "targets")):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _seen(child, node)
+
+
+def _is_left_out(node):
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Global() | ast.Nonlocal() | ast.Expr(ast.Constant()):
+            return True
+        case ast.If(test):
+            return "TYPE_CHECKING" in ast.unparse(test)
+        case ast.Assign([ast.Name("__all__" | "__slots__")]):
+            return True
+        case ast.Call(function):
+            return _name(function) in NOT_READ
+        case ast.keyword(name):
+            return name in NOT_SEEN
+    return False
+
+
+def _name(function):
+    return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+
+
+def _put(**fields):
+    """A change that gives a node other fields."""
+    return lambda node: node.__dict__.update(fields)
+
+
+def _become(other):
+    """A change that makes a node another one, in place: whoever holds it holds the other."""
+    def change(node):
+        line = node.lineno
+        node.__class__, fields = other.__class__, other.__dict__
+        node.__dict__.clear()
+        node.__dict__.update(fields | {"lineno": line})
+    return change
+
+
+def _changes(node, parent):
+    """Return (kind, change) for everything that may be put in this node's place."""
+    by_type = {
+        ast.Constant: _constants, ast.Compare: _comparisons, ast.BoolOp: _logic, ast.BinOp: _arithmetic,
+        ast.AugAssign: _arithmetic, ast.Call: _calls, ast.If: _branches, ast.IfExp: _branches, ast.While: _loops,
+        ast.List: _items, ast.Tuple: _items, ast.Set: _items, ast.Dict: _items, ast.comprehension: _filters,
+        ast.ListComp: _filters, ast.GeneratorExp: _filters, ast.SetComp: _filters, ast.DictComp: _filters,
+        ast.UnaryOp: _negations,
+    }  # fmt: skip
+    return by_type.get(type(node), lambda *_: ())(node, parent)
+
+
+def _constants(node, parent):
+    value = node.value
+    if isinstance(value, bool):
+        yield "constant", _put(value=not value)
+    elif isinstance(value, int | float):
+        if isinstance(value, float) or abs(value) > 3:
+            yield "number", _put(value=value * 2 if value else 1.0)
+        else:
+            yield "number", _put(value=value + 1)
+            yield "number", _put(value=value - 1)
+    elif isinstance(value, str) and value:
+        words = value.split(" ")
+        if isinstance(parent, ast.JoinedStr) and not value.strip():
+            return
+        if len(words) > 2:
+            yield "sentence", _put(value=" ".join(words[: len(words) // 2] + words[len(words) // 2 + 1 :]))
+        else:
+            yield "string", _put(value=value + "x" if value.strip() else value + "_")
+
+
+def _comparisons(node, _):
+    for place, operator in enumerate(node.ops):
+        for table in (FLIPPED, SHIFTED):
+            if type(operator) in table:
+                yield "comparison", _put(ops=[*node.ops[:place], table[type(operator)](), *node.ops[place + 1 :]])
+
+
+def _logic(node, _):
+    yield "and/or", _put(op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
+    for place in range(len(node.values)):
+        left = [*node.values[:place], *node.values[place + 1 :]]
+        yield "operand dropped", _become(ast.BoolOp(node.op, left) if len(left) > 1 else left[0])
+
+
+def _arithmetic(node, _):
+    if type(node.op) in OTHER_SIGN and not _is_text(node):
+        yield "sign", _put(op=OTHER_SIGN[type(node.op)]())
+
+
+def _is_text(node):
+    sides = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.value,)
+    return any(isinstance(side, ast.JoinedStr) or isinstance(getattr(side, "value", None), str) for side in sides)
+
+
+def _calls(node, _):
+    name = _name(node.func)
+    if isinstance(node.func, ast.Name) and name in OTHER_CALL:
+        yield "min/max", _put(func=ast.Name(OTHER_CALL[name], ast.Load()))
+    if len(node.args) > 1 and not any(isinstance(each, ast.Starred) for each in node.args) and name != "isinstance":
+        yield "arguments swapped", _put(args=[node.args[1], node.args[0], *node.args[2:]])
+    if name in ORDERED:
+        keys = [each for each in node.keywords if each.arg in ("key", "reverse")]
+        for dropped in keys:
+            yield "order", _put(keywords=[each for each in node.keywords if each is not dropped])
+        if name in ("sorted", "sort") and not any(each.arg == "reverse" for each in keys):
+            yield "order", _put(keywords=[*node.keywords, ast.keyword("reverse", ast.Constant(True))])
+        if name == "sorted" and not keys and len(node.args) == 1:
+            yield "order", _put(func=ast.Name("list", ast.Load()))
+    elif name == "reversed":
+        yield "order", _put(func=ast.Name("list", ast.Load()))
+
+
+def _branches(node, _):
+    yield "branch", _put(test=ast.Constant(True))
+    yield "branch", _put(test=ast.Constant(False))
+
+
+def _loops(node, _):
+    yield "branch", _put(test=ast.Constant(False))
+
+
+def _items(node, parent):
+    if isinstance(parent, ast.Subscript | ast.For | ast.comprehension) or isinstance(getattr(node, "ctx", None), ast.Store):
+        return
+    if isinstance(node, ast.Dict):
+        for place in range(len(node.keys)):
+            yield "item dropped", _put(keys=[*node.keys[:place], *node.keys[place + 1 :]],
+                                       values=[*node.values[:place], *node.values[place + 1 :]])
+    elif len(node.elts) > 1 and not (isinstance(node, ast.Tuple) and isinstance(parent, ast.Return | ast.Assign)):
+        for place in range(len(node.elts)):
+            yield "item dropped", _put(elts=[*node.elts[:place], *node.elts[place + 1 :]])
+
+
+def _filters(node, _):
+    generators = getattr(node, "generators", ())
+    for place, generator in enumerate(generators):
+        if generator.ifs:
+            free = ast.comprehension(generator.target, generator.iter, [], generator.is_async)
+            yield "filter dropped", _put(generators=[*generators[:place], free, *generators[place + 1 :]])
+
+
+def _negations(node, _):
+    if isinstance(node.op, ast.Not):
+        yield "not dropped", _become(node.operand)
+    elif isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant):
+        yield "sign", _become(node.operand)

@@ -1,0 +1,319 @@
+"""Mutate random lines of what speaks to readers, and count how many of the mutants the tests kill.
+
+    python tests/mutate.py record [FILE...]           which test runs which statement: once, then after larger changes
+    python tests/mutate.py run --lines 200 --seed 1   go on where the last run of this seed ended, then print the score
+    python tests/mutate.py score --seed 1             the score, and the survivors
+
+What is mutated is a copy of the tree in a temporary folder; every mutant is one process, forked from one that has
+imported the libraries. Only tests that run the mutated line are run, those first that are quick and killed before; the
+first failure ends a mutant, and so do 60 seconds of processor time. A line outside of functions is run by importing it:
+its tests are those that run statements with the names that it defines.
+"""
+
+import argparse
+import ast
+import gzip
+import importlib
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(Path(__file__).parent))
+
+import mutants as m  # noqa: E402
+import statements as s  # noqa: E402
+
+MUTATED = (
+    "views", "why", "fix", "may", "predict", "what_if", "explore", "series", "decode", "explain.py", "requests.py",
+    "differences.py", "first_difference.py", "visits.py", "node_terms.py", "mounts.py", "create_volume_requests.py",
+    "cli.py", "cli_learning.py", "cli_output.py",
+)  # fmt: skip
+"""The folders and files of the package that are mutated."""
+
+NOT_RUN = ("browser", "test_lint", "test_wheel", "test_site", "test_lessons", "test_lessons_shipped", "test_notebooks",
+           "test_readme", "test_doctests", "test_architecture", "test_checklist", "test_experiments_page",
+           "test_conform", "test_columns", "test_mutated", "test_other_peoples_files", "test_public_face")  # fmt: skip
+"""Tests that run elsewhere (kernels, browsers, other processes), or that see no sentence of these rooms."""
+
+LIBRARIES = ("pytest", "hypothesis", "numpy", "yaml", "attrs", "altair", "ipywidgets", "IPython.display", "cloudpickle",
+             "_pytest.assertion.rewrite", "nbformat", "jsonschema", "narwhals")  # fmt: skip
+KEPT = ROOT / "build" / "mutants"
+RECORDED = KEPT / "recorded"
+MOST_SECONDS = 60
+SLOWEST_TEST = 12
+NOT_COPIED = shutil.ignore_patterns(".git", "build", "__pycache__", ".venv", ".hypothesis", "artefacts", ".mypy_cache",
+                                    ".ruff_cache", ".pytest_cache", "*.ipynb")  # fmt: skip
+
+
+def sources():
+    """Return the files that are mutated, as paths in the tree."""
+    for name in MUTATED:
+        path = ROOT / "kvolsched" / name
+        yield from [path] if path.suffix else sorted(path.rglob("*.py"))
+
+
+def is_mutated(origin):
+    """Whether a module's file is one of them."""
+    rest = origin.rpartition("/kvolsched/")[2]
+    return rest in MUTATED or rest.partition("/")[0] in MUTATED
+
+
+def forked(work, most_seconds):
+    """Run a function in a process of its own, silently; return (its exit code or None, the processor time it took)."""
+    child = os.fork()
+    if not child:
+        os.setsid()
+        silent = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(silent, stream)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(most_seconds) + 1, int(most_seconds) + 3))
+        try:
+            os._exit(work())
+        except BaseException:  # noqa: BLE001 - whatever it is, the child ends here
+            os._exit(70)
+    began = time.monotonic()
+    while True:
+        ended, status, used = os.wait4(child, os.WNOHANG)
+        if ended:
+            break
+        if time.monotonic() - began > most_seconds * 6:  # it waits for something that never comes
+            os.killpg(child, signal.SIGKILL)
+        time.sleep(0.05)
+    return (os.WEXITSTATUS(status) if os.WIFEXITED(status) else None), used.ru_utime + used.ru_stime
+
+
+def pytest_of(folder, ids, *plugins):
+    """Run tests of a tree in this process; return pytest's exit code."""
+    import pytest
+
+    os.chdir(folder)
+    sys.path[:0] = [str(folder), str(folder / "tests")]
+    os.environ["CI"] = "1"
+    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *ids], plugins=plugins))
+
+
+def fresh_copy():
+    """Return a temporary copy of the tree, with what it needs of the notebooks."""
+    folder = Path(tempfile.mkdtemp(prefix="mutants-"))
+    shutil.copytree(ROOT, folder, ignore=NOT_COPIED, dirs_exist_ok=True)
+    return folder
+
+
+# --- which test runs which statement --------------------------------------------------------------------------------
+
+
+def record(files, most_seconds):
+    """Record file by file; a file whose record is younger than it is left alone."""
+    RECORDED.mkdir(parents=True, exist_ok=True)
+    named = bool(files)
+    paths = [Path(each).resolve() for each in files] or sorted((ROOT / "tests").rglob("test_*.py"))
+    for path in paths:
+        rest = path.relative_to(ROOT)
+        kept = RECORDED / (str(rest).replace("/", "+") + ".json.gz")
+        if any(part.removesuffix(".py") in NOT_RUN for part in rest.parts):
+            continue
+        if kept.exists() and not named and kept.stat().st_mtime > path.stat().st_mtime:
+            continue
+
+        def work(rest=rest, kept=kept):
+            recorder = s.Recorder(is_mutated, most_seconds)
+            pytest_of(ROOT, ["--maxfail=1000", str(rest)], recorder)
+            tests = {name: [seconds, ran] for name, (seconds, ran) in recorder.tests.items() if ran}
+            kept.write_bytes(gzip.compress(json.dumps(tests).encode(), 3))
+            return 0
+
+        code, seconds = forked(work, most_seconds * 3)
+        count = len(_read(kept)) if kept.exists() else 0
+        print(f"{rest}: {count} tests, {seconds:.0f} s{'' if code == 0 else ', did not end'}", flush=True)
+
+
+def _read(kept):
+    return json.loads(gzip.decompress(kept.read_bytes()))
+
+
+def recorded():
+    """Return (the tests that run a statement, what each test takes in seconds)."""
+    runs, seconds = {}, {}
+    for kept in sorted(RECORDED.iterdir()):
+        if not (ROOT / kept.name.replace("+", "/").removesuffix(".json.gz")).exists():
+            continue
+        for test, (took, ran) in _read(kept).items():
+            if took <= SLOWEST_TEST:
+                seconds[test] = took
+                for known in ran:
+                    runs.setdefault(known, set()).add(test)
+    return runs, seconds
+
+
+class Tests:
+    """Which tests may see a line, and in which order they are asked."""
+
+    def __init__(self):
+        self.runs, self.seconds = recorded()
+        self.size = Counter(test for tests in self.runs.values() for test in tests)
+        self.text = {path: path.read_text(encoding="utf-8") for path in sources()}
+        self.known = {path: s.statements(ast.parse(text), path.name) for path, text in self.text.items()}
+        self.killers = Counter()
+
+    def of(self, path, line):
+        """Return the tests of a line, the promising ones first."""
+        inside = [(each.end_lineno - each.lineno, known) for each, known in self.known[path]
+                  if each.lineno <= line <= each.end_lineno]
+        found = self.runs.get(min(inside)[1], set()) if inside else self.of_names(path, line)
+        here = str(path)
+        return sorted(found, key=lambda test: (-self.killers[here, test], self.seconds[test] > 1, self.size[test]))
+
+    def of_names(self, path, line):
+        """Return the tests that run a statement with a name that is defined at this line."""
+        names, todo = set(), [name for name, first, last in _defined(self.text[path]) if first <= line <= last]
+        while todo:
+            if (name := todo.pop()) not in names:
+                names.add(name)
+                todo += [other for other, first, last in _defined(self.text[path])
+                         if re.search(rf"\b{name}\b", "\n".join(self.text[path].splitlines()[first - 1:last]))]
+        pattern = re.compile(rf"\b({'|'.join(names)})\b") if names else None
+        return {test for statements in self.known.values() for _, known in statements
+                if pattern and pattern.search(known) for test in self.runs.get(known, ())}
+
+
+def _defined(text):
+    """Return (name, first line, last line) of what a module defines outside of functions."""
+    found = []
+    for each in ast.parse(text).body:
+        if isinstance(each, ast.ClassDef):
+            found.append((each.name, each.lineno, each.end_lineno))
+        elif isinstance(each, ast.Assign | ast.AnnAssign):
+            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+            found += [(name.id, each.lineno, each.end_lineno) for target in targets for name in ast.walk(target)
+                      if isinstance(name, ast.Name)]
+    return found
+
+
+# --- mutants ----------------------------------------------------------------------------------------------------------
+
+
+def sample(count, seed):
+    """Return (file, line) of so many random lines that have a mutant."""
+    lines = [(path, line) for path in sources() for line in m.mutants(path.read_text(encoding="utf-8"))]
+    return random.Random(seed).sample(lines, min(count, len(lines)))
+
+
+def run(count, seed):
+    """Try the mutants of a seed that were not tried yet; append each result."""
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    os.nice(10)
+    results = KEPT / f"results-{seed}.jsonl"
+    done = {(one["file"], one["line"]) for one in told(seed)}
+    tests, folder = Tests(), fresh_copy()
+    try:
+        for path, line in sample(count, seed):
+            rest = str(path.relative_to(ROOT))
+            if (rest, line) in done:
+                continue
+            mutant = m.chosen(m.mutants(tests.text[path]), line, seed)
+            if mutant is None:
+                continue
+            text, before, after = mutant.source()
+            (folder / rest).write_text(text, encoding="utf-8")
+            one = {"file": rest, "line": line, "kind": mutant.kind, "text": tests.text[path].splitlines()[line - 1].strip(),
+                   "before": before[:300], "after": after[:300], **tried(folder, tests, path, line)}
+            (folder / rest).write_text(tests.text[path], encoding="utf-8")
+            with results.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(one) + "\n")
+            print(f"{one['end']:>9} {one['seconds']:5.1f} s  {rest}:{line} {mutant.kind}: {one['by'] or one['text']}", flush=True)
+    finally:
+        shutil.rmtree(folder)
+    score(seed)
+
+
+def tried(folder, tests, path, line):
+    """Return how a mutant ended: the first tests alone, then more and more of them at once."""
+    left, used, asked = tests.of(path, line), 0.0, 0
+    if not left:
+        return {"end": "survived", "by": "", "seconds": 0.0, "tests": 0, "of": 0}
+    several, total = 12, len(left)
+    while left and used < MOST_SECONDS:
+        now, left = left[:several], left[several:]
+        several *= 4
+        report = folder / "last.txt"
+        report.write_text("", encoding="utf-8")
+
+        def work(now=now, report=report):
+            return pytest_of(folder, now, Told(report))
+
+        code, seconds = forked(work, MOST_SECONDS - used)
+        used += seconds
+        last = report.read_text(encoding="utf-8")
+        asked += len(now)
+        if code is None and used < MOST_SECONDS:
+            return {"end": "killed", "by": f"ended by a signal in {last}", "seconds": used, "tests": asked, "of": total}
+        if code == 1 or (code is None and last and tests.seconds[last] * 10 + 10 < MOST_SECONDS / 2 and asked <= 12):
+            tests.killers[str(path), last] += 1
+            return {"end": "killed", "by": last, "seconds": used, "tests": asked, "of": total}
+        if code not in (0, None):  # the tests could not even be collected: the mutant does not import
+            return {"end": "killed", "by": f"exit code {code}", "seconds": used, "tests": asked, "of": total}
+    return {"end": "survived", "by": "", "seconds": used, "tests": asked, "of": total}
+
+
+class Told:
+    """pytest's plugin: writes down the test that runs, for when the process dies in it."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def pytest_runtest_logstart(self, nodeid):
+        """Write it down."""
+        self.path.write_text(nodeid, encoding="utf-8")
+
+
+def told(seed):
+    """Return the results of a seed so far."""
+    path = KEPT / f"results-{seed}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def score(seed):
+    """Print the survivors, and how many were killed."""
+    results = told(seed)
+    for one in results:
+        if one["end"] == "survived":
+            print(f"{one['file']}:{one['line']} {one['kind']} ({one['tests']} of {one['of']} tests)\n"
+                  f"    {one['before'][:150]}\n    {one['after'][:150]}")
+    killed = sum(one["end"] == "killed" for one in results)
+    print(f"{killed} of {len(results)} killed, {killed / max(1, len(results)):.0%}")
+
+
+def main():
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["record", "run", "score"])
+    parser.add_argument("files", nargs="*", help="the test files to record")
+    parser.add_argument("--lines", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=int, default=120, help="the longest time that is recorded of one test file")
+    options = parser.parse_intermixed_args()
+    KEPT.mkdir(parents=True, exist_ok=True)
+    if options.what == "record":
+        os.nice(10)
+        for name in LIBRARIES:
+            importlib.import_module(name)
+        record(options.files, options.seconds)
+    elif options.what == "run":
+        run(options.lines, options.seed)
+    else:
+        score(options.seed)
+
+
+if __name__ == "__main__":
+    main()
