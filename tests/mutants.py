@@ -5,7 +5,6 @@ imports, decorators, what only a type checker reads.
 """
 
 import ast
-import copy
 import random
 
 FLIPPED = {
@@ -19,7 +18,7 @@ OTHER_CALL = {"min": "max", "max": "min", "any": "all", "all": "any"}
 ORDERED = {"sorted", "sort", "min", "max", "groupby"}
 NOT_SEEN = {"encoding", "slots", "frozen", "kw_only", "eq", "repr", "maxsize", "strict", "alias", "stacklevel"}
 NO_VALUES = {"annotation", "returns", "decorator_list", "bases", "op", "ops", "ctx", "names", "pattern", "format_spec"}
-NOT_READ = {"cast", "TypeVar", "ParamSpec", "NewType", "getLogger", "warn"}
+NOT_READ = {"cast", "TypeVar", "ParamSpec", "NewType", "getLogger", "warn", "add_class", "Layout"}
 
 
 class Mutant:
@@ -29,29 +28,49 @@ class Mutant:
         self.tree, self.node, self.kind, self.change = tree, node, kind, change
         self.line = node.lineno
 
+    def _changed(self, use):
+        """Return what is made of the changed tree, and put the node back."""
+        kept, kind = dict(self.node.__dict__), type(self.node)
+        try:
+            self.change(self.node)
+            return use()
+        finally:
+            self.node.__class__ = kind
+            self.node.__dict__.clear()
+            self.node.__dict__.update(kept)
+
     def source(self):
         """Return (the text of the mutated module, what was written before and after)."""
         before = ast.unparse(self.node)
-        kept = copy.copy(self.node.__dict__)
-        lists = {name: list(value) for name, value in kept.items() if isinstance(value, list)}
-        try:
-            self.change(self.node)
-            after, text = ast.unparse(self.node), ast.unparse(self.tree)
-            compile(text, "mutant", "exec")
-        finally:
-            self.node.__dict__.clear()
-            self.node.__dict__.update(kept | lists)
+        text, after = self._changed(lambda: (ast.unparse(self.tree), ast.unparse(self.node)))
+        compile(text, "mutant", "exec")
         return text, before, after
 
+    def code(self, path):
+        """Return the code of the mutated module, with the lines of the original one."""
+        return self._changed(lambda: compile(ast.fix_missing_locations(self.tree), path, "exec", dont_inherit=True))
 
-def mutants(source):
-    """Return the mutants of a module's text, by line, in a fixed order."""
+    def is_inside(self, code):
+        """Whether the node stands in the body of this function, not among its defaults."""
+        functions = (each for each in ast.walk(self.tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+        return any(each.name == code.co_name and _first_line(each) == code.co_firstlineno
+                   and each.body[0].lineno <= self.line <= each.end_lineno for each in functions)
+
+
+def _first_line(function):
+    return min([function.lineno, *(each.lineno for each in function.decorator_list)])
+
+
+def mutants(source, *, draws=False):
+    """Return the mutants of a module's text, by line, in a fixed order; places in px are style where a module draws."""
     tree = ast.parse(source)
     found = {}
     for node, parent in _seen(tree, None):
         if not hasattr(node, "lineno"):
             continue
         for kind, change in _changes(node, parent):
+            if draws and kind == "number" and (isinstance(node.value, float) or abs(node.value) > 3):
+                continue
             found.setdefault(node.lineno, []).append(Mutant(tree, node, kind, change))
     return found
 

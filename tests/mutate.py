@@ -4,16 +4,19 @@
     python tests/mutate.py run --lines 200 --seed 1   go on where the last run of this seed ended, then print the score
     python tests/mutate.py score --seed 1             the score, and the survivors
 
-What is mutated is a copy of the tree in a temporary folder; every mutant is one process, forked from one that has
-imported the libraries. Only tests that run the mutated line are run, those first that are quick and killed before; the
-first failure ends a mutant, and so do 60 seconds of processor time. A line outside of functions is run by importing it:
-its tests are those that run statements with the names that it defines.
+No file of the tree is changed: every mutant is a fork of a process that has collected the tests, where it is put into
+its function; one outside of functions stands in a temporary copy of the tree, which is imported anew. Only tests that run
+the mutated line are run, those first that are quick and killed before; the first failure ends a mutant, and so do 60
+seconds of processor time. A line outside of functions is run by importing it: its tests are those that run statements
+with the names that it defines.
 """
 
 import argparse
 import ast
+import gc
 import gzip
 import importlib
+import inspect
 import json
 import os
 import random
@@ -25,7 +28,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from functools import cache
 from pathlib import Path
+from types import CodeType, FunctionType
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(Path(__file__).parent))
@@ -60,6 +65,12 @@ def sources():
     for name in MUTATED:
         path = ROOT / "kvolsched" / name
         yield from [path] if path.suffix else sorted(path.rglob("*.py"))
+
+
+@cache
+def mutants_of(path):
+    """Return the mutants of a file, by line."""
+    return m.mutants(path.read_text(encoding="utf-8"), draws="views" in path.parts)
 
 
 def is_mutated(origin):
@@ -100,13 +111,6 @@ def pytest_of(folder, ids, *plugins):
     sys.path[:0] = [str(folder), str(folder / "tests")]
     os.environ["CI"] = "1"
     return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *ids], plugins=plugins))
-
-
-def fresh_copy():
-    """Return a temporary copy of the tree, with what it needs of the notebooks."""
-    folder = Path(tempfile.mkdtemp(prefix="mutants-"))
-    shutil.copytree(ROOT, folder, ignore=NOT_COPIED, dirs_exist_ok=True)
-    return folder
 
 
 # --- which test runs which statement --------------------------------------------------------------------------------
@@ -174,27 +178,31 @@ class Tests:
         return sorted(found, key=lambda test: (-self.killers[here, test], self.seconds[test] > 1, self.size[test]))
 
     def of_names(self, path, line):
-        """Return the tests that run a statement with a name that is defined at this line."""
-        names, todo = set(), [name for name, first, last in _defined(self.text[path]) if first <= line <= last]
+        """Return the tests that run a statement with a name that is defined at this line, or made of such names."""
+        names, todo = set(), [name for name, first, last, _ in _defined(self.text[path]) if first <= line <= last]
         while todo:
             if (name := todo.pop()) not in names:
                 names.add(name)
-                todo += [other for other, first, last in _defined(self.text[path])
-                         if re.search(rf"\b{name}\b", "\n".join(self.text[path].splitlines()[first - 1:last]))]
-        pattern = re.compile(rf"\b({'|'.join(names)})\b") if names else None
+                todo += [other for text in self.text.values() if name in text
+                         for other, _, _, words in _defined(text) if name in words]
         return {test for statements in self.known.values() for _, known in statements
-                if pattern and pattern.search(known) for test in self.runs.get(known, ())}
+                if not names.isdisjoint(WORD.findall(known)) for test in self.runs.get(known, ())}
 
 
+WORD = re.compile(r"\w+")
+
+
+@cache
 def _defined(text):
-    """Return (name, first line, last line) of what a module defines outside of functions."""
-    found = []
+    """Return (name, first line, last line, its words) of what a module defines outside of functions."""
+    found, lines = [], text.splitlines()
     for each in ast.parse(text).body:
+        words = frozenset(WORD.findall("\n".join(lines[each.lineno - 1:each.end_lineno])))
         if isinstance(each, ast.ClassDef):
-            found.append((each.name, each.lineno, each.end_lineno))
+            found.append((each.name, each.lineno, each.end_lineno, words))
         elif isinstance(each, ast.Assign | ast.AnnAssign):
             targets = each.targets if isinstance(each, ast.Assign) else [each.target]
-            found += [(name.id, each.lineno, each.end_lineno) for target in targets for name in ast.walk(target)
+            found += [(name.id, each.lineno, each.end_lineno, words) for target in targets for name in ast.walk(target)
                       if isinstance(name, ast.Name)]
     return found
 
@@ -204,66 +212,127 @@ def _defined(text):
 
 def sample(count, seed):
     """Return (file, line) of so many random lines that have a mutant."""
-    lines = [(path, line) for path in sources() for line in m.mutants(path.read_text(encoding="utf-8"))]
+    lines = [(path, line) for path in sources() for line in mutants_of(path)]
     return random.Random(seed).sample(lines, min(count, len(lines)))
 
 
-def run(count, seed):
-    """Try the mutants of a seed that were not tried yet; append each result."""
-    for name in LIBRARIES:
-        importlib.import_module(name)
-    os.nice(10)
-    results = KEPT / f"results-{seed}.jsonl"
-    done = {(one["file"], one["line"]) for one in told(seed)}
-    tests, folder = Tests(), fresh_copy()
-    try:
-        for path, line in sample(count, seed):
-            rest = str(path.relative_to(ROOT))
-            if (rest, line) in done:
-                continue
-            mutant = m.chosen(m.mutants(tests.text[path]), line, seed)
-            if mutant is None:
-                continue
-            text, before, after = mutant.source()
-            (folder / rest).write_text(text, encoding="utf-8")
-            one = {"file": rest, "line": line, "kind": mutant.kind, "text": tests.text[path].splitlines()[line - 1].strip(),
-                   "before": before[:300], "after": after[:300], **tried(folder, tests, path, line)}
-            (folder / rest).write_text(tests.text[path], encoding="utf-8")
-            with results.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(one) + "\n")
-            print(f"{one['end']:>9} {one['seconds']:5.1f} s  {rest}:{line} {mutant.kind}: {one['by'] or one['text']}", flush=True)
-    finally:
-        shutil.rmtree(folder)
-    score(seed)
+class Session:
+    """pytest's plugin, mutable: tests are collected once, then each mutant is tried in a fork of this process.
+
+    A mutant inside a function is given to the function in place. Any other one stands in a temporary copy of the tree,
+    which the fork imports anew.
+    """
+
+    def __init__(self, tests, count, seed, most_seconds):
+        self.tests, self.count, self.seed, self.most_seconds = tests, count, seed, most_seconds
+        self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
+        self.last = self.folder / "last.txt"
+
+    def pytest_runtest_logstart(self, nodeid):
+        """Write down the test that runs, for when the process dies in it."""
+        self.last.write_text(nodeid, encoding="utf-8")
+
+    def pytest_runtestloop(self, session):
+        """Try the mutants of a seed that were not tried yet; append each result."""
+        self.session, self.items = session, {item.nodeid: item for item in session.items}
+        gc.unfreeze()
+        self.functions = {}
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType) and is_mutated(each.__code__.co_filename):
+                self.functions.setdefault(_place(each.__code__), []).append(each)
+        gc.freeze()
+        done = {(one["file"], one["line"]) for one in told(self.seed)}
+        shutil.copytree(ROOT, self.folder, ignore=NOT_COPIED, dirs_exist_ok=True)
+        try:
+            for path, line in sample(self.count, self.seed):
+                rest = str(path.relative_to(ROOT))
+                if (rest, line) not in done:
+                    self.one(path, rest, line)
+        finally:
+            shutil.rmtree(self.folder)
+        return True
+
+    def one(self, path, rest, line):
+        """Try one mutant."""
+        text = self.tests.text[path]
+        mutant = m.chosen(mutants_of(path), line, self.seed)
+        if mutant is None:
+            return
+        mutated, before, after = mutant.source()
+        known = {"file": rest, "line": line, "kind": mutant.kind, "text": text.splitlines()[line - 1].strip(),
+                 "before": before[:300], "after": after[:300]}  # fmt: skip
+        one = known | self.tried(path, line, self.in_place(mutant, path) or self.imported_anew(rest, mutated, text))
+        with (KEPT / f"results-{self.seed}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(one) + "\n")
+        print(f"{one['end']:>9} {one['seconds']:5.1f} s  {rest}:{line} {mutant.kind}: {one['by'] or one['text']}", flush=True)
+
+    def in_place(self, mutant, path):
+        """Return what runs tests with the mutant put into its function; None if it is outside of functions."""
+        code = mutant.code(str(path))
+        found = next((each for each in _outermost_functions(code) if mutant.is_inside(each)), None)
+        functions = self.functions.get(_place(found)) if found is not None else None
+        if not functions or any(len(each.__code__.co_freevars) != len(found.co_freevars) for each in functions):
+            return None
+
+        def work(ids):
+            for each in functions:
+                each.__code__ = found
+            items = [self.items[name] for name in ids]
+            for number, item in enumerate(items):
+                after = items[number + 1] if number + 1 < len(items) else None
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+                if self.session.testsfailed:
+                    return 1
+            return 0
+
+        return work
+
+    def imported_anew(self, rest, mutated, text):
+        """Return what runs tests of a copy of the tree with the mutated module."""
+        def work(ids):
+            (self.folder / rest).write_text(mutated, encoding="utf-8")
+            ours = ("__main__", m.__name__, s.__name__)
+            for name in [name for name, module in sys.modules.items() if name not in ours
+                         and (getattr(module, "__file__", None) or "").startswith(str(ROOT))]:
+                del sys.modules[name]
+            try:
+                return pytest_of(self.folder, ids, Told(self.last))
+            finally:
+                (self.folder / rest).write_text(text, encoding="utf-8")
+
+        return work
+
+    def tried(self, path, line, work):
+        """Return how a mutant ended: the first tests alone, then all others."""
+        left, used, asked = [each for each in self.tests.of(path, line) if each in self.items], 0.0, 0
+        total, several = len(left), 12
+        while left and used < self.most_seconds:
+            now, left = left[:several], sorted(left[several:], key=lambda each: each.partition("::")[0])
+            several = total
+            self.last.write_text("", encoding="utf-8")
+            code, seconds = forked(lambda now=now: work(now), self.most_seconds - used)
+            used, asked = used + seconds, asked + len(now)
+            last = self.last.read_text(encoding="utf-8")
+            slow = code is None and last and self.tests.seconds.get(last, 99) * 10 + 5 < seconds
+            if code not in (0, None) or slow:
+                self.tests.killers[str(path), last] += 1
+                return {"end": "killed", "by": last if code == 1 or slow else f"code {code}", "seconds": used,
+                        "tests": asked, "of": total}  # fmt: skip
+        return {"end": "survived", "by": "", "seconds": used, "tests": asked, "of": total}
 
 
-def tried(folder, tests, path, line):
-    """Return how a mutant ended: the first tests alone, then more and more of them at once."""
-    left, used, asked = tests.of(path, line), 0.0, 0
-    if not left:
-        return {"end": "survived", "by": "", "seconds": 0.0, "tests": 0, "of": 0}
-    several, total = 12, len(left)
-    while left and used < MOST_SECONDS:
-        now, left = left[:several], left[several:]
-        several *= 4
-        report = folder / "last.txt"
-        report.write_text("", encoding="utf-8")
+def _place(code):
+    return code.co_filename, code.co_qualname, code.co_firstlineno
 
-        def work(now=now, report=report):
-            return pytest_of(folder, now, Told(report))
 
-        code, seconds = forked(work, MOST_SECONDS - used)
-        used += seconds
-        last = report.read_text(encoding="utf-8")
-        asked += len(now)
-        if code is None and used < MOST_SECONDS:
-            return {"end": "killed", "by": f"ended by a signal in {last}", "seconds": used, "tests": asked, "of": total}
-        if code == 1 or (code is None and last and tests.seconds[last] * 10 + 10 < MOST_SECONDS / 2 and asked <= 12):
-            tests.killers[str(path), last] += 1
-            return {"end": "killed", "by": last, "seconds": used, "tests": asked, "of": total}
-        if code not in (0, None):  # the tests could not even be collected: the mutant does not import
-            return {"end": "killed", "by": f"exit code {code}", "seconds": used, "tests": asked, "of": total}
-    return {"end": "survived", "by": "", "seconds": used, "tests": asked, "of": total}
+def _outermost_functions(code):
+    """Return the code of a module's functions and of its classes' methods."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            if each.co_flags & inspect.CO_OPTIMIZED:
+                yield each
+            else:
+                yield from _outermost_functions(each)
 
 
 class Told:
@@ -275,6 +344,15 @@ class Told:
     def pytest_runtest_logstart(self, nodeid):
         """Write it down."""
         self.path.write_text(nodeid, encoding="utf-8")
+
+
+def run(count, seed, most_seconds):
+    """Collect the tests, then try mutants."""
+    os.nice(10)
+    tests = Tests()
+    files = sorted({test.partition("::")[0] for test in tests.seconds})
+    pytest_of(ROOT, ["-s", *files], Session(tests, count, seed, most_seconds))
+    score(seed)
 
 
 def told(seed):
@@ -301,6 +379,7 @@ def main():
     parser.add_argument("files", nargs="*", help="the test files to record")
     parser.add_argument("--lines", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--most", type=int, default=MOST_SECONDS, help="seconds of processor time for one mutant")
     parser.add_argument("--seconds", type=int, default=120, help="the longest time that is recorded of one test file")
     options = parser.parse_intermixed_args()
     KEPT.mkdir(parents=True, exist_ok=True)
@@ -310,7 +389,7 @@ def main():
             importlib.import_module(name)
         record(options.files, options.seconds)
     elif options.what == "run":
-        run(options.lines, options.seed)
+        run(options.lines, options.seed, options.most)
     else:
         score(options.seed)
 

@@ -1,0 +1,102 @@
+"""What a reader is shown, as plain lines: the words of an answer, and the words and marks of its picture row by row.
+
+Of a mark there is what a reader distinguishes: colour by its role, outline, dashes, bold type, how wide it is in
+twentieths of the picture. Places in px are left out but for their order: from top to bottom, then from left to right.
+"""
+
+import re
+from itertools import groupby
+from xml.etree import ElementTree as ET
+
+from kvolsched.views.drawing.theme import palette, resolve
+
+WIDTHS = (560, 1000)
+MOST_TOLD = 15  # of one picture
+NEAR = 5  # px: marks whose middles are no further apart stand in one row
+SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
+
+
+def shown(answer):
+    """Return the lines of an answer: what it prints, and its picture at two widths if it has one."""
+    figure = answer.figure() if hasattr(answer, "figure") and not isinstance(answer, type) else answer
+    lines = repr(answer).splitlines()
+    if hasattr(figure, "draw"):
+        drawn = [(width, picture_lines(figure.draw(width, ""))) for width in WIDTHS]
+        for width, marks in drawn:
+            lines += [f"--- {width} px, {len(marks)} rows", *marks]
+    return [line.rstrip() for line in lines]
+
+
+def picture_lines(html):
+    """Return the rows of every picture in a text of SVG or HTML, with the words between them."""
+    lines = []
+    for place, part in enumerate(re.split(f"({SVG.pattern})", html, flags=re.DOTALL)):
+        if place % 2:
+            lines += rows(part)
+        else:
+            words = re.sub(r"<style.*?</style>|<script.*?</script>", "", part, flags=re.DOTALL)
+            lines += [" ".join(each.split()) for each in re.sub(r"<[^>]+>", "\n", words).splitlines() if each.strip()]
+    return lines
+
+
+def rows(svg):
+    """Return the marks of a picture, a line for each row; marks that are alike and adjoin are one with their number."""
+    wide = float(re.search(r'<svg[^>]* width="([\d.]+)"', svg)[1])
+    found = sorted(marks(svg, wide), key=lambda mark: (mark[0], mark[1]))
+    lines, top = [], None
+    for y, x, words in found:
+        if top is None or y - top > NEAR:
+            lines.append([])
+            top = y
+        lines[-1].append((x, words))
+    drawn = ["  ".join(f"{words} ×{count}" if (count := len(list(same))) > 1 else words
+                       for words, same in groupby(words for _, words in sorted(line))) for line in lines]
+    return [*drawn, *told(svg)]
+
+
+def told(svg):
+    """Return what a click selects and a screen reader says, a line for each thing, without what is said twice."""
+    found = dict.fromkeys((mark.get("data-ref", ""), mark.get("aria-label"), mark.get("aria-pressed", ""))
+                          for mark in ET.fromstring(svg).iter() if mark.get("aria-label"))  # noqa: S314 - our own string
+    lines = [f"({ref}{' pressed' * bool(pressed)}) {label}" if ref else f"({label})" for ref, label, pressed in found]
+    return [*lines[:MOST_TOLD], *[f"... {len(lines) - MOST_TOLD} more"][: len(lines) > MOST_TOLD]]
+
+
+def marks(svg, wide):
+    """Yield (y, x, words) of every word and mark that is seen."""
+    roles = {value: name for name, value in palette().items()}
+    todo = [(ET.fromstring(resolve(svg)), 0.0, 0.0, {})]  # noqa: S314 - our own string
+    while todo:
+        mark, dx, dy, looks = todo.pop()
+        moved = re.match(r"translate\(([-\d.]+)[ ,]+([-\d.]+)\)", mark.get("transform", ""))
+        dx, dy = (dx + float(moved[1]), dy + float(moved[2])) if moved else (dx, dy)
+        looks = looks | dict(mark.items())
+        kind = mark.tag.rpartition("}")[2]
+        colour = {name: roles.get(looks.get(name, ""), looks.get(name, "")) for name in ("fill", "stroke")}
+        dash = " dash" if looks.get("stroke-dasharray") else ""
+        thick = looks.get("stroke-width", "")
+        edge = f"|{colour['stroke']}{f' {thick}' if thick not in ('', '1', '1.5') else ''}{dash}" if (
+            colour["stroke"] not in ("", "none")) else ""
+        x, y = (float(mark.get(name, "0").split()[0]) for name in ("x", "y"))
+        if kind == "text":
+            yield y + dy, x + dx, _text(mark, looks, colour["fill"])
+        elif kind == "rect":
+            w, h = float(mark.get("width", "0")), float(mark.get("height", "0"))
+            share = f" {round(20 * w / wide)}" if w > wide / 40 else ""
+            yield y + dy + min(h, 24) / 2 + 3, x + dx, f"[{colour['fill']}{edge}{share}]"
+        elif kind in ("path", "polyline", "line", "circle"):
+            numbers = [float(each) for each in re.findall(r"-?\d+\.?\d*", mark.get("d") or mark.get("points") or "")]
+            numbers = numbers or [float(mark.get(name, "0")) for name in ("x1", "y1", "cx", "cy")]
+            fill = f" {colour['fill']}" if colour["fill"] not in ("", "none") and kind != "line" else ""
+            yield numbers[1] + dy, numbers[0] + dx, f"<{kind}{fill}{edge}>"
+        else:
+            todo += [(each, dx, dy, looks) for each in reversed(mark)]
+
+
+def _text(mark, looks, ink):
+    size, weight = looks.get("font-size", "11"), looks.get("font-weight", "")
+    look = [ink if ink not in ("", "ink") else "", f"{float(size):g}" if float(size) != 11 else "",
+            "bold" if weight in ("700", "600", "bold") else "", looks.get("text-decoration", "")]
+    words = "".join(mark.itertext())
+    look = " ".join(each for each in look if each)
+    return f"{words} {{{look}}}" if look else words

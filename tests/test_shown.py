@@ -1,0 +1,46 @@
+"""What readers see of many clusters: every word and every mark of answers and pictures, as stored in `tests/shown/`.
+
+A line that stood before in a file is not repeated.
+
+After a change that is meant: `python tests/test_shown.py [CASE...]` stores what is shown now; look at the difference.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from shown import picture_lines, shown
+from shown_cases import CASES
+
+STORED = Path(__file__).parent / "shown"
+
+
+def lines_of(case):
+    """Return the lines of a case; those that stood before in it are counted."""
+    lines, before = [], set()
+    for question, answer in CASES[case]():
+        told = shown(answer) if not hasattr(answer, "html") else [*repr(answer).splitlines(), *picture_lines(answer.html)]
+        new = [line for line in map(str.rstrip, told) if line not in before]
+        lines += [f"=== {question}, {len(told)} lines", *new]
+        before.update(new)
+    return lines
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_shown_is_what_is_stored(case):
+    """Every word of an answer, and the words and marks of its picture at two widths in the order in which they are read."""
+    stored = (STORED / f"{case}.txt").read_text(encoding="utf-8").splitlines()
+
+    assert stored == lines_of(case)
+
+
+if __name__ == "__main__":
+    os.environ["TQDM_DISABLE"] = "1"
+    STORED.mkdir(exist_ok=True)
+    for name in sys.argv[1:] or CASES:
+        (STORED / f"{name}.txt").write_text("\n".join(lines_of(name)) + "\n", encoding="utf-8")
+        print(name, flush=True)
