@@ -135,18 +135,27 @@ def tried(picture, **fields):
 
 def patches(rules):
     """Ask what a gated pod's directives may become."""
-    from test_may import gated, requirement, terms
-
     vm, zone = "example.com/vm", make.ZONE
-    cluster = gated(rules, nodeSelector={zone: "a"})
+    nodes = [make.node(f"{where}{number}", where, labels={vm: kind})
+             for where in "ab" for number, kind in ((1, "spot"), (2, "demand"))]  # fmt: skip
+    gated = make.pod("app", gates=("example.com/quota",), nodeSelector={zone: "a"})
+    cluster = Cluster.from_manifests([*nodes, gated], revision=rules)
     wanted = [{"spec": {"nodeSelector": {vm: "spot"}}}, "{spec: {nodeSelector: {zone: null}}}",
               {"spec": {"nodeSelector": {zone: "b"}}}, {"spec": {"nodeSelector": None}},
-              terms([requirement(vm, "In", "demand")]), terms([requirement(vm, "NotIn", "demand")], [requirement(zone, "Exists")]),
+              terms([(vm, "In", "demand")]), terms([(vm, "NotIn", "demand")], [(zone, "Exists")]),
               {"spec": {"tolerations": [{"key": "a", "operator": "Exists"}]}}, {"spec": {"schedulingGates": []}}, {}]
     yield "may", cluster.may("pod/app", *wanted)
     yield "may of one", cluster.may("pod/app", wanted[0])
     bench = cluster.workbench("pod/app", wanted[0], wanted[2])
     yield "workbench", Words(repr(bench), bench.host.body, bench.said.value)
+
+
+def terms(*wanted):
+    """Return the patch that sets the required terms, each a list of (key, operator, values)."""
+    told = [{"matchExpressions": [{"key": key, "operator": operator, **({"values": list(values)} if values else {})}
+                                  for key, operator, *values in term]} for term in wanted]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": told}}
+    return {"spec": {"affinity": {"nodeAffinity": required}}}
 
 
 def dump(name, *pods):
