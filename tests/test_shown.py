@@ -10,9 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
-
 from shown import picture_lines, shown
 from shown_cases import CASES
 
