@@ -9,6 +9,7 @@ from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.svg import picture, word
 from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
+from kvolsched.views.pictures.ledger_parts import counted
 from kvolsched.views.pictures.map_cards import draw_cards, volume_places
 from kvolsched.views.pictures.map_cells import draw_cells, tally_words
 from kvolsched.views.pictures.map_domains import group_by, key_word, title
@@ -48,7 +49,7 @@ def reading(frame: Frame, key: str = ZONE_LABEL) -> str:
     lines = [*_waiting_lines(frame, claims), *filter(None, [about_words(frame)])]
     if len(frame.nodes) > MOST_CARDS:
         for name, nodes in domains:
-            lines.append(f"{title(key, name)}  {len(nodes)} nodes  {tally_words(frame, nodes)}")
+            lines.append(f"{title(key, name)}  {counted(len(nodes), 'node')}  {tally_words(frame, nodes)}")
         return "\n".join(lines)
     places = volume_places(frame, domains)
     for name, nodes in domains:

@@ -16,6 +16,7 @@ from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import path, rect, word
 from kvolsched.views.drawing.text import short_names
 from kvolsched.views.frame import Frame, NodeRow, PodRow, VolumeRow
+from kvolsched.views.pictures.ledger_parts import counted
 from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_links import Tracks, draw_links
 from kvolsched.views.pictures.map_pods import (
@@ -202,7 +203,7 @@ def _domain(scene: Scene, box: Box, name: str, nodes: tuple[NodeRow, ...], word_
     shown = text.middle(name, box.w - 30 - taken, 12.5, bold=True)
     body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 8)
     body += word(11, 18, "k-h", shown) + word(box.w - 11, 18, "k-q k-end", tally)
-    label = f"{word_of_key} {name}, {len(nodes)} nodes" + (f", {tally}" if tally else "")
+    label = f"{word_of_key} {name}, {counted(len(nodes), 'node')}" + (f", {tally}" if tally else "")
     scene.put(f"1:zone/{name}", box, body, ref=f"zone/{name}", label=label, radius=8)
     left, right = text.width(shown, 12.5, bold=True), box.right - 11
     return [Box(box.x + 9, box.y + 5, left + 5, 18), *([Box(right - taken - 4, box.y + 5, taken + 6, 18)] * judged)]

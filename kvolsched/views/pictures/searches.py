@@ -114,7 +114,7 @@ def _told(turns: Sequence[r.ToldTurn], width: int, y: float) -> tuple[list[str],
     y += 24
     who = min(max((t.width(turn.actor, 12) for turn in told), default=0) + 14, 0.3 * width)
     for turn in told:
-        lines = t.wrap(turn.words, width - who - 44, 12, 3)
+        lines = t.wrap(turn.words, width - who - 44, 12, 3, bold=turn.ringed)
         cells = [word(26, y + 13, "k-n k-end k-t-accent", str(turn.step)),
                  word(36, y + 13, "k-m k-soft", t.middle(turn.actor, who - 8, 12))]
         kind = "k-n" if turn.ringed else "k-m"
