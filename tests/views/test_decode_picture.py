@@ -3,14 +3,9 @@
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import pytest
-
 from kvolsched import decode
-from kvolsched.views.drawing.figure import WIDTHS
 from kvolsched.views.fill.decode import rows_of
 from kvolsched.views.pictures.decode import draw, reading
-
-from .text_boxes import misplaced
 
 TWO = ("0/6 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity, 4 node(s) didn't match Pod's "
        "node affinity/selector. no new claims to deallocate, preemption: 0/6 nodes are available: "
@@ -60,16 +55,6 @@ def test_every_clause_is_marked_where_it_stands():
         for clause in rows.clauses:
             assert clause.start >= 0, (sentence, clause.clause)
             assert clause.clause in rows.sentence[clause.start : clause.end]
-
-
-@pytest.mark.parametrize("sentence", [TWO, BOTH, WHOLE, LONG, CUT, *DOCUMENTED[::17]])
-def test_no_words_overlap_or_leave_the_picture(sentence):
-    """At every width of a figure all words stand apart, inside it, and no word of a stranger is markup."""
-    rows = rows_of(decode(sentence))
-    for width in WIDTHS:
-        svg = draw(rows, width)
-        assert misplaced(svg, width) == [], width
-        assert "<script" not in svg
 
 
 def test_a_command_is_copied_as_one_line():

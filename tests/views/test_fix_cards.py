@@ -1,6 +1,5 @@
 """The cards of `fix`: what they say, which of them open, and that words stand apart at every width."""
 
-import re
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -15,7 +14,7 @@ from kvolsched.views.drawing.svg import picture
 from kvolsched.views.fill.fix import page_of
 from kvolsched.views.pictures import fix, fix_body, fix_head
 
-from .text_boxes import misplaced
+from .placed import misplaced
 
 DUMPS = Path(__file__).parents[1] / "conformance" / "dumps"
 STATES = r'<g class="k-fx-on">.*?</g>'  # the switch of an open card, which the sheet hides on a closed one
@@ -74,19 +73,6 @@ def test_gates_and_rejections_before_filtering_have_a_letter_too():
     assert "before any node is looked at" in fix_body.body(rows("shop", "batch").cards[0], 700)[0]
 
 
-@pytest.mark.parametrize(("name", "pod"), SHOWN)
-def test_no_words_overlap_or_leave_their_card(name, pod):
-    """At every width the parts of every card keep their words apart, on the page and in the saved picture."""
-    page = rows(name, pod)
-    for width in WIDTHS:
-        parts = [fix.title(page, width), fix_head.legend(page, width)]
-        for card in page.cards:
-            parts += [fix_head.head(card, width), fix_head.head(card, width, switched=False),
-                      fix_body.body(card, width), fix_body.code(card, width)]  # fmt: skip
-        for marks, high in parts:
-            assert [] == misplaced(re.sub(STATES, "", picture(width, high, marks, "part")), width), width
-
-
 def test_a_page_opens_the_first_card_and_folds_long_diffs():
     """All cards can be opened without a kernel; a diff of at most eight changed lines is unfolded in its card."""
     page = ET.fromstring(f"<div>{fix.page(rows('storage', 'kafka-2'), 940)}</div>")  # noqa: S314 - our own string
@@ -126,7 +112,7 @@ def test_a_tried_fix_is_the_fork_beside(number):
     tried = answer("storage", "kafka-2")[number].try_it()
     for width in WIDTHS:
         svg = tried.figure().draw(width, "")
-        assert [] == misplaced(svg, width), width
+        assert [] == misplaced(svg), width
         assert "without the fix" in svg
         assert (number == 4) == ("not there yet" in svg)
     assert repr(tried) == repr(tried.figure())
@@ -138,7 +124,7 @@ def test_without_a_fix_the_picture_says_why():
 
     assert page.title.startswith("demo/cache-0: nothing to fix: ")
     assert "<details" not in fix.page(page, 720)
-    assert [] == misplaced(fix.draw(page, 520), 520)
+    assert [] == misplaced(fix.draw(page, 520))
 
 
 HOSTILE = """

@@ -2,14 +2,13 @@
 
 import re
 from functools import cache
-from itertools import combinations, pairwise
-from xml.etree import ElementTree as ET
+from itertools import pairwise
 
 import pytest
 
 import kvolsched
 from kvolsched.learn.scenario import nodes, pods, storage_class
-from kvolsched.views.drawing import text, theme
+from kvolsched.views.drawing import theme
 from kvolsched.views.drawing.theme import resolve
 from kvolsched.views.fill import frame_of
 from kvolsched.views.panel.layout import layout
@@ -17,10 +16,10 @@ from kvolsched.views.pictures import lanes, log
 from kvolsched.views.pictures.picture import NAMED
 
 from . import frames
+from .placed import boxes, meeting
 
 WIDTHS = (340, 560, 740, 960, 1240)
 NAMES = ("map", "verdicts", "scores", "timeline", "changes", "events")
-SLACK = 1.0  # px by which the boxes of two texts may touch
 
 
 @cache
@@ -44,59 +43,6 @@ def recorded():
             "long": frames.long_names(), "hostile": frames.hostile(), "twelve": frames.twelve(),
             "200": frames.many(200), "1000": frames.many(1000)}  # fmt: skip
     return [*found, *made.items()]
-
-
-def boxes(svg):
-    """Return every text of a resolved picture as (words, left, right, top, bottom), and each group's texts and ground.
-
-    Left out are turned texts, and rows of letters that have a place each.
-    """
-    texts, loose = [], []
-
-    def visit(element, x, y, room):
-        moved = re.search(r"translate\(([-\d.]+)(?:px)?[ ,]\s*([-\d.]+)", element.get("transform", ""))
-        scale = float((re.search(r"scale\(([\d.]+)", element.get("transform", "")) or [0, 1])[1])
-        if moved:
-            x, y = x + float(moved[1]), y + float(moved[2])
-        rects = [child for child in element if child.tag == "rect" and child.get("fill") != "none" and moved]
-        if rects and scale == 1 and max(float(r.get("width")) for r in rects) > 30:
-            room = (x + min(float(r.get("x")) for r in rects) - 3,
-                    x + max(float(r.get("x")) + float(r.get("width")) for r in rects) + 3)
-        for child in element:
-            if child.tag != "text":
-                visit(child, x, y, room)
-            elif " " not in child.get("x", "0") and "rotate" not in child.get("transform", ""):
-                box = measure(child, x, y, scale)
-                texts.append(box)
-                if room and scale == 1 and not room[0] <= box[1] <= box[2] <= room[1]:
-                    loose.append((box, room))
-
-    root = ET.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', ""))  # noqa: S314 - our own string
-    visit(root, 0.0, 0.0, (-1.0, float(root.get("width")) + 1))
-    return texts, loose
-
-
-def measure(element, x, y, scale):
-    """Return the box of one text by the width table."""
-    size = float(element.get("font-size", "11"))
-    parts = [(element.text or "", element)]
-    for span in element:
-        parts += [(span.text or "", span), (span.tail or "", element)]
-    bold = element.get("font-weight")
-    wide = scale * sum(text.width(words, size, bold=(part.get("font-weight") or bold) == "700") for words, part in parts)
-    left = x + scale * float(element.get("x"))
-    left -= {"end": wide, "middle": wide / 2}.get(element.get("text-anchor"), 0.0)
-    base = y + scale * float(element.get("y"))
-    return "".join(element.itertext()), left, left + wide, base - 0.72 * size * scale, base + 0.2 * size * scale
-
-
-def meeting(texts):
-    """Return the pairs of texts whose boxes lie over each other."""
-    return [
-        (a[0], b[0]) for a, b in combinations(sorted(texts, key=lambda box: box[3]), 2)
-        if a[0].strip() and b[0].strip() and a[1] + SLACK < b[2] and b[1] + SLACK < a[2]
-        and a[3] + SLACK < b[4] and b[3] + SLACK < a[4]
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -31,14 +31,6 @@ def warned(frame, count=4):
     return evolve(frame, events=(*frame.events, row))
 
 
-@pytest.mark.parametrize("frame", frames.zonal_run())
-@pytest.mark.parametrize("width", [278, 700])
-def test_every_step_is_well_formed(frame, width):
-    """Changes, latest events and events of each step parse as XML."""
-    for svg in (log.draw_changes(frame, width), log.draw_recent(frame, width), log.draw_written(frame, width), log.draw_events(frame, max(width, 600))):
-        parsed(svg)
-
-
 def test_notes_are_read_with_their_component():
     """A step that only changed notes says so first, then each note with old → new."""
     expected = """\

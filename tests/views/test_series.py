@@ -1,7 +1,6 @@
 """The chart of counts over time: pictures are parsed, readings are compared word for word."""
 
 import re
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -23,31 +22,6 @@ def rows(*clusters, panes=(("running", "pods", ((0, 0), (1, 12))),), until=2.0, 
         for measure, unit, points in panes
     )  # fmt: skip
     return SeriesRows(clusters, (0,) * len(clusters), made, until=until, **fields)
-
-
-def words(svg):
-    """Return every text with its box: left, right, middle."""
-    found = []
-    for node in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):  # noqa: S314 - our own string
-        classes, given = node.get("class", "").split(), re.search(r"font-size:([\d.]+)", node.get("style", ""))
-        size = float(given[1]) if given else 11.0
-        wide = t.width(node.text, size, bold="k-b" in classes)
-        left = float(node.get("x")) - wide * (1 if "k-end" in classes else 0.5 if "k-mid" in classes else 0)
-        found.append((node.text, left, left + wide, float(node.get("y")) - size * 0.35))
-    return found
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_no_word_leaves_the_picture_or_meets_another(width):
-    """At every width names of clusters are cut, not the picture, and labels at the ends of lines move apart."""
-    names = ("upstream", "design", "a-cluster-with-a-very-long-name-indeed", "draft")
-    drawn = words(series.draw(rows(*names), width).svg())
-
-    assert all(left >= -0.5 and right <= width + 1 for _, left, right, _ in drawn)
-    for number, (text, left, right, y) in enumerate(drawn):
-        for other, other_left, other_right, other_y in drawn[number + 1 :]:
-            apart = right <= other_left or other_right <= left or abs(y - other_y) >= 10
-            assert apart, (text, other)
 
 
 def test_reading_word_for_word():

@@ -1,0 +1,170 @@
+"""One invariant for each picture: over hostile and long names, narrow and wide, words stay inside, apart, and words."""
+
+import re
+
+import pytest
+
+import kvolsched
+from kvolsched import decode
+from kvolsched.questions.predict import predict
+from kvolsched.views import turn_rows as r
+from kvolsched.views.difference_rows import DifferenceRow, Differences
+from kvolsched.views.drawing.svg import picture
+from kvolsched.views.fill.decode import rows_of as decoded
+from kvolsched.views.fill.may import rows_of as patched
+from kvolsched.views.fill.predict import rows_of as predicted
+from kvolsched.views.fill.why import card_of
+from kvolsched.views.fill.why_causes import page_of
+from kvolsched.views.frame import Mark
+from kvolsched.views.pictures import decode as decode_picture
+from kvolsched.views.pictures import (
+    differences,
+    fix,
+    fix_body,
+    fix_head,
+    lanes,
+    log,
+    may,
+    searches,
+    series,
+    turns,
+    what_if,
+    why,
+    why_causes,
+)  # fmt: skip
+from kvolsched.views.pictures import predict as predict_picture
+from kvolsched.views.pictures.picture import NAMED, PICTURES
+from kvolsched.views.what_if_rows import WhatIfRows
+
+from . import (
+    frames,
+    test_decode_picture,
+    test_fix_cards,
+    test_ledgers,
+    test_may_picture,
+    test_series,
+    test_what_if,
+    test_why,
+)
+from .placed import misplaced
+
+WIDTHS = (520, 1240)
+MARKUP = '<script>alert("x")</script>'
+LONG = "a-very-long-name-that-someone-generated-from-a-template-" * 2
+STATES = r'<g class="k-fx-on">.*?</g>'  # the switch of an open card, which the sheet hides on a closed one
+
+
+def of_frames():
+    """Every picture of a frame, and the lines that the panel draws."""
+    for name, frame in (("hostile", frames.hostile()), ("long", frames.long_names()), ("many", frames.many(200))):
+        for each in PICTURES:
+            yield f"{each.name} {name}", lambda width, each=each, frame=frame: each.svg(frame, min(width, each.widest))
+        for number, draw in enumerate((log.draw_written, log.draw_recent, lambda frame, width: lanes.draw(frame, width, fold=True))):
+            yield f"line {number} {name}", lambda width, draw=draw, frame=frame: draw(frame, width)
+
+
+def of_ledgers():
+    """Every form of a ledger."""
+    for name, frame in test_ledgers.DRAWN.items():
+        each = NAMED["skew" if frame.skew else "capacity"]
+        yield f"ledger {name}", lambda width, each=each, frame=frame: each.svg(frame, min(width, each.widest))
+
+
+def of_decode():
+    """Summaries with many clauses, a cut one, one with a stranger's words, one that no table has."""
+    sentences = (test_decode_picture.BOTH, test_decode_picture.WHOLE, test_decode_picture.LONG, test_decode_picture.CUT,
+                 f"0/3 nodes are available: 3 {MARKUP}", f"{MARKUP} {LONG}")  # fmt: skip
+    for number, sentence in enumerate(sentences):
+        rows = decoded(decode(sentence))
+        yield f"decode {number}", lambda width, rows=rows: decode_picture.draw(rows, width)
+
+
+def of_fix():
+    """Each part of each card, open and closed."""
+    def parts(page, width):
+        found = [fix.title(page, width), fix_head.legend(page, width)]
+        for card in page.cards:
+            found += [fix_head.head(card, width), fix_head.head(card, width, switched=False),
+                      fix_body.body(card, width), fix_body.code(card, width)]  # fmt: skip
+        return "".join(re.sub(STATES, "", picture(width, high, marks, "part")) for marks, high in found)
+
+    for name, asked in test_fix_cards.SHOWN:
+        page = test_fix_cards.rows(name, asked)
+        yield f"fix {asked}", lambda width, page=page: parts(page, width)
+
+
+def of_may():
+    """Patches in full and in short rows, over few and many nodes and long names."""
+    gated = test_may_picture.gated
+    for number, cluster in enumerate((gated(), gated(12), gated(2, "ip-10-0-{number}.{zone}." + "x" * 50))):
+        page = patched(cluster.may("nightly", *test_may_picture.ALL))
+        yield f"may {number}", lambda width, page=page: may.draw(page, width)
+    page = patched(gated(8, LONG[:50] + "{zone}{number}").may("nightly", *test_may_picture.ALL * 3))
+    yield "may short", lambda width: may.draw(page, width) + may.draw(page, width, "patch/2")
+
+
+def of_predict():
+    """Each question asked, answered and revealed."""
+    for ask in ("node", "plugin", "volume", "end", "order"):
+        asked = predict(kvolsched.scenario("zonal-example"), f"{MARKUP}?", ask=ask)
+        pages = [predicted(asked)]
+        for number in range(1, len(asked.candidates) + 1):
+            asked.answer(number)
+        pages += [predicted(asked), predicted(asked.reveal())]
+        for number, page in enumerate(pages):
+            yield f"predict {ask} {number}", lambda width, page=page: predict_picture.draw(page, width)
+
+
+def of_why():
+    """Cards of every kind of answer, and the causes of all pods."""
+    for name, asked in (("storage", "kafka-2"), ("storage", "huge"), ("shop", "reports"), ("shop", "nightly")):
+        card = card_of(test_why.dump(name).why(asked))
+        yield f"why {asked}", lambda width, card=card: why.draw(card, width)
+    taints = {"taints": [{"key": MARKUP, "value": LONG, "effect": "NoSchedule"}]}
+    cluster = test_why.cluster_of(*test_why.nodes(2, name=MARKUP, spec=taints), test_why.pod("<script>", cpu="1"))
+    hostile = card_of(cluster.why("<script>"))
+    yield "why hostile", lambda width: why.draw(hostile, width)
+    for name, page in (("shop", page_of(test_why.dump("shop").why())), ("storage", page_of(test_why.dump("storage").why())),
+                       ("hostile", page_of(cluster.why()))):
+        yield f"causes {name}", lambda width, page=page: why_causes.draw(page, width)
+
+
+def of_tables():
+    """Tables and searches made of a stranger's words."""
+    told = (r.ToldTurn(1, MARKUP, LONG, 0.0, Mark(1, "note"), (f"{MARKUP}: {LONG} → {MARKUP}", "{y} {"), True, True),)
+    different = r.DifferentClusters((MARKUP, "b"), 1, (r.DifferentField(MARKUP, LONG, MARKUP, ""),), (MARKUP,))
+    found = r.SearchRows(MARKUP, False, "", told, (r.EndBar(LONG, 1, True),), "", (MARKUP,))
+    sample = r.SampleRows(MARKUP, 1, 1, (0, 1), (r.EndBar(LONG, 1, False),))
+    yield "story", lambda width: turns.draw_story(MARKUP, told, width)
+    yield "passes", lambda width: turns.draw_passes(LONG, (r.PassOfPod(1, 1, 0, 1, 2, MARKUP),), width)
+    yield "diff", lambda width: turns.draw_diff(different, width)
+    yield "search", lambda width: searches.draw_search(found, width)
+    yield "sample", lambda width: searches.draw_sample(sample, width)
+    rows = tuple(DifferenceRow(f"pod/p-{n}", "spec.nodeName", MARKUP * 9, "", "user", n) for n in range(20))
+    yield "differences", lambda width: differences.draw(Differences(("main", MARKUP * 9), (3, 4), 2, ("", ""), rows), width)
+    named = test_series.rows("upstream", MARKUP, LONG, "draft")
+    yield "series", lambda width: series.draw(named, width).svg()
+    cells = WhatIfRows((test_what_if.strip(*(test_what_if.cell(MARKUP, refused=LONG) for _ in range(3)), present=0),))
+    yield "what if", lambda width: what_if.heading(cells, width)
+
+
+KINDS = (of_frames, of_ledgers, of_decode, of_fix, of_may, of_predict, of_why, of_tables)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kind", KINDS,
+                         ids=lambda kind: kind.__name__.removeprefix("of_"))  # fmt: skip
+def test_words_stay_inside_apart_and_words(kind, width):
+    """No word leaves its picture or its card, none meets another, none of a stranger's is markup."""
+    faults = {}
+    for name, draw in kind():
+        html = draw(width)
+        wrong = [*misplaced(html), *(["markup"] if "<script" in html else []), *_other_width(html, width)]
+        faults |= {name: wrong} if wrong else {}
+
+    assert {} == faults
+
+
+def _other_width(html, width):
+    """Return the widths of pictures that are wider than asked."""
+    return [wide for wide in re.findall(r'<svg[^>]* width="([\d.]+)"', html) if float(wide) > width]
