@@ -230,8 +230,8 @@ class Session:
         self.last = self.folder / "last.txt"
 
     def pytest_runtest_logstart(self, nodeid):
-        """Write down the test that runs, for when the process dies in it."""
-        self.last.write_text(nodeid, encoding="utf-8")
+        """Write down the test that runs and when it began, for when the process dies in it."""
+        self.last.write_text(f"{time.process_time()} {nodeid}", encoding="utf-8")
 
     def pytest_runtestloop(self, session):
         """Try the mutants of a seed that were not tried yet; append each result."""
@@ -310,11 +310,12 @@ class Session:
         while left and used < self.most_seconds:
             now, left = left[:several], sorted(left[several:], key=lambda each: each.partition("::")[0])
             several = total
-            self.last.write_text("", encoding="utf-8")
+            self.last.write_text("0 ", encoding="utf-8")
             code, seconds = forked(lambda now=now: work(now), self.most_seconds - used)
             used, asked = used + seconds, asked + len(now)
-            last = self.last.read_text(encoding="utf-8")
-            slow = code is None and last and self.tests.seconds.get(last, 99) * 10 + 5 < seconds
+            began, _, last = self.last.read_text(encoding="utf-8").partition(" ")
+            # One that takes far longer than without the mutant never ends.
+            slow = code is None and self.tests.seconds.get(last, 99) * 10 + 5 < seconds - float(began)
             if code not in (0, None) or slow:
                 self.tests.killers[str(path), last] += 1
                 return {"end": "killed", "by": last if code == 1 or slow else f"code {code}", "seconds": used,
@@ -344,7 +345,7 @@ class Told:
 
     def pytest_runtest_logstart(self, nodeid):
         """Write it down."""
-        self.path.write_text(nodeid, encoding="utf-8")
+        self.path.write_text(f"{time.process_time()} {nodeid}", encoding="utf-8")
 
 
 def run(count, seed, most_seconds):

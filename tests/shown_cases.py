@@ -68,7 +68,7 @@ def end(name, rules, *questions):
     yield from asked(at_end(name, rules), *questions)
 
 
-MAPS = ("c.map()", "c.timeline()", "c.changes()", "c.events()", "c.domains()")
+MAPS = ("c.map()", "c.writes(lanes=True)", "c.changes()", "c.events()", "c.domains()")
 STORIES = ("c.visits()", "c.requests(events=True)", "c.writes()", "c.series()", "c.series(over='steps')", "c.mounts()",
            "c.create_volume_requests()", "c.pools()", "c.branches()", "c.next")
 
@@ -146,7 +146,7 @@ def patches(rules):
               {"spec": {"tolerations": [{"key": "a", "operator": "Exists"}]}}, {"spec": {"schedulingGates": []}}, {}]
     yield "may", cluster.may("pod/app", *wanted)
     yield "may of one", cluster.may("pod/app", wanted[0])
-    bench = cluster.workbench("pod/app", wanted[0], wanted[2])
+    bench = cluster.may("pod/app", wanted[0], wanted[2], edit=True)
     yield "workbench", Words(repr(bench), bench.host.body, bench.said.value)
 
 
@@ -193,7 +193,7 @@ def commands(*lines):
     """Type a command."""
     for line in lines:
         done = CliRunner().invoke(main, line.split(" | ")[0].split(), input=line.partition(" | ")[2] or None)
-        yield f"kvolsched {line} -> {done.exit_code}", Words(done.output)
+        yield f"kvolsched {line} -> {done.exit_code}".replace(str(DUMPS), "DUMPS"), Words(done.output.replace(str(DUMPS), "DUMPS"))
 
 
 def spread():
@@ -212,7 +212,7 @@ def spread():
     yield from asked(cluster, *(f"c.skew('{pod}')" for pod in pods))
     cluster.run(steps=4)
     yield from asked(cluster, *(f"c.{ask}('{pod}')" for pod in pods for ask in ("skew", "why", "scores", "verdicts")))
-    yield from asked(cluster, "c.verdict('hard', 'a1', 'PodTopologySpread')", "c.fits('hard')", "c.where('zone in (zone-a)')")
+    yield from asked(cluster, "c.verdicts('hard', 'a1', 'PodTopologySpread')", "c.fits('hard')", "c.where('zone in (zone-a)')")
 
 
 INCIDENTS = ("attach-limit", "node-without-the-zone-label", "retained-volume-is-not-free", "two-gates-one-remover",
@@ -229,7 +229,7 @@ CASES = {
     "one-pool": lambda: end("two-volumes-one-pool", None, *STORIES, "c.why()", "c.map()"),
     "six-in-three-zones": lambda: end("six-in-three-zones", None, "c.skew('deploy/web')", "c.map()", "c.domains()",
                                       "c.series(what=['skew', 'running'])", "c.writes()"),
-    "evicted": lambda: end("evicted-in-vain", None, "c.events()", "c.changes()", "c.why()", "c.timeline()"),
+    "evicted": lambda: end("evicted-in-vain", None, "c.events()", "c.changes()", "c.why()", "c.writes(lanes=True)"),
     "compared": lambda: compared("zonal-example"),
     "spread": spread,
     "frame-12": lambda: handmade(12), "frame-200": lambda: handmade(200), "frame-1000": lambda: handmade(1000),
@@ -246,7 +246,10 @@ CASES = {
     "search-stranded": lambda: searched("two-replicas", "design", lag="none"),
     "search-zonal": lambda: searched("zonal-example", None),
     "decode": decoded,
-    "commands": lambda: commands("run zonal-example", "explore zonal-example --lag none", "run two-replicas --set zones",
-                                 "decode | 0/3 nodes are available: 3 Insufficient cpu.", "incident dead-zone",
-                                 "why nothing.yaml", "explore zonal-exampl", "nonsense"),
+    "commands": lambda: commands(
+        "--help", *(f"{name} --help" for name in sorted(main.commands)), "run zonal-example", "explore zonal-example --lag none",
+        "run two-replicas --set zones", "run zonal-example --set a=b", "decode | 0/3 nodes are available: 3 Insufficient cpu.",
+        "decode | nobody writes this", "incidents dead-zone", "incidents zone", "incidents nothing-like-it", "why nothing.yaml",
+        f"why {DUMPS / 'shop.yaml.gz'} --pod demo/reports", f"why {DUMPS / 'shop.yaml.gz'}", f"get {DUMPS / 'shop.yaml.gz'} nodes",
+        "explore zonal-exampl", "scenarios zonal", "alternatives", "differ --help", "nonsense"),
 }
