@@ -6,10 +6,10 @@ This module groups the nodes by a topology key, chooses between cards, cells and
 from __future__ import annotations
 
 from kvolsched.api.kinds.node import ZONE_LABEL
+from kvolsched.api.words import counted
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.svg import picture, word
 from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
-from kvolsched.views.pictures.ledger_parts import counted
 from kvolsched.views.pictures.map_cards import draw_cards, volume_places
 from kvolsched.views.pictures.map_cells import draw_cells, tally_words
 from kvolsched.views.pictures.map_domains import group_by, key_word, title

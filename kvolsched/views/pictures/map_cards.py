@@ -11,12 +11,12 @@ from math import ceil
 
 from attrs import define, frozen
 
+from kvolsched.api.words import counted
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import path, rect, word
 from kvolsched.views.drawing.text import short_names
 from kvolsched.views.frame import Frame, NodeRow, PodRow, VolumeRow
-from kvolsched.views.pictures.ledger_parts import counted
 from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_links import Tracks, draw_links
 from kvolsched.views.pictures.map_pods import (
