@@ -19,13 +19,9 @@ from typing import Any
 
 import attrs
 
-from ..api import examples
-from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, Resources, freeze, thaw
-from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node, NodeStatus
-from ..api.kinds.pod import Container, Pod, PodSpec
-from ..api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
-from ..api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
-from ..api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
+from ..api import examples, make
+from ..api.kinds.meta import EMPTY, Frozen, freeze, thaw
+from ..api.kinds.storage_class import StorageClass
 from ..api.text import manifest
 from ..api.unknown_name import UnknownName, did_you_mean, nearest
 from ..api.words import one_of
@@ -443,43 +439,24 @@ SCRIPT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
 # -- seeded generators ------------------------------------------------------------------------------------------------
 
 
-def nodes(count: int, *, zones: int = 3, cpu: str = "32", memory: str = "64Gi") -> list[Any]:
+def nodes(count: int, *, zones: int = 3) -> list[Any]:
     """Return `count` equal nodes, placed in zones zone-a, zone-b, ... in turn."""
-    room = Frozen(cpu=cpu, memory=memory, pods="110")
-    status = NodeStatus(capacity=room, allocatable=room)
-    return [
-        Node(
-            metadata=ObjectMeta(
-                name=f"node-{number:05}",
-                labels=Frozen({ZONE_LABEL: f"zone-{chr(97 + number % zones)}", HOSTNAME_LABEL: f"node-{number:05}"}),
-            ),
-            status=status,
-        )
-        for number in range(count)
-    ]
+    placed = ((f"node-{number:05}", f"zone-{chr(97 + number % zones)}") for number in range(count))
+    return [manifest.from_plain(make.node(name, zone, cpu="32")) for name, zone in placed]
 
 
-def pods(count: int, *, cpu: str = "100m", memory: str = "200Mi", claims: str = "", first: int = 0) -> list[Any]:
+def pods(count: int, *, claims: str = "", first: int = 0) -> list[Any]:
     """Return `count` equal pods; with `claims` (a class) each preceded by a claim for it."""
-    container = Container(name="app", image="pause", resources=Resources(requests=Frozen(cpu=cpu, memory=memory)))
-    objects: list[Any] = []
+    found: list[Any] = []
     for number in range(first, first + count):
-        name, volumes = f"pod-{number:05}", ()
-        if claims:
-            spec = PersistentVolumeClaimSpec(
-                access_modes=("ReadWriteOnce",),
-                resources=Resources(requests=Frozen(storage="10Gi")),
-                storage_class_name=claims,
-            )
-            objects.append(PersistentVolumeClaim(metadata=ObjectMeta(name=f"data-{number:05}"), spec=spec))
-            source = PersistentVolumeClaimVolumeSource(claim_name=f"data-{number:05}")
-            volumes = (Volume(name="data", persistent_volume_claim=source),)  # type: ignore[assignment]
-        meta = ObjectMeta(name=name, labels=Frozen(app="bench"))
-        objects.append(Pod(metadata=meta, spec=PodSpec(containers=(container,), volumes=volumes)))
-    return objects
+        names = [f"data-{number:05}"] if claims else []
+        found += [make.claim(name, storage_class=claims) for name in names]
+        requests = {"cpu": "100m", "memory": "200Mi"}
+        found.append(make.pod(f"pod-{number:05}", *names, requests=requests, labels={"app": "bench"}))
+    return [manifest.from_plain(each) for each in found]
 
 
 def storage_class(name: str = "zonal", provisioner: str = "zonal.example.com") -> StorageClass:
     """Return a class with volumeBindingMode WaitForFirstConsumer."""
-    meta = ObjectMeta(name=name)
-    return StorageClass(metadata=meta, provisioner=provisioner, volume_binding_mode=WAIT_FOR_FIRST_CONSUMER)
+    made: StorageClass = manifest.from_plain(make.storage_class(name, provisioner))
+    return made

@@ -38,13 +38,12 @@ def without_shortcuts(*, columns: bool = True) -> Iterator[None]:
 
     Example:
         >>> from kvolsched import Cluster
-        >>> from kvolsched.scenario import nodes, pods
-        >>> cluster = Cluster("upstream")
-        >>> _ = cluster._load([*nodes(3), *pods(1)])
+        >>> from kvolsched import make
+        >>> cluster = Cluster.from_manifests([make.node("n1"), make.pod("app")])
         >>> _ = cluster.run()
         >>> with without_shortcuts():
-        ...     slowly = cluster.fits("pod/pod-00000")
-        >>> slowly == cluster.fits("pod/pod-00000")
+        ...     slowly = cluster.fits("pod/app")
+        >>> slowly == cluster.fits("pod/app")
         True
     """
     before = SHORTCUTS.on, SHORTCUTS.columns

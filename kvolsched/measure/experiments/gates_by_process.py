@@ -16,7 +16,7 @@ import attrs
 
 from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_text
 
-from ...api.kinds.storage_class import NO_PROVISIONER
+from ...api import make
 from ...api.unknown_name import unknown_name
 from ...api.volumes import volume_fits_node
 from ...cluster import Cluster
@@ -26,10 +26,9 @@ from ...rules.revision import Revision, revision_named
 SCHEDULER, MANAGER, KUBELET = "kube-scheduler", "kube-controller-manager", "kubelet"
 SCHEDULING, PROVISIONING = "VolumeScheduling", "DynamicProvisioningScheduling"
 PROVISIONERS = {"in-tree": "kubernetes.io/gce-pd", "external": "disks.example.com"}
-ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
-IN_ZONE_A = {"nodeSelector": {ZONE: "a"}}
+IN_ZONE_A: dict[str, Any] = {"nodeSelector": {make.ZONE: "a"}}
 # A driver that is told nothing puts the volume of a claim of this name into zone b.
-CLAIM = "data-0"
+CLAIM, CLASS = "data-0", "waiting"
 
 
 @attrs.frozen
@@ -128,20 +127,24 @@ def gates(revision: str | Revision = "design", provisioners: Sequence[str] = ("i
     if unknown:
         raise unknown_name(f"kind of provisioner {', '.join(unknown)}", unknown[0], PROVISIONERS)
     rules, rows = revision_named(revision), []
+    # A controller that knows no pod prefers the smaller disk, in zone b.
+    disks = [make.volume(f"disk-{zone}", size, CLASS, zone=zone) for zone, size in (("a", "20Gi"), ("b", "10Gi"))]
     pairs = [(on, told) for on in (True, False) for told in (True, False)]
     for scheduler, manager, kubelets in product(pairs, pairs, (True, False)):
         by_process = {process: {SCHEDULING: on, PROVISIONING: told}
                       for process, (on, told) in ((SCHEDULER, scheduler), (MANAGER, manager))}
         gated = rules.with_gates({**by_process, KUBELET: {SCHEDULING: kubelets}})
-        existing = {zone: _run(gated, _classes(NO_PROVISIONER), _disks(), zone_a=zone) for zone in (False, True)}
+        local = make.storage_class(CLASS, make.LOCAL)
+        existing = {zone: _run(gated, local, disks, zone_a=zone) for zone in (False, True)}
         for provisioner in provisioners:
             name = PROVISIONERS[provisioner]
+            plain, in_a = (make.storage_class(CLASS, name, allowed=each) for each in (None, [{make.ZONE: ["a"]}]))
             made = partial(_run, gated, disks=[])
             found = GateOutcomes(
                 existing=_outcome(existing[False]), existing_zone_a=_outcome(existing[True]),
-                made=_outcome(made(_classes(name), zone_a=False)),
-                made_zone_a=_outcome(made(_classes(name), zone_a=True)),
-                allowed=_zone(made(_classes(name, allowed=["a"]), zone_a=False)),
+                made=_outcome(made(plain, zone_a=False)),
+                made_zone_a=_outcome(made(plain, zone_a=True)),
+                allowed=_zone(made(in_a, zone_a=False)),
             )
             inside = provisioner == "in-tree" and rules.provisioning.plays_in_tree
             rows.append(GateRow(
@@ -188,18 +191,14 @@ def _words(scheduler: tuple[bool, bool], manager: tuple[bool, bool]) -> str:
 # -- the runs ----------------------------------------------------------------------------------------------------
 
 
-def _run(rules: Revision, classes: list[Any], disks: list[Any], *, zone_a: bool) -> tuple[Cluster, bool]:
+def _run(rules: Revision, storage_class: Any, disks: list[Any], *, zone_a: bool) -> tuple[Cluster, bool]:
     """Run a claim, then its pod; return the cluster and whether the claim was bound before the pod was there."""
-    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": CLAIM},
-             "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "waiting",
-                      "resources": {"requests": {"storage": "10Gi"}}}}
-    busy = _pod("busy", "2", {"nodeName": "b1"})
-    nodes = [_node("a1", "a"), _node("b1", "b")]
-    c = Cluster.from_manifests([*nodes, busy, *classes, *disks, claim], revision=rules)
+    there = [make.node("a1", "a"), make.node("b1", "b"), make.pod("busy", cpu="2", node_name="b1"),
+             make.claim(CLAIM, storage_class=CLASS)]  # fmt: skip
+    c = Cluster.from_manifests([*there, storage_class, *disks], revision=rules)
     c.run(seconds=60)
     early = c[f"pvc/{CLAIM}"].status.phase == "Bound"
-    mounted = [{"name": "data", "persistentVolumeClaim": {"claimName": CLAIM}}]
-    c.apply(_pod("app", "100m", {"volumes": mounted, **(IN_ZONE_A if zone_a else {})}))
+    c.apply(make.pod("app", CLAIM, **(IN_ZONE_A if zone_a else {})))
     c.run("pod/app Running", seconds=60)
     return c, early
 
@@ -222,34 +221,3 @@ def _zone(run: tuple[Cluster, bool]) -> str:
     for volume in run[0].objects("pv"):
         return domain_of(volume)
     return ""
-
-
-def _node(name: str, zone: str) -> Any:
-    room = {"cpu": "4", "memory": "16Gi", "pods": "110"}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {ZONE: zone, HOST: name}},
-            "status": {"capacity": room, "allocatable": room}}
-
-
-def _pod(name: str, cpu: str, spec: dict[str, Any]) -> Any:
-    container = {"name": "app", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": {"cpu": cpu}}}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container], **spec}}
-
-
-def _classes(provisioner: str, allowed: list[str] | None = None) -> list[Any]:
-    found: dict[str, Any] = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "waiting"},
-             "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer"}
-    if allowed is not None:
-        found["allowedTopologies"] = [{"matchLabelExpressions": [{"key": ZONE, "values": allowed}]}]
-    return [found]
-
-
-def _disks() -> list[Any]:
-    """Return a disk in zone a, and a smaller one in zone b, which a controller that knows no pod prefers."""
-    return [
-        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"disk-{zone}"},
-         "spec": {"capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"], "storageClassName": "waiting",
-                  "csi": {"driver": "disks.example.com", "volumeHandle": zone},
-                  "nodeAffinity": {"required": {"nodeSelectorTerms": [
-                      {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]}}}}
-        for zone, size in (("a", "20Gi"), ("b", "10Gi"))
-    ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Never
+from typing import Any, Never
 
 import attrs
 from tqdm.auto import tqdm
@@ -17,17 +17,11 @@ from tqdm.auto import tqdm
 from kvolsched.api.notebook_output import PrintedAnswer, Rows, table_text
 from kvolsched.api.words import counted
 
-from ...api.kinds.csi import CSIDriver, CSIDriverSpec
-from ...api.kinds.meta import Frozen, ObjectMeta, Resources
-from ...api.kinds.node import HOSTNAME_LABEL, Node, NodeStatus
-from ...api.kinds.pod import Container, Pod, PodSpec, PodStatus
-from ...api.kinds.pod_volume import EphemeralVolumeSource, PersistentVolumeClaimTemplate, Volume
-from ...api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
-from ...api.kinds.volume import PersistentVolumeClaimSpec
+from ...api import make
+from ...api.text.manifest import from_plain
 from ...cluster import Cluster
 
 DRIVER, CLASS = "hostpath.csi.k8s.io", "csi-hostpath-fast"
-GIB = 1 << 30
 FAILED = re.compile(r"cannot provision (?:on node (\S+) )?")
 SECONDS_BETWEEN_PODS = 0.1  # ten pods a second, as the experiment's load generator makes them
 TIMEOUT = 2700.0  # seconds that the experiment waits for its pods: 45 minutes
@@ -184,34 +178,22 @@ def _cluster(
     publishing = {"lag": lag, "workers": nodes}
     dials = {DRIVER: {"kind": "local", "pools": pools, "publishing": publishing}}
     cluster = Cluster("upstream", seed=seed, components=dials, name=f"{volumes} volumes on {nodes} nodes")
-    room = Frozen(cpu="1900m", memory="4580Mi", pods="1000")  # the experiment's nodes; they allow fewer pods
-    made = [Node(metadata=ObjectMeta(name=name, labels=Frozen({HOSTNAME_LABEL: name})),
-                 status=NodeStatus(capacity=room, allocatable=room)) for name in names]
-    driver = CSIDriver(metadata=ObjectMeta(name=DRIVER), spec=CSIDriverSpec(storage_capacity=tracking))
-    storage_class = StorageClass(metadata=ObjectMeta(name=CLASS), provisioner=DRIVER,
-                                 volume_binding_mode=WAIT_FOR_FIRST_CONSUMER)
-    cluster._load([*made, driver, storage_class])
+    made = [make.node(name, cpu="1900m", memory="4580Mi", pods="1000") for name in names]  # they allow fewer pods
+    driver = make.csi_driver(DRIVER, tracks=None, storageCapacity=tracking)
+    cluster._load(map(from_plain, [*made, driver, make.storage_class(CLASS, DRIVER)]))
     return cluster
 
 
-def _busy_pods(count: int, nodes: int) -> list[Pod]:
+def _busy_pods(count: int, nodes: int) -> list[Any]:
     """Return a running pod of the system for each of the first nodes."""
-    requests = Resources(requests=Frozen(cpu="500m", memory="500Mi"))
-    container = Container(name="system", image="registry.k8s.io/pause:3.10", resources=requests)
-    return [
-        Pod(metadata=ObjectMeta(name=f"system-on-{name}", namespace="kube-system"),
-            spec=PodSpec(node_name=name, containers=(container,)), status=PodStatus(phase="Running"))
-        for name in _names("node", nodes)[:count]
-    ]
+    requests = {"cpu": "500m", "memory": "500Mi"}
+    return [from_plain(make.pod(f"system-on-{name}", namespace="kube-system", running_on=name, requests=requests))
+            for name in _names("node", nodes)[:count]]  # fmt: skip
 
 
-def _pod(name: str) -> Pod:
-    spec = PersistentVolumeClaimSpec(access_modes=("ReadWriteOnce",), storage_class_name=CLASS,
-                                     resources=Resources(requests=Frozen(storage="1Gi")))
-    volume = Volume(name="vol", ephemeral=EphemeralVolumeSource(
-        volume_claim_template=PersistentVolumeClaimTemplate(spec=spec)))
-    container = Container(name="pause", image="registry.k8s.io/pause:3.10")
-    return Pod(metadata=ObjectMeta(name=name), spec=PodSpec(containers=(container,), volumes=(volume,)))
+def _pod(name: str) -> dict[str, Any]:
+    template = {"spec": make.claim(size="1Gi", storage_class=CLASS)["spec"]}
+    return make.pod(name, requests={}, volumes=[{"name": "vol", "ephemeral": {"volumeClaimTemplate": template}}])
 
 
 # -- the run ----------------------------------------------------------------------------------------------------------

@@ -12,12 +12,11 @@ import attrs
 
 from kvolsched.api.notebook_output import PrintedAnswer, Rows
 
-from ...api.kinds.storage_class import NO_PROVISIONER
+from ...api import make
 from ...api.unknown_name import unknown_name
 from ...cluster import Cluster
 from ...rules.revision import Revision, revision_named
 
-HOST = "kubernetes.io/hostname"
 INDEXES = ("none", "class", "node", "class and node", "columns")
 
 
@@ -80,39 +79,24 @@ def volume_visits(
         revision: the rules.
     """
     rules = revision_named(revision)
-    alone = _world(nodes, volumes, claims, affinity=affinity, mode="Immediate")
+    alone = _world(nodes, volumes, claims, affinity=affinity, waits=False)
     c = Cluster.from_manifests(alone, revision=rules)
     c.run()
     controller, rows = c.visits().of("PV controller"), []
     for index in INDEXES:
-        waiting = _world(nodes, volumes, claims, affinity=affinity, mode="WaitForFirstConsumer")
+        waiting = _world(nodes, volumes, claims, affinity=affinity, waits=True)
         c = Cluster.from_manifests(waiting, revision=rules.with_volume_index(index))
         c.run("pod/app scheduled", seconds=60)
         rows.append(VisitCount(index, c.passes("app")[0].visits, controller))
     return VisitCounts(nodes, volumes, claims, tuple(rows))
 
 
-def _world(nodes: int, volumes: int, claims: int, *, affinity: bool, mode: str) -> list[Any]:
+def _world(nodes: int, volumes: int, claims: int, *, affinity: bool, waits: bool) -> list[Any]:
     """Return nodes, volumes in turn on them, a class, and a pod with its claims."""
-    room = {"cpu": "4", "memory": "16Gi", "pods": "110"}
-    found: list[Any] = [
-        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{number}", "labels": {HOST: f"n{number}"}},
-         "status": {"capacity": room, "allocatable": room}} for number in range(nodes)
-    ]
+    found = [make.node(f"n{number}") for number in range(nodes)]
     for number in range(volumes):
-        spec: dict[str, Any] = {
-            "capacity": {"storage": f"{number + 10}Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "disks",
-            "csi": {"driver": "disks.example.com", "volumeHandle": f"d{number}"}}
-        if affinity:
-            host = {"key": HOST, "operator": "In", "values": [f"n{number % nodes}"]}
-            spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [host]}]}}
-        found.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"d{number}"}, "spec": spec})
-    found.append({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "disks"},
-                  "provisioner": NO_PROVISIONER, "volumeBindingMode": mode})
-    found += [{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": f"c{number}"},
-               "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "disks",
-                        "resources": {"requests": {"storage": "10Gi"}}}} for number in range(claims)]
-    mounted = [{"name": f"v{number}", "persistentVolumeClaim": {"claimName": f"c{number}"}} for number in range(claims)]
-    found.append({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app"},
-                  "spec": {"containers": [{"name": "app", "image": "registry.k8s.io/pause:3.10"}], "volumes": mounted}})
-    return found
+        reached = [{make.HOST: [f"n{number % nodes}"]}] if affinity else []
+        found.append(make.volume(f"d{number}", f"{number + 10}Gi", "disks", *reached))
+    names = [f"c{number}" for number in range(claims)]
+    found += [make.claim(name, storage_class="disks") for name in names]
+    return [*found, make.storage_class("disks", make.LOCAL, waits=waits), make.pod("app", *names)]
