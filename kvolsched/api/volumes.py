@@ -103,6 +103,11 @@ def mode(obj: PersistentVolume | PersistentVolumeClaim) -> str:
     return obj.spec.volume_mode or FILESYSTEM
 
 
+def waits_for_pod(claim: PersistentVolumeClaim, storage_class: StorageClass | None) -> bool:
+    """Say whether an unbound claim waits for a pod: its class is WaitForFirstConsumer and it names no volume."""
+    return storage_class is not None and storage_class.delayed and not claim.spec.volume_name
+
+
 def is_bound(claim: PersistentVolumeClaim) -> bool:
     """Say whether a claim is fully bound: it names its volume, and the PV controller has completed the binding."""
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.metadata.annotations

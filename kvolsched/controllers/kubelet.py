@@ -146,7 +146,7 @@ def _all_wait(statuses: Sequence[Frozen]) -> bool:
 
 
 def _on_node(pod: Pod) -> Iterator[str]:
-    if pod.spec.node_name and not pod.terminal:
+    if pod.holds_node:
         yield pod.spec.node_name
 
 

@@ -143,7 +143,7 @@ def one_by_one(limit: int) -> ReconcileFunction:
 
     def admit(seen: Seen, ref: str) -> list[Action]:
         pod = seen.get(ref)
-        running = [other for other in seen.list("pods", selector=QUEUE) if other.spec.node_name and not other.terminal]
+        running = [other for other in seen.list("pods", selector=QUEUE) if other.holds_node]
         if pod is None or not is_held(pod) or len(running) >= limit:
             return []
         return released(pod, {})

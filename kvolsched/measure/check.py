@@ -216,7 +216,7 @@ def _without(cluster: Cluster, mine: Sequence[Key], selector: str) -> CheckedPla
 def _placed(cluster: Cluster) -> dict[str, str]:
     """Return the node of each pod that has one and is not being deleted."""
     return {f"{pod.metadata.namespace}/{pod.metadata.name}": pod.spec.node_name for pod in cluster.objects("pods")
-            if pod.spec.node_name and not pod.terminal and pod.metadata.deletion_timestamp is None}  # fmt: skip
+            if pod.holds_node and pod.metadata.deletion_timestamp is None}  # fmt: skip
 
 
 def _placement(

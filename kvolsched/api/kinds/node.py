@@ -15,6 +15,7 @@ ZONE_LABEL, BETA_ZONE_LABEL = "topology.kubernetes.io/zone", "failure-domain.bet
 REGION_LABEL, BETA_REGION_LABEL = "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"
 ZONE_LABELS = (ZONE_LABEL, BETA_ZONE_LABEL)
 REGION_LABELS = (REGION_LABEL, BETA_REGION_LABEL)
+DOMAIN_LABELS = (*ZONE_LABELS, *REGION_LABELS)
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)

@@ -188,6 +188,11 @@ class Pod(ApiObject):
         """Whether the pod has Succeeded or Failed, and so no longer uses its node's resources."""
         return self.status.phase in ("Succeeded", "Failed")
 
+    @property
+    def holds_node(self) -> bool:
+        """Whether the pod is bound to a node and has not ended, and so uses the node's resources."""
+        return bool(self.spec.node_name) and not self.terminal
+
     def claim_names(self) -> Iterator[str]:
         """Yield the names of this pod's claims, with those of ephemeral volumes, in the order of its volumes."""
         for volume in self.spec.volumes:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from ...api.kinds.name_syntax import check_subdomain
-from ...api.kinds.node import REGION_LABELS, ZONE_LABELS, Node
+from ...api.kinds.node import DOMAIN_LABELS, REGION_LABELS, Node
 from ...api.kinds.quantity import canonical
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import (
@@ -102,7 +102,7 @@ def with_zone_labels(volume: PersistentVolume, nodes: Iterable[Node]) -> Persist
     values: dict[str, set[str]] = {}
     for part in (part for term in volume.spec.node_terms for part in term.match_expressions):
         values.setdefault(part.key, set()).update(part.values)
-    if not values or not values.keys() <= {*ZONE_LABELS, *REGION_LABELS}:
+    if not values or not values.keys() <= {*DOMAIN_LABELS}:
         return volume
     within = [labels for labels in (node.metadata.labels for node in nodes)
               if all(labels.get(key) in domains for key, domains in values.items())]

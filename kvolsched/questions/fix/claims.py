@@ -12,7 +12,7 @@ import attrs
 from kvolsched.api import volumes
 from kvolsched.api.kinds.csi import CSIStorageCapacity
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import REGION_LABELS, ZONE_LABELS, Node
+from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.storage_class import TopologySelectorLabelRequirement, TopologySelectorTerm
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
@@ -91,7 +91,8 @@ def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
         claim = _claim(trial, name)
         if claim is None:
             yield from replace_claim.create_missing_claim(name, trial)
-        elif not volumes.is_bound(claim) and not _is_delayed(claim, trial):
+        elif not volumes.is_bound(claim) and not volumes.waits_for_pod(claim, trial.get(
+                "StorageClass", volumes.class_of_claim(claim))):  # fmt: skip
             yield from add_volume(claim, trial, None, bind=True)
             yield from replace_claim.replace_with_delayed_class(claim, trial)
             yield from _create_class(claim, trial)
@@ -107,19 +108,11 @@ def _claim(trial: TrialCluster, name: str) -> PersistentVolumeClaim | None:
     return claim
 
 
-def _is_delayed(claim: PersistentVolumeClaim, trial: TrialCluster) -> bool:
-    storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
-    return storage_class is not None and storage_class.delayed and not claim.spec.volume_name
-
-
 def _label_to_reach(volume: PersistentVolume, near: Sequence[Node]) -> Iterator[Edit]:
     """Label a node so that it reaches a volume; true only if the node can attach it."""
-    zones = {key: value for key, value in volume.metadata.labels.items() if key in (*ZONE_LABELS, *REGION_LABELS)}
     for node in near:
-        labels = node_edits.labels_matching(volume.spec.required_node_affinity, node)
-        labels = {**{key: value.split("__")[0] for key, value in zones.items()}, **labels}
         note = f"only if {node.metadata.name} can attach {volume.metadata.name}"
-        for edit in node_edits.set_labels(node, labels, note):
+        for edit in node_edits.set_labels(node, node_edits.labels_to_reach(volume, node), note):
             yield attrs.evolve(edit, cost=edit.cost + 3)
 
 

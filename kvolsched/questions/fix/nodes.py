@@ -10,9 +10,10 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.node import HOSTNAME_LABEL, REGION_LABELS, ZONE_LABEL, ZONE_LABELS, Node
+from kvolsched.api.kinds.node import DOMAIN_LABELS, HOSTNAME_LABEL, ZONE_LABEL, Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelector, Requirement, parse_integer
+from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.api.words import listed
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler import requests
@@ -277,10 +278,14 @@ def _labels_of_volumes(trial: TrialCluster, node: Node) -> dict[str, Any]:
         claim = trial.seen.claim(pod.metadata.namespace, name)
         volume = trial.seen.volume(claim.spec.volume_name) if claim is not None else None
         if volume is not None:
-            zones = (*ZONE_LABELS, *REGION_LABELS)
-            wanted |= {key: text.split("__")[0] for key, text in volume.metadata.labels.items() if key in zones}
-            wanted |= labels_matching(volume.spec.required_node_affinity, node)
+            wanted |= labels_to_reach(volume, node)
     return wanted
+
+
+def labels_to_reach(volume: PersistentVolume, node: Node) -> dict[str, Any]:
+    """Return the labels with which a node reaches a volume: its first zone and region, and what its affinity asks."""
+    domains = {key: text.split("__")[0] for key, text in volume.metadata.labels.items() if key in DOMAIN_LABELS}
+    return domains | labels_matching(volume.spec.required_node_affinity, node)
 
 
 def _free_name(trial: TrialCluster, name: str) -> str:

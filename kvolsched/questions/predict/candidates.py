@@ -79,7 +79,7 @@ def used_by_node(cluster: ClusterCore) -> dict[str, list[Pod]]:
     """Return the pods on each node by the API."""
     found: dict[str, list[Pod]] = {}
     for pod in cluster.objects("pods"):
-        if pod.spec.node_name and not pod.terminal:
+        if pod.holds_node:
             found.setdefault(pod.spec.node_name, []).append(pod)
     return found
 

@@ -149,7 +149,7 @@ class LargestSkew:
             self._change_pod(key, old, new)
 
     def _change_pod(self, key: Key, old: Pod | None, new: Pod | None) -> None:
-        before, after = self.placed.pop(key, None), new if new and new.spec.node_name and not new.terminal else None
+        before, after = self.placed.pop(key, None), new if new and new.holds_node else None
         if after is not None:
             self.placed[key] = after
         for counted in self.counts.values():

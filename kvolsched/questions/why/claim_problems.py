@@ -29,7 +29,7 @@ def should_be_bound(claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
     if volumes.is_bound(claim):
         return seen.volume(claim.spec.volume_name) is None
     storage_class = seen.storage_class(volumes.class_of_claim(claim))
-    return bool(claim.spec.volume_name) or storage_class is None or not storage_class.delayed
+    return not volumes.waits_for_pod(claim, storage_class)
 
 
 def describe_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str]:

@@ -17,10 +17,9 @@ from kvolsched.api import volumes
 from kvolsched.api.kinds.node import (
     BETA_REGION_LABEL,
     BETA_ZONE_LABEL,
+    DOMAIN_LABELS,
     REGION_LABEL,
-    REGION_LABELS,
     ZONE_LABEL,
-    ZONE_LABELS,
     Node,
 )
 from kvolsched.api.kinds.pod import Pod
@@ -70,7 +69,7 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         claim = columns.seen.claim(pod.metadata.namespace, clause.about)
         volume = columns.seen.volume(claim.spec.volume_name) if claim is not None else None
         labels = volume.metadata.labels if volume is not None else {}
-        wanted = ", ".join(f"{key}={labels[key]}" for key in (*ZONE_LABELS, *REGION_LABELS) if key in labels)
+        wanted = ", ".join(f"{key}={labels[key]}" for key in DOMAIN_LABELS if key in labels)
         words = f"the node lacks the zone labels of the volume of {clause.sort} {clause.about}"
         title = f"Volume of {clause.sort} {clause.about} is in another zone"
         words = f"{words}: {wanted}" if wanted else words

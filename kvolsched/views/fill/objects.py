@@ -28,7 +28,7 @@ def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
     """Return one row a node, with the requests of its pods and the last verdict on it."""
     used: dict[str, list[int]] = {}
     for _, pod in context.of("Pod"):
-        if pod.spec.node_name and not pod.terminal:
+        if pod.holds_node:
             cpu, memory = context.requests(pod)
             sums = used.setdefault(pod.spec.node_name, [0, 0, 0])
             sums[0], sums[1], sums[2] = sums[0] + cpu, sums[1] + memory, sums[2] + 1

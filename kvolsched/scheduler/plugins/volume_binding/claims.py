@@ -81,8 +81,8 @@ def smallest_first(claim: PersistentVolumeClaim) -> int:
 
 def waits_for_consumer(claim: PersistentVolumeClaim, storage_class: StorageClass | None,
                        _rules: volumes.VolumeRules) -> bool:
-    """Say whether an unbound claim waits for a pod: its class is WaitForFirstConsumer and it names no volume."""
-    return storage_class is not None and storage_class.delayed and not claim.spec.volume_name
+    """Say whether an unbound claim waits for a pod, as all rules but the oldest do."""
+    return volumes.waits_for_pod(claim, storage_class)
 
 
 def provisioned_where_allowed(storage_class: StorageClass) -> StorageClass | None:
