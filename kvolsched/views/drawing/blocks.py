@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from attrs import define, field
+
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import num, rect, word
 
@@ -17,6 +19,27 @@ CODE = 10.5
 CODE_PITCH = 15.0
 _BREAKS = ",/;|"
 _PARTS = re.compile(r"[^,.:;/\[\]{}_-]*[,.:;/\[\]{}_-]+|[^,.:;/\[\]{}_-]+")
+
+
+@define
+class Stack:
+    """Blocks that stand below each other. Mutable, while it is filled; the next one begins at `y`."""
+
+    y: float = 0.0
+    parts: list[str] = field(factory=list)
+
+    def add(self, block: tuple[str, float], gap: float = 0.0) -> None:
+        """Add marks that begin at `y`, and go down by their height and a gap."""
+        self.parts.append(block[0])
+        self.y += block[1] + gap
+
+    def mark(self, *marks: str, down: float = 0.0) -> None:
+        """Add marks, and go down so many px."""
+        self.parts += marks
+        self.y += down
+
+    def __str__(self) -> str:
+        return "".join(self.parts)
 
 
 def paragraph(x: float, y: float, content: str, room: float, classes: str = "k-m", size: float = 12, *,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from kvolsched.views.decode_rows import ClauseRow, DecodedSentence, SieveStage
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.blocks import code, code_lines, letter, number, paragraph
+from kvolsched.views.drawing.blocks import Stack, code, code_lines, letter, number, paragraph
 from kvolsched.views.drawing.svg import num, path, pick, picture, rect, rule, word
 
 WIDE, BROAD = 900, 700
@@ -26,33 +26,25 @@ WITH_DUMP = 'With a dump: kvolsched.Cluster.from_manifests("dump.yaml").why("POD
 
 def draw(rows: DecodedSentence, width: int, selection: str = "") -> str:
     """Draw a decoded sentence on a page of `width` px."""
-    parts = []
     source = "from the sentence alone" + (f" · order of rules {rows.rules}" if rows.gates else "")
     room = width - t.width(source, 11) - 24 if width >= BROAD else width
-    title, high = paragraph(0, 2, rows.headline, room, "k-title", 15, bold=True, lines=4)
-    parts.append(title)
+    page = Stack()
+    page.add(paragraph(0, 2, rows.headline, room, "k-title", 15, bold=True, lines=4))
     if width >= BROAD:
-        parts.append(word(width, 16, "k-q k-end", source))
+        page.mark(word(width, 16, "k-q k-end", source))
     else:
-        parts.append(word(0, high + 14, "k-q", source))
-        high += 18
-    y = high + 10
-    marks, high = _sentence(rows, 14, y + 8, width - 28)
-    parts += [rect(0, y, width, high + 18, "k-p-none", 6), marks]
-    y += high + 32
+        page.mark(word(0, page.y + 14, "k-q", source), down=18)
+    page.y += 10
+    marks, high = _sentence(rows, 14, page.y + 8, width - 28)
+    page.mark(rect(0, page.y, width, high + 18, "k-p-none", 6), marks, down=high + 32)
     if rows.gates:
-        marks, high = _sieve(rows, y, width)
-        parts.append(marks)
-        y += high + 16
-    marks, y = _table(rows, y, width)
-    parts.append(marks)
+        page.add(_sieve(rows, page.y, width), 16)
+    page.add(_table(rows, page.y, width), 2)
     if rows.gates:
         for content, classes in ((CANNOT, "k-m k-b"), (WITH_DUMP, "k-m k-quiet")):
-            marks, high = paragraph(0, y + 2, content, width, classes, 12, bold=classes.endswith("k-b"))
-            parts.append(marks)
-            y += high
-        y += 6
-    return picture(width, y + 2, "".join(parts), rows.headline)
+            page.add(paragraph(0, page.y, content, width, classes, 12, bold=classes.endswith("k-b")))
+        page.y += 6
+    return picture(width, page.y, str(page), rows.headline)
 
 
 # -- the sentence ---------------------------------------------------------------------------------------------------
@@ -278,19 +270,16 @@ def _table(rows: DecodedSentence, top: float, width: int) -> tuple[str, float]:
     last = max(last, width * 0.31) if width >= WIDE else last
     room = width - first - gap - (last + gap if last else 0)
     half = (room - gap) / 2 if width >= WIDE else room
-    parts, y = [], top + 12
+    table = Stack(top + 12)
     heads = [(0.0, "clause"), (first + gap, "rule" if width >= WIDE else "rule, usual cause")]
     heads += [(first + 2 * gap + half, "usual cause")] if width >= WIDE else []
     heads += [(width - last, "ask next")] if last else []
-    parts += [word(x, y, "k-q", name) for x, name in heads]
-    y += 8
-    parts.append(rule(0, y, width))
+    table.mark(*(word(x, table.y, "k-q", name) for x, name in heads), down=8)
+    table.mark(rule(0, table.y, width))
     for clause in rows.clauses:
-        marks, high = _row(clause, y + 10, width, first, gap, half, last)
-        parts.append(marks)
-        y += high + 20
-        parts.append(rule(0, y, width))
-    return "".join(parts), y + 10
+        table.add(_row(clause, table.y + 10, width, first, gap, half, last), 20)
+        table.mark(rule(0, table.y, width))
+    return str(table), table.y + 10 - top
 
 
 def _row(clause: ClauseRow, y: float, width: int, first: float, gap: float, half: float,

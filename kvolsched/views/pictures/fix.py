@@ -7,7 +7,7 @@ and closes without a kernel, its diff is text that can be copied, and nothing in
 from __future__ import annotations
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.blocks import word_lines
+from kvolsched.views.drawing.blocks import Stack, word_lines
 from kvolsched.views.drawing.svg import num, picture, rect, word
 from kvolsched.views.fix_rows import FixCard, FixPage, FixTrial
 
@@ -22,15 +22,15 @@ SPLIT = 0.56
 
 def draw(page: FixPage, width: int, selection: str = "") -> str:
     """Draw the cards under each other, the first one open."""
-    marks, y = title(page, width, switched=False)
-    parts = [marks]
+    sheet = Stack()
+    sheet.add(title(page, width, switched=False))
     for place, card in enumerate(page.cards):
         marks, high = _open(card, width) if place == 0 else fix_head.head(card, width, switched=False)
         frame = rect(0.5, 0.5, width - 1, high - 1, "k-fx-f" if place else "k-fx-o", 7)
-        parts.append(_at(0, y, frame + marks))
-        y += high + GAP
+        sheet.mark(_at(0, sheet.y, frame + marks), down=high + GAP)
     marks, high = fix_head.legend(page, width)
-    return picture(width, y + high, "".join([*parts, _at(0, y, marks)]), page.title)
+    sheet.mark(_at(0, sheet.y, marks), down=high)
+    return picture(width, sheet.y, str(sheet), page.title)
 
 
 def _at(x: float, y: float, marks: str) -> str:

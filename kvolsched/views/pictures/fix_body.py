@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kvolsched.api.words import counted
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.blocks import MONOSPACE, word_lines
+from kvolsched.views.drawing.blocks import MONOSPACE, Stack, word_lines
 from kvolsched.views.drawing.svg import num, path, rect, word
 from kvolsched.views.fix_rows import Beside, FixCard, FixOutcome, PlaceRow
 
@@ -22,29 +22,20 @@ ARROW = 34
 
 def body(card: FixCard, width: float) -> tuple[str, float]:
     """Draw the open part of a card without its diff; return marks and height."""
-    room, y = width - LEFT - PAD, 0.0
-    parts: list[str] = []
+    room, sheet = width - LEFT - PAD, Stack()
     where = f" on {card.where}" if card.where else " before any node is looked at"
     captions = {0: f"{card.node} is new: there is no verdict on it yet" if card.is_new else "",
                 1: f"the one verdict that changes{where}"}  # fmt: skip
     caption = captions.get(len(card.lifted), f"{len(card.lifted)} verdicts change{where}")
     if caption:
-        parts.append(word(LEFT, 11, "k-fx-q", t.end(caption, room, 10.5)))
-        y = 18
+        sheet.mark(word(LEFT, 11, "k-fx-q", t.end(caption, room, 10.5)), down=18)
     if card.lifted:
-        marks, high = _sides(card, LEFT, y, min(room, 760))
-        parts.append(marks)
-        y += high + 8
+        sheet.add(_sides(card, LEFT, sheet.y, min(room, 760)), 8)
     if card.beside.within:
-        marks, high = beside(card.beside, LEFT, y, room)
-        parts.append(marks)
-        y += high + 2
-    paragraphs = [card.outcome, *(FixOutcome("△", "resources", "", "Mind:", note) for note in card.notes)]
-    for said in paragraphs:
-        marks, high = paragraph(said, LEFT, y, room)
-        parts.append(marks)
-        y += high
-    return "".join(parts), y + 8
+        sheet.add(beside(card.beside, LEFT, sheet.y, room), 2)
+    for said in (card.outcome, *(FixOutcome("△", "resources", "", "Mind:", note) for note in card.notes)):
+        sheet.add(paragraph(said, LEFT, sheet.y, room))
+    return str(sheet), sheet.y + 8
 
 
 def _sides(card: FixCard, x: float, y: float, room: float) -> tuple[str, float]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.blocks import CODE_PITCH, code_lines, number, paragraph, word_lines
+from kvolsched.views.drawing.blocks import CODE_PITCH, Stack, code_lines, number, paragraph, word_lines
 from kvolsched.views.drawing.scene import Box
 from kvolsched.views.drawing.svg import num, path, pick, picture, rect, rule, word
 from kvolsched.views.may_rows import PatchPage, PatchView
@@ -30,40 +30,31 @@ EMPTY = "No patch yet. Write one, and see what the API server answers."
 
 def draw(page: PatchPage, width: int, selection: str = "") -> str:
     """Draw the answers on a page of `width` px."""
-    parts = []
-    side = width >= BROAD
+    sheet, side = Stack(), width >= BROAD
     room = width - t.width(page.source, 11) - 20 if side else width
-    marks, high = paragraph(0, 2, page.headline, room, "k-title", 15, bold=True, lines=3)
-    parts.append(marks)
+    sheet.add(paragraph(0, 2, page.headline, room, "k-title", 15, bold=True, lines=3))
     if side:
-        parts.append(word(width, 16, "k-q k-end", page.source))
-    more, below = paragraph(0, high + 4, page.summary if side else f"{page.summary} {page.source[:1].upper()}"
-                            f"{page.source[1:]}.", width, "k-m k-quiet", 12, lines=8)
-    parts.append(more)
-    y = high + below + 14
+        sheet.mark(word(width, 16, "k-q k-end", page.source))
+    summary = page.summary if side else f"{page.summary} {page.source[:1].upper()}{page.source[1:]}."
+    sheet.add(paragraph(0, sheet.y + 4, summary, width, "k-m k-quiet", 12, lines=8), 14)
     if not page.patches:
-        parts.append("" if page.short else word(2, y + 14, "k-q", EMPTY))
-        return picture(width, y + 26 * (not page.short), "".join(parts), page.headline)
+        sheet.mark("" if page.short else word(2, sheet.y + 14, "k-q", EMPTY))
+        return picture(width, sheet.y + 26 * (not page.short), str(sheet), page.headline)
     columns = _columns(width)
     if side and not page.short:
         heads = ("what it changes", "API server", "nodes that match", "witness: a node that newly matches")
-        parts += [word(x, y + 11, "k-q", t.end(head, w, 11)) for head, (x, w) in zip(heads, columns, strict=True)]
-        y += 20
-    parts.append(rule(0, y, width))
+        sheet.mark(*(word(x, sheet.y + 11, "k-q", t.end(head, w, 11))
+                     for head, (x, w) in zip(heads, columns, strict=True)), down=20)  # fmt: skip
+    sheet.mark(rule(0, sheet.y, width))
     for patch in page.patches:
         on = selection == f"patch/{patch.number}"
-        if page.short and not on:
-            marks, high = _short_row(page, patch, y, width)
-        else:
-            marks, high = _row(page, patch, y, width, columns, on=on)
-        parts.append(marks)
-        y += high
-        parts.append(rule(0, y, width))
+        sheet.add(_short_row(page, patch, sheet.y, width) if page.short and not on else
+                  _row(page, patch, sheet.y, width, columns, on=on))  # fmt: skip
+        sheet.mark(rule(0, sheet.y, width))
     opened = evolve(page, patches=tuple(patch for patch in page.patches
                                         if not page.short or selection == f"patch/{patch.number}"))  # fmt: skip
-    marks, high = _legend(opened, y + 12, width) if opened.patches else ("", 0.0)
-    parts.append(marks)
-    return picture(width, y + 12 + high, "".join(parts), page.headline)
+    sheet.add(_legend(opened, sheet.y + 12, width) if opened.patches else ("", 0.0), 12)
+    return picture(width, sheet.y, str(sheet), page.headline)
 
 
 def folded(page: PatchPage, width: int, selection: str = "") -> str:

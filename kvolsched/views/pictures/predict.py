@@ -7,7 +7,7 @@ several nodes fit, bars show the scores that differ.
 from __future__ import annotations
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.blocks import paragraph, word_lines
+from kvolsched.views.drawing.blocks import Stack, paragraph, word_lines
 from kvolsched.views.drawing.svg import pick, picture, rect, ring, word
 from kvolsched.views.predict_rows import CandidateCard, PredictPage, ScoreBar
 
@@ -18,24 +18,17 @@ BAR = 20.0
 def draw(page: PredictPage, width: int, selection: str = "") -> str:
     """Draw a prediction on a page of `width` px."""
     note = t.end(page.note, width * 0.4, 11)
-    title, high = paragraph(0, 2, page.title, width - t.width(note, 11) - 24, "k-title", 15, bold=True, lines=3)
-    parts, y = [title, word(width, 16, "k-q k-end", note)], high + 3
+    sheet = Stack()
+    sheet.add(paragraph(0, 2, page.title, width - t.width(note, 11) - 24, "k-title", 15, bold=True, lines=3), 3)
+    sheet.mark(word(width, 16, "k-q k-end", note))
     if page.about:
-        marks, high = paragraph(0, y, page.about, width, "k-m k-quiet", 12, lines=3)
-        parts.append(marks)
-        y += high
-    marks, high = cards(page, y + 10, width)
-    parts.append(marks)
-    y += high + 22
+        sheet.add(paragraph(0, sheet.y, page.about, width, "k-m k-quiet", 12, lines=3))
+    sheet.add(cards(page, sheet.y + 10, width), 22)
     if page.tag or page.revealed:
-        marks, high = _judgement(page, y, width)
-        parts.append(marks)
-        y += high + 10
+        sheet.add(_judgement(page, sheet.y, width), 10)
     if page.bars:
-        marks, high = score_bars(page, y + 4, width)
-        parts.append(marks)
-        y += high + 10
-    return picture(width, y, "".join(parts), page.title)
+        sheet.add(score_bars(page, sheet.y + 4, width), 10)
+    return picture(width, sheet.y, str(sheet), page.title)
 
 
 def cards(page: PredictPage, top: float, width: int) -> tuple[str, float]:
@@ -136,16 +129,12 @@ def score_bars(page: PredictPage, top: float, width: int) -> tuple[str, float]:
     under = width < 700
     rail = width - left - 44 - (0 if under else right)
     most = max([1, *(sum(points for _, points, _ in bar.parts) for bar in page.bars)])
-    parts, y = [], top
+    bars = Stack(top)
     if page.constant:
-        marks, high = paragraph(0, y, page.constant[:1].upper() + page.constant[1:] + ".", width, "k-q", 11, lines=3)
-        parts.append(marks)
-        y += high + 4
+        bars.add(paragraph(0, top, page.constant[:1].upper() + page.constant[1:] + ".", width, "k-q", 11, lines=3), 4)
     for bar in page.bars:
-        marks, high = _bar(bar, y, (left, rail, most), under=under)
-        parts.append(marks)
-        y += high
-    return "".join(parts), y - top
+        bars.add(_bar(bar, bars.y, (left, rail, most), under=under))
+    return str(bars), bars.y - top
 
 
 def _bar(bar: ScoreBar, y: float, scale: tuple[float, float, int], *, under: bool) -> tuple[str, float]:
