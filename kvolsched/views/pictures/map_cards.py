@@ -17,36 +17,17 @@ from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import path, rect, word
 from kvolsched.views.drawing.text import short_names
 from kvolsched.views.frame import Frame, NodeRow, PodRow, VolumeRow
+from kvolsched.views.pictures import map_pods, states
 from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_links import Tracks, draw_links
-from kvolsched.views.pictures.map_pods import (
-    CHIP_H,
-    LINE_H,
-    ClaimRows,
-    chip_width,
-    count_chip,
-    draw_chip,
-    draw_line,
-    ghost,
-)
 from kvolsched.views.pictures.map_tray import draw_tray, tray_height
 from kvolsched.views.pictures.matrix import ColumnHead, name_legend
-from kvolsched.views.pictures.states import (
-    VOLUME_LEVEL,
-    family,
-    node_facts,
-    plugin,
-    reason,
-    selection_refs,
-    verdict_glyph,
-    volume_words,
-)
 
 GAP, PAD, HEAD, CARD_GAP, COLUMN_GAP = 8.0, 10.0, 26.0, 7.0, 6.0
 CARD_H, CARD_END, VOLUME_H, TRACKS = 50.0, 2.0, 29.0, 18.0
 NARROW = 230.0  # px of a card; under it a reason has two lines and bars stand below their words
 SECOND_LINE = 11.5
-LINE_PITCH, CHIP_PITCH = LINE_H + 3, CHIP_H + 3
+LINE_PITCH, CHIP_PITCH = map_pods.LINE_H + 3, map_pods.CHIP_H + 3
 MOST_VOLUME_ROWS = 6
 NO_VOLUME = "no volume in reach"
 
@@ -80,7 +61,7 @@ class _Contents:
     lines: dict[str, list[PodRow]]  # pods in focus on a node
     ghosts: dict[str, list[PodRow]]  # pods that are assumed, nominated or chosen there
     chips: dict[str, list[PodRow]]  # its other pods
-    claims: ClaimRows
+    claims: map_pods.ClaimRows
 
     @classmethod
     def of(cls, frame: Frame) -> _Contents:
@@ -98,7 +79,7 @@ class _Contents:
 
 def draw_cards(frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str) -> str:
     """Draw the map as cards: tray and classes above, one box a domain, volumes below their nodes."""
-    scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
+    scene = Scene(states.selection_refs(frame, selection), frozenset(frame.head.hot))
     places = volume_places(frame, domains)
     contents = _Contents.of(frame)
     plan = _plan(frame, width, domains, places)
@@ -138,7 +119,7 @@ def draw_cards(frame: Frame, width: float, selection: str, domains: tuple[Domain
 def _letters(scene: Scene, frame: Frame, box: Box) -> float:
     """Draw the names of the plugins whose letters the cards show; return the lower edge."""
     plugins = frame.verdicts.plugins
-    heads = {node.first: plugin(node, plugins) for node in frame.nodes if node.verdict == "rejected"}
+    heads = {node.first: states.plugin(node, plugins) for node in frame.nodes if node.verdict == "rejected"}
     shown = [ColumnHead(head.letter, head.name, "", f"k-t-{head.family}") for _, head in sorted(heads.items())]
     if not shown:
         return box.y
@@ -223,12 +204,12 @@ def _nodes(scene: Scene, frame: Frame, box: Box, domain: tuple[str, tuple[NodeRo
 
 def _card(scene: Scene, frame: Frame, node: NodeRow, box: Box, plan: CardLayout, contents: _Contents,
           where: str) -> None:
-    role = family(node, frame.verdicts.plugins)
+    role = states.family(node, frame.verdicts.plugins)
     line = "k-thick k-l-ink" if node.verdict == "chosen" else f"k-l-{role}"
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-node k-p-{role} {line}" if role != "none" else
                 "k-card k-l-none", 6)  # fmt: skip
     body += _head(frame, node, box.w, role) + _bars(frame, node, box.w, plan.base)
-    spoken = filter(None, [f"node {node.name}", where, spoken_verdict(frame, node), node_facts(node)])
+    spoken = filter(None, [f"node {node.name}", where, spoken_verdict(frame, node), states.node_facts(node)])
     scene.put(f"2:{node.ref}", box, body, ref=node.ref, label=", ".join(spoken), radius=6)
     y = box.y + plan.base
     for row in _chip_rows(contents.chips.get(node.name, []), box.w):
@@ -236,30 +217,31 @@ def _card(scene: Scene, frame: Frame, node: NodeRow, box: Box, plan: CardLayout,
         for pod, wide in row:
             if pod is None:
                 shown = len([p for r in _chip_rows(contents.chips[node.name], box.w) for p, _ in r if p])
-                count_chip(scene, Box(x, y, wide, CHIP_H), f"+{len(contents.chips[node.name]) - shown}", node.name)
+                more = f"+{len(contents.chips[node.name]) - shown}"
+                map_pods.count_chip(scene, Box(x, y, wide, map_pods.CHIP_H), more, node.name)
             else:
-                draw_chip(scene, Box(x, y, wide, CHIP_H), pod, min(box.w - 28, 110))
+                map_pods.draw_chip(scene, Box(x, y, wide, map_pods.CHIP_H), pod, min(box.w - 28, 110))
             x += wide + 4
         y += CHIP_PITCH
     for pod in contents.lines.get(node.name, ()):
-        draw_line(scene, Box(box.x + 7, y, box.w - 14, LINE_H), pod, contents.claims)
+        map_pods.draw_line(scene, Box(box.x + 7, y, box.w - 14, map_pods.LINE_H), pod, contents.claims)
         y += LINE_PITCH
     for pod in contents.ghosts.get(node.name, ()):
-        ghost(scene, Box(box.x + 7, y, box.w - 14, LINE_H), pod, node.name)
+        map_pods.ghost(scene, Box(box.x + 7, y, box.w - 14, map_pods.LINE_H), pod, node.name)
         y += LINE_PITCH
 
 
 def spoken_verdict(frame: Frame, node: NodeRow) -> str:
     """Return a node's verdict in words for a screen reader."""
     if node.verdict == "rejected":
-        return f"rejected by {plugin(node, frame.verdicts.plugins).name}: {reason(node)}"
+        return f"rejected by {states.plugin(node, frame.verdicts.plugins).name}: {states.reason(node)}"
     return {"chosen": "fits, chosen"}.get(node.verdict, node.verdict)
 
 
 def _head(frame: Frame, node: NodeRow, wide: float, role: str) -> str:
     """Draw name and verdict, what the API has against the node, and why in words."""
-    sign = verdict_glyph(node)
-    first = plugin(node, frame.verdicts.plugins)
+    sign = states.verdict_glyph(node)
+    first = states.plugin(node, frame.verdicts.plugins)
     content = first.letter if node.verdict == "rejected" else node.verdict
     tone = "k-t-ink" if node.verdict == "chosen" else f"k-t-{role}"
     if not sign or node.verdict == "not asked":
@@ -277,7 +259,7 @@ def _head(frame: Frame, node: NodeRow, wide: float, role: str) -> str:
     out = word(9, 17, "k-h", name) + badge
     narrow = wide < NARROW
     rows = _reason_rows(node, first.name.partition(" (")[0], wide, 2 if narrow else 1)
-    facts = node_facts(node)
+    facts = states.node_facts(node)
     start = 9 + text.width(name, 12.5, bold=True) + 9
     beside = text.width(facts, 10) <= wide - taken - start - 12
     if facts and beside:  # the verdict may be older than what the API says of the node now
@@ -301,9 +283,9 @@ def _reason_rows(node: NodeRow, first: str, wide: float, lines: int) -> list[tup
         return [(text.end(words if not score or text.width(words, 10) <= wide - 18 else score, wide - 18, 10), "")]
     if node.verdict != "rejected":
         return []
-    words = f"{first}: {reason(node)}" if first else reason(node)
+    words = f"{first}: {states.reason(node)}" if first else states.reason(node)
     if len(text.wrap(words, wide - 18, 10, 9)) > lines:
-        words = reason(node)
+        words = states.reason(node)
     return [(row, "") for row in text.wrap(words, wide - 18, 10, lines)]
 
 
@@ -351,7 +333,7 @@ def _chip_rows(pods: list[PodRow], wide: float) -> list[list[tuple[PodRow | None
     rows: list[list[tuple[PodRow | None, float]]] = [[]]
     x, rest = 8.0, 0
     for pod in pods:
-        w = chip_width(pod, min(wide - 28, 110))
+        w = map_pods.chip_width(pod, min(wide - 28, 110))
         spare = 34 if len(rows) == 2 else 0
         if rest or (x + w + spare > wide - 8 and len(rows) == 2):
             rest += 1
@@ -401,7 +383,7 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> 
     kind = " k-full" if volume.state == "bound" else ""
     gone = " k-gone" if volume.state == "released" else ""
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-ticket{kind}{dashed}{gone}", 5)
-    level = VOLUME_LEVEL.get(volume.state, 0.0)
+    level = states.VOLUME_LEVEL.get(volume.state, 0.0)
     fill = "k-s-none" if gone else "k-s-storage"
     if level:
         top = 9 + 12 * (1 - level)
@@ -415,9 +397,9 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> 
     where = {"node": "on " + volume.reach[5:], "zones": volume.reach[6:]}.get(volume.reach.partition(":")[0], "")
     where = where or ("reachable from nowhere" if volume.reach == "nowhere" else "")
     where = "" if volume.reach == f"node:{within}" else where
-    words = ", ".join(word_ for word_ in (volume_words(volume), where) if word_)
+    words = ", ".join(word_ for word_ in (states.volume_words(volume), where) if word_)
     body += word(26, 24, "k-w", text.end(words, box.w - 33, 10))
-    label = f"volume {volume.name}, {volume.size}, {volume_words(volume)}, reach {volume.reach}"
+    label = f"volume {volume.name}, {volume.size}, {states.volume_words(volume)}, reach {volume.reach}"
     scene.put(f"3:{volume.ref}", box, body, ref=volume.ref, label=label, radius=5)
 
 

@@ -16,20 +16,7 @@ from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import rect, word
 from kvolsched.views.frame import Frame, NodeRow
-from kvolsched.views.pictures.map_cells import (
-    DETAIL,
-    GAP,
-    PAD,
-    TOP,
-    CellKind,
-    domain_facts,
-    draw_node,
-    draw_tile,
-    fits_words,
-    interesting,
-    kind_of,
-    tiles,
-)
+from kvolsched.views.pictures import map_cells
 from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_tray import draw_strip
 from kvolsched.views.pictures.states import reason, selection_refs
@@ -44,7 +31,7 @@ class VerdictGroup:
     """All nodes of one domain with the same verdict. Mutable while nodes are counted."""
 
     domain: str
-    kind: CellKind
+    kind: map_cells.CellKind
     nodes: list[NodeRow] = field(factory=list)
     placed: int = 0  # pods in focus on them
 
@@ -58,39 +45,40 @@ def draw_groups(frame: Frame, width: float, selection: str, domains: tuple[Domai
     """Draw the map as groups: a line of what waits, one tile a domain, what is open, the nodes of interest."""
     scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
     homes = Counter(pod.node for pod in frame.pods if pod.in_focus and pod.node)
-    y = draw_strip(scene, frame, width, fits_words(frame.nodes)) + GAP
-    per_row, wide = tiles(width, len(domains))
+    y = draw_strip(scene, frame, width, map_cells.fits_words(frame.nodes)) + map_cells.GAP
+    per_row, wide = map_cells.tiles(width, len(domains))
     groups = {name: grouped(frame, name, nodes, homes) for name, nodes in domains}
-    columns = max(1, int((wide - 2 * PAD + CARD_GAP) // (150 + CARD_GAP)))
+    columns = max(1, int((wide - 2 * map_cells.PAD + CARD_GAP) // (150 + CARD_GAP)))
     for start in range(0, len(domains), per_row):
         shown = domains[start : start + per_row]
         rows = max(ceil(len(groups[name]) / columns) for name, _ in shown)
-        height = TOP + rows * (CARD_H + CARD_GAP) + 4
+        height = map_cells.TOP + rows * (CARD_H + CARD_GAP) + 4
         for i, (name, nodes) in enumerate(shown):
-            box = Box(i * (wide + GAP), y, wide, height)
+            box = Box(i * (wide + map_cells.GAP), y, wide, height)
             counted = [(group.kind, len(group.nodes)) for group in groups[name]]
-            draw_tile(scene, box, name, domain_facts(frame, name, nodes, homes), counted, word_of_key)
-            card_w = (wide - 2 * PAD - (columns - 1) * CARD_GAP) / columns
+            facts = map_cells.domain_facts(frame, name, nodes, homes)
+            map_cells.draw_tile(scene, box, name, facts, counted, word_of_key)
+            card_w = (wide - 2 * map_cells.PAD - (columns - 1) * CARD_GAP) / columns
             for place, group in enumerate(groups[name]):
-                x = box.x + PAD + (place % columns) * (card_w + CARD_GAP)
-                at = box.y + TOP + (place // columns) * (CARD_H + CARD_GAP)
+                x = box.x + map_cells.PAD + (place % columns) * (card_w + CARD_GAP)
+                at = box.y + map_cells.TOP + (place // columns) * (CARD_H + CARD_GAP)
                 _card(scene, Box(x, at, card_w, CARD_H), group)
-        y += height + GAP
+        y += height + map_cells.GAP
     open_ = opened(groups, selection)
     if open_ is not None:
-        y = _open(scene, y, width, open_, homes) + GAP
-    for node in interesting(frame, selection, 2):
-        draw_node(scene, frame, Box(0, y, width, DETAIL), node)
-        y += DETAIL + GAP
-    return scene.svg(width, y - GAP + 2, "cluster map")
+        y = _open(scene, y, width, open_, homes) + map_cells.GAP
+    for node in map_cells.interesting(frame, selection, 2):
+        map_cells.draw_node(scene, frame, Box(0, y, width, map_cells.DETAIL), node)
+        y += map_cells.DETAIL + map_cells.GAP
+    return scene.svg(width, y - map_cells.GAP + 2, "cluster map")
 
 
 def grouped(frame: Frame, domain: str, nodes: tuple[NodeRow, ...], homes: Counter[str]) -> list[VerdictGroup]:
     """Group a domain's nodes by verdict: those that fit, then plugins in profile order, then the rest."""
     order = {head.name: i for i, head in enumerate(frame.verdicts.plugins)} | {"fits": -1}
-    found: dict[CellKind, VerdictGroup] = {}
+    found: dict[map_cells.CellKind, VerdictGroup] = {}
     for node in nodes:
-        kind = kind_of(frame, node)
+        kind = map_cells.kind_of(frame, node)
         group = found.get(kind)
         if group is None:
             group = found[kind] = VerdictGroup(domain, kind)
@@ -151,22 +139,22 @@ def _open(scene: Scene, y: float, width: float, group: VerdictGroup, homes: Coun
     """Draw the nodes of a group across the map: with their names if they are few, else as cells; return the edge."""
     named = len(group.nodes) <= NAMED
     pitch_x, pitch_y = (NAME_W, 21.0) if named else (float(CELL), float(CELL))
-    columns = max(1, int((width - 2 * PAD) // pitch_x))
+    columns = max(1, int((width - 2 * map_cells.PAD) // pitch_x))
     shown = group.nodes[:MOST_OPEN]
     high = 28 + ceil(len(shown) / columns) * pitch_y + 8
     box = Box(0, y, width, high)
     head, told = _words(group)
     body = rect(0.5, 0.5, width - 1, high - 1, "k-panel", 8)
     title = text.end(f"{group.domain}: {head}", width - 40, 11, bold=True)
-    body += word(PAD, 18, "k-b", title)
-    start = PAD + text.width(title, 11, bold=True) + 8
+    body += word(map_cells.PAD, 18, "k-b", title)
+    start = map_cells.PAD + text.width(title, 11, bold=True) + 8
     more = f"{len(group.nodes) - len(shown)} more are not shown" if len(shown) < len(group.nodes) else told
     body += word(start, 18, "k-w", text.end(more, width - start - 10, 10))
     role = group.kind[1]
     cells, above = [], []
     ground = f"k-s-{role}" if role != "none" and not named else "k-blank k-l-none"
     for i, node in enumerate(shown):
-        x, top = PAD + (i % columns) * pitch_x, 28 + (i // columns) * pitch_y
+        x, top = map_cells.PAD + (i % columns) * pitch_x, 28 + (i // columns) * pitch_y
         w, h = (pitch_x - 5, 17.0) if named else (pitch_x - 3, pitch_y - 3)
         picked = node.ref in scene.selected
         state = ' aria-pressed="true"' if picked else ""

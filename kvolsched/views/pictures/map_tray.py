@@ -11,20 +11,7 @@ from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import rect, word
 from kvolsched.views.drawing.text import short_names
 from kvolsched.views.frame import ClaimRow, ClassRow, Frame, PodRow
-from kvolsched.views.pictures.map_pods import (
-    BLOCK_H,
-    CHIP_H,
-    TICKET_H,
-    ClaimRows,
-    block_size,
-    chip_width,
-    claim_width,
-    draw_block,
-    draw_chip,
-    draw_claim,
-    draw_waiting,
-    waiting_width,
-)
+from kvolsched.views.pictures import map_pods
 from kvolsched.views.pictures.states import pod_words
 
 TITLE, ROW_GAP, MOST_ROWS, NAME_W = 22.0, 5.0, 3, 120.0
@@ -46,7 +33,7 @@ class _Item:
 def tray_height(frame: Frame, width: float) -> float:
     """Return the height of the tray; it keeps room for one block when nothing waits."""
     content = sum(max(item.h for item in row) + ROW_GAP for row in _rows(frame, width))
-    return TITLE + max(content, BLOCK_H + ROW_GAP)
+    return TITLE + max(content, map_pods.BLOCK_H + ROW_GAP)
 
 
 def draw_tray(scene: Scene, frame: Frame, box: Box) -> list[Box]:
@@ -74,13 +61,13 @@ def draw_tray(scene: Scene, frame: Frame, box: Box) -> list[Box]:
         for item in row:
             place = Box(box.x + x, box.y + y, item.w, item.h)
             if item.block:
-                draw_block(scene, place, item.block, claims, box.w - 20 - _class_room(frame, box.w))
+                map_pods.draw_block(scene, place, item.block, claims, box.w - 20 - _class_room(frame, box.w))
             elif item.line:
-                draw_waiting(scene, place, item.line, claims)
+                map_pods.draw_waiting(scene, place, item.line, claims)
             elif item.chip:
-                draw_chip(scene, place, item.chip, NAME_W)
+                map_pods.draw_chip(scene, place, item.chip, NAME_W)
             elif item.claim:
-                draw_claim(scene, place, item.claim)
+                map_pods.draw_claim(scene, place, item.claim)
             x += item.w + 6
         y += max(item.h for item in row) + ROW_GAP
     return [Box(box.x, box.y, box.w, 18), *_classes(scene, box, shown)]
@@ -123,15 +110,16 @@ def _rows(frame: Frame, width: float) -> list[list[_Item]]:
     claims = {claim.ref: claim for claim in frame.claims}
     rows = _flow(_blocks(blocks, claims, room), room)
     if len(rows) > 2:
-        rows = _flow([_Item(waiting_width(pod, room), 19, line=pod) for pod in blocks], room)
+        rows = _flow([_Item(map_pods.waiting_width(pod, room), 19, line=pod) for pod in blocks], room)
     items = [item for row in rows for item in row]
-    items += [_Item(claim_width(claim, room), TICKET_H, claim=claim) for claim in _orphans(frame)]
-    items += [_Item(min(room, chip_width(pod, NAME_W)), CHIP_H, chip=pod) for pod in waiting if not pod.in_focus]
+    items += [_Item(map_pods.claim_width(claim, room), map_pods.TICKET_H, claim=claim) for claim in _orphans(frame)]
+    items += [_Item(min(room, map_pods.chip_width(pod, NAME_W)), map_pods.CHIP_H, chip=pod)
+              for pod in waiting if not pod.in_focus]  # fmt: skip
     return _flow(items, room)[:MOST_ROWS]
 
 
-def _blocks(pods: list[PodRow], claims: ClaimRows, room: float) -> list[_Item]:
-    return [_Item(*block_size(pod, claims, room), block=pod) for pod in pods]
+def _blocks(pods: list[PodRow], claims: map_pods.ClaimRows, room: float) -> list[_Item]:
+    return [_Item(*map_pods.block_size(pod, claims, room), block=pod) for pod in pods]
 
 
 def _flow(items: list[_Item], room: float) -> list[list[_Item]]:
@@ -223,13 +211,13 @@ def draw_strip(scene: Scene, frame: Frame, width: float, tally: str) -> float:
     waiting = sorted((pod for pod in frame.pods if not pod.node), key=lambda pod: not pod.in_focus)
     x, room, shown = 62.0, width - taken - 44, 0
     for pod in waiting:
-        wide = waiting_width(pod, 200) if pod.in_focus else chip_width(pod, NAME_W)
+        wide = map_pods.waiting_width(pod, 200) if pod.in_focus else map_pods.chip_width(pod, NAME_W)
         if x + wide > room:
             break
         if pod.in_focus:
-            draw_waiting(scene, Box(x, 6, wide, 20), pod, claims)
+            map_pods.draw_waiting(scene, Box(x, 6, wide, 20), pod, claims)
         else:
-            draw_chip(scene, Box(x, 7.5, wide, CHIP_H), pod, NAME_W)
+            map_pods.draw_chip(scene, Box(x, 7.5, wide, map_pods.CHIP_H), pod, NAME_W)
         x, shown = x + wide + 6, shown + 1
     if not waiting:
         body += word(x, 20, "k-q", text.end(NONE_WAITS, width - taken - x, 11))

@@ -13,20 +13,7 @@ from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import nothing, num, path, picture, piece, rect, word
 from kvolsched.views.drawing.text import columns
-from kvolsched.views.pictures.matrix import (
-    CELL_H,
-    EMPTY,
-    MOST_ROWS,
-    PITCH,
-    ColumnHead,
-    caption,
-    heads,
-    initials,
-    marked,
-    name_legend,
-    row_name,
-    sentence,
-)
+from kvolsched.views.pictures import matrix
 
 MANY = 60  # nodes; of more, only those that explain the decision have rows
 WIDE = 80.0  # px of a column in which a score's three numbers find room
@@ -62,14 +49,14 @@ class WeightEffect:
 def draw(frame: f.Frame, width: int, selection: str = "") -> str:
     """Draw the scores of the last pass over the pod in focus."""
     if not frame.verdicts.rows:
-        return nothing(width, EMPTY)
-    head = caption(frame, width, scores=True)
+        return nothing(width, matrix.EMPTY)
+    head = matrix.caption(frame, width, scores=True)
     if not frame.verdicts.scores:
         rows = t.wrap(UNSCORED, width - 4, 11, 3)
         said = "".join(word(2, 46 + 15 * i, "k-q", row) for i, row in enumerate(rows))
         return picture(width, 53 + 15 * len(rows), head + said, UNSCORED)
     table, y = _scores(frame, width, selection)
-    return picture(width, y, head + table, f"{sentence(frame)}, scores", "grid")
+    return picture(width, y, head + table, f"{matrix.sentence(frame)}, scores", "grid")
 
 
 def reading(frame: f.Frame) -> str:
@@ -140,12 +127,12 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
     chosen = {r.node for r in verdicts.rows if r.chosen}
     left = max(92.0, min(max(t.width(n, 12, bold=True) for n, _, _ in best) + 14, 0.23 * width, 190.0))
     pitch = min(110.0, (width - left - 92) / max(1, len(plugins)))
-    columns = [ColumnHead(initials(name), name, f"×{weight}") for name, weight in plugins]
-    drawn, top, named = heads(columns, left, pitch, 30)
+    columns = [matrix.ColumnHead(matrix.initials(name), name, f"×{weight}") for name, weight in plugins]
+    drawn, top, named = matrix.heads(columns, left, pitch, 30)
     parts = [drawn, word(2, top - 6, "k-q", "node")]
-    concerned, y = marked(frame, selection), top
-    for node, total, scores in best[:MOST_ROWS]:
-        row = [row_name(node, 1, y, left, on=node in concerned)]
+    concerned, y = matrix.marked(frame, selection), top
+    for node, total, scores in best[:matrix.MOST_ROWS]:
+        row = [matrix.row_name(node, 1, y, left, on=node in concerned)]
         by_name = {s.plugin: s for s in scores}
         row += [_cell(by_name.get(name), name, left + i * pitch, y, pitch) for i, (name, _) in enumerate(plugins)]
         x = left + len(plugins) * pitch + 12
@@ -154,20 +141,20 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
         at = x + 20 + t.width(str(total), 12, bold=True)
         row.append(word(at, y + 15, "k-w", "chosen" if node in chosen else ""))
         parts.append(piece(node, "".join(row), ' role="row"'))
-        y += PITCH
+        y += matrix.PITCH
     found = weight_effects(verdicts)
     if found:
         parts.append(_weights(found, left, pitch, y))
-        y += PITCH
+        y += matrix.PITCH
     rest = len(verdicts.rows) - len(best)
-    more = len(best) - MOST_ROWS
+    more = len(best) - matrix.MOST_ROWS
     unseen = "rejected or not scored" if len(verdicts.rows) <= MANY else "rejected, or scored less"
     notes = [f"… {more} more nodes"] * (more > 0) + [f"{counted(rest, 'node')} {unseen}"] * (rest > 0)
     notes.append(f"cell: {'raw, normalised 0 to 100, weighted' if pitch > WIDE else 'normalised'}; right: the sum")
     if found:
         notes.append(f"last row: the weight of that plugin at which {found[0].chosen} no longer wins")
     if not named:
-        legend, y = name_legend(columns, y + 4, width)
+        legend, y = matrix.name_legend(columns, y + 4, width)
         parts.append(legend)
     for line in t.wrap(" · ".join(notes), width - 4, 10, 3):
         parts.append(word(2, y + 13, "k-w", line))
@@ -179,8 +166,9 @@ def _cell(score: f.ScoreRow | None, plugin: str, x: float, y: float, pitch: floa
     """Draw one score: normalised in the middle, raw left and weighted right where they differ and fit."""
     content = "–" if score is None else str(score.normalised)
     share = 0.0 if score is None else max(0, min(100, score.normalised)) / 100
-    cell = path(f"M{num(x)} {num(y)}h{num(pitch - 2)}v{num(CELL_H)}h-{num(pitch - 2)}z", "k-p-none")
-    cell += rect(x, y, (pitch - 2) * share, CELL_H, "k-p-ok") + word(x + pitch / 2 - 1, y + 15, "k-g k-num", content)
+    cell = path(f"M{num(x)} {num(y)}h{num(pitch - 2)}v{num(matrix.CELL_H)}h-{num(pitch - 2)}z", "k-p-none")
+    cell += rect(x, y, (pitch - 2) * share, matrix.CELL_H, "k-p-ok")
+    cell += word(x + pitch / 2 - 1, y + 15, "k-g k-num", content)
     words = "nothing to score"
     if score is not None:
         words = f"{score.raw} → {score.normalised} × {score.weight} = {score.total}"

@@ -15,6 +15,7 @@ from kvolsched.api.words import counted
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
+from kvolsched.views.pictures import skew_rows
 from kvolsched.views.pictures.ledger_parts import (
     BROAD,
     CROWD,
@@ -28,26 +29,7 @@ from kvolsched.views.pictures.ledger_parts import (
     role,
     with_more,
 )
-from kvolsched.views.pictures.skew_rows import (
-    PLACED,
-    AlikeRows,
-    LandingVerdict,
-    actual_skew,
-    add_placed,
-    draw_ground,
-    draw_sum,
-    draw_verdict,
-    groups,
-    height_below,
-    is_minimum,
-    limit_words,
-    minimum_words,
-    nodes_words,
-    title,
-    verdict,
-    who_lands,
-    words_below,
-)
+from kvolsched.views.pictures.skew_rows import verdict
 
 MAX_UNITS = 12
 """More pods in a domain than this are a bar with their number."""
@@ -83,11 +65,11 @@ class _Columns:
 
 def draw(sheet: Sheet, ledger: f.SkewLedger, top: float, legend: Legend) -> float:
     """Draw one ledger below `top`; return where what follows begins."""
-    y = head(sheet, top, title(ledger), ledger.moment)
+    y = head(sheet, top, skew_rows.title(ledger), ledger.moment)
     glyph, ink = ("✓", "ok") if ledger.open else ("✕", "spread")
     y = answer(sheet, y, glyph, ink, [(ledger.answer, True, "ink"), (ledger.sentence, False, "ink")])
-    inside = groups(ledger, [row for row in ledger.rows if not row.left_out])
-    outside = groups(ledger, [row for row in ledger.rows if row.left_out])
+    inside = skew_rows.groups(ledger, [row for row in ledger.rows if not row.left_out])
+    outside = skew_rows.groups(ledger, [row for row in ledger.rows if row.left_out])
     if not ledger.rows:
         return y
     domains = sum(len(each.rows) for each in inside)
@@ -105,7 +87,7 @@ def draw(sheet: Sheet, ledger: f.SkewLedger, top: float, legend: Legend) -> floa
 # --- places ----------------------------------------------------------------------------------------------------------
 
 
-def _columns(ledger: f.SkewLedger, alike: Sequence[AlikeRows], width: float, *, thin: bool) -> _Columns:
+def _columns(ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], width: float, *, thin: bool) -> _Columns:
     broad, rows = width >= BROAD, [each.first for each in alike]
     size = 12 if thin else 13
     names = max(t.width(row.domain, size, bold=True) for row in rows)
@@ -136,14 +118,14 @@ def _columns(ledger: f.SkewLedger, alike: Sequence[AlikeRows], width: float, *, 
 
 
 def _below_name(ledger: f.SkewLedger, row: f.SkewRow) -> str:
-    return f"{nodes_words(row)}{' · ▼ minimum' if is_minimum(ledger, row) else ''}"
+    return f"{skew_rows.nodes_words(row)}{' · ▼ minimum' if skew_rows.is_minimum(ledger, row) else ''}"
 
 
 # --- up to 24 domains ------------------------------------------------------------------------------------------------
 
 
 def _rows(
-    sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[AlikeRows], c: _Columns, y: float, legend: Legend, *,
+    sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], c: _Columns, y: float, legend: Legend, *,
     thin: bool,
 ) -> float:  # fmt: skip
     broad = sheet.width >= BROAD
@@ -158,9 +140,9 @@ def _rows(
     repeated = ""
     for each in alike:
         row = each.first
-        lines = [] if broad or thin else words_below(ledger, each)
-        high = 23.0 if thin else 46.0 if broad else height_below(lines, c.width - 8)
-        draw_ground(sheet, ledger, each, y, high)
+        lines = [] if broad or thin else skew_rows.words_below(ledger, each)
+        high = 23.0 if thin else 46.0 if broad else skew_rows.height_below(lines, c.width - 8)
+        skew_rows.draw_ground(sheet, ledger, each, y, high)
         places.append((each, y, high, lines))
         y += high + (2 if thin else 4)
     last = y - 2
@@ -177,10 +159,10 @@ def _rows(
         if broad and not thin:
             _apart(sheet, row, c, top, legend)
             middle = top + high / 2
-            words = f"{row.counted} − {ledger.minimum} = {actual_skew(ledger, row)}"
+            words = f"{row.counted} − {ledger.minimum} = {skew_rows.actual_skew(ledger, row)}"
             sheet.word(c.actual, middle, words, role("ink"), size=12)
         if broad or thin:
-            draw_sum(sheet, ledger, row, c.sum, c.verdict, top + high / 2)
+            skew_rows.draw_sum(sheet, ledger, row, c.sum, c.verdict, top + high / 2)
             repeated = _verdict(sheet, each, c, top, high, repeated, thin=thin)
     _lines(sheet, ledger, c, labels, spans)
     return last + 6
@@ -196,7 +178,8 @@ def _headings(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, y: float, *, thin
     if not thin:
         heading(sheet, c.actual, y + 6, c.sum - c.actual - 4, "ActualSkew", "now (S3)")
     heading(sheet, c.sum, y + 6, c.verdict - c.sum - 4, "sum if placed here", "counted + self − min.")
-    heading(sheet, c.verdict, y + 6, c.width - c.verdict, f"may {who_lands(ledger)} land here?", "all filters")
+    question = f"may {skew_rows.who_lands(ledger)} land here?"
+    heading(sheet, c.verdict, y + 6, c.width - c.verdict, question, "all filters")
     return y + 32
 
 
@@ -213,10 +196,10 @@ def _lines(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, labels: float,
            spans: Sequence[tuple[float, float]]) -> None:
     """Draw the lines of minimum and limit with their labels, the minimum's above the limit's."""
     least_, most = c.line(ledger.minimum), c.line(ledger.limit)
-    first, by = minimum_words(ledger)
+    first, by = skew_rows.minimum_words(ledger)
     shown = most <= c.marks + c.room
     _line_label(sheet, least_, labels + 8, f"▼ {first}, {by}", "ink", c.width)
-    words = limit_words(ledger) if shown else f"{limit_words(ledger)} →"
+    words = skew_rows.limit_words(ledger) if shown else f"{skew_rows.limit_words(ledger)} →"
     left = _line_label(sheet, most if shown else c.marks + c.room - 10, labels + 23, words, "spread", c.width)
     start = labels + (15 if left > least_ else 31)  # a label that was moved to the left is not crossed
     for place, (top, low) in enumerate(spans):
@@ -234,14 +217,14 @@ def _line_label(sheet: Sheet, x: float, y: float, words: str, ink: str, width: f
 
 def _name(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, c: _Columns, y: float, high: float, *,
           thin: bool) -> None:
-    least_ = is_minimum(ledger, row)
+    least_ = skew_rows.is_minimum(ledger, row)
     broad = c.width >= BROAD
     if thin:
         name = f"▼ {row.domain}" if least_ else row.domain
         room = c.marks - 10 - 62 * broad
         sheet.word(0, y + high / 2, name, role("ink"), size=12, bold=True, room=room, name=not least_)
         if broad:
-            sheet.word(c.marks - 62, y + high / 2, nodes_words(row), role("soft"), size=10.5, room=54)
+            sheet.word(c.marks - 62, y + high / 2, skew_rows.nodes_words(row), role("soft"), size=10.5, room=54)
         return
     middle = y + (high / 2 if broad else 18)
     sheet.word(0, middle - 8, row.domain, role("ink"), size=13, bold=True, room=c.marks - 10, name=True)
@@ -266,9 +249,9 @@ def _pods(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, c: _Columns, y: fl
     elif not c.bars:
         for place in range(row.counted):
             sheet.rect(c.at(place), y, wide, high, role("ink"))
-    sign, ink = add_placed(legend, ledger, row)
+    sign, ink = skew_rows.add_placed(legend, ledger, row)
     left, wide = c.at(row.counted), max(wide, 5.0)
-    sheet.rect(left, y, wide, high, role(f"{ink}-pale"), stroke=role(ink), dash=PLACED, thick=1.5)
+    sheet.rect(left, y, wide, high, role(f"{ink}-pale"), stroke=role(ink), dash=skew_rows.PLACED, thick=1.5)
     beside = left + wide + 9
     if wide >= 15:
         sheet.word(left + wide / 2, middle, sign, role(ink), size=12, bold=True, align="center")
@@ -315,14 +298,14 @@ def _apart(sheet: Sheet, row: f.SkewRow, c: _Columns, y: float, legend: Legend) 
         sheet.word(x, y + 23 + 14 * place - 7 * (len(lines) - 1), line, role("soft"), size=10.5, room=room)
 
 
-def _verdict(sheet: Sheet, alike: AlikeRows, c: _Columns, y: float, high: float, repeated: str, *,
+def _verdict(sheet: Sheet, alike: skew_rows.AlikeRows, c: _Columns, y: float, high: float, repeated: str, *,
              thin: bool) -> str:
     """Draw whether the pod may land; in thin rows, a verdict that is repeated in short. Return its words."""
     found = verdict(alike)
     again = thin and repeated == found.words + found.why and found.words.startswith("no")
     x, room = c.verdict, c.width - c.verdict
-    shown = LandingVerdict(found.glyph, found.ink, "no" if again else found.words, "" if thin else found.why)
-    draw_verdict(sheet, shown, x,
+    shown = skew_rows.LandingVerdict(found.glyph, found.ink, "no" if again else found.words, "" if thin else found.why)
+    skew_rows.draw_verdict(sheet, shown, x,
          y + high / 2, room, bold=not again)
     return found.words + found.why
 
@@ -331,7 +314,7 @@ def _verdict(sheet: Sheet, alike: AlikeRows, c: _Columns, y: float, high: float,
 
 
 def _left_out(
-    sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[AlikeRows], c: _Columns, y: float, legend: Legend
+    sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], c: _Columns, y: float, legend: Legend
 ) -> float:
     """Draw what is no domain: its pods count nowhere."""
     width, broad = sheet.width, sheet.width >= BROAD
@@ -350,9 +333,9 @@ def _left_out(
         room = width - label - ends - units * 22 - 20
         lines = t.wrap(words, room, 11, 2)
         high = 42.0 if broad else 42.0 + 18
-        draw_ground(sheet, ledger, each, y, high)
+        skew_rows.draw_ground(sheet, ledger, each, y, high)
         sheet.word(0, y + 13, name, role("soft"), size=13, bold=True, room=label - 10, name=True)
-        sheet.word(0, y + 30, nodes_words(row), role("soft"), size=10.5)
+        sheet.word(0, y + 30, skew_rows.nodes_words(row), role("soft"), size=10.5)
         for place in range(units):
             sheet.rect(label + place * 22, y + 11, 18, 18, role("line"))
         if units:
@@ -362,7 +345,7 @@ def _left_out(
         for place, line in enumerate(lines):
             sheet.word(label + units * 22 + 4, y + 20.5 + 14 * place - 7 * (len(lines) - 1), line, role("soft"))
         if broad:
-            draw_verdict(sheet, found, c.verdict, y + 21, width - c.verdict)
+            skew_rows.draw_verdict(sheet, found, c.verdict, y + 21, width - c.verdict)
         else:
             first = f"{found.glyph} {found.words}{',' if found.why else ''}"
             runs = [(first, True, found.ink), (found.why, False, "soft")]
@@ -390,12 +373,13 @@ def _notes(sheet: Sheet, ledger: f.SkewLedger, y: float) -> float:
 # --- over 24 domains: those alike are one row ------------------------------------------------------------------------
 
 
-def _crowd(sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[AlikeRows], y: float, legend: Legend) -> float:
+def _crowd(sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], y: float, legend: Legend) -> float:
     """Draw domains that are alike as one row: the pods of one of them, and a stroke for each."""
     width, broad = sheet.width, sheet.width >= BROAD
     most = max(each.first.counted for each in alike)
     units = min(most, CROWD_UNITS) + 1
-    below = (f"{each.first.counted} counted{' · ▼ minimum' * is_minimum(ledger, each.first)}" for each in alike)
+    below = (f"{row.counted} counted{' · ▼ minimum' * skew_rows.is_minimum(ledger, row)}"
+             for row in (each.first for each in alike))  # fmt: skip
     label = max(units * 22.0 + 20, max(t.width(words, 10.5, bold=True) for words in below) + 14)
     sums = max(t.width(each.first.sum, 12, bold=True) for each in alike) + 34 if broad else 0.0
     ends = 0.25 * width if broad else 0.0
@@ -407,24 +391,25 @@ def _crowd(sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[AlikeRows], y: fl
     heading(sheet, label, y + 6, room, f"domains alike, of {domains}", "a stroke is a domain")
     if broad:
         heading(sheet, x_sum, y + 6, sums, "sum if placed there", "counted + self − min.")
-        heading(sheet, x_sum + sums, y + 6, ends, f"may {who_lands(ledger)} land there?", "all filters")
-    first, by = minimum_words(ledger)
-    y = flow(sheet, 0, y + 38, width, [(f"▼ {first}, {by};", True, "ink"), (limit_words(ledger), True, "spread")], 11)
+        heading(sheet, x_sum + sums, y + 6, ends, f"may {skew_rows.who_lands(ledger)} land there?", "all filters")
+    first, by = skew_rows.minimum_words(ledger)
+    runs = [(f"▼ {first}, {by};", True, "ink"), (skew_rows.limit_words(ledger), True, "spread")]
+    y = flow(sheet, 0, y + 38, width, runs, 11)
     largest = max(len(each.rows) for each in alike)
     for each in alike:
         row = each.first
-        runs = [] if broad else words_below(ledger, each)
-        high = 44.0 if broad else height_below(runs, width - 8) + 6
-        draw_ground(sheet, ledger, each, y, high)
+        runs = [] if broad else skew_rows.words_below(ledger, each)
+        high = 44.0 if broad else skew_rows.height_below(runs, width - 8) + 6
+        skew_rows.draw_ground(sheet, ledger, each, y, high)
         _one_domain(sheet, ledger, row, y + 6, legend)
-        tail = " · ▼ minimum" if is_minimum(ledger, row) else ""
+        tail = " · ▼ minimum" if skew_rows.is_minimum(ledger, row) else ""
         sheet.word(0, y + 35, f"{row.counted} counted{tail}", role("ink" if tail else "soft"), size=10.5,
                    bold=bool(tail), room=label - 8)
         _strokes(sheet, len(each.rows), largest, label, y + 6, strokes_room, verdict(each).ink)
         sheet.word(label, y + 35, with_more(each.names, room, 10.5), role("soft"), size=10.5, room=room)
         if broad:
-            draw_sum(sheet, ledger, row, x_sum, x_sum + sums, y + 15)
-            draw_verdict(sheet, verdict(each), x_sum + sums, y + 22, ends)
+            skew_rows.draw_sum(sheet, ledger, row, x_sum, x_sum + sums, y + 15)
+            skew_rows.draw_verdict(sheet, verdict(each), x_sum + sums, y + 22, ends)
         else:
             flow(sheet, 8, y + 54, width - 16, runs, 11)
         y += high + 6
@@ -444,8 +429,8 @@ def _one_domain(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, y: float, le
             x += 22
     if row.counted:
         legend.add("matching pod, counted", box("ink"), 1)
-    sign, ink = add_placed(legend, ledger, row)
-    sheet.rect(x, y, 18, 18, role(f"{ink}-pale"), stroke=role(ink), dash=PLACED, thick=1.5)
+    sign, ink = skew_rows.add_placed(legend, ledger, row)
+    sheet.rect(x, y, 18, 18, role(f"{ink}-pale"), stroke=role(ink), dash=skew_rows.PLACED, thick=1.5)
     sheet.word(x + 9, y + 9.5, sign, role(ink), bold=True, align="center")
 
 
