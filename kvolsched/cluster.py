@@ -51,6 +51,17 @@ draw_with(_draw_answer)
 class Cluster(ClusterActs):
     """A simulated cluster that can be stepped, questioned and drawn. Mutable: acts and time move it.
 
+    begin    from_manifests from_kubectl fork under name
+    time     step run wait next now back goto branches
+    acts     apply delete patch label annotate cordon uncordon taint drain evict scale rollout_restart ungate
+    faults   stop_nodes start_nodes crash delay refuse outage upgrade set_pool
+    own      with_plugin with_controller with_webhook with_autoscaler
+    why      why fix may where passes fits verdicts scores
+    past     story changes events writes requests create_volume_requests mounts visits diff
+    pictures lab map domains skew capacity series
+    ahead    predict whatif explore sample
+    objects  kubectl get objects manifests written pools digest
+
     Args:
         revision: `upstream` (Kubernetes v1.36.2), `design` (the design documents), `draft` (S1) or a `Revision`.
         seed: decides ties and draws; equal seeds and acts give equal runs.

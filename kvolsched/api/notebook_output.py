@@ -30,6 +30,7 @@ UNPRINTABLE = (
 _UNPRINTABLE = re.compile(f"[{UNPRINTABLE}]")
 _draw: list[Callable[[Any], Any]] = []
 Row = TypeVar("Row")
+_write: list[Callable[[Any], str]] = []
 
 
 def printable(text: str) -> str:
@@ -58,6 +59,11 @@ def printing_safely(show: Callable[[Any], str]) -> Callable[[Any], str]:
 def draw_with(function: Callable[[Any], Any]) -> None:
     """Set the function that makes the figure of an answer."""
     _draw[:] = [function]
+
+
+def write_with(function: Callable[[Any], str]) -> None:
+    """Set the function that writes a value as YAML."""
+    _write[:] = [function]
 
 
 def as_html(text: str) -> str:
@@ -97,6 +103,20 @@ def table_text(rows: Sequence[Sequence[str]], gap: int = 2) -> list[str]:
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [(" " * gap).join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+class ShownAsYaml:
+    """A value that is shown as YAML, wherever it is printed."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" in vars(cls):
+            del cls.__repr__  # attrs made it
+
+    def __repr__(self) -> str:
+        return _write[0](self).rstrip("\n")
 
 
 class PrintedAnswer:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 import attrs
 
@@ -15,7 +15,7 @@ from ..api.kinds.kind import KINDS, find_kind
 from ..api.progress import ProgressBar
 from ..api.text import dump_checks, manifest
 from ..api.text.python_gc import infrequent_gc, paused_gc
-from ..api.unknown_name import UnknownName
+from ..api.unknown_name import UnknownName, did_you_mean
 from ..api.workloads import with_generated_names
 from ..controllers.provisioner import INSTANCE
 from ..rules.driver_dials import refuse_misspelled_drivers, without_effect
@@ -363,6 +363,12 @@ class ClusterCore:
             UnknownName: there is no such object, or several; the message has the nearest names. It is a KeyError.
         """
         return self.world.log.objects[self.world.find_key(reference)]
+
+    if not TYPE_CHECKING:  # a type checker knows the names
+
+        def __getattr__(self, name: str) -> NoReturn:
+            near = "" if name.startswith("_") else did_you_mean(name, dir(self))
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{near}")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__()} - INTERNAL)

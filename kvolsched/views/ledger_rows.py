@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from ..api.notebook_output import ShownAsYaml
+
 
 @frozen
 class Stop:
@@ -74,7 +76,7 @@ class SkewRow:
 
 
 @frozen
-class SkewLedger:
+class SkewLedger(ShownAsYaml):
     """One spread constraint of a pod, domain by domain, at one moment."""
 
     pod: str  # Ref of the pod
@@ -116,7 +118,7 @@ class CapacityRow:
 
 
 @frozen
-class CapacityLedger:
+class CapacityLedger(ShownAsYaml):
     """One claim that is to be provisioned, or one inline volume, pool by pool, at one moment."""
 
     claim: str  # Ref of the claim, or "inline volume NAME"

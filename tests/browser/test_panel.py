@@ -17,7 +17,7 @@ CELLS = [
     "lab",
     """from kvolsched.scenario import nodes, pods, storage_class
 many = kvolsched.Cluster("design", name="twelve nodes")
-many.load([storage_class("zonal"), *nodes(12), *pods(4, claims="zonal"), *pods(12, first=4)])
+many._load([storage_class("zonal"), *nodes(12), *pods(4, claims="zonal"), *pods(12, first=4)])
 big = many.lab()
 big""",
 ]

@@ -52,7 +52,7 @@ def test_other_directories_are_for_every_node(provisioner, source, waits):
 def test_a_provisioned_volume_carries_the_attributes_class_of_its_claim():
     """Without it the volume would not match the claim, and the pod would wait for ever."""
     run = cluster("disk.example.com", asks="gold")
-    run.load([csi_node(name, 9, "disk.example.com", topology_keys=["kubernetes.io/hostname"])
+    run._load([csi_node(name, 9, "disk.example.com", topology_keys=["kubernetes.io/hostname"])
               for name in ("node-a", "node-b")])
     run.run("pod/app Running")
 

@@ -1,6 +1,10 @@
 """The public Cluster: texts of its answers, names of actors, and going back."""
 
+import re
+from pathlib import Path
+
 import pytest
+import yaml
 
 import kvolsched
 from kvolsched.api.kinds.meta import evolve_parts
@@ -203,3 +207,67 @@ def test_long_lines_hang():
     assert all(line.startswith(" " * 10) for line in told.splitlines()[1:])
     assert told.splitlines()[-1].strip() == "x" * 200
     assert max(len(line) for line in told.splitlines()[:-1]) <= LINE_WIDTH
+
+
+# -- what a reader meets -------------------------------------------------------------------------------------------
+
+
+def names_on_tab(cluster):
+    """Return what Tab offers on a cluster."""
+    return [name for name in dir(cluster) if not name.startswith("_")]
+
+
+def test_tab_shows_what_is_taught(cluster):
+    """A cluster has at most 80 names, and each stands in a lesson or on a page, as it is called."""
+    root = Path(__file__).parent.parent.parent
+    pages = (root / "README.md", *(root / "docs").glob("*.md"), *(root / "notebooks").glob("*.ipynb"))
+    told = {name for page in pages for name in re.findall(r"\.(\w+)\b", page.read_text(encoding="utf-8"))}
+    names = names_on_tab(cluster)
+
+    assert len(names) <= 80
+    assert [] == [name for name in names if name not in told]
+
+
+def test_help_begins_with_all_names_in_ten_groups(cluster):
+    """The class's text lists each name of Tab once, in ten lines of a group each."""
+    groups = [line.split()[1:] for line in kvolsched.Cluster.__doc__.split("\n\n")[1].splitlines()]
+
+    assert 10 == len(groups)
+    assert names_on_tab(cluster) == sorted(name for group in groups for name in group)
+
+
+@pytest.mark.parametrize(("name", "near"), [("cordn", "cordon or uncordon"), ("wyh", "why"), ("from_manifest", "from_manifests")])
+def test_a_misspelled_name_has_the_near_one(cluster, name, near):
+    """An attribute that a cluster has not is refused with the names like it; private ones are refused at once."""
+    with pytest.raises(AttributeError, match=f"^'Cluster' object has no attribute '{name}'; did you mean {near}[?]$"):
+        getattr(cluster, name)("node-a")
+    with pytest.raises(AttributeError, match=r"^'Cluster' object has no attribute '_cordon'$"):
+        cluster._cordon()
+
+
+@pytest.mark.parametrize("reference", ["my-pod", "node/node-a", "pvc/my-pvc", "sc/zonal-class"])
+def test_an_object_prints_as_its_manifest(cluster, reference):
+    """`repr`, `print` and a notebook show the manifest; in a list a notebook shows kind and name."""
+    pretty = pytest.importorskip("IPython.lib.pretty").pretty
+    obj = cluster[reference]
+
+    assert f"{obj}\n" == f"{obj!r}\n" == f"{pretty(obj)}\n" == cluster.manifests(reference)
+    assert f"[{obj.kind} {obj.metadata.name}]" == pretty([obj])
+
+
+def test_a_ledger_prints_as_yaml():
+    """The numbers behind a picture of skew are read without the picture."""
+    ledger, = kvolsched.scenario("dead-zone").skew("next").ledgers
+    read = yaml.safe_load(repr(ledger))
+
+    assert ("pod/next", 1, "zone-lost") == (read["pod"], read["max_skew"], read["minimum_domain"])
+    assert [row.domain for row in ledger.rows] == [row["domain"] for row in read["rows"]]
+
+
+def test_no_name_of_an_object_acts_on_a_terminal():
+    """A control character in a name is printed as its code."""
+    c = kvolsched.Cluster.from_manifests([{"apiVersion": "v1", "kind": "Node", "metadata": {
+        "name": "n1", "annotations": {"a": "\x1b[2J"}}}])  # fmt: skip
+
+    assert "\x1b" not in repr(c["n1"])
+    assert "[2J" in repr(c["n1"])

@@ -50,7 +50,7 @@ def test_refused_requests_are_on_record(cluster):
     assert [("bad", 422, "Invalid")] == [(r.name, r.code, r.reason) for r in cluster.requests()]
     cluster.apply(pod("good"))
     other = Cluster.from_manifests([pod("good", nodeName="n1")])["pod/good"]
-    assert refused(cluster.edit, "pod/good", lambda _old: other)
+    assert refused(cluster._edit, "pod/good", lambda _old: other)
     assert [("POST", 422), ("POST", 201), ("PATCH", 422)] == [(r.verb, r.code) for r in cluster.requests()]
     assert 2 == len(cluster.fork().requests(code=422))
 

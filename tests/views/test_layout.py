@@ -33,7 +33,7 @@ def recorded():
                 found.append((f"{name}-{rules}-{step}", frame_of(cluster, chips=False)))
                 cluster.step()
     crowd = kvolsched.Cluster("design", name="crowd")
-    crowd.load([storage_class("zonal"), *nodes(12), *pods(4, claims="zonal"), *pods(12, first=4)])
+    crowd._load([storage_class("zonal"), *nodes(12), *pods(4, claims="zonal"), *pods(12, first=4)])
     for step in range(30):
         crowd.step()
         if step % 6 == 5:

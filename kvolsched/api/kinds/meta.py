@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import getattr_static, ismemberdescriptor
-from typing import Any, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import attrs
+
+from ..notebook_output import ShownAsYaml, printable
 
 Value = TypeVar("Value")
 
@@ -211,7 +213,13 @@ class Resources(ManifestPart):
 
 
 @attrs.define(frozen=True, kw_only=True, weakref_slot=False)
-class ApiObject(ManifestPart):
-    """An object of the API; each kind adds its spec and status."""
+class ApiObject(ShownAsYaml, ManifestPart):
+    """An object of the API: it prints as its manifest; each kind adds its spec and status."""
 
+    kind: ClassVar[str]
     metadata: ObjectMeta = ObjectMeta()
+
+    def _repr_pretty_(self, printer: Any, cycle: object) -> None:
+        """Show the manifest in a notebook, and in a list kind and name."""
+        alone = len(printer.stack) == 1
+        printer.text(repr(self) if alone else printable(f"{self.kind} {self.metadata.name}"))

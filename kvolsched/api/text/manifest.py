@@ -12,7 +12,8 @@ from typing import Any
 
 import attrs
 
-from ..kinds.meta import Frozen
+from ..kinds.meta import Frozen, thaw
+from ..notebook_output import write_with
 from ..progress import ProgressBar
 from .convert import decode, from_plain, object_reference, to_plain, unmodelled_paths
 from .document import (
@@ -287,6 +288,13 @@ def write(objects: Any, form: str = "yaml") -> str:
             return "---\n".join(map(to_yaml, documents))
     raise ValueError(f'form is "yaml" or "json", not {form!r}')
 
+
+def _as_yaml(value: Any) -> str:
+    """Return an object as its manifest, any other value as its fields."""
+    return write(value) if hasattr(value, "metadata") else to_yaml(thaw(attrs.asdict(value)))
+
+
+write_with(_as_yaml)
 
 _KEY_ORDER = {"apiVersion": 0, "kind": 1, "metadata": 2, "spec": 3, "status": 4}
 
