@@ -22,8 +22,6 @@ MAY_NAME = {
     "scheduler/loop/binding_flow.py": "writes what VolumeBinding decides, and fails with its name in the message",
     "rules/settings.py": "gates, levels and phases that switch or change one plugin",
     "rules/revision.py": "hands the plugin that decides volumes to the binding flow",
-    "questions/why/sides.py": "both sides of comparisons, by plugin",
-    "questions/fix/nodes.py": "raises the limit of one plugin",
     "controllers/kubelet.py": "an event's reason that is also a plugin's name",
 }
 MAY_NAME_FOLDERS = {

@@ -79,6 +79,8 @@ def test_why_and_fix_name_the_feature_that_is_lacking():
 
     demand, = c.why("app").demands
     assert (NAME, "feature", RESTARTS) == (demand.plugin, demand.sort, demand.about)
+    cell, = c.why("app").groups[0].cells
+    assert (f"needs {RESTARTS}, the node declares {USERS}", RESTARTS) == (cell.sides.evidence, cell.sides.about)
     words = [edit.words for fix in c.fix("app") for edit in fix.edits]
     assert "remove restartPolicyRules with RestartAllContainers" in words
     assert f"let the kubelet of n support {RESTARTS}" in words

@@ -27,7 +27,6 @@ from .trial_cluster import TrialCluster
 
 UNCORDON_COST, UNTAINT_COST, LABEL_COST, DELETE_POD_COST, RAISE_COST, ADD_NODE_COST = 1, 2, 2, 3, 4, 5
 CORDON_TAINT = "node.kubernetes.io/unschedulable"  # the taint of cordoned nodes
-VOLUME_LIMITS = "NodeVolumeLimits"
 MAX_MOVED = 30  # pods that are considered for deletion
 
 
@@ -117,9 +116,7 @@ def raise_allocatable(demand: Demand, trial: TrialCluster, near: Sequence[Node])
 
 def raise_attach_limit(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Raise the attach limits of a near node's drivers to the number of volumes with the pod's."""
-    if demand.plugin != VOLUME_LIMITS:
-        return
-    plugin: Any = trial.profile.plugin(VOLUME_LIMITS)
+    plugin: Any = trial.profile.plugin(demand.plugin)
     for node in near:
         old = new = trial.get("CSINode", node.metadata.name)
         raises: list[str] = []

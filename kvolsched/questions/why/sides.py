@@ -14,14 +14,15 @@ from ...api import volumes
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
 from ...scheduler import requests
-from ...scheduler.columns.attachments import attach_limits
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
 from ...scheduler.framework.evidence import Evidence, Sides
+from ...scheduler.framework.extension_points import VolumeDecider
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Reject
 from ...scheduler.plugins.inter_pod_affinity.rule import holds_unwanted_pods, lacks_wanted_pods, objections
 from ...scheduler.plugins.node_resources_fit import RequestExceeds
+from ...scheduler.profiles import plugin_card
 from ...scheduler.requests import PODS, format_amount
 from .demands import Demand
 
@@ -58,12 +59,10 @@ def passing_sides(demand: Demand, judgement: Judgement, nodes: Sequence[str]) ->
         return Sides("no taint" if not any(info and info.spec.taints for info in infos) else "no such taint")
     if demand.sort == "node selector":
         return Sides(judgement.pod.spec.node_selector.get(demand.about, ""))
-    if demand.sort == "claim" and demand.plugin == "VolumeBinding":
+    if demand.sort == "claim" and judgement.profile.extends(demand.plugin, VolumeDecider):
         return _room_for_claim(demand, judgement, _sample(nodes))
-    if demand.plugin == "NodeVolumeLimits" and not any(
-        attach_limits(judgement.seen.csi_node(node)) for node in _sample(nodes)
-    ):
-        return Sides("no limit published" if len(nodes) <= MAX_COMPARED else "")
+    if len(nodes) <= MAX_COMPARED:
+        return Sides(plugin_card(demand.plugin).unchecked(judgement.seen, nodes))
     return NOTHING
 
 

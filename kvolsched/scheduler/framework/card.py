@@ -17,6 +17,7 @@ from kvolsched.world.log import Key
 
 from ..columns.arrays import Mask
 from ..columns.pod_counts import AffinityTerm
+from ..columns.snapshot import Snapshot
 from .extension_points import ColumnContext
 
 Objects = Mapping[Key, Any]
@@ -117,6 +118,7 @@ class Card:
         clauses: (pod, columns, plugin) -> the clauses that the plugin reads of a pod.
         clause_of_reason: (pod, reason) -> what a reason means that no clause explains; None: its own words.
         edits: (pod, what a clause is about, near nodes) -> edits that may lift it, beside those for all of its sort.
+        unchecked: (seen, nodes) -> what these nodes lack so that it checks nothing there; "" if it checks.
         unread: (pod, objects) -> what nobody reads of a pod without the plugin, as fields of a manifest.
         unranked: pod -> what nobody reads of a pod if the plugin has no weight.
     """
@@ -133,6 +135,7 @@ class Card:
     clauses: Callable[[Pod, ColumnContext, Any], Iterator[Clause]] = _no_clauses
     clause_of_reason: Callable[[Pod, str], Clause | None] = lambda _pod, _reason: None
     edits: Callable[[Pod, str, Sequence[Node]], Iterable[ObjectEdit]] = lambda _pod, _about, _near: ()
+    unchecked: Callable[[Snapshot, Sequence[str]], str] = lambda _seen, _nodes: ""
     unread: Callable[[Pod, Objects], Iterable[str]] = lambda _pod, _objects: ()
     unranked: Callable[[Pod], Iterable[str]] = lambda _pod: ()
 

@@ -18,8 +18,9 @@ from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card, Clause, ObjectEdit
 from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.evidence import Evidence, Sides
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Evidence, Ok, Reason, Reject, Skip
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Ok, Reason, Reject, Skip
 
 
 @attrs.frozen
@@ -101,6 +102,20 @@ def _edits(pod: Pod, about: str, near: Sequence[Node]) -> Iterator[ObjectEdit]:
 
 
 @attrs.frozen
+class NotDeclared(Evidence):
+    """The node does not declare features that the pod needs."""
+
+    lacked: tuple[str, ...]
+    declared: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"needs {', '.join(self.lacked)}, the node declares {', '.join(self.declared) or 'no feature'}"
+
+    def short(self) -> Sides:
+        return Sides("not declared", about=", ".join(self.lacked))
+
+
+@attrs.frozen
 class NodeDeclaredFeatures:
     """Rejects nodes that do not declare a feature that the pod needs."""
 
@@ -127,9 +142,7 @@ class NodeDeclaredFeatures:
         lacked = _lacked(pod, node)
         if not lacked:
             return OK
-        declared = ", ".join(node.status.declared_features) or "no feature"
-        asked = f"feature {', '.join(lacked)}"
-        return self.lacking.reject(Evidence(asked, "is not declared by the node, but", declared))
+        return self.lacking.reject(NotDeclared(tuple(lacked), node.status.declared_features))
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once; what nodes declare is read again only if it changed."""

@@ -92,6 +92,8 @@ class NodeVolumeLimits:
     card: ClassVar[Card] = Card(
         "L", "storage", looks_at="how many volumes are attached", reads=RuleReads(("spec.volumes",), csi_node=True),
         clauses=_clauses, clause_of_reason=claims_of_reason,
+        unchecked=lambda seen, nodes: (
+            "" if any(attach_limits(seen.csi_node(node)) for node in nodes) else "no limit published"),
     )  # fmt: skip
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
