@@ -171,12 +171,19 @@ class Tests:
         """Return the tests of a line, the promising ones first."""
         inside = [(each.end_lineno - each.lineno, known) for each, known in self.known[path]
                   if each.lineno <= line <= each.end_lineno]
-        found = self.runs.get(min(inside)[1], set()) if inside else self.of_names(path, line)
+        found = self.of_statement(min(inside)[1]) if inside else self.of_names(path, line)
         here = str(path)
         order = sorted(found, key=lambda test: (-self.killers[here, test], self.seconds[test] > 1, self.size[test]))
         seen = [test for test in order if WHAT_READERS_SEE in test]
         return seen + [test for test in order if test not in seen] if not inside else [*order[:6], *seen[:6], *(
             test for test in order[6:] if test not in seen[:6])]
+
+    def of_statement(self, known):
+        """Return the tests that run a statement; of one that was written since, those that run its function."""
+        if known not in self.runs:
+            function = ":".join(known.split(":")[:2]) + ":"
+            return {test for other, tests in self.runs.items() if other.startswith(function) for test in tests}
+        return self.runs[known]
 
     def of_names(self, path, line):
         """Return the tests that run a statement with a name that is defined at this line, or made of such names."""
