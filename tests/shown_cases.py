@@ -215,6 +215,34 @@ def spread():
     yield from asked(cluster, "c.verdicts('hard', 'a1', 'PodTopologySpread')", "c.fits('hard')", "c.where('zone in (zone-a)')")
 
 
+def crowd():
+    """Ask of domains that are so many that those alike are one row."""
+    nodes = [make.node(f"host-{n:02d}", f"zone-{n % 30:02d}", taints=["closed"] if n % 10 == 0 else []) for n in range(40)]
+    web = {"labels": {"app": "web"}}
+    placed = [make.pod(f"w{n}-{k}", running_on=f"host-{n:02d}", cpu="10m", **web) for n in range(40) if n % 10 for k in range(1 + n % 3)]
+    for soft in (False, True):
+        rule = make.spread(make.HOST, app="web", soft=soft)
+        cluster = Cluster.from_manifests([*nodes, *placed, make.pod("web", topologySpreadConstraints=[rule], **web)])
+        yield from asked(cluster, "c.skew('web')", *([] if soft else ["c.domains('kubernetes.io/hostname')", "c.domains()"]))
+
+
+def inline():
+    """Ask under the documents' rules of inline volumes, and of claims over pools that are too small or say nothing."""
+    driver = make.csi_driver(told={"<ephemeral>": [{"capacity": "10Gi"}]})
+    cluster = Cluster.from_manifests([
+        make.node("n1", "a"), make.node("n2", "b"), driver, make.inline("small", "1Gi"), make.inline("large", "900Gi"),
+        make.storage_class("late", make.DRIVER), make.claim("data", "10Gi", "late"), make.pod("app", "data")],
+        revision="design")
+    yield from asked(cluster, *(f"c.{ask}('{pod}')" for pod in ("small", "large", "app") for ask in ("capacity", "why")))
+
+
+def differences():
+    """Run the clusters on which documents and today disagree."""
+    rows = kvolsched.known_differences()
+    for number in [row.row for row in rows.values() if row.objects][::6]:
+        yield f"difference {number}", rows[number].replay()
+
+
 INCIDENTS = ("attach-limit", "node-without-the-zone-label", "retained-volume-is-not-free", "two-gates-one-remover",
              "update-cannot-begin", "volume-before-node", "waiting-claim-is-no-fault", "zone-and-host")
 
@@ -232,6 +260,9 @@ CASES = {
     "evicted": lambda: end("evicted-in-vain", None, "c.events()", "c.changes()", "c.why()", "c.writes(lanes=True)"),
     "compared": lambda: compared("zonal-example"),
     "spread": spread,
+    "crowd": crowd,
+    "inline": inline,
+    "differences": differences,
     "frame-12": lambda: handmade(12), "frame-200": lambda: handmade(200), "frame-1000": lambda: handmade(1000),
     "frame-hostile": lambda: handmade("hostile"),
     "predict-zonal": lambda: predictions("zonal-example", "upstream", 1),

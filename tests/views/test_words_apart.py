@@ -133,10 +133,11 @@ def of_tables():
     """Tables and searches made of a stranger's words."""
     told = (r.ToldTurn(1, MARKUP, LONG, 0.0, Mark(1, "note"), (f"{MARKUP}: {LONG} → {MARKUP}", "{y} {"), True, True),)
     different = r.DifferentClusters((MARKUP, "b"), 1, (r.DifferentField(MARKUP, LONG, MARKUP, ""),), (MARKUP,))
+    passes = r.PassesOfPod(LONG, (r.PassOfPod(1, 1, 0, 1, 2, MARKUP),))
     found = r.SearchRows(MARKUP, False, "", told, (r.EndBar(LONG, 1, True),), "", (MARKUP,))
     sample = r.SampleRows(MARKUP, 1, 1, (0, 1), (r.EndBar(LONG, 1, False),))
-    yield "story", lambda width: turns.draw_story(MARKUP, told, width)
-    yield "passes", lambda width: turns.draw_passes(LONG, (r.PassOfPod(1, 1, 0, 1, 2, MARKUP),), width)
+    yield "story", lambda width: turns.draw_story(r.ToldStory(MARKUP, told), width)
+    yield "passes", lambda width: turns.draw_passes(passes, width)
     yield "diff", lambda width: turns.draw_diff(different, width)
     yield "search", lambda width: searches.draw_search(found, width)
     yield "sample", lambda width: searches.draw_sample(sample, width)
