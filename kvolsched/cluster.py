@@ -62,6 +62,8 @@ class Cluster(ClusterActs):
     ahead    predict whatif explore sample
     objects  kubectl get objects manifests written pools digest
 
+    A name that nothing has raises UnknownName, a KeyError: one sentence with what there is and the nearest names.
+
     Args:
         revision: `upstream` (Kubernetes v1.36.2), `design` (the design documents), `draft` (S1) or a `Revision`.
         seed: decides ties and draws; equal seeds and acts give equal runs.
@@ -112,9 +114,6 @@ class Cluster(ClusterActs):
         Args:
             reference: the object, which may be deleted: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`.
 
-        Raises:
-            UnknownName: the cluster never had such an object. It is a KeyError.
-
         >>> import kvolsched
         >>> c = kvolsched.scenario("zonal-example")
         >>> _ = c.cordon("node-a")
@@ -129,9 +128,6 @@ class Cluster(ClusterActs):
 
     def passes(self, pod: str) -> Passes:
         """List the scheduling passes of a pod: when, how many nodes fit, which was chosen.
-
-        Raises:
-            UnknownName: the cluster never had such a pod. It is a KeyError.
 
         >>> import kvolsched
         >>> c = kvolsched.scenario("zonal-example")
@@ -262,9 +258,6 @@ class Cluster(ClusterActs):
 
         Args:
             pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
-
-        Raises:
-            UnknownName: there is no such pod. It is a KeyError.
 
         >>> from kvolsched.make import node, pod
         >>> c = Cluster.from_manifests([node("a", cpu="2"), pod("big", cpu="4")])
@@ -415,9 +408,6 @@ class Cluster(ClusterActs):
         Args:
             claim: a claim, which may be deleted; by default all.
 
-        Raises:
-            UnknownName: the cluster never had such a claim. It is a KeyError.
-
         >>> from kvolsched.make import claim, node, pod, storage_class
         >>> c = Cluster.from_manifests([node("n1", "a"), node("n2", "b"), storage_class(), claim(), pod("app", "data")])
         >>> _ = c.run()
@@ -528,9 +518,6 @@ class Cluster(ClusterActs):
 
     def scores(self, pod: str) -> Figure:
         """Show how the pod's last pass ranked the nodes that fit: plugin by plugin, with weights and sums.
-
-        Raises:
-            UnknownName: the cluster never had such a pod. It is a KeyError.
 
         >>> from kvolsched.make import node, pod
         >>> c = Cluster.from_manifests([node("a"), node("b", cpu="2"), pod("web", cpu="1")])
@@ -702,9 +689,6 @@ class Cluster(ClusterActs):
                 cluster, or a mapping from name to function, asked after each step; or several of these.
             over: the axis, `time` or `steps`; a run in which time stands still is drawn over steps.
 
-        Raises:
-            UnknownName: there is no such count or axis; the message lists what there is. It is a ValueError.
-
         >>> import kvolsched
         >>> a, b = (kvolsched.scenario("zonal-example", rules) for rules in ("design", "upstream"))
         >>> _ = a.run(), b.run()
@@ -802,9 +786,6 @@ class Cluster(ClusterActs):
             predict: ask before each step what it does; Step lets it happen, and asks the next question.
             beside: another cluster, shown beside this one and moved with it; what differs is marked in both. Rules by
                 name, or a `Revision`, mean `c.under(rules)`.
-
-        Raises:
-            UnknownName: there is no such revision. It is a KeyError.
 
         >>> import kvolsched
         >>> print(kvolsched.scenario("zonal-example").lab(text=True).splitlines()[0])

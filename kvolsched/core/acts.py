@@ -245,9 +245,6 @@ class ClusterActs(ClusterCore):
     def cordon(self, node: str) -> CommandResult:
         """Mark a node unschedulable, as `kubectl cordon` does.
 
-        Raises:
-            UnknownName: there is no such node. It is a KeyError.
-
         >>> from kvolsched import scenario
         >>> scenario("zonal-example").cordon("node-a")
         node/node-a cordoned
@@ -256,9 +253,6 @@ class ClusterActs(ClusterCore):
 
     def uncordon(self, node: str) -> CommandResult:
         """Mark a node schedulable again, as `kubectl uncordon` does.
-
-        Raises:
-            UnknownName: there is no such node. It is a KeyError.
 
         >>> from kvolsched import scenario
         >>> scenario("zonal-example").uncordon("node-a")
@@ -530,9 +524,6 @@ class ClusterActs(ClusterCore):
         Args:
             component: its name, as people see it ("PV controller") or as Kubernetes identifies it.
 
-        Raises:
-            UnknownName: there is no such component. It is a LookupError.
-
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example")
         >>> _ = c.step("scheduler")
@@ -600,9 +591,7 @@ class ClusterActs(ClusterCore):
         self.world.outage(server, seconds)
         return self._last_step
 
-    def upgrade(
-        self, rules: Rules, component: str | None = None, *, beside: bool = False, share: float = 0.5
-    ) -> Step:
+    def upgrade(self, rules: Rules, component: str | None = None, *, beside: bool = False, share: float = 0.5) -> Step:
         """Restart components with other rules on the same world, as an upgrade or a roll-back does; return the step.
 
         A restarted component loses its notes and lists every object again; the objects stay. An entry of the log (S0,
@@ -833,9 +822,6 @@ class ClusterActs(ClusterCore):
                 and upgrades are not.
             again: pods that have a node from the start, as in a dump, and begin without one, to be judged; their
                 claims stay bound.
-
-        Raises:
-            UnknownName: there is no such revision or pod. It is a KeyError.
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example", "upstream")

@@ -165,9 +165,6 @@ class ClusterCore:
             cause: which of its causes the actor takes up; for an object, a reference to it.
             turns: stop after one visible turn (the fine gear).
 
-        Raises:
-            UnknownName: there is no such actor, or it has no such cause. It is a LookupError.
-
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example")
         >>> c.step("scheduler", "my-pod").actor
@@ -386,9 +383,6 @@ class ClusterCore:
         Args:
             kind: `pods`, `pod`, `po`, `Pod`, `statefulsets.apps`, ...
 
-        Raises:
-            UnknownName: no modelled kind has this name. It is a KeyError.
-
         >>> from kvolsched import scenario
         >>> [node.metadata.name for node in scenario("zonal-example").objects("nodes")]
         ['node-a', 'node-a-small', 'node-b', 'node-c']
@@ -402,9 +396,6 @@ class ClusterCore:
         Args:
             references: such as `pod/web-0` or `web-0`.
             form: "yaml" or "json".
-
-        Raises:
-            UnknownName: a reference names no object. It is a KeyError.
 
         >>> from kvolsched import scenario
         >>> print(scenario("zonal-example").manifests("sc/zonal-class").splitlines()[0])

@@ -98,9 +98,7 @@ def storage_of(cluster: ClusterCore, driver: str) -> DriverStorage:
     return storages[driver]
 
 
-def set_pool(
-    cluster: ClusterCore, driver: str, pool: str, capacity: str | None, largest: str | None
-) -> CommandResult:
+def set_pool(cluster: ClusterCore, driver: str, pool: str, capacity: str | None, largest: str | None) -> CommandResult:
     """Change a pool's size from outside Kubernetes; see `Cluster.set_pool`."""
     storage, log = storage_of(cluster, driver), cluster.world.log
     old = storage.size(log, storage.pool(pool))

@@ -51,20 +51,12 @@ WHAT_IF_PICTURES = ("skew", "capacity", "map", "domains", "series", "why", "verd
 
 
 def figure(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "") -> Figure:
-    """Draw the picture of this name (`pictures.picture.PICTURES`), for a pod or by a topology key if it takes one.
-
-    Raises:
-        UnknownName: there is no such pod, or no node has such a label. It is a KeyError.
-    """
+    """Draw the picture of this name (`pictures.picture.PICTURES`), for a pod or by a topology key if it takes one."""
     return NAMED[name].figure(_frame(cluster, name, pod), known_topology_key(cluster, topology_key))
 
 
 def chart(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "") -> ChartFigure:
-    """Draw the picture of this name as an altair chart, for a pod or by a topology key if it takes one.
-
-    Raises:
-        UnknownName: there is no such pod, or no node has such a label. It is a KeyError.
-    """
+    """Draw the picture of this name as an altair chart, for a pod or by a topology key if it takes one."""
     return NAMED[name].chart(_frame(cluster, name, pod), known_topology_key(cluster, topology_key))
 
 
@@ -75,17 +67,9 @@ def _frame(cluster: ClusterCore, name: str, pod: str) -> f.Frame:
 
 
 def ledger(cluster: ClusterCore, name: str, reference: str, at: str | int = "now") -> ChartFigure:
-    """Draw the ledger of skew or of capacity of a pod, or of a workload's next replica, at a moment.
+    """Draw the ledger "skew" or "capacity" of a pod, or of a workload's next replica; see `Cluster.skew`.
 
-    Args:
-        cluster: the cluster; it does not move.
-        name: "skew" or "capacity".
-        reference: of a pod or a workload; "" is the pod that was judged last, else the first that waits.
-        at: "now", "pass" (the pod's last pass), or a step of this branch.
-
-    Raises:
-        UnknownName: there is no such object or step, the pod has had no pass, or `at` is no moment. It is a KeyError.
-        ApplyRefused: the API server would refuse the next replica.
+    Without a reference it is that of the pod that was judged last, else of the first that waits.
     """
     focus = FrameContext(cluster).focus if not reference else None
     if focus is not None and focus in cluster.world.log.objects:
@@ -109,12 +93,7 @@ def _ledger_frame(cluster: ClusterCore, name: str, reference: str, at: str | int
 
 
 def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
-    """Return one plugin's verdict on one node for a pod, with both sides of the comparison.
-
-    Raises:
-        UnknownName: there is no such pod or node, the pod has had no pass, or that pass judged no such node or plugin;
-            the message lists them. It is a KeyError.
-    """
+    """Return one plugin's verdict on one node for a pod, with both sides; see `Cluster.verdicts`."""
     about = ref(cluster.world.find_key(pod, "pod", ever=True))
     name = cluster.world.find_key(node, "node", ever=True).name
     asked = f"verdict/{name}/{plugin}"
@@ -150,11 +129,7 @@ def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None = No
 
 def series(cluster: ClusterCore, *others: ClusterCore, what: Wanted | Iterable[Wanted] = DEFAULT,
            over: str = "time") -> SeriesFigure:
-    """Chart counts over simulated time: a pane for each count, a line for each cluster.
-
-    Raises:
-        UnknownName: there is no such count or axis. It is a ValueError.
-    """
+    """Chart counts over simulated time: a pane for each count, a line for each cluster; see `Cluster.series`."""
     rows = fill_series.series([cluster, *others], what, over)
 
     def make_chart() -> Any:
@@ -167,12 +142,7 @@ def series(cluster: ClusterCore, *others: ClusterCore, what: Wanted | Iterable[W
 
 
 def what_if(cluster: ClusterActs, name: str, pod: str, fields: Mapping[str, Any]) -> WhatIf:
-    """Open the what-if panel over the picture of this name.
-
-    Raises:
-        KeyError: there is no such picture, object or pod.
-        ValueError: there is no such field, or its values are in no known form.
-    """
+    """Open the what-if panel over the picture of this name; see `Cluster.whatif`."""
     from .panel.what_if import WhatIf  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
 
     if not isinstance(name, str):

@@ -107,10 +107,7 @@ def _sources(command: Command) -> Iterator[tuple[str, Any]]:
         if name != "-" and not Path(name).exists():
             raise CommandError(f'error: the path "{name}" does not exist')
         try:
-            yield (
-                "STDIN" if name == "-" else name,
-                read_for_apply(command.stdin if name == "-" else Path(name)),
-            )
+            yield ("STDIN" if name == "-" else name, read_for_apply(command.stdin if name == "-" else Path(name)))
         except ManifestError as error:
             raise CommandError(f"error: {error}") from None
 

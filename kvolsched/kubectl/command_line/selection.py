@@ -24,14 +24,8 @@ NOT_SEPARATE = (
 # The fields by which the API server selects, beside name and namespace (v1.36).
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "Pod": (
-        "spec.nodeName",
-        "spec.restartPolicy",
-        "spec.schedulerName",
-        "spec.serviceAccountName",
-        "spec.hostNetwork",
-        "status.phase",
-        "status.podIP",
-        "status.nominatedNodeName",
+        "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+        "status.phase", "status.podIP", "status.nominatedNodeName",
     ),
     "Node": ("spec.unschedulable",),
     "Namespace": ("status.phase",),
@@ -40,19 +34,11 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "Service": ("spec.clusterIP", "spec.type"),
     "StatefulSet": ("status.successful",),
     "Event": (
-        "involvedObject.kind",
-        "involvedObject.namespace",
-        "involvedObject.name",
-        "involvedObject.uid",
-        "involvedObject.apiVersion",
-        "involvedObject.resourceVersion",
-        "involvedObject.fieldPath",
-        "reason",
-        "reportingComponent",
-        "source",
-        "type",
+        "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+        "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+        "reportingComponent", "source", "type",
     ),
-}
+}  # fmt: skip
 
 
 @attrs.frozen
