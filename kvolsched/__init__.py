@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from .measure.sweep import Sweep, sweep
     from .questions.decode import Decoded, decode
     from .questions.predict import grade
-    from .rules.revision import Revision, design, draft, upstream
+    from .rules.named import design, draft, upstream
+    from .rules.revision import Revision
 
 __version__ = "0.2.0"
 
@@ -91,7 +92,8 @@ _PLACES = {  # module -> the public names that it has; a name with = stands ther
     "cli.ipython_magic": "load_ipython_extension unload_ipython_extension",
     "questions.predict": "grade",
     "core.results": "ApplyRefused Run Step",
-    "rules.revision": "Revision design draft upstream",
+    "rules.named": "design draft upstream",
+    "rules.revision": "Revision",
     "learn.scenario": "Scenario play scenario scenarios=scenario_names",
     "measure.sweep": "Sweep sweep",
 }

@@ -11,11 +11,11 @@ import attrs
 from kvolsched.api.kinds.selector import NodeSelector, Toleration
 from kvolsched.measure.conform import FAMILIES, read
 from kvolsched.measure.conform.families import SCHEDULER
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.attachments import attach_limits, volumes_of_pod
 from kvolsched.scheduler.framework.verdict import OK, Ok
 from kvolsched.scheduler.plugins.volume_binding.evidence import TopologyNotAllowed
-from kvolsched.scheduler.profiles import upstream_profile
 
 ROOT = Path(__file__).parent.parent
 JUDGED = tuple(name for name, family in FAMILIES.items() if family is SCHEDULER)  # verdicts of a scheduler

@@ -8,7 +8,7 @@ import sys
 from measure.test_traces import CATALOGUE, VARYING, case, groups
 
 from kvolsched.measure.conform.traces import variants_shown
-from kvolsched.rules.revision import upstream
+from kvolsched.rules.named import upstream
 
 
 def timings_for(name):

@@ -26,7 +26,7 @@ from ..cluster import Cluster
 from ..kubectl import ResourceNotFound, describe
 from ..learn.scenario import ScenarioError, load, scenario, scenario_names
 from ..learn.templates import ParameterError
-from ..rules.revision import REVISIONS, revision_named
+from ..rules.named import REVISIONS, revision_named
 from .learning import decode_, incidents_, lab_, lessons_
 from .output import DONE, FOUND, INTERRUPTED, WRONG_INPUT, Commands, Refused, say
 

@@ -19,7 +19,8 @@ from ..api.unknown_name import UnknownName, did_you_mean
 from ..api.workloads import with_generated_names
 from ..controllers.provisioner import INSTANCE
 from ..rules.driver_dials import refuse_misspelled_drivers, without_effect
-from ..rules.revision import NOT_DRIVERS, Revision, revision_named
+from ..rules.named import revision_named
+from ..rules.revision import NOT_DRIVERS, Revision
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.apiserver import EPOCH, ORIGIN, key_of, moment, ref, uid_of
 from ..world.component import Component

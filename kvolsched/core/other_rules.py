@@ -16,7 +16,7 @@ from ..api.kinds.pod import Pod, PodStatus
 from ..api.text.convert import to_plain
 from ..controllers import persistent_volume
 from ..controllers.admission import PROTECTION_FINALIZERS
-from ..rules.registry import TODAY, stands_for
+from ..rules.named import TODAY, stands_for
 from ..rules.revision import Revision
 from ..rules.unread_fields import unread_by_pods
 from ..scheduler.loop.scheduling_cycle import SCHEDULER

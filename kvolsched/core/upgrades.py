@@ -12,7 +12,8 @@ from typing import cast
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..controllers import autoscaler
 from ..controllers.provisioner import INSTANCE
-from ..rules.revision import NOT_DRIVERS, Revision, denied_by, revision_named
+from ..rules.named import revision_named
+from ..rules.revision import NOT_DRIVERS, Revision, denied_by
 from ..rules.settings import API_SERVER, IN_TREE, MANAGER
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.component import WORLD, Component

@@ -46,7 +46,8 @@ from ..rules.alternatives import (
 )
 from ..rules.alternatives.binding_places import KUBELET_VOLUMES, kubelet_reads
 from ..rules.alternatives.endings import Failure, Objects
-from ..rules.revision import Revision, revision_named
+from ..rules.named import revision_named
+from ..rules.revision import Revision
 from ..scheduler.loop.binding_flow import TwoPasses
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from .scenario import load

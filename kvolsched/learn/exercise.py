@@ -23,12 +23,12 @@ from ..api.text.manifest import from_plain
 from ..api.text.yaml_text import to_yaml
 from ..api.unknown_name import unknown_name
 from ..cluster import Cluster
-from ..rules.revision import Revision, revision_named
+from ..rules.named import plugin_card, plugin_cards, revision_named
+from ..rules.revision import Revision
 from ..scheduler.columns.snapshot import Snapshot, snapshot
 from ..scheduler.framework.card import RuleReads
 from ..scheduler.framework.custom_plugin import as_verdict, display_name
 from ..scheduler.framework.verdict import Reject
-from ..scheduler.profiles import plugin_card, plugin_cards
 from ..scheduler.requests import allocatable, pod_requests
 
 if TYPE_CHECKING:

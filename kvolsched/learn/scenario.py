@@ -28,8 +28,8 @@ from ..api.words import one_of
 from ..cluster import Cluster
 from ..core.conditions import condition
 from ..core.results import ApplyRefused, hanging_indent
-from ..rules.registry import TODAY, documents_of
-from ..rules.revision import NOT_DRIVERS, Revision, revision_named
+from ..rules.named import TODAY, documents_of, revision_named
+from ..rules.revision import NOT_DRIVERS, Revision
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.apiserver import key_of
 from ..world.log import Note

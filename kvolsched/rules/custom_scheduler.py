@@ -16,7 +16,8 @@ from ..scheduler.framework.extension_points import VolumeDecider
 from ..scheduler.framework.judgement import judge
 from ..scheduler.plugins.volume_binding.claims import VolumeDecision
 from ..world.apiserver import Write, key_of, ref
-from .revision import Revision, revision_named
+from .named import revision_named
+from .revision import Revision
 
 WATCHES = tuple(sorted(Snapshot.follows))
 """The kinds that a controller watches to ask for `ways`."""

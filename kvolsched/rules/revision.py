@@ -7,7 +7,6 @@ for a revision's name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
@@ -16,7 +15,6 @@ import attrs
 
 from ..api import defaults, volumes
 from ..api.kinds.meta import EMPTY, Frozen, freeze
-from ..api.unknown_name import UnknownName, did_you_mean
 from ..controllers import (
     admission,
     autoscaler,
@@ -37,7 +35,6 @@ from ..controllers import (
     user,
     zonal_upgrade,
 )
-from ..scheduler import profiles
 from ..scheduler.columns.kept_snapshot import KeptSnapshot
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.extension_points import VolumeDecider
@@ -46,8 +43,6 @@ from ..scheduler.loop.assume_cache import KINDS, AssumeCache
 from ..scheduler.loop.binding_flow import (
     BindWorker,
     Strategy,
-    TwoPasses,
-    WaitInPreBind,
     cancel_binding,
     named_volume,
     pod_claims,
@@ -63,18 +58,14 @@ from ..world.simulation import Simulation
 from ..world.view import Index, InformerCache, View
 from .dials import NoDials, with_dials
 from .drivers import Drivers
-from .registry import LATER_REVISIONS, known_revisions, of_release
 from .settings import (
     API_SERVER,
     DIRECTIVES_GATE,
     GATES_OF,
-    GATES_OF_DRAFT,
-    GATES_OF_TODAY,
     SCHEDULING_GATE,
     ZONAL_PHASES,
     RuleSettings,
     SettableRules,
-    with_settings_named,
 )
 
 # Admission plugins that are off: no component of the loop finds a new node ready and removes its taint.
@@ -176,6 +167,7 @@ class Revision(SettableRules):
         """Return these rules with a plugin added at the profile's end.
 
         >>> from kvolsched.scheduler.framework.custom_plugin import custom_plugin
+        >>> from kvolsched import upstream
         >>> upstream().with_plugin(custom_plugin(lambda pod, node, seen: True, name="any")).name
         'upstream + any'
         """
@@ -191,6 +183,7 @@ class Revision(SettableRules):
             ValueError: a webhook of this name is there already.
 
         >>> hook = admission.webhook("policy.example.com", ["pods"], ["create"], mutate=None, validate=lambda *_: True)
+        >>> from kvolsched import upstream
         >>> [each.name for each in upstream().with_webhook(hook).webhooks]
         ['policy.example.com']
         """
@@ -225,6 +218,7 @@ class Revision(SettableRules):
         Raises:
             ValueError: a component has no such dial.
 
+        >>> from kvolsched import design
         >>> "kube-scheduler" in design().simulation().processes
         True
         """
@@ -257,6 +251,7 @@ class Revision(SettableRules):
     def others(self, dials: Mapping[str, Mapping[str, Any]] = EMPTY) -> Iterator[Component]:
         """Yield the controllers of workloads, nodes, protection and garbage collection.
 
+        >>> from kvolsched import design
         >>> next(design().others()).name
         'deployment-controller'
         """
@@ -273,6 +268,7 @@ class Revision(SettableRules):
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources.
 
+        >>> from kvolsched import design
         >>> sorted(design().server().subresources)
         ['bind']
         """
@@ -307,6 +303,7 @@ class Revision(SettableRules):
 
         >>> from kvolsched import example
         >>> claim = example("my-pvc").objects[0]
+        >>> from kvolsched import design
         >>> claim.spec.volume_mode or "none", design().found(claim, {}).spec.volume_mode
         ('none', 'Filesystem')
         """
@@ -317,6 +314,7 @@ class Revision(SettableRules):
     def scheduler(self) -> Component:
         """Return kube-scheduler: scheduling pass, bind worker and evictor with their cache and queue.
 
+        >>> from kvolsched import design
         >>> [actor.name for actor in design().scheduler().actors]
         ['scheduling pass', 'bind worker']
         """
@@ -341,6 +339,7 @@ class Revision(SettableRules):
     def autoscaler(self, dials: Mapping[str, Any]) -> Component:
         """Return the cluster autoscaler with its node groups and flags; it judges with the scheduler's plugins.
 
+        >>> from kvolsched import upstream
         >>> upstream().autoscaler({"groups": []}).name
         'cluster-autoscaler'
         """
@@ -350,6 +349,7 @@ class Revision(SettableRules):
     def drivers(self, dials: Mapping[str, Mapping[str, Any]]) -> Drivers:
         """Return the drivers of a cluster with these dials of components.
 
+        >>> from kvolsched import design
         >>> design().drivers({"pd.csi": {"delay": 2.0}}).names
         ['pd.csi']
         """
@@ -399,99 +399,8 @@ NOT_DRIVERS = frozenset({
 WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "PodDisruptionBudget")
 
 
-def upstream() -> Revision:
-    """Return the rules of Kubernetes v1.36.2.
-
-    >>> upstream().name
-    'upstream'
-    """
-    profile = profiles.upstream_profile()
-    return Revision(
-        called="upstream",
-        profile=profile,
-        flow=WaitInPreBind(_volume_binding_of(profile), volumes.UPSTREAM),
-        binder=persistent_volume.UPSTREAM,
-        provisioning=provisioner.UPSTREAM,
-        gates_of=GATES_OF_TODAY,
-    )
-
-
-def design() -> Revision:
-    """Return the rules of the design documents, and of 1.11 and 1.16 where they are silent.
-
-    >>> design().matured("alpha").name
-    'design (alpha)'
-    """
-    profile = profiles.design_profile()
-    return Revision(
-        called="design",
-        profile=profile,
-        flow=TwoPasses(_volume_binding_of(profile), volumes.DESIGN),
-        binder=persistent_volume.DESIGN,
-        provisioning=provisioner.DESIGN,
-        zone_labels=False,
-        pops_backoff=False,
-        stateful_sets=stateful_set.StatefulSetOptions(revisions=False),
-        daemon_sets=daemon_set.DaemonSetOptions(sets_node_name=True),
-        nodes=node_lifecycle.NodeLifecycleOptions(taints_by_condition=False),  # its gate is off in 1.11
-        controllers=tuple(module for module in OTHER_CONTROLLERS if module is not ephemeral_volume),
-        protects_in_use=False,
-        admission_plugins=(admission.CLASS_ZONES,),
-        relaxations=(admission.allow_inserted_requirements,),
-        event_series=(),
-    )
-
-
-def draft() -> Revision:
-    """Return the rules of S1, the earlier draft: the scheduler does not select a node for provisioning.
-
-    >>> draft().name
-    'draft'
-    """
-    rules, profile = design(), profiles.draft_profile()
-    return attrs.evolve(
-        rules,
-        called="draft",
-        gates_of=GATES_OF_DRAFT,
-        profile=profile,
-        flow=TwoPasses(_volume_binding_of(profile), volumes.DRAFT, concurrent=True),
-        binder=attrs.evolve(rules.binder, rules=volumes.DRAFT),
-        provisioning=attrs.evolve(rules.provisioning, uses_selected_node=False, on_failure="retry"),
-    )
-
-
-def _volume_binding_of(profile: Profile) -> VolumeBinding:
+def volume_binding_of(profile: Profile) -> VolumeBinding:
+    """Return the plugin of a profile that decides volumes."""
     found = profile.extending(VolumeDecider)
     assert isinstance(found, VolumeBinding)
     return found
-
-
-REVISIONS: dict[str, Callable[[], Revision]] = {
-    "upstream": upstream, "design": design, "draft": draft, **LATER_REVISIONS,
-}  # fmt: skip
-"""Every revision by name. Rooms above this one add theirs when the package is imported (see `alternatives`)."""
-
-
-_WITH_SETTINGS = re.compile(r"(?P<plain>\w+)(?: \((?P<settings>[^()]+)\))?(?: \+ (?P<rollback>(?:blind )?rollback))?")
-
-
-def revision_named(revision: str | Revision) -> Revision:
-    """Return a revision by name, or the given one; a name may have settings, as printed names have them.
-
-    Raises:
-        UnknownName: there is none of this name; the message lists the names. It is a KeyError.
-        ValueError: there is no such setting.
-
-    >>> revision_named("design (alpha; phase 1)") == design().matured("alpha").in_phase(1)
-    True
-    """
-    if isinstance(revision, Revision):
-        return revision
-    named = _WITH_SETTINGS.fullmatch(str(revision))
-    if named is not None and named["plain"] in REVISIONS:
-        return with_settings_named(REVISIONS[named["plain"]](), named["settings"] or "", named["rollback"] or "")
-    if revision not in REVISIONS:
-        near = of_release(str(revision))
-        hint = f"; did you mean {near}?" if near else did_you_mean(str(revision), REVISIONS.keys())
-        raise UnknownName(f"no revision is called {revision!r}; there are: {known_revisions(list(REVISIONS))}{hint}")
-    return REVISIONS[revision]()

@@ -17,8 +17,8 @@ from ..questions.explain import last_pass
 from ..questions.predict import Prediction, question_of_next_step
 from ..questions.series import DEFAULT, Wanted
 from ..questions.what_if import Trials, varied_fields
+from ..rules.named import plugin_card
 from ..rules.revision import Revision
-from ..scheduler.profiles import plugin_card
 from ..world.apiserver import key_of, ref
 from . import frame as f
 from .drawing import text as t

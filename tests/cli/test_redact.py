@@ -23,9 +23,9 @@ from kvolsched.api.validation.validate import validate
 from kvolsched.cli import main
 from kvolsched.cli.redact import REDACTED, Redaction, explanation, redact
 from kvolsched.cluster import Cluster
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.profiles import upstream_profile
 
 HOUSE = Path(__file__).parent.parent.parent / "kvolsched"
 RECORDED = Path(__file__).parent.parent / "conformance"

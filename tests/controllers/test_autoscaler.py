@@ -8,7 +8,7 @@ from manifests import HOST, ZONE, apart, csi_node, node, pod, spread
 
 from kvolsched import Cluster
 from kvolsched.controllers.autoscaler.autoscaler_component import Autoscaler, AutoscalerOptions
-from kvolsched.rules.revision import upstream
+from kvolsched.rules.named import upstream
 from kvolsched.world.apiserver import key_for
 
 VM = "example.com/vm"

@@ -5,7 +5,7 @@ from manifests import HOST, claim, pod
 
 from kvolsched.cluster import Cluster
 from kvolsched.questions.explore.invariants import claims_and_volumes_match, pods_reach_their_volumes, pods_stay
-from kvolsched.rules.revision import design
+from kvolsched.rules.named import design
 
 DISKS = "".join(f"""
 apiVersion: v1

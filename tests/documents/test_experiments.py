@@ -10,7 +10,7 @@ import kvolsched
 from kvolsched.api import volumes
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.selector import NodeSelectorTerm
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.world.apiserver import key_of

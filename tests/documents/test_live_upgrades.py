@@ -4,7 +4,7 @@ import pytest
 from documents.clusters import cluster, fits, message, patch, refusal, where
 from manifests import LOCAL, ZONE, claim, node, pod, spread, storage_class, volume
 
-from kvolsched.rules.revision import design, revision_named
+from kvolsched.rules.named import design, revision_named
 
 BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
 SCHEDULER, MANAGER, SERVER = "kube-scheduler", "kube-controller-manager", "kube-apiserver"

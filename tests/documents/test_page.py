@@ -10,7 +10,8 @@ from manifests import HOST, ZONE, claim, node, pod, storage_class, volume
 
 from kvolsched import ApplyRefused, Cluster, ManifestError
 from kvolsched.make import csi_driver, spread
-from kvolsched.rules.revision import GATES_OF, design, draft, upstream
+from kvolsched.rules.named import design, draft, upstream
+from kvolsched.rules.revision import GATES_OF
 from kvolsched.scheduler.framework.extension_points import Filter, PreFilter, Score
 from kvolsched.scheduler.loop.binding_flow import BindWorker
 from kvolsched.scheduler.loop.volume_binder import assume_pod_volumes

@@ -4,7 +4,7 @@ import pytest
 from documents.clusters import cluster, message, patch, reach, refusal, where
 from manifests import HOST, RACK, ZONE, claim, csi_node, node, pod, storage_class, volume
 
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 
 LOCAL = "kubernetes.io/no-provisioner"
 FOO = {"app": "foo"}

@@ -7,7 +7,7 @@ from documents.clusters import cluster, events, fits, message, reach, refusal, w
 from manifests import HOST, RACK, ZONE, claim, csi_node, node, pod, required, storage_class, volume
 
 from kvolsched import Cluster, example
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 
 both = pytest.mark.parametrize("revision", ["design", "upstream"])
 LOCAL = "kubernetes.io/no-provisioner"

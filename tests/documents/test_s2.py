@@ -8,7 +8,7 @@ from documents.clusters import QUIET, cluster, events, fits, message, reach, ref
 from manifests import HOST, RACK, ZONE, claim, node, node_selector, pod, storage_class, volume
 
 from kvolsched import ManifestError
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 
 DRIVER = "disks.example.com"
 NO_ROOM = "node(s) did not have enough free storage"

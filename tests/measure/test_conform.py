@@ -30,7 +30,7 @@ from kvolsched.measure.conform import (
     verdicts,
     wakeups,
 )
-from kvolsched.rules.revision import upstream
+from kvolsched.rules.named import upstream
 from kvolsched.scheduler.framework.judgement import check
 
 RECORDED = Path(__file__).parent.parent / "conformance"

@@ -18,7 +18,7 @@ from kvolsched.measure.conform.trace_renaming import interchanges
 from kvolsched.measure.conform.trace_rows import trace_of
 from kvolsched.measure.conform.trace_timing import TimingDraws
 from kvolsched.measure.conform.traces import ASPECTS, recorded_variants, variants_shown
-from kvolsched.rules.revision import upstream
+from kvolsched.rules.named import upstream
 from kvolsched.world.apiserver import RefusedWrite
 from kvolsched.world.log import Key
 

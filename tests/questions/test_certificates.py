@@ -16,7 +16,7 @@ from kvolsched.api.kinds.selector import NodeSelectorTerm, Requirement
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.measure.conform import read
 from kvolsched.questions.why.demands import demands, minimal_unsatisfiable_core
-from kvolsched.rules.revision import upstream
+from kvolsched.rules.named import upstream
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.plugins.node_affinity import unreadable_preferences

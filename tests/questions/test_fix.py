@@ -15,7 +15,7 @@ from kvolsched.cli import main
 from kvolsched.measure.conform import read
 from kvolsched.questions.fix import TrialCluster, search
 from kvolsched.questions.fix.edit import merge_changes
-from kvolsched.rules.revision import upstream
+from kvolsched.rules.named import upstream
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.custom_plugin import custom_plugin
 from kvolsched.scheduler.framework.judgement import judge

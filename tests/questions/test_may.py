@@ -18,7 +18,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.text import manifest
 from kvolsched.questions.may import find_witness
 from kvolsched.questions.may.workbench import FREE_RULE, SPEC_RULE
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 from kvolsched.views.fill.may import rows_of
 from kvolsched.views.pictures.may import draw
 

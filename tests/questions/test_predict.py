@@ -7,7 +7,7 @@ import kvolsched
 from kvolsched import Cluster
 from kvolsched.questions.predict import ASKS, NONE, forget_grades, grade, predict, question_of_next_step
 from kvolsched.questions.predict.candidates import NEW
-from kvolsched.scheduler.profiles import plugin_card
+from kvolsched.rules.named import plugin_card
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 from kvolsched.api import volumes
 from kvolsched.measure.conform import read
 from kvolsched.measure.conform.design_loop import play
-from kvolsched.rules.revision import design
+from kvolsched.rules.named import design
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.world.log import Key
 

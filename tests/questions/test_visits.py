@@ -64,7 +64,7 @@ def test_the_map_follows_nodes_and_volumes(index):
 @pytest.mark.checklist("5")
 def test_a_pod_without_claims_visits_no_volume(revision):
     """No regression for pods without volumes: no volume is visited for them, whatever the index (S0, Goals)."""
-    from kvolsched.rules.revision import revision_named
+    from kvolsched.rules.named import revision_named
 
     for index in INDEXES:
         c = cluster(node("n1"), *(volume(f"d{n}", "10Gi", "late") for n in range(5)), storage_class(), pod("app"),

@@ -18,7 +18,7 @@ from kvolsched.measure.conform import judge_case, read
 from kvolsched.questions.why import explain_judgement
 from kvolsched.questions.why.demands import Demand, demands, group_nodes_by_demands, minimal_unsatisfiable_core
 from kvolsched.questions.why.sentences import translate_older_words
-from kvolsched.rules.revision import upstream
+from kvolsched.rules.named import upstream
 from kvolsched.scheduler.framework.evidence import Stated
 from kvolsched.scheduler.framework.verdict import OK, Reason
 

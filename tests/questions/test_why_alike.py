@@ -14,13 +14,14 @@ from kvolsched import Cluster, scenario
 from kvolsched.cli import main
 from kvolsched.questions.why import asking
 from kvolsched.questions.why.alike import what_decides
+from kvolsched.rules.releases.design_documents import design_profile
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.attachments import Attachments
 from kvolsched.scheduler.columns.column import LabelColumn
 from kvolsched.scheduler.columns.pod_counts import PodCounts
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.columns.storage_capacities import StorageCapacities
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.views.fill.why_causes import page_of
 from kvolsched.views.pictures.why_causes import draw
 

@@ -8,7 +8,7 @@ from manifests import ZONE, node, pod
 from kvolsched import Cluster, design, scenario
 from kvolsched.questions.differences import Diff
 from kvolsched.questions.explain import FieldChange
-from kvolsched.rules.revision import REVISIONS
+from kvolsched.rules.named import REVISIONS
 from kvolsched.views.fill.differences import differences
 from kvolsched.views.fill.turns import different_fields
 from kvolsched.views.pictures.differences import draw as draw_pair

@@ -7,7 +7,7 @@ from manifests import node
 
 import kvolsched
 from kvolsched import Cluster, design, draft, upstream
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 from kvolsched.scheduler.framework.custom_plugin import custom_plugin
 
 SCHEDULER, MANAGER = "kube-scheduler", "kube-controller-manager"

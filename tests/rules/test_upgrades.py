@@ -10,7 +10,7 @@ from world.toy_components import picture
 from kvolsched import Cluster, scenario
 from kvolsched.core.upgrades import rules_of
 from kvolsched.explore import Crash
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 
 GATE = "PodSchedulingReadiness"
 

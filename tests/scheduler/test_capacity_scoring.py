@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from manifests import HOST, claim, node, pod, storage_class, volume
 
 from kvolsched import differ, scenario, upstream
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 
 GATE = {"kube-scheduler": {"StorageCapacityScoring": True}}
 EMPTIEST = upstream().with_gates(GATE)

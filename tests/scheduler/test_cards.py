@@ -8,24 +8,22 @@ import pytest
 
 import kvolsched
 from kvolsched.questions.fix.edit_search import CATALOGUE
-from kvolsched.rules.revision import REVISIONS
+from kvolsched.rules.named import REVISIONS, plugin_card, plugin_cards
 from kvolsched.scheduler.framework.card import NO_CARD
 from kvolsched.scheduler.framework.extension_points import Filter, Score
-from kvolsched.scheduler.profiles import plugin_card, plugin_cards
 from kvolsched.views.frame import FAMILIES
 
 HOUSE = Path(kvolsched.__file__).parent
 NAMED = re.compile(rf'(^|["\'])({"|".join(sorted((*plugin_cards(), "VolumeRollback")))})($|["\'])')
 # Files that name a plugin for a reason that no card can take from them: what they do to this one plugin is their matter.
 MAY_NAME = {
-    "scheduler/profiles.py": "which plugins are enabled",
     "scheduler/loop/binding_flow.py": "writes what VolumeBinding decides, and fails with its name in the message",
-    "rules/settings.py": "gates, levels and phases that switch or change one plugin",
     "rules/revision.py": "hands the plugin that decides volumes to the binding flow",
     "controllers/kubelet.py": "an event's reason that is also a plugin's name",
 }
 MAY_NAME_FOLDERS = {
     "scheduler/plugins": "the plugins",
+    "rules/releases": "which plugins are enabled",
     "rules/alternatives": "rejected designs, each in the place of one plugin",
     "questions/decode": "Kubernetes' sentences, by who writes them, without loading the scheduler",
     "measure/conform": "recordings of one plugin",
@@ -75,7 +73,7 @@ def names_in(path):
 
 
 def test_no_other_file_names_a_plugin():
-    """A plugin is named in its folder and in `profiles.py`; the list of other files is short, and each is needed."""
+    """A plugin is named in its folder and in the file of a release; the list of other files is short, and each is needed."""
     naming = {path.relative_to(HOUSE).as_posix(): found
               for path in sorted(HOUSE.rglob("*.py")) if (found := set(names_in(path)))}  # fmt: skip
     allowed = {name for name in naming if name in MAY_NAME or any(map(name.startswith, MAY_NAME_FOLDERS))}

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.node import Node, NodeStatus
 from kvolsched.api.kinds.pod import Container, Pod, PodSpec, Resources
+from kvolsched.rules.releases.design_documents import design_profile
+from kvolsched.rules.releases.early_draft import draft_profile
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
@@ -28,7 +31,6 @@ from kvolsched.scheduler.plugins.volume_binding.releases import (
 )
 from kvolsched.scheduler.plugins.volume_binding.search import SEARCHES
 from kvolsched.scheduler.plugins.volume_node import VolumeNode
-from kvolsched.scheduler.profiles import design_profile, draft_profile, upstream_profile
 from scheduler.strategies import clusters, company, pending, spread, stores, worlds
 
 PROFILES = [

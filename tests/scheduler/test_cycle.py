@@ -6,7 +6,7 @@ import pytest
 from kvolsched import scenario
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.cluster import Cluster
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 from kvolsched.world.log import Note
 
 

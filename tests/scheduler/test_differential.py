@@ -15,7 +15,7 @@ from kvolsched.measure.bench.loop import LoopTimer
 from kvolsched.measure.conform.agreement import Agreement
 from kvolsched.measure.conform.families import FAMILIES, compare
 from kvolsched.measure.conform.recording import read
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.loop import scheduling_cycle

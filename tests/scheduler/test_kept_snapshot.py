@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.kept_snapshot import KeptSnapshot
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank
-from kvolsched.scheduler.profiles import upstream_profile
 from kvolsched.world.apiserver import key_of
 from scheduler.strategies import changing, clusters, company, pending, spread, stores
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kvolsched.measure.conform import FAMILIES, read
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 VERDICTS = (

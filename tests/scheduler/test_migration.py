@@ -5,6 +5,7 @@ import pytest
 import yaml
 
 from kvolsched.api.text.manifest import from_plain
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.csi_migration import effective_affinity, translated_affinity
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
@@ -12,7 +13,6 @@ from kvolsched.scheduler.framework.judgement import check, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.releases import stored_affinity
-from kvolsched.scheduler.profiles import upstream_profile
 from kvolsched.world.log import Key
 
 ZONE, BETA = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"

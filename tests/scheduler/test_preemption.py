@@ -12,6 +12,8 @@ from objects import node, pod
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from kvolsched.api.kinds.pod import Container, Pod, PodSpec, PodStatus, Resources
 from kvolsched.api.text.manifest import from_plain
+from kvolsched.rules.releases.design_documents import design_profile
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.judgement import check, judge
@@ -19,7 +21,6 @@ from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 from kvolsched.scheduler.loop.scheduling_cycle import post_filter
 from kvolsched.scheduler.plugins.default_preemption import rule as preemption_rule
 from kvolsched.scheduler.plugins.default_preemption.dry_run import DryRun
-from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.scheduler.shortcuts import without_shortcuts
 from kvolsched.world.apiserver import key_of
 from scheduler.strategies import _nodes, between, company, moves, some_of, spread

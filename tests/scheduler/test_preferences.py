@@ -21,10 +21,10 @@ from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.service import Service, ServiceSpec
 from kvolsched.api.kinds.workload import ReplicaSet, ReplicaSetSpec, ReplicationController, ReplicationControllerSpec
 from kvolsched.api.text.manifest import from_plain
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank
-from kvolsched.scheduler.profiles import upstream_profile
 from scheduler.strategies import (
     NAMESPACES,
     _nodes,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kvolsched import scenario
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.core.results import ApplyRefused
-from kvolsched.rules.revision import revision_named
+from kvolsched.rules.named import revision_named
 from kvolsched.scheduler.framework.verdict import Code, Reject
 from kvolsched.scheduler.loop import scheduling_queue as queue
 from kvolsched.scheduler.loop.scheduling_queue import (

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kvolsched.measure.conform import judge_case, read
+from kvolsched.rules.releases.design_documents import design_profile
 from kvolsched.scheduler.framework.judgement import check
 from kvolsched.scheduler.plugins.pod_topology_spread import releases
-from kvolsched.scheduler.profiles import design_profile
 
 RECORDED = Path(__file__).parents[1] / "conformance" / "design-spread.jsonl.gz"
 

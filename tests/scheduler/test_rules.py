@@ -4,6 +4,8 @@ import pytest
 from manifests import LOCAL
 from objects import claim, node, pod, storage_class, volume
 
+from kvolsched.rules.releases.design_documents import design_profile
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank
@@ -11,7 +13,6 @@ from kvolsched.scheduler.framework.verdict import Code
 from kvolsched.scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD_LITERALLY as LITERAL
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.releases import largest_first
-from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.world.log import Key
 
 

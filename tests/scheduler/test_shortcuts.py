@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from objects import node, pod
 
 from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.rules.releases.design_documents import design_profile
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
 from kvolsched.scheduler.framework.judgement import judge
@@ -14,7 +16,6 @@ from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 from kvolsched.scheduler.plugins.node_resources_fit import NodeResourcesFit
-from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.scheduler.shortcuts import SHORTCUTS, without_shortcuts
 from kvolsched.world.apiserver import key_of
 from scheduler.strategies import clusters, company, moves, pending, spread, stores

@@ -10,13 +10,14 @@ from kvolsched.api.kinds.node import Node, NodeStatus
 from kvolsched.api.kinds.pod import Container, Pod, PodSpec, Resources
 from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.volume import PersistentVolume
+from kvolsched.rules.releases.design_documents import design_profile
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.pod_counts import PodMatcher
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot, snapshot_of
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, SKIP
-from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.world.log import Key
 from kvolsched.world.view import build
 from scheduler.strategies import changing, clusters, company, moves, pending, spread, stores

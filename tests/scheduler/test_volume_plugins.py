@@ -10,6 +10,7 @@ from objects import claim, csi_node, node, pod, storage_class, volume
 
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.make import SELECTED_NODE
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.exclusive_use import ANY_ADDRESS
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
 from kvolsched.scheduler.columns.images import full_name, images_of
@@ -26,7 +27,6 @@ from kvolsched.scheduler.plugins.volume_binding.releases import largest_first
 from kvolsched.scheduler.plugins.volume_binding.scoring import CapacityShape, ShapePoint, SizeMatch
 from kvolsched.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from kvolsched.scheduler.plugins.volume_zone import VolumeZone
-from kvolsched.scheduler.profiles import upstream_profile
 from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Key
 from scheduler.volume_strategies import changes, disks

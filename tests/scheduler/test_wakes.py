@@ -5,7 +5,7 @@ import objects
 import pytest
 
 from kvolsched.cluster import Cluster
-from kvolsched.rules.revision import design, upstream
+from kvolsched.rules.named import design, upstream
 from kvolsched.scheduler.framework.cluster_event import Action, events_of
 from kvolsched.scheduler.framework.custom_plugin import custom_plugin
 from kvolsched.scheduler.framework.extension_points import QueueingHint

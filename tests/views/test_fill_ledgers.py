@@ -8,7 +8,7 @@ import pytest
 
 import kvolsched
 from kvolsched.measure.conform import judge_case, read
-from kvolsched.rules.revision import upstream
+from kvolsched.rules.named import upstream
 from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.views.fill import frame_of
 from kvolsched.views.fill.ledgers import NO_LABEL, capacity_ledgers, skew_at, skew_ledgers

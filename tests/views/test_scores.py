@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import kvolsched
 from kvolsched.questions.explain import judge_last_pass
-from kvolsched.rules.revision import upstream
+from kvolsched.rules.named import upstream
 from kvolsched.views import frame as f
 from kvolsched.views.fill import frame_of
 from kvolsched.views.pictures import scores

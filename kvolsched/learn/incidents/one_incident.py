@@ -30,7 +30,7 @@ from kvolsched.core.results import hanging_indent
 from kvolsched.learn.scenario import ExpectationFailed, Scenario, ScenarioError, load, read_data
 from kvolsched.questions.predict import Outcome, PossibleAnswer, Prediction, Verdict
 from kvolsched.questions.why import Why, Whys
-from kvolsched.rules.registry import TODAY
+from kvolsched.rules.named import TODAY
 from kvolsched.rules.revision import Revision
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ...api.kinds.meta import evolve_parts
 from ...api.text import manifest
 from ...cluster import Cluster
 from ...learn.scenario import nodes, pods, storage_class
-from ...scheduler.profiles import plugin_cards
+from ...rules.named import plugin_cards
 from ...world.apiserver import Write, key_of
 from ...world.component import Component
 from ...world.reconciler import Reconciler

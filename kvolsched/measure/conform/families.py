@@ -10,7 +10,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from kvolsched.rules.revision import Revision, revision_named
+from kvolsched.rules.named import revision_named
+from kvolsched.rules.revision import Revision
 
 from . import (
     api_server,

@@ -15,7 +15,8 @@ from typing import Any
 import attrs
 
 from kvolsched.cluster import Cluster
-from kvolsched.rules.revision import Revision, revision_named
+from kvolsched.rules.named import revision_named
+from kvolsched.rules.revision import Revision
 
 from .agreement import ABSENT, FailedAnswer
 from .recording import Case, read

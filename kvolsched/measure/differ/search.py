@@ -18,7 +18,8 @@ from ...api.progress import ProgressBar
 from ...api.unknown_name import unknown_name
 from ...cluster import Cluster
 from ...core.core import ClusterCore
-from ...rules.revision import Revision, revision_named
+from ...rules.named import revision_named
+from ...rules.revision import Revision
 from .case import Case, ImpossibleCase
 from .difference import NoRuleDifference, RuleDifference
 from .outcome import ASPECTS, USUAL, CaseOutcome, differs, run_case

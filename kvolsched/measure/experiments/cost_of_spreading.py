@@ -17,7 +17,8 @@ from ...api import make
 from ...api.kinds.pod import Pod
 from ...api.unknown_name import unknown_name
 from ...cluster import Cluster
-from ...rules.revision import Revision, revision_named
+from ...rules.named import revision_named
+from ...rules.revision import Revision
 from ...scheduler.columns.arrays import Codes
 from ...scheduler.columns.pod_counts import PodMatcher
 from ...scheduler.framework.extension_points import ColumnContext, RawScores

@@ -21,7 +21,8 @@ from ...api.unknown_name import unknown_name
 from ...api.volumes import volume_fits_node
 from ...cluster import Cluster
 from ...controllers.provisioner.new_volume import domain_of
-from ...rules.revision import Revision, revision_named
+from ...rules.named import revision_named
+from ...rules.revision import Revision
 
 SCHEDULER, MANAGER, KUBELET = "kube-scheduler", "kube-controller-manager", "kubelet"
 SCHEDULING, PROVISIONING = "VolumeScheduling", "DynamicProvisioningScheduling"

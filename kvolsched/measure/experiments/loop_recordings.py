@@ -16,7 +16,8 @@ from tqdm.auto import tqdm
 from kvolsched.api.notebook_output import PrintedAnswer, Rows, table_text
 
 from ...cluster import Cluster
-from ...rules.revision import Revision, revision_named
+from ...rules.named import revision_named
+from ...rules.revision import Revision
 from ..conform import Recorded, read
 from ..conform.design_loop import FAMILY, end_of, expected_end, play
 

@@ -18,7 +18,8 @@ from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_tex
 from ...api import make
 from ...api.kinds.pod import Pod
 from ...cluster import Cluster
-from ...rules.revision import Revision, revision_named
+from ...rules.named import revision_named
+from ...rules.revision import Revision
 from ...scheduler.columns.arrays import Codes
 from ...scheduler.columns.pod_counts import required_anti_affinity
 from ...scheduler.columns.snapshot import Snapshot

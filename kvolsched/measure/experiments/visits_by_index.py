@@ -15,7 +15,8 @@ from kvolsched.api.notebook_output import PrintedAnswer, Rows
 from ...api import make
 from ...api.unknown_name import unknown_name
 from ...cluster import Cluster
-from ...rules.revision import Revision, revision_named
+from ...rules.named import revision_named
+from ...rules.revision import Revision
 
 INDEXES = ("none", "class", "node", "class and node", "columns")
 

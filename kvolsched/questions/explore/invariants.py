@@ -12,6 +12,7 @@ from typing import Any
 
 from kvolsched.api.volumes import volume_fits_node
 from kvolsched.core.conditions import HasWorld
+from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.extension_points import DomainCounter
@@ -20,7 +21,6 @@ from kvolsched.scheduler.loop.requeueing import pod_key_of_entry, queue_of
 from kvolsched.scheduler.loop.scheduling_cycle import SchedulingPass
 from kvolsched.scheduler.loop.scheduling_queue import BINDING, DECIDING, UNSCHEDULABLE, WAITING
 from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds, skews_on
-from kvolsched.scheduler.profiles import upstream_profile
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 

@@ -25,9 +25,9 @@ from kvolsched.api.kinds.quantity import parse
 from kvolsched.api.kinds.selector import Toleration
 from kvolsched.api.validation.container_rules import allows_overcommit
 from kvolsched.questions.why.demands import Demand
+from kvolsched.rules.named import plugin_card
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds
-from kvolsched.scheduler.profiles import plugin_card
 
 from .edit import Edit, ObjectChange
 from .owners import owner_on_top

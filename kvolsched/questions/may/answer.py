@@ -9,7 +9,7 @@ import attrs
 from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnswer
 from kvolsched.api.words import first_of
 from kvolsched.core.results import hanging_indent
-from kvolsched.rules.registry import TODAY, documents_of
+from kvolsched.rules.named import TODAY, documents_of
 
 from .changes import Changes
 from .witness import Witness

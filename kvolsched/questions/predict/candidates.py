@@ -18,9 +18,9 @@ from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.api.words import listed
 from kvolsched.core.core import ClusterCore
 from kvolsched.core.results import as_sentence
+from kvolsched.rules.named import plugin_card
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.loop.scheduling_cycle import PASS
-from kvolsched.scheduler.profiles import plugin_card
 from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
 

@@ -16,13 +16,13 @@ from ...api.kinds.pod import Pod
 from ...api.kinds.quantity import value
 from ...controllers import kubelet
 from ...core.core import ClusterCore
+from ...rules.releases.kubernetes_1_36 import upstream_profile
 from ...scheduler import requests
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.framework.extension_points import DomainCounter
 from ...scheduler.loop.assume_cache import ASSUMED, key_of_note
 from ...scheduler.plugins.pod_topology_spread.constraint import SpreadConstraint
 from ...scheduler.plugins.pod_topology_spread.skew import DomainMatches
-from ...scheduler.profiles import upstream_profile
 from ...world.log import Key, Log, LogKey, Note
 
 GIBIBYTE = 1 << 30

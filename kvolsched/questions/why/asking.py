@@ -25,6 +25,7 @@ from kvolsched.questions.why.demands import (
     node_with_most_left,
     nodes_with_one_failure,
 )
+from kvolsched.rules.named import plugin_card
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import Judgement, judge
@@ -32,7 +33,6 @@ from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.loop import scheduling_queue as queue
 from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter
 from kvolsched.scheduler.loop.scheduling_queue import QUEUE
-from kvolsched.scheduler.profiles import plugin_card
 from kvolsched.scheduler.requests import PODS
 from kvolsched.world.apiserver import key_of, ref
 from kvolsched.world.log import Key, Note

@@ -9,7 +9,7 @@ import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer
 from kvolsched.core.results import hanging_indent
-from kvolsched.scheduler.profiles import plugin_card
+from kvolsched.rules.named import plugin_card
 
 from .answer import DemandRow, Why
 from .answers import Answers, answers_of

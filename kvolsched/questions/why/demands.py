@@ -20,13 +20,13 @@ import numpy as np
 
 from kvolsched.api.kinds.pod import Pod
 
+from ...rules.named import plugin_card
 from ...scheduler.columns.arrays import Mask
 from ...scheduler.columns.pod_counts import AffinityTerm
 from ...scheduler.framework.card import Clause
 from ...scheduler.framework.extension_points import ColumnContext, lift_rule
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import PreFilterReject, PreFilterResult, Skip
-from ...scheduler.profiles import plugin_card
 
 MAX_TRIED_SETS = 200_000  # beyond that the core is found greedily: still minimal, perhaps not the smallest
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..revision import REVISIONS, Revision
+from ..named import REVISIONS
+from ..revision import Revision
 from .binding_places import bind_in_kubelet, bind_in_pv_controller, late_binder, place_first
 from .one_function import preempting, single_function
 from .pod_updates import added_terms, affinity_at_creation, lax_updates

@@ -17,7 +17,8 @@ from ...scheduler.loop.binding_flow import TwoPasses, assume_and_bind, assume_ca
 from ...scheduler.loop.scheduling_cycle import handle_failure
 from ...scheduler.loop.volume_binder import CannotAssume, FoundVolumes, assume_pod_volumes
 from ...world.component import Component, TurnContext
-from ..revision import Revision, revision_named
+from ..named import revision_named
+from ..revision import Revision
 from . import pod_binder
 from .building import Rearranged, based_on
 from .pod_binder import PodBinder

@@ -9,7 +9,8 @@ import attrs
 
 from ...world.component import Actor, Component
 from ...world.view import InformerCache, View
-from ..revision import Revision, revision_named
+from ..named import revision_named
+from ..revision import Revision
 
 Views = Callable[[InformerCache], Mapping[str, View]]
 

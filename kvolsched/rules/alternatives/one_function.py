@@ -13,7 +13,8 @@ from ...scheduler.loop.binding_flow import Strategy, assume_cache
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass, handle_failure
 from ...scheduler.plugins.default_preemption import DefaultPreemption
 from ...world.component import Actor, TurnContext
-from ..revision import Revision, revision_named
+from ..named import revision_named
+from ..revision import Revision
 from .building import Rearranged, based_on
 
 

@@ -12,7 +12,8 @@ from ...api.kinds.directives import with_node_affinity, with_required_node_affin
 from ...api.kinds.meta import evolve, evolve_parts
 from ...api.kinds.pod import Pod
 from ...controllers.admission import AdmissionPlugin, StoredObjects
-from ..revision import Revision, revision_named
+from ..named import revision_named
+from ..revision import Revision
 from .building import based_on
 
 

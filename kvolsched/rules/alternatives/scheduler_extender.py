@@ -21,7 +21,8 @@ from ...world.component import Actor, Component, TurnContext
 from ...world.log import Key
 from ...world.runtime import Runtime
 from ...world.view import InformerCache, View
-from ..revision import Revision, revision_named
+from ..named import revision_named
+from ..revision import Revision
 from .building import Rearranged, based_on
 from .extender_calls import LEASE, HoldsLease, Lease, Network, component_on
 from .extender_sides import BindAnswers, Endpoint, ExtenderFlow, ExtenderPass, scheduler_views

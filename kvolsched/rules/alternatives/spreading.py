@@ -22,7 +22,8 @@ from ...scheduler.framework.verdict import OK, Code, Ok, Reason, Reject
 from ...scheduler.plugins.pod_topology_spread import PodTopologySpread
 from ...scheduler.plugins.pod_topology_spread.constraint import SpreadConstraint
 from ...scheduler.plugins.pod_topology_spread.skew import Skew, SkewExceeds, match_domains
-from ..revision import Revision, revision_named
+from ..named import revision_named
+from ..revision import Revision
 from .building import based_on
 
 COUNTED = ("selected", "every", "alike")

@@ -17,7 +17,8 @@ from ...controllers.admission import AdmissionPlugin, StoredObjects
 from ...controllers.admission.plugins import deny_forbidden
 from ...scheduler.plugins.volume_binding.releases import provisioned_anywhere
 from ...world.log import Key
-from ..revision import Revision, revision_named
+from ..named import revision_named
+from ..revision import Revision
 from .building import based_on
 
 

@@ -22,7 +22,8 @@ from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ...world.reconciler import Reconciler
-from ..revision import Revision, as_they_are, revision_named
+from ..named import revision_named
+from ..revision import Revision, as_they_are
 from .building import LeftOut, Rearranged, based_on, chained
 
 POD_SYNC, CLAIM = "pod sync", "PersistentVolumeClaim"

@@ -1,7 +1,7 @@
 """The card of a plugin: what pictures, questions and exercises tell of it, beside its rule.
 
 A card is a frozen value next to its plugin. Rooms above read its fields and ask for no plugin by its name, so that a
-plugin with letter, words, clauses and edits is one folder and one line of `profiles.py`.
+plugin with letter, words, clauses and edits is one folder and one line in a release.
 """
 
 from __future__ import annotations

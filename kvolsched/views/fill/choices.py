@@ -10,7 +10,7 @@ from ...api.kinds.node import ZONE_LABELS
 from ...core.component_names import DISPLAY_NAMES
 from ...core.core import USER, ClusterCore
 from ...core.node_faults import stopped_nodes
-from ...rules.revision import REVISIONS
+from ...rules.named import REVISIONS
 from ...rules.settings import MANAGER
 from ...world.apiserver import ref
 from ...world.log import Key

@@ -8,8 +8,7 @@ from attrs import evolve
 
 from kvolsched.api.words import counted, listed
 from kvolsched.questions.decode import Decoded, DecodedClause
-from kvolsched.rules.revision import revision_named
-from kvolsched.scheduler.profiles import plugin_card, plugin_cards
+from kvolsched.rules.named import plugin_card, plugin_cards, revision_named
 from kvolsched.views.decode_rows import ClauseRow, DecodedSentence, SieveStage
 
 RULES = "upstream"  # whose order of plugins the sieve has

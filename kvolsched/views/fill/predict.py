@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kvolsched.questions.predict import NONE, PossibleAnswer, Prediction
-from kvolsched.scheduler.profiles import plugin_card
+from kvolsched.rules.named import plugin_card
 from kvolsched.views.predict_rows import CandidateCard, PredictPage, ScoreBar
 
 HAPPENED = {

@@ -13,6 +13,7 @@ from attrs import define, evolve, field
 
 from ...api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
 from ...api.words import first_of
+from ...rules.named import plugin_card
 from ...rules.unread_fields import unread_words
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.framework.extension_points import DomainCounter
@@ -20,7 +21,6 @@ from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code
 from ...scheduler.plugins.pod_topology_spread.constraint import NO_KEY, SpreadConstraint, unread_fields
 from ...scheduler.plugins.pod_topology_spread.skew import DomainMatches, match_domains
-from ...scheduler.profiles import plugin_card
 from ...world.apiserver import ref
 from ...world.log import Key
 from .. import frame as f

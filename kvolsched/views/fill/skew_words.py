@@ -9,12 +9,12 @@ from attrs import evolve
 
 from ...api.kinds.node import HOSTNAME_LABEL
 from ...api.words import counted, first_of, listed
+from ...rules.named import plugin_card
 from ...scheduler.framework.extension_points import DomainCounter
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.ranking import Ranking
 from ...scheduler.plugins.pod_topology_spread.constraint import SpreadConstraint
 from ...scheduler.plugins.pod_topology_spread.skew import DomainMatches, match_domains
-from ...scheduler.profiles import plugin_card
 from .. import frame as f
 from .soft_points import least_weight
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...scheduler.profiles import plugin_card
+from ...rules.named import plugin_card
 from .. import frame as f
 from .moments import JudgedPod
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...questions.explain import Pass, read_last_pass
+from ...rules.named import plugin_card, plugin_cards
 from ...scheduler.framework.extension_points import VolumeDecider
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Code
-from ...scheduler.profiles import plugin_card, plugin_cards
 from ...scheduler.requests import format_amount
 from ...world.apiserver import ref
 from .. import frame as f

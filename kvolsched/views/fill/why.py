@@ -8,8 +8,8 @@ from attrs import evolve
 
 from ...questions.why import Why
 from ...questions.why.answer import AlikeNodes, Cell, DemandRow
+from ...rules.named import plugin_card
 from ...scheduler.plugins.default_preemption import NEVER, NO_VICTIMS, NOT_HELPFUL
-from ...scheduler.profiles import plugin_card
 from .. import why_rows as w
 from ..frame import PluginHead
 from .verdicts import plugin_heads

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ...questions.why import Cause, Why, Whys
-from ...scheduler.profiles import plugin_card
+from ...rules.named import plugin_card
 from .. import why_rows as w
 from ..frame import PluginHead
 from .verdicts import plugin_heads

@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from kvolsched import experiments
-from kvolsched.rules import revision
+from kvolsched.rules import named
 
 
 @cache
@@ -67,4 +67,4 @@ def test_what_cannot_be_asked_is_refused():
     with pytest.raises(ValueError, match="no kind of provisioner nfs; there are: in-tree, external"):
         experiments.gates(provisioners=["nfs"])
     with pytest.raises(ValueError, match="no gate DynamicProvisioningScheduling of kube-scheduler"):
-        experiments.gates(revision.draft())
+        experiments.gates(named.draft())
