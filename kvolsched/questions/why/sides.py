@@ -13,6 +13,7 @@ import attrs
 from ...api import volumes
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
+from ...rules.named import plugin_card
 from ...scheduler import requests
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
@@ -22,7 +23,6 @@ from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Reject
 from ...scheduler.plugins.inter_pod_affinity.rule import holds_unwanted_pods, lacks_wanted_pods, objections
 from ...scheduler.plugins.node_resources_fit import RequestExceeds
-from ...scheduler.profiles import plugin_card
 from ...scheduler.requests import PODS, format_amount
 from .demands import Demand
 
