@@ -6,8 +6,8 @@ Run by hand after a change of the loop, with the traces whose rows no longer hol
 import sys
 
 from measure.test_traces import CATALOGUE, VARYING, case, groups
+from trace_variants import variants_shown
 
-from kvolsched.measure.conform.traces import variants_shown
 from kvolsched.rules.named import upstream
 
 

@@ -425,7 +425,3 @@ def _parse_settings(name: str, settings: tuple[str, ...]) -> dict[str, Any]:
 
 for learned in (decode_, incidents_, lab_, lessons_):
     main.add_command(learned)
-
-
-if __name__ == "__main__":
-    main()

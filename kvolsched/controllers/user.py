@@ -12,7 +12,7 @@ from typing import Any
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write
 from ..world.component import Component, TurnContext
 from ..world.log import Note
-from ..world.reconciler import Reconciler, RemainingWrites
+from ..world.reconciler import Reconciler
 from ..world.work_queue import WakeUp
 
 NAME = "user"
@@ -40,16 +40,6 @@ def _try_again(ctx: TurnContext, cause: str) -> Sequence[Write]:
 def _done(ctx: TurnContext, cause: str, _outcome: CommittedWrite, *, last: bool) -> None:
     if last:
         ctx.remember(ATTEMPT, cause, None)
-
-
-def schedule_writes(name: str, writes: Sequence[Write], order: int = 0) -> tuple[Note, RemainingWrites]:
-    """Return the note, to be written to the world's log, that makes the user carry out these writes.
-
-    `name` is the plan's in lanes and steps; `order` is the place in the log that decides whose turn is next.
-    """
-    return Note(NAME, f"plan {NAME}", name), RemainingWrites(tuple(writes), order)
-
-
 
 
 def blocked_words(outcome: RefusedWrite) -> str:

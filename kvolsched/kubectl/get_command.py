@@ -82,13 +82,6 @@ def get(  # noqa: PLR0913 - as many as kubectl has
     return tables[0] if len(tables) == 1 else Listings(tables)
 
 
-def list_objects(objects: Mapping[Key, Any], kind: Kind, namespace: str | None, now: datetime, *, wide: bool = False,
-                 show_labels: bool = False) -> Listing:
-    """List the objects of a kind as of this time; a namespace of None stands for all."""
-    keys = find_keys(objects, kind, namespace)
-    return make_table(objects, kind, keys, namespace, now, wide=wide, show_labels=show_labels)
-
-
 def make_table(objects: Mapping[Key, Any], kind: Kind, keys: Sequence[Key], namespace: str | None, now: datetime, *,
                wide: bool, show_labels: bool, prefixed: bool = False) -> Listing:
     """Return the table of these objects of a kind; a namespace of None adds the column NAMESPACE."""

@@ -13,7 +13,8 @@ from kvolsched.api.text import manifest
 from kvolsched.cluster import Cluster
 from kvolsched.kubectl import describe, formatting, get
 from kvolsched.kubectl.describe_sections.describe_object import describe_object
-from kvolsched.kubectl.get_command import list_objects
+from kvolsched.kubectl.get_command import make_table
+from kvolsched.kubectl.resource_lookup import find_keys
 from kvolsched.measure.conform import read
 from kvolsched.measure.conform.kubectl import expected
 from kvolsched.world.apiserver import key_of
@@ -26,6 +27,12 @@ SPECIAL = {  # what stands after `get-` in a file's name: the kind, and how it w
     "pods-show-labels": ("pods", {"show_labels": True}),
     "pods-wide": ("pods", {"wide": True}),
 }
+
+
+def list_objects(objects, kind, namespace, now, *, wide=False, show_labels=False):
+    """Return the table of all objects of a kind; a namespace of None stands for all."""
+    return make_table(objects, kind, find_keys(objects, kind, namespace), namespace, now, wide=wide, show_labels=show_labels)
+
 
 
 def world(*objects):

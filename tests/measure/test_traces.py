@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from manifests import node
+from trace_variants import recorded_variants, variants_shown
 
 from kvolsched.api.text.manifest import read_plain
 from kvolsched.measure.conform import FAMILIES, read
@@ -17,7 +18,7 @@ from kvolsched.measure.conform.trace_player import TracePlayer
 from kvolsched.measure.conform.trace_renaming import interchanges
 from kvolsched.measure.conform.trace_rows import trace_of
 from kvolsched.measure.conform.trace_timing import TimingDraws
-from kvolsched.measure.conform.traces import ASPECTS, recorded_variants, variants_shown
+from kvolsched.measure.conform.traces import ASPECTS
 from kvolsched.rules.named import upstream
 from kvolsched.world.apiserver import RefusedWrite
 from kvolsched.world.log import Key

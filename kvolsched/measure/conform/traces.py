@@ -52,35 +52,6 @@ def compare_best_renaming(case: Case, revision: Revision, luck: TimingDraws | No
     return min(compare_all_renamings(case, revision, luck), key=_differences)
 
 
-def variants_shown(case: Case, revision: Revision, luck: TimingDraws) -> dict[str, set[int]]:
-    """Return, for everything that varied, the recorded runs that agree with ours: `objects pod/app` -> {1, 3}.
-
-    Where several renamings agree equally well, a run counts if it agrees under any of them.
-    """
-    every = list(compare_all_renamings(case, revision, luck))
-    least = min(map(_differences, every))
-    best = [aspects for aspects in every if _differences(aspects) == least]
-    found: dict[str, set[int]] = {}
-    for what, by_run in recorded_variants(case).items():
-        aspect, _, name = what.partition(" ")
-        ours = [aspects[aspect][1].get(name, [] if aspect == "events" else None) for aspects in best]
-        found[what] = {run for run, one in by_run.items() if one in ours}
-    return found
-
-
-def recorded_variants(case: Case) -> dict[str, dict[int, Any]]:
-    """Return everything that varied between the recorded runs: `objects pod/app` -> run -> variant."""
-    found: dict[str, dict[int, Any]] = {}
-    for name, variants in case["varies"].get("objects", {}).items():
-        known = [variant for variant in variants if "changes" in variant]
-        found[f"objects {name}"] = {run: _changes(variant["changes"]) for variant in known for run in variant["runs"]}
-    for name in case["varies"].get("events", {}):
-        found[f"events {name}"] = dict(enumerate(_events(case)[name], 1))
-    for name in case["varies"].get("final", {}):
-        found[f"final {name}"] = dict(enumerate(_finals(case)[name], 1))
-    return found
-
-
 def compare_all_renamings(case: Case, revision: Revision, luck: TimingDraws | None = None) -> Iterator[Aspects]:
     """Replay a trace once and yield both sides of every aspect under every renaming."""
     player = TracePlayer(case["steps"], revision, luck)

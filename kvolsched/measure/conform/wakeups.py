@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from kvolsched.api import make
 from kvolsched.api.text.manifest import from_plain, read_plain, to_plain
 from kvolsched.api.text.patches import merge_patch
 from kvolsched.rules.revision import Revision
@@ -60,26 +61,20 @@ class WakeUpScript:
 
     @staticmethod
     def _claim(name: str, claim: Mapping[str, Any]) -> list[dict[str, Any]]:
-        size, mode = claim.get("size", "10Gi"), claim.get("mode", "ReadWriteOnce")
-        room = {"requests": {"storage": size}}
-        spec: dict[str, Any] = {"storageClassName": claim["class"], "accessModes": [mode], "resources": room}
-        meta: dict[str, Any] = {"name": name}
-        made: dict[str, Any] = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}
+        size, modes = claim.get("size", "10Gi"), [claim.get("mode", "ReadWriteOnce")]
         if "volume" not in claim:
-            return [made]
-        uid = f"claim-{name}"
-        spec["volumeName"] = name
-        meta |= {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}, "uid": uid}
-        made["status"] = {"phase": "Bound", "accessModes": [mode], "capacity": {"storage": size}}
-        volume = _volume(name, claim["volume"], claim["class"], mode)
-        volume["spec"]["claimRef"] = {"kind": made["kind"], "namespace": "default", "name": name, "uid": uid}
-        return [{**volume, "status": {"phase": "Bound"}}, made]
+            return [make.claim(name, size, claim["class"], accessModes=modes)]
+        made = make.claim(name, size, claim["class"], bound=name, accessModes=modes)
+        made["status"] |= {"accessModes": modes, "capacity": {"storage": size}}
+        return [_volume(name, claim["volume"], claim["class"], bound=name, accessModes=modes), made]
 
 
-def _volume(name: str, spec: Mapping[str, Any], storage_class: str, mode: str = "ReadWriteOnce") -> dict[str, Any]:
+def _volume(name: str, spec: Mapping[str, Any], storage_class: str, **fields: Any) -> dict[str, Any]:
     beyond = {word: value for word, value in spec.items() if word != "class"}
-    full = {"storageClassName": storage_class, "capacity": {"storage": "10Gi"}, "accessModes": [mode], **beyond}
-    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": full}
+    made = make.volume(name, storage_class=storage_class, **fields, **beyond)
+    if "csi" not in beyond:
+        del made["spec"]["csi"]
+    return made
 
 
 class WakeUpPlayer(TracePlayer):

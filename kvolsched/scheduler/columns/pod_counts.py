@@ -291,10 +291,6 @@ class PodCounts:
             copy._preferred[preference] = TermCarriers(nodes.adopt(carriers.column.copied()), carriers.number)
         return copy
 
-    def cached_matchers(self) -> list[tuple[PodMatcher, ...]]:
-        """Return the matchers whose counts are cached."""
-        return list(self._matching)
-
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _compute(self, matchers: tuple[PodMatcher, ...], node_infos: Iterable[NodeInfo]) -> PodCount:

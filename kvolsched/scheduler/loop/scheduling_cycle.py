@@ -245,11 +245,6 @@ def post_filter(pod: Pod, judgement: Judgement) -> PostFilterResult:
     return PostFilterResult(", ".join(filter(None, messages)), nominated, counted=counted)
 
 
-def post_filter_message(pod: Pod, judgement: Judgement) -> str:
-    """Return the message of the PostFilter plugins, or "" if one of them nominates a node."""
-    return post_filter(pod, judgement).message
-
-
 def select_host(ctx: TurnContext, name: str, judgement: Judgement, number: int) -> str:
     """Return the nominated node if that is taken, else the node with the highest score; a seeded draw breaks ties."""
     if judgement.fitting_nominated_node:

@@ -6,7 +6,7 @@ from api.big_dump import CAUSES, big_text
 from click.testing import CliRunner
 
 from kvolsched.cli import main
-from kvolsched.measure.bench.dump import QUESTIONS, dump_figures
+from kvolsched.measure.bench.figures import QUESTIONS, dump_figures
 
 
 def test_every_question_is_asked(tmp_path):

@@ -1,0 +1,5 @@
+"""`python -m kvolsched.cli` is the command line."""
+
+from .commands import main
+
+main()
