@@ -23,6 +23,8 @@ MARGIN = 0.15  # a name that is so much less alike than the best one is not sugg
 class UnknownName(KeyError, ValueError):
     """Raised for a name that nothing has, or several things have: a KeyError, and a ValueError as any wrong argument.
 
+    The sentence is given in one or in three parts: what there is not, what there is, and the nearest names.
+
     >>> from kvolsched import Cluster, UnknownName
     >>> try:
     ...     Cluster().crash("schedular")
@@ -30,6 +32,15 @@ class UnknownName(KeyError, ValueError):
     ...     print(str(unknown).rpartition("; ")[2])
     did you mean scheduler?
     """
+
+    def __init__(self, looked_for: object = "", there: str = "", near: str = "") -> None:
+        super().__init__(f"{looked_for}{there}{near}")
+        self.looked_for, self.there, self.near = str(looked_for), there, near
+
+    @property
+    def others(self) -> str:
+        """What there is, and the nearest names."""
+        return f"{self.there}{self.near}"[len("; ") :]
 
     def __str__(self) -> str:
         return printable(str(self.args[0])) if self.args else ""
@@ -70,7 +81,7 @@ def unknown_name(
         existing = f"there are {len(names)}{f' {plural}' if plural else ''}"
     else:
         existing = f"there are: {first_of(names, MAX_LISTED)}"
-    return UnknownName(f"no {looked_for}; {existing}{hint}")
+    return UnknownName(f"no {looked_for}", f"; {existing}", hint)
 
 
 def did_you_mean(name: str, there: Iterable[str], *, compared: Compared = str) -> str:

@@ -62,18 +62,18 @@ def condition(until: str | Callable[[Asked], Any] | None, objects: Mapping[Key, 
     return holds
 
 
-def missing_object(until: Any, objects: Mapping[Key, Any]) -> str:
-    """Return the sentence about the object of a condition if there is none; "" if there is, or if none is wanted."""
+def missing_object(until: Any, objects: Mapping[Key, Any]) -> UnknownName | None:
+    """Return the error about the object of a condition if there is none; None if there is, or if none is wanted."""
     if not isinstance(until, str):
-        return ""
+        return None
     reference, word, kinds = _parts(until)
     if word == "gone" or matching_keys(objects, reference, kinds):
-        return ""
+        return None
     try:
         find_key(objects, reference, kinds)
     except UnknownName as unknown:
-        return str(unknown)
-    return ""
+        return unknown
+    return None
 
 
 def named_keys(until: str, objects: Mapping[Key, Any]) -> list[Key]:

@@ -228,7 +228,8 @@ class ClusterCore:
                     return Run(tuple(taken), f"{until if isinstance(until, str) else 'the condition'} holds")
                 turns = self.world.step(limit=limit)
                 if not turns and self.world.next_time() is None:
-                    return Run(tuple(taken), f"nothing is left to do{self._useless_dials()}{self._not_there(until)}")
+                    ended = f"nothing is left to do{self._useless_dials()}{self._not_there(until)}"
+                    return Run(tuple(taken), ended, idle=True)
                 if not turns:
                     self.world.idle_until(limit)
                     return Run(tuple(taken), f"{seconds:g} s of simulated time are over{self._not_there(until)}")
@@ -238,7 +239,7 @@ class ClusterCore:
 
     def _not_there(self, until: Any) -> str:
         """Return what to add to the end of a run about the object of its condition, if there is none; else ""."""
-        words = missing_object(until, self.world.log.objects) if not callable(until) else ""
+        words = str(missing_object(until, self.world.log.objects) or "") if not callable(until) else ""
         return f"; {words}" if words else ""
 
     def _useless_dials(self) -> str:

@@ -64,10 +64,11 @@ def last_step(world: Simulation) -> Step:
 
 @attrs.frozen(repr=False)
 class Run(PrintedAnswer):
-    """The steps of a run, and why it ended."""
+    """The steps of a run, and why it ended; `idle`: nothing was left to do."""
 
     steps: tuple[Step, ...]
     ended: str
+    idle: bool = False
 
     def __len__(self) -> int:
         return len(self.steps)

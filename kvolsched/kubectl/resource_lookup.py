@@ -34,8 +34,7 @@ def lookup_kind(word: str) -> Kind:
     try:
         return find_kind(word)
     except UnknownName as error:
-        hint = str(error.args[0]).partition("; ")[2]
-        raise ResourceNotFound(_no_type(word), hint) from None
+        raise ResourceNotFound(_no_type(word), error.others) from None
 
 
 def _no_type(word: str) -> str:

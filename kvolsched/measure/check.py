@@ -198,8 +198,8 @@ def _selectors(text: str, cluster: Cluster) -> list[str]:
 
 def _run_on(cluster: Cluster) -> str:
     """Run a cluster to its end, and say why it stopped before, if it did."""
-    ended = cluster.run(seconds=MAX_SECONDS).ended
-    return "" if ended.startswith("nothing is left to do") else f"the run stopped before its end: {ended}"
+    run = cluster.run(seconds=MAX_SECONDS)
+    return "" if run.idle else f"the run stopped before its end: {run.ended}"
 
 
 def _without(cluster: Cluster, mine: Sequence[Key], selector: str) -> CheckedPlacement:

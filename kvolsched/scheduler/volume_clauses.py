@@ -23,7 +23,7 @@ def volume_clauses(pod: Pod, columns: ColumnContext, plugin: Any = None) -> Iter
             clause = Clause("volume", volume.name, words, title=title, kind="The pod's volume cannot be used")
         else:
             name = source.claim_name if source is not None else f"{pod.metadata.name}-{volume.name}"
-            clause = Clause("claim", name, *_claim_words(pod, name, columns))
+            clause = _claim_clause(pod, name, columns)
         yield attrs.evolve(clause, pod=evolve_parts(pod, spec={"volumes": (volume,)}), number=number)
 
 
@@ -38,19 +38,21 @@ def claims_of_reason(pod: Pod, reason: str) -> Clause | None:
     return Clause("claim", ",".join(names), words, title=title, kind=f"The claim{several} cannot be served{together}")
 
 
-def _claim_words(pod: Pod, name: str, columns: ColumnContext) -> tuple[str, str, str]:
-    """Return what a claim lacks: in words, in a few words, and without its name."""
+def _claim_clause(pod: Pod, name: str, columns: ColumnContext) -> Clause:
     claim = columns.seen.claim(pod.metadata.namespace, name)
     if claim is None:
-        return f"claim {name} does not exist", f"Claim {name} does not exist", "The claim does not exist"
+        words, title = f"claim {name} does not exist", f"Claim {name} does not exist"
+        return Clause("claim", name, words, title, "The claim does not exist")
     volume = columns.seen.volume(claim.spec.volume_name) if claim.spec.volume_name else None
     if volume is not None:
-        wanted = volume.spec.node_affinity
-        reach = f" ({wanted.required})" if wanted is not None and wanted.required is not None else ""
+        wanted = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
+        reach, keys = (f" ({wanted})", wanted.keys) if wanted is not None else ("", ())
         words = f"the node does not reach volume {volume.metadata.name} of claim {name}{reach}"
-        return words, f"Volume of claim {name} is out of reach", "The claim's volume is out of reach"
+        title, kind = f"Volume of claim {name} is out of reach", "The claim's volume is out of reach"
+        return Clause("claim", name, words, title, kind, keys=keys)
     size, class_name = claim.spec.resources.requests.get("storage", ""), claim.spec.storage_class_name
     asked = ", ".join(part for part in (size, f"class {class_name}" if class_name else "no class") if part)
     words = f"claim {name} ({asked}) finds no volume that the node reaches, and none can be provisioned there"
     title = f"Claim {name} finds no volume{f' of {size}' if size else ''}"
-    return words, title, f"The claim finds no volume{f' of class {class_name}' if class_name else ''}"
+    kind = f"The claim finds no volume{f' of class {class_name}' if class_name else ''}"
+    return Clause("claim", name, words, title, kind)

@@ -91,7 +91,7 @@ def find_kind(word: str) -> Kind:
     kind = _kind_called(word)
     if kind is None:
         hint = did_you_mean(word.partition(".")[0], list(_KINDS_BY_WORD))
-        raise UnknownName(f"unknown kind {word!r}; known: {', '.join(kind.plural for kind in KINDS)}{hint}")
+        raise UnknownName(f"unknown kind {word!r}", f"; known: {', '.join(kind.plural for kind in KINDS)}", hint)
     return kind
 
 

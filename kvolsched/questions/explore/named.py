@@ -46,9 +46,10 @@ class NamedObjects:
         if own or any(isinstance(fault, UserAct) for fault in faults):
             return
         for words, keys in self.missing.items():
-            if not any(_may_come(key, objects) for key in keys):
-                head, sign, rest = missing_object(words, objects).partition("; ")
-                raise UnknownName(f"{head}, and no workload would create it{sign}{rest}")
+            missing = missing_object(words, objects)
+            if missing is not None and not any(_may_come(key, objects) for key in keys):
+                sentence = f"{missing.looked_for}, and no workload would create it"
+                raise UnknownName(sentence, missing.there, missing.near)
 
     def sentences(self, objects: Mapping[Key, Any]) -> tuple[str, ...]:
         """Return a sentence for each object that no visited state had, with the nearest names."""

@@ -57,6 +57,8 @@ class Fix(DrawnAnswer):
         cost: the sum of the edits' costs; a cheaper fix affects fewer other pods.
         nodes: the nodes that fit afterwards, or the node that the pod got.
         proof: how the fix was tried, in words.
+        steps: after how many steps the pod has a node; None: it was judged again.
+        every: whether every node fits.
         asked: the cluster as it was, on which `try_it` tries the fix.
         number: its place among the fixes of the pod.
     """
@@ -66,6 +68,8 @@ class Fix(DrawnAnswer):
     cost: int
     nodes: tuple[str, ...]
     proof: str
+    steps: int | None = None
+    every: bool = False
     asked: AskedCluster | None = attrs.field(default=None, eq=False)
     number: int = 0
 
@@ -300,7 +304,7 @@ def _judged(asked: AskedCluster, found: FoundFix) -> Fix | None:
     when = "then" if fit else "once its volumes are there"
     proof = f"{when} it fits {'every node' if every else node_names_text(nodes)}"
     name = f"{asked.pod.namespace}/{asked.pod.name}"
-    return Fix(name, found.edits, found.cost[1], nodes, proof, asked=asked)
+    return Fix(name, found.edits, found.cost[1], nodes, proof, every=every, asked=asked)
 
 
 def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
@@ -316,9 +320,9 @@ def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
     proved = Fix(name, found.edits, cost, (), "", asked=asked)
     fit = forked.fits
     if fit and not any(change.key.kind in LOOP_KINDS or change.new is None for change in changes):
-        fits_all = len(fit) == sum(other.kind == "Node" for other in forked.cluster.world.log.objects) > 1
-        proof = f"then it fits {'every node' if fits_all else node_names_text(fit)}"
-        return attrs.evolve(proved, nodes=fit, proof=proof)
+        every = len(fit) == sum(other.kind == "Node" for other in forked.cluster.world.log.objects) > 1
+        proof = f"then it fits {'every node' if every else node_names_text(fit)}"
+        return attrs.evolve(proved, nodes=fit, proof=proof, every=every)
     forked.run()
     if not forked.node and forked.eviction is None:
         return f"{proved.words}: after {forked.steps} steps the pod has no node"
@@ -327,4 +331,4 @@ def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
     if lost := proved.try_it().lost_claims:
         return f"{proved.words}: then claim {', '.join(lost)} loses its volume"
     proof = f"after {forked.steps_until_scheduled} steps the pod is on {forked.node}"
-    return attrs.evolve(proved, nodes=(forked.node,), proof=proof)
+    return attrs.evolve(proved, nodes=(forked.node,), proof=proof, steps=forked.steps_until_scheduled)

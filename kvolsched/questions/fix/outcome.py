@@ -43,7 +43,7 @@ class WaitingPod:
     @property
     def lack(self) -> str:
         """What it lacks, in words."""
-        return self.why.line.removeprefix(f"{self.name}: ")
+        return self.why.lack
 
 
 @attrs.frozen
@@ -67,6 +67,7 @@ class TriedFix(DrawnAnswer):
         eviction: how the pod loses the node that it got; None if it keeps it.
         phase: the pod's phase in the fork.
         ended: why the run ended; `steps` is its length.
+        is_idle: whether it ended because nothing was left to do.
         waits_now: other pods that wait in the fork, and would not without the fix.
         placed: other pods that have a node in the fork, and would have none without the fix.
         moved: other pods that are on another node than without the fix.
@@ -85,6 +86,7 @@ class TriedFix(DrawnAnswer):
     phase: str = ""
     steps: int = 0
     ended: str = ""
+    is_idle: bool = True
     waits_now: tuple[WaitingPod, ...] = ()
     placed: tuple[MovedPod, ...] = ()
     moved: tuple[MovedPod, ...] = ()
@@ -133,7 +135,7 @@ class TriedFix(DrawnAnswer):
         if self.is_gone:
             lines[0] = f"{after} {self.pod} is gone, and nobody creates it again"
         elif not self.node:
-            lines[0] += f": {why(self.cluster, self.pod).line.removeprefix(f'{self.pod}: ')}"
+            lines[0] += f": {why(self.cluster, self.pod).lack}"
         lines += [f"{pod.name} waits now: {pod.lack}" for pod in self.waits_now]
         lines += [f"{pod.name} gets a node as well: {pod.after}" for pod in self.placed]
         lines += [f"{pod.name} is on {pod.after}, no longer on {pod.before}" for pod in self.moved]
@@ -147,11 +149,6 @@ class TriedFix(DrawnAnswer):
     def is_gone(self) -> bool:
         """Whether the pod no longer exists in the fork."""
         return not self.refused and self.pod not in {f"{key.namespace}/{key.name}" for key in _pods(self.cluster)}
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether the run ended because nothing was left to do."""
-        return self.ended.startswith("nothing is left to do")
 
     def __repr__(self) -> str:
         lines = [hanging_indent([f"{self.words}: {self.headline}"], 0)]
@@ -167,7 +164,8 @@ class ForkWithFix:
         pod: the pod that the fix is for.
         steps_until_scheduled: after how many steps the pod had a node, or nothing was left to do.
         steps: how many steps it has run.
-        ended: why the run ended.
+        ended: why the run ended; "": it has not run.
+        idle: whether nothing was left to do then.
         eviction: how the pod loses the node that it got; None if it keeps it.
         fits: the nodes that fitted before it ran.
     """
@@ -178,6 +176,7 @@ class ForkWithFix:
     steps_until_scheduled: int = 0
     steps: int = 0
     ended: str = ""
+    idle: bool = False
     eviction: LostNode | None = None
 
     def run(self) -> None:
@@ -187,7 +186,7 @@ class ForkWithFix:
             world = self.cluster.world
             placed = Placement(world.log.objects[self.pod], world.now, len(world.turns)) if self.node else None
             rest = self._run(None)
-            self.steps, self.ended = self.steps_until_scheduled + len(rest), rest.ended
+            self.steps, self.ended, self.idle = self.steps_until_scheduled + len(rest), rest.ended, rest.idle
             self.eviction = placed.eviction(self.cluster, self.pod) if placed is not None else None
 
     def _run(self, until: str | None) -> Run:
@@ -320,7 +319,7 @@ class AskedCluster:
                        for key in sorted(changed) if others[key])  # fmt: skip
         return TriedFix(
             name, words, fork, _node(pod) if pod is not None else "", pod.status.phase if pod is not None else "",
-            forked.steps, forked.ended, waits_now,
+            forked.steps, forked.ended, forked.idle, waits_now,
             placed=tuple(shift for shift in shifts if not shift.before),
             moved=tuple(shift for shift in shifts if shift.before),
             gone=tuple(f"{key.namespace}/{key.name}" for key in _lost(before, after) if key != self.pod),

@@ -97,6 +97,7 @@ class DemandRow:
         title: what is lacking in a few words.
         kind: the title without the names of the pod's own objects.
         alone: the nodes on which no other demand fails.
+        keys: the labels of nodes from which the volume of a claim is reached.
     """
 
     plugin: str
@@ -109,6 +110,7 @@ class DemandRow:
     title: str = ""
     kind: str = ""
     alone: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 @attrs.frozen
@@ -228,16 +230,21 @@ class Why(Rows[FailureRow], DrawnAnswer):
 
     @property
     def line(self) -> str:
-        """The answer in one line: what is lacking, or the headline."""
+        """The answer in one line: the pod, and what is lacking, or the headline."""
+        return f"{self.pod}: {self.lack}"
+
+    @property
+    def lack(self) -> str:
+        """What is lacking in one line, or the headline."""
         if self.state != "unschedulable" or not self.demands:
-            return f"{self.pod}: {self.headline}"
+            return self.headline
         first = self.demands[0]
         if first.sort == "before filtering":
-            return f"{self.pod}: before filtering: {_cause_before_filtering(first)}"
+            return f"before filtering: {_cause_before_filtering(first)}"
         several = len(self.demands) > 1
         where = [f", on {_nodes(demand, self.size)}" if several else "" for demand in self.demands]
         lacking = [f"{demand.words}{nodes}" for demand, nodes in zip(self.demands, where, strict=True)]
-        return f"{self.pod}: 0 of {self.size} nodes fit: {'; '.join(lacking)}"
+        return f"0 of {self.size} nodes fit: {'; '.join(lacking)}"
 
     def __repr__(self) -> str:
         lines = [hanging_indent([self.title], 0, LINE_WIDTH)]

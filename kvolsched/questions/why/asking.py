@@ -33,6 +33,7 @@ from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.loop import scheduling_queue as queue
 from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter
 from kvolsched.scheduler.loop.scheduling_queue import QUEUE
+from kvolsched.scheduler.plugins.node_resources_fit import RequestExceeds
 from kvolsched.scheduler.requests import PODS
 from kvolsched.world.apiserver import key_of, ref
 from kvolsched.world.log import Key, Note
@@ -85,8 +86,8 @@ def _pod_asked_for(cluster: ClusterCore, reference: str) -> tuple[Key, str]:
             workload = cluster.world.find_key(reference, WORKLOADS)
         except UnknownName:
             without = ", ".join(pending(cluster)[:12]) or "none"
-            there, meant, near = str(unknown).partition("; did you mean")
-            raise UnknownName(f"{there}; these have no node: {without}{meant}{near}") from None
+            there = f"{unknown.there}; these have no node: {without}"
+            raise UnknownName(unknown.looked_for, there, unknown.near) from None
     named = ref(workload)
     mine = [key for key, obj in sorted(cluster.world.log.objects.items()) if key.kind == "Pod"
             and key.namespace == workload.namespace and is_managed_by(cluster, obj, workload)]  # fmt: skip
@@ -401,7 +402,7 @@ def _failure_rows(judgement: Judgement) -> Iterator[FailureRow]:
     """Yield a row for each group of nodes that fail alike; in a small group each node is compared, else one."""
     for plugin, reasons, nodes in group_nodes_by_first_rejection(judgement):
         if len(nodes) > MAX_COMPARED:
-            short = _short_resources(reasons)
+            short = _short_resources(judgement, plugin, nodes[0])
             example = node_with_most_left(judgement, short[0], nodes) if short else nodes[0]
             clause = _failure_clause(judgement, plugin, example, reasons)
             yield FailureRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
@@ -423,9 +424,9 @@ def _failure_clause(judgement: Judgement, plugin: str, node: str, reasons: Seque
     return "; ".join(str(each.of_any_node()) for each in evidence) or ", ".join(reasons)
 
 
-def _short_resources(reasons: Sequence[str]) -> list[str]:
-    found = [reason.removeprefix("Insufficient ") for reason in reasons if reason.startswith("Insufficient ")]
-    return found + [PODS] * ("Too many pods" in reasons)
+def _short_resources(judgement: Judgement, plugin: str, node: str) -> list[str]:
+    found = (each for each in judgement.cell(node, plugin).evidence if isinstance(each, RequestExceeds))
+    return sorted((each.resource for each in found), key=lambda resource: resource == PODS)
 
 
 def _demand_row(demand: Demand, judgement: Judgement, alone: Mapping[Demand, tuple[str, ...]], *,
@@ -434,7 +435,7 @@ def _demand_row(demand: Demand, judgement: Judgement, alone: Mapping[Demand, tup
     kind = next(iter(details.values()), demand.kind) if demand.sort == "before filtering" else demand.kind
     return DemandRow(
         demand.plugin, demand.sort, demand.about, demand.words, demand.nodes, demand.number, tuple(details),
-        demand.title, kind, alone.get(demand, ()),
+        demand.title, kind, alone.get(demand, ()), demand.keys,
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
+from kvolsched.api.kinds.node import ZONE_LABELS
 from kvolsched.api.notebook_output import DrawnAnswer
 from kvolsched.core.results import hanging_indent
 from kvolsched.rules.named import plugin_card
@@ -18,7 +18,7 @@ from .sides import joined
 MAX_NAMED = 3  # pods of a cause that are named
 MOST_CAUSES = 20  # causes that are printed; the last ones of more share a line
 MAKE_PODS = "c.run() lets their controllers make them; `kvolsched check` does so for manifests."
-_ZONE = re.compile(r"topology\.kubernetes\.io/zone|failure-domain\.beta\.kubernetes\.io/zone")
+ZONES = frozenset(ZONE_LABELS)
 STATES = {
     "fits": "A node would take it now",
     "waiting": "A node is chosen; its volumes are not bound yet",
@@ -184,11 +184,9 @@ def _shared_words(answers: Answers, place: int) -> str:
 def _names_two_zones(demands: Sequence[DemandRow]) -> bool:
     """Say whether a pod asks for nodes of one zone, and its volume is reached from another."""
     selects = [demand for demand in demands if demand.sort in ("node selector", "node affinity")]
-    named = [
-        demand for demand in demands
-        if demand.sort == "claim" and plugin_card(demand.plugin).finds_fault_with_volumes and _ZONE.search(demand.words)
-    ]  # fmt: skip
-    return len(demands) == 2 and len(selects) == len(named) == 1 and bool(_ZONE.fullmatch(selects[0].about))
+    reached = [each for each in demands if each.sort == "claim" and not ZONES.isdisjoint(each.keys)]
+    named = [demand for demand in reached if plugin_card(demand.plugin).finds_fault_with_volumes]
+    return len(demands) == 2 and len(selects) == len(named) == 1 and selects[0].about in ZONES
 
 
 def _sides(answers: Sequence[Why]) -> str:

@@ -50,6 +50,7 @@ class Demand:
         kind: the title without the names of the pod's own objects; equal for pods that lack alike.
         pod: the pod with this requirement alone, as far as the plugin is concerned; None: the whole pod.
         term: by which placed pods object to the pod.
+        keys: the labels of nodes from which the volume of a claim is reached.
     """
 
     plugin: str
@@ -63,6 +64,7 @@ class Demand:
     kind: str = ""
     pod: Pod | None = attrs.field(default=None, eq=False, repr=False)
     term: AffinityTerm | None = attrs.field(default=None, eq=False, repr=False)
+    keys: tuple[str, ...] = attrs.field(default=(), eq=False, repr=False)
 
     @property
     def nodes(self) -> int:
@@ -270,7 +272,7 @@ def _demands_by_reason(judgement: Judgement, index: int, left: Mask, columns: Co
 
 def _demand(plugin: str, clause: Clause, reasons: tuple[str, ...], fails: Mask) -> Demand:
     return Demand(plugin, clause.sort, clause.about, clause.words, reasons, fails, clause.number, clause.title,
-                  clause.kind or clause.title, clause.pod, clause.term)  # fmt: skip
+                  clause.kind or clause.title, clause.pod, clause.term, clause.keys)  # fmt: skip
 
 
 def _as_read(plugin: Any, pod: Pod) -> Pod:

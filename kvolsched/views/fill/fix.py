@@ -44,12 +44,11 @@ def card_of(fix: Fix, number: int) -> r.FixCard:
     first = tried.node if tried.node in fix.nodes else where
     nodes = ([first] if first else []) + [node for node in fix.nodes if node != first]
     shown = nodes[0] + (f" +{len(nodes) - 1}" if len(nodes) > 1 else "")
-    steps = fix.proof.removeprefix("after ").partition(" steps")[0]
     return r.FixCard(
         number=number,
         words=fix.words,
-        proof=f"run for {steps} steps" if fix.proof.startswith("after ") else "judged again: fits",
-        node="every node" if "every node" in fix.proof else shown,
+        proof="judged again: fits" if fix.steps is None else f"run for {fix.steps} steps",
+        node="every node" if fix.every else shown,
         where=where,
         is_new=nodes[0] in tried.new_nodes,
         lifted=tuple(_lifted(lifted)),
