@@ -39,7 +39,6 @@ class CSINodeSpec(ManifestPart):
 class CSINode(ApiObject):
     """The drivers on one node; the names of CSINode and node are equal."""
 
-    kind: ClassVar[str] = "CSINode"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
     spec: CSINodeSpec = CSINodeSpec()
 
@@ -90,7 +89,6 @@ class CSIDriverStatus(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class CSIDriver(ApiObject):
-    kind: ClassVar[str] = "CSIDriver"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
     spec: CSIDriverSpec = CSIDriverSpec()
     status: CSIDriverStatus = CSIDriverStatus()
@@ -100,7 +98,6 @@ class CSIDriver(ApiObject):
 class CSIStorageCapacity(ApiObject):
     """Capacity for volumes of a class on the nodes that `node_topology` selects; `capacity` None is unknown."""
 
-    kind: ClassVar[str] = "CSIStorageCapacity"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
     storage_class_name: str = ""
     node_topology: LabelSelector | None = None
@@ -131,7 +128,6 @@ class VolumeAttachmentStatus(ManifestPart):
 class VolumeAttachment(ApiObject):
     """A volume that is attached to a node, or is to be attached."""
 
-    kind: ClassVar[str] = "VolumeAttachment"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
     spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
     status: VolumeAttachmentStatus = VolumeAttachmentStatus()

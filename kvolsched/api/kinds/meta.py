@@ -214,10 +214,14 @@ class Resources(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, weakref_slot=False)
 class ApiObject(ShownAsYaml, ManifestPart):
-    """An object of the API: it prints as its manifest; each kind adds its spec and status."""
+    """An object of the API: it prints as its manifest; its kind is the class's name; each adds its spec and status."""
 
     kind: ClassVar[str]
     metadata: ObjectMeta = ObjectMeta()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.kind = cls.__name__
 
     def _repr_pretty_(self, printer: Any, cycle: object) -> None:
         """Show the manifest in a notebook, and in a list kind and name."""

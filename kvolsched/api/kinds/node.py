@@ -36,7 +36,6 @@ class NodeStatus(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Node(ApiObject):
-    kind: ClassVar[str] = "Node"
     api_version: ClassVar[str] = "v1"
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()

@@ -178,7 +178,6 @@ class PodStatus(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Pod(ApiObject):
-    kind: ClassVar[str] = "Pod"
     api_version: ClassVar[str] = "v1"
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()

@@ -16,7 +16,6 @@ SYSTEM_PRIORITY_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-nod
 class PriorityClass(ApiObject):
     """A named priority; with `global_default` it applies to pods that name no class."""
 
-    kind: ClassVar[str] = "PriorityClass"
     api_version: ClassVar[str] = "scheduling.k8s.io/v1"
     value: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     global_default: bool = False
@@ -49,7 +48,6 @@ class PodDisruptionBudgetStatus(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PodDisruptionBudget(ApiObject):
-    kind: ClassVar[str] = "PodDisruptionBudget"
     api_version: ClassVar[str] = "policy/v1"
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()

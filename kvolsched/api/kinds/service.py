@@ -31,6 +31,5 @@ class ServiceSpec(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Service(ApiObject):
-    kind: ClassVar[str] = "Service"
     api_version: ClassVar[str] = "v1"
     spec: ServiceSpec = ServiceSpec()

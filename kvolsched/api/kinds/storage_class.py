@@ -34,7 +34,6 @@ class TopologySelectorTerm(ManifestPart):
 class StorageClass(ApiObject):
     """A class of volumes; `volume_binding_mode` None is Immediate, the default (S0, Delayed Volume Binding)."""
 
-    kind: ClassVar[str] = "StorageClass"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
     provisioner: str = ""
     parameters: Frozen = EMPTY

@@ -74,7 +74,6 @@ class PersistentVolumeStatus(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PersistentVolume(ApiObject):
-    kind: ClassVar[str] = "PersistentVolume"
     api_version: ClassVar[str] = "v1"
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
     status: PersistentVolumeStatus = PersistentVolumeStatus()
@@ -115,7 +114,6 @@ class PersistentVolumeClaimStatus(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PersistentVolumeClaim(ApiObject):
-    kind: ClassVar[str] = "PersistentVolumeClaim"
     api_version: ClassVar[str] = "v1"
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()

@@ -36,7 +36,6 @@ class StatefulSetStatus(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class StatefulSet(ApiObject):
-    kind: ClassVar[str] = "StatefulSet"
     api_version: ClassVar[str] = "apps/v1"
     spec: StatefulSetSpec = StatefulSetSpec()
     status: StatefulSetStatus = StatefulSetStatus()
@@ -61,7 +60,6 @@ class ReplicaSetStatus(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class ReplicaSet(ApiObject):
-    kind: ClassVar[str] = "ReplicaSet"
     api_version: ClassVar[str] = "apps/v1"
     spec: ReplicaSetSpec = ReplicaSetSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
@@ -81,7 +79,6 @@ class ReplicationControllerSpec(ManifestPart):
 class ReplicationController(ApiObject):
     """Predecessor of ReplicaSet: no controller is simulated, but the scheduler spreads its pods."""
 
-    kind: ClassVar[str] = "ReplicationController"
     api_version: ClassVar[str] = "v1"
     spec: ReplicationControllerSpec = ReplicationControllerSpec()
     status: Frozen = EMPTY
@@ -110,7 +107,6 @@ class DeploymentStatus(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Deployment(ApiObject):
-    kind: ClassVar[str] = "Deployment"
     api_version: ClassVar[str] = "apps/v1"
     spec: DeploymentSpec = DeploymentSpec()
     status: DeploymentStatus = DeploymentStatus()
@@ -139,7 +135,6 @@ class DaemonSetStatus(ManifestPart):
 class DaemonSet(ApiObject):
     """Runs a pod on every node that fits its template; each pod names its node by affinity."""
 
-    kind: ClassVar[str] = "DaemonSet"
     api_version: ClassVar[str] = "apps/v1"
     spec: DaemonSetSpec = DaemonSetSpec()
     status: DaemonSetStatus = DaemonSetStatus()
@@ -147,7 +142,6 @@ class DaemonSet(ApiObject):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Namespace(ApiObject):
-    kind: ClassVar[str] = "Namespace"
     api_version: ClassVar[str] = "v1"
 
 
@@ -161,7 +155,6 @@ class EventSource(ManifestPart):
 class Event(ApiObject):
     """A component's message about an object; equal messages are counted in one Event."""
 
-    kind: ClassVar[str] = "Event"
     api_version: ClassVar[str] = "v1"
     involved_object: ObjectReference = ObjectReference()
     type: str = ""
