@@ -46,7 +46,7 @@ FLOORS = {
              ("pools", "upgrades", "other_rules", "seen_by_scheduler"), ("acts",)),
     "questions": (("decode", "explain", "why", "requests", "series", "what_if"), ("first_difference", "explore", "fix", "may", "predict"),
                   ("differences",)),
-    "kubectl": (("formatting", "serialize"), ("get_tables", "output", "jsonpath"), ("resource_lookup", "describe_sections"),
+    "kubectl": (("formatting", "serialize"), ("printers", "output", "jsonpath"), ("resource_lookup",),
                 ("get_command", "describe_command"), ("command_line",)),
     "views": (("drawing",), ("frame", *ROWS), {"pictures", "fill"}, ("panel",), ("show",), ("answers",)),
     "learn": (("templates", "script_acts", "attempt", "exercise", "lessons", "queueing"), ("scenario",), {"alternatives", "incidents"}),

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from .kinds.meta import Condition, OwnerReference, evolve_parts
+from .kinds.meta import Condition, Frozen, ObjectMeta, OwnerReference, evolve_parts
 from .kinds.pod import Pod, PodTemplateSpec
 from .text.convert import to_plain
 
@@ -41,11 +41,35 @@ def by_controller_uid(kind: str) -> Any:
     return controller_uids
 
 
+def by_node(pod: Pod) -> Iterator[str]:
+    """Yield the node of a pod, if it has one: an index function."""
+    if pod.spec.node_name:
+        yield pod.spec.node_name
+
+
 def controller_cause(kind: str, obj: Any) -> Iterator[str]:
     """Yield `namespace/name` of an object's controller, if that is of this kind."""
     owner = obj.metadata.controller
     if owner is not None and owner.kind == kind:
         yield f"{obj.metadata.namespace or 'default'}/{owner.name}"
+
+
+def changed_or_owner(kind: str, key: Any, old: Any, new: Any) -> Iterator[str]:
+    """Yield `namespace/name` of a changed object of this kind that is there, or of a changed object's controller."""
+    if key.kind != kind:
+        yield from controller_cause(kind, new if new is not None else old)
+    elif new is not None:
+        yield f"{key.namespace}/{key.name}"
+
+
+def replica_of(owner: Any, name: str, labels: Frozen, generate_name: str = "") -> Pod:
+    """Return a pod of a workload's template, with its own name and labels, controlled by the workload."""
+    template: PodTemplateSpec = owner.spec.template
+    meta = ObjectMeta(
+        name=name, generate_name=generate_name, namespace=owner.metadata.namespace or "default", labels=labels,
+        annotations=template.metadata.annotations, owner_references=(controller_reference(owner),)
+    )
+    return Pod(metadata=meta, spec=template.spec)
 
 
 @attrs.frozen
@@ -98,6 +122,12 @@ def seconds_until_available(pod: Pod, min_ready_seconds: int, now: str) -> float
         return 0.0
     passed = datetime.fromisoformat(now) - datetime.fromisoformat(since.upper())
     return min_ready_seconds - passed.total_seconds()
+
+
+def waits_for_available(ready: Iterable[Pod], min_ready_seconds: int, now: str) -> list[float]:
+    """Return the seconds until each of some ready pods is available, of those that are not yet."""
+    waits = (seconds_until_available(pod, min_ready_seconds, now) for pod in ready) if min_ready_seconds else ()
+    return [wait for wait in waits if wait > 0]
 
 
 def is_active(pod: Pod) -> bool:

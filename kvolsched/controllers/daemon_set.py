@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from ..api.kinds.directives import selects_node, with_required_node_affinity
-from ..api.kinds.meta import EMPTY, ObjectMeta
+from ..api.kinds.meta import EMPTY, evolve
 from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod, PodSpec
 from ..api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement, Toleration, find_untolerated_taint
@@ -23,16 +23,16 @@ from ..api.kinds.workload import DaemonSet, DaemonSetStatus
 from ..api.workloads import (
     REVISION_LABEL,
     by_controller_uid,
-    controller_cause,
-    controller_reference,
+    changed_or_owner,
     generation,
     is_available,
     is_ready,
     pod_name_suffix,
+    replica_of,
     scaled_value,
-    seconds_until_available,
     sorted_by_age,
     template_hash,
+    waits_for_available,
 )
 from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
@@ -95,11 +95,8 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 def _sets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield a DaemonSet that has changed, the owner of a changed pod, or all DaemonSets if a node has changed."""
-    if key.kind == KIND:
-        if new is not None:
-            yield f"{key.namespace}/{key.name}"
-    elif key.kind == "Pod":
-        yield from controller_cause(KIND, new if new is not None else old)
+    if key.kind in (KIND, "Pod"):
+        yield from changed_or_owner(KIND, key, old, new)
     elif old is None or new is None or (old.metadata.labels, old.spec) != (new.metadata.labels, new.spec):
         for found in ctx.seen.all(KIND):
             yield f"{found.metadata.namespace or 'default'}/{found.metadata.name}"
@@ -237,16 +234,10 @@ class DaemonPods:
         return Key("Pod", meta.namespace or "default", f"{meta.name}-{pod_name_suffix(meta.uid, number)}")
 
     def _create(self, plan: PlanBuilder, node: str, number: int, options: DaemonSetOptions) -> None:
-        owner, template = self.owner, self.owner.spec.template
-        pod = Pod(
-            metadata=ObjectMeta(
-                name=self._key(number).name,
-                generate_name=f"{owner.metadata.name}-", namespace=owner.metadata.namespace or "default",
-                labels=template.metadata.labels.merged({REVISION_LABEL: self.hash}),
-                annotations=template.metadata.annotations, owner_references=(controller_reference(owner),)
-            ),
-            spec=spec_for(template.spec, node, sets_node_name=options.sets_node_name),
-        )
+        owner = self.owner
+        labels = owner.spec.template.metadata.labels.merged({REVISION_LABEL: self.hash})
+        replica = replica_of(owner, self._key(number).name, labels, f"{owner.metadata.name}-")
+        pod = evolve(replica, spec=spec_for(replica.spec, node, sets_node_name=options.sets_node_name))
         about = key_of(owner)
         plan.create(
             pod, f"DaemonSet controller creates {reference_of(pod)} for node {node}",
@@ -283,9 +274,8 @@ class DaemonPods:
 
     def wake_when_available(self, cause: str) -> None:
         """Wake the DaemonSet when the next ready daemon becomes available, or a failed one may be killed."""
-        seconds = self.owner.spec.min_ready_seconds
-        pods = [pod for pods in self.pods.values() for pod in pods if is_ready(pod)] if seconds else []
-        waits = [wait for pod in pods if (wait := seconds_until_available(pod, seconds, self.ctx.moment)) > 0]
+        ready = (pod for pods in self.pods.values() for pod in pods if is_ready(pod))
+        waits = waits_for_available(ready, self.owner.spec.min_ready_seconds, self.ctx.moment)
         if waits := [*waits, *self.waits]:
             self.ctx.wake_after(cause, min(waits))
 

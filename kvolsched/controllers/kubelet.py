@@ -166,9 +166,7 @@ def _views(_seen: InformerCache) -> dict[str, View]:
     return {"on node": Index("Pod", _on_node), "waiting": Index("Pod", _claims_waited_for)}
 
 
-def component(
-    options: KubeletOptions | None = None, storages: Mapping[str, DriverStorage] = EMPTY
-) -> Component:
+def component(options: KubeletOptions | None = None, storages: Mapping[str, DriverStorage] = EMPTY) -> Component:
     """Return the kubelets of all nodes; `storages` are the pools from which drivers make inline volumes, by driver."""
     options = options or KubeletOptions()
     kubelet = Kubelet(options, InlineVolumes(options.services, storages))

@@ -17,20 +17,19 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.meta import ObjectMeta
 from ..api.kinds.pod import Pod
 from ..api.kinds.workload import ReplicaSet, ReplicaSetStatus
 from ..api.workloads import (
     by_controller_uid,
-    controller_cause,
-    controller_reference,
+    changed_or_owner,
     generation,
     is_active,
     is_available,
     is_ready,
     is_terminating,
     pod_name_suffix,
-    seconds_until_available,
+    replica_of,
+    waits_for_available,
 )
 from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
@@ -60,11 +59,7 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _sets_of(_ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    if key.kind == KIND:
-        if new is not None:
-            yield f"{key.namespace}/{key.name}"
-    else:
-        yield from controller_cause(KIND, new if new is not None else old)
+    return changed_or_owner(KIND, key, old, new)
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -88,7 +83,8 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     words = f"ReplicaSet controller updates the status of {reference_of(owner)}: "
     words += f"{status.ready_replicas} of {wanted} ready"
     plan.update_status(owner, attrs.evolve(owner, status=status), words)
-    _wake_when_available(ctx, cause, owner, replicas)
+    if waits := waits_for_available(filter(is_ready, replicas), owner.spec.min_ready_seconds, ctx.moment):
+        ctx.wake_after(cause, min(waits))
     return plan.writes
 
 
@@ -110,15 +106,8 @@ def _create(plan: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> Non
 
 def pod_for(owner: ReplicaSet, suffix: str) -> Pod:
     """Return a replica: a pod of the template, whose name ends with a suffix."""
-    template = owner.spec.template
-    return Pod(
-        metadata=ObjectMeta(
-            name=f"{owner.metadata.name}-{suffix}", generate_name=f"{owner.metadata.name}-",
-            namespace=owner.metadata.namespace or "default", labels=template.metadata.labels,
-            annotations=template.metadata.annotations, owner_references=(controller_reference(owner),)
-        ),
-        spec=template.spec,
-    )
+    prefix, labels = f"{owner.metadata.name}-", owner.spec.template.metadata.labels
+    return replica_of(owner, f"{prefix}{suffix}", labels, prefix)
 
 
 def _delete(plan: PlanBuilder, owner: ReplicaSet, pod: Pod) -> None:
@@ -167,10 +156,3 @@ def _status(ctx: TurnContext, owner: ReplicaSet, replicas: Sequence[Pod], pods: 
         available_replicas=sum(is_available(pod, min_ready_seconds, now) for pod in replicas),
         rest=owner.status.rest.with_(terminatingReplicas=sum(map(is_terminating, pods)))
     )
-
-
-def _wake_when_available(ctx: TurnContext, cause: str, owner: ReplicaSet, replicas: Sequence[Pod]) -> None:
-    seconds = owner.spec.min_ready_seconds
-    waits = [seconds_until_available(pod, seconds, ctx.moment) for pod in replicas if is_ready(pod)] if seconds else []
-    if any(wait > 0 for wait in waits):
-        ctx.wake_after(cause, min(wait for wait in waits if wait > 0))

@@ -23,14 +23,15 @@ from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..api.workloads import (
     REVISION_LABEL,
     by_controller_uid,
-    controller_cause,
+    changed_or_owner,
     controller_reference,
     generation,
     is_available,
     is_running_and_ready,
+    replica_of,
     revision_hash,
     scaled_value,
-    seconds_until_available,
+    waits_for_available,
 )
 from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
@@ -79,11 +80,7 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _sets_of(_ctx: TurnContext, key: Key, old: object, new: object) -> Iterator[str]:
-    if key.kind == KIND:
-        if new is not None:
-            yield f"{key.namespace}/{key.name}"
-    elif key.kind == "Pod":
-        yield from controller_cause(KIND, new if new is not None else old)
+    return changed_or_owner(KIND, key, old, new) if key.kind in (KIND, "Pod") else iter(())
 
 
 def sync(options: StatefulSetOptions, ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -298,10 +295,8 @@ class StatefulSetReplicas:
 
     def wake_when_available(self, cause: str) -> None:
         """Wake the StatefulSet when the next ready replica becomes available."""
-        now = self.plan.ctx.moment
-        pods = [pod for pod in self.pods.values() if is_running_and_ready(pod)] if self.min_ready_seconds else []
-        waits = [wait for pod in pods if (wait := seconds_until_available(pod, self.min_ready_seconds, now)) > 0]
-        if waits:
+        ready = filter(is_running_and_ready, self.pods.values())
+        if waits := waits_for_available(ready, self.min_ready_seconds, self.plan.ctx.moment):
             self.plan.ctx.wake_after(cause, min(waits))
 
 
@@ -346,13 +341,7 @@ def pod_for(owner: StatefulSet, ordinal: int) -> Pod:
     rest = template.spec.rest.merged({"hostname": name})
     if owner.spec.service_name:
         rest = rest.merged({"subdomain": owner.spec.service_name})
-    return Pod(
-        metadata=ObjectMeta(
-            name=name, namespace=owner.metadata.namespace or "default", labels=labels,
-            annotations=template.metadata.annotations, owner_references=(controller_reference(owner),)
-        ),
-        spec=attrs.evolve(template.spec, volumes=(*claim_volumes, *others), rest=rest),
-    )
+    return evolve_parts(replica_of(owner, name, labels), spec={"volumes": (*claim_volumes, *others), "rest": rest})
 
 
 def claims_for(owner: StatefulSet, ordinal: int) -> Iterator[PersistentVolumeClaim]:

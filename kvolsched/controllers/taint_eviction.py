@@ -17,7 +17,7 @@ import attrs
 from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod
 from ..api.kinds.selector import Taint, Toleration
-from ..api.workloads import PodConditionPatch
+from ..api.workloads import PodConditionPatch, by_node
 from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
@@ -70,13 +70,8 @@ def taints_that_evict(pod: Pod, node: Node | None) -> list[Taint]:
     return [taint for taint, toleration in used if toleration is None or toleration.toleration_seconds is not None]
 
 
-def _on_node(pod: Pod) -> Iterator[str]:
-    if pod.spec.node_name:
-        yield pod.spec.node_name
-
-
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"on node": Index("Pod", _on_node)}
+    return {"on node": Index("Pod", by_node)}
 
 
 def component(options: TaintEvictionOptions | None = None) -> Component:

@@ -1,7 +1,6 @@
-"""An outside user: makes writes that were scheduled beforehand, whenever a schedule or the explorer lets it act.
+"""An outside user: tries an eviction that a budget forbids again every 5 seconds, as `kubectl drain` does.
 
-It watches nothing. An eviction that a budget forbids is tried again every 5 seconds, as `kubectl drain` does; it
-decides nothing else. Scheduled writes are a plan like that of any routine, so that others may act between any two.
+It watches nothing and decides nothing else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """kubectl on a simulated cluster: what the real kubectl prints for `get` and `describe`, byte for byte.
 
-`command_line` runs whole commands, `get_command` and `describe_command` answer two of them; `get_tables` makes rows of
-objects, `describe_sections` makes sections, and `formatting` formats values.
+`command_line` runs whole commands, `get_command` and `describe_command` answer two of them; `printers` has
+what they print of each kind, and `formatting` formats values.
 """
 
 from __future__ import annotations

@@ -5,11 +5,17 @@ Reads the objects that the API server stores, never what a component believes, a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from ..core.core import ClusterCore
-from .describe_sections.describe_object import describe_object
+from ..world.log import Key
+from .formatting import align_columns
 from .output import Description
+from .printers import PRINTERS
+from .printers.context import DescribeContext
+from .printers.events import event_lines, events_of
 from .resource_lookup import empty_message, find_keys, lookup_kind, named_key, object_not_found
 
 
@@ -36,3 +42,16 @@ def describe(cluster: ClusterCore, reference: str, name: str = "", namespace: st
         raise object_not_found(objects, kind, namespace, name)
     texts = [describe_object(objects, key, now or cluster.world.date) for key in chosen]
     return Description("\n\n\n".join(texts) or empty_message(kind, namespace))
+
+
+def describe_object(objects: Mapping[Key, Any], key: Key, now: datetime) -> str:
+    """Return what `kubectl describe` prints of the object with this key.
+
+    Raises:
+        KeyError: there is no such object.
+    """
+    obj, context = objects[key], DescribeContext(objects, now)
+    lines = list(PRINTERS[key.kind].describe(obj, context))
+    if key.kind != "Namespace":
+        lines += event_lines(events_of(obj, context), now)
+    return align_columns(lines)

@@ -14,8 +14,8 @@ from ..api.kinds.kind import KINDS_BY_NAME, Kind
 from ..core.core import ClusterCore
 from ..world.log import Key
 from .formatting import format_labels
-from .get_tables import TABLES
 from .output import Description, Listing, Listings
+from .printers import PRINTERS
 from .resource_lookup import empty_message, find_keys, lookup_kind, named_key
 from .serialize import serialize
 
@@ -85,7 +85,7 @@ def get(  # noqa: PLR0913 - as many as kubectl has
 def make_table(objects: Mapping[Key, Any], kind: Kind, keys: Sequence[Key], namespace: str | None, now: datetime, *,
                wide: bool, show_labels: bool, prefixed: bool = False) -> Listing:
     """Return the table of these objects of a kind; a namespace of None adds the column NAMESPACE."""
-    table = TABLES[kind.name]
+    table = PRINTERS[kind.name]
     shown = table.shown_columns(wide=wide)
     name_column = table.columns.index("NAME")
     with_namespace = kind.namespaced and namespace is None

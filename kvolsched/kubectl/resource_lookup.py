@@ -11,7 +11,7 @@ from ..api.words import first_of
 from ..world.apiserver import key_of
 from ..world.log import Key
 from ..world.references import find_key, matching_keys
-from .get_tables.events import sort_events
+from .printers.events import sort_events
 
 MAX_SUGGESTIONS = 12  # names that a refusal lists
 

@@ -133,9 +133,7 @@ def _not_found(objects: Collection[Key], reference: str, wanted: tuple[str, ...]
                             none="none of that kind")  # fmt: skip
     of_kind = f" of kind {one_of(wanted)}" if wanted else ""
     looked_for = f"object{of_kind} is called {reference!r}{odd}"
-    return unknown_name(
-        looked_for, reading.name, there, compared=there.__getitem__, plural="objects", most_listed=0
-    )
+    return unknown_name(looked_for, reading.name, there, compared=there.__getitem__, plural="objects", most_listed=0)
 
 
 def _by_kind(key: Key) -> tuple[int, Key]:

@@ -12,7 +12,7 @@ from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.text import manifest
 from kvolsched.cluster import Cluster
 from kvolsched.kubectl import describe, formatting, get
-from kvolsched.kubectl.describe_sections.describe_object import describe_object
+from kvolsched.kubectl.describe_command import describe_object
 from kvolsched.kubectl.get_command import make_table
 from kvolsched.kubectl.resource_lookup import find_keys
 from kvolsched.measure.conform import read
@@ -46,6 +46,12 @@ def recorded(case):
     plain = json.loads((RECORDED / case / "objects.json").read_text(encoding="utf-8"))["items"]
     now = json.loads((RECORDED / case / "case.json").read_text(encoding="utf-8"))["now"]
     return world(*(obj for obj in plain if obj["kind"] in KINDS_BY_NAME)), formatting.parse_time(now)
+
+
+def list_objects(objects, kind, namespace, now, **options):
+    """List the objects of a kind as `kubectl get` does; a namespace of None stands for all."""
+    shown = {"wide": False, "show_labels": False, **options}
+    return make_table(objects, kind, find_keys(objects, kind, namespace), namespace, now, **shown)
 
 
 def printed(text):

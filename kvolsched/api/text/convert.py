@@ -23,16 +23,7 @@ import attrs
 from ..kinds import quantity
 from ..kinds.kind import KINDS_BY_NAME
 from ..kinds.meta import Frozen, freeze, thaw
-from .fault import (
-    Fault,
-    ManifestError,
-    PathChain,
-    Problem,
-    format_path,
-    format_value,
-    path_steps,
-    suggest_nearest,
-)
+from .fault import Fault, ManifestError, PathChain, Problem, format_path, format_value, path_steps, suggest_nearest
 
 Reader = Callable[[Any, PathChain, list[Problem]], Any]
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -231,9 +231,7 @@ def _with_lines(problems: Sequence[tuple[Document, Problem]], max_length: int | 
     ]
 
 
-def _documents(
-    source: Any, name: str, faults: list[Fault], bar: ProgressBar, *, lenient: bool
-) -> Iterator[Document]:
+def _documents(source: Any, name: str, faults: list[Fault], bar: ProgressBar, *, lenient: bool) -> Iterator[Document]:
     """Yield every document of a source with its place."""
     for name_of_text, content in read_sources(source, name, faults):
         if isinstance(content, str):

@@ -134,8 +134,7 @@ def _validate_stateful_set(old: StatefulSet, new: StatefulSet) -> FieldErrors:
     )
     fixed = Frozen({name: value for name, value in old.spec.rest.items() if name not in mutable})
     changed = {name: new.spec.rest[name] for name in mutable if name in new.spec.rest}
-    expected = evolve(old.spec, replicas=new.spec.replicas, template=new.spec.template,
-                            rest=fixed.merged(changed))
+    expected = evolve(old.spec, replicas=new.spec.replicas, template=new.spec.template, rest=fixed.merged(changed))
     if expected != new.spec:
         yield FieldError("spec", "Forbidden", detail=_STATEFUL_SET_DETAIL)
 

@@ -1,14 +1,14 @@
 """Kubernetes' rules for writes: admission plugins, validation, the subresource pods/binding, and permissions.
 
 A revision passes them to the world's API server, which knows no such rule. This file only re-exports: `plugins` has a
-function for each admission plugin, `server` runs them with defaults and validation, `binding` is pods/binding, `access`
-holds permissions, `documents` what only the design documents ask for, `webhooks` asks a reader's functions.
+function for each admission plugin, `server` runs them with defaults and validation, `subresources` has pods/binding
+and pods/eviction, `access` holds permissions, `documents` what only the design documents ask for, `webhooks` asks a
+reader's functions.
 """
 
 from __future__ import annotations
 
 from .access import PERMISSIONS, Permissions, permissions_without
-from .binding import binding_subresource
 from .documents import (
     CLASS_ZONES,
     NO_GATED_UPDATES,
@@ -18,7 +18,6 @@ from .documents import (
     chain_relaxations,
     drop_disabled_fields,
 )
-from .eviction import evict
 from .plugins import (
     PROTECTION_FINALIZERS,
     AdmissionPlugin,
@@ -27,27 +26,12 @@ from .plugins import (
     with_protection_finalizer,
 )
 from .server import DEFAULT_ADMISSION, Admission
+from .subresources import binding_subresource, evict
 from .webhooks import Webhook, webhook
 
 __all__ = [
-    "CLASS_ZONES",
-    "DEFAULT_ADMISSION",
-    "NO_GATED_UPDATES",
-    "PERMISSIONS",
-    "PROTECTION_FINALIZERS",
-    "ZONE_AFFINITY",
-    "Admission",
-    "AdmissionPlugin",
-    "Permissions",
-    "StoredObjects",
-    "Webhook",
-    "allow_inserted_requirements",
-    "allow_volume_rollback",
-    "binding_subresource",
-    "chain_relaxations",
-    "drop_disabled_fields", "evict",
-    "permissions_without",
-    "webhook",
-    "with_priority_of_class",
-    "with_protection_finalizer",
+    "CLASS_ZONES", "DEFAULT_ADMISSION", "NO_GATED_UPDATES", "PERMISSIONS", "PROTECTION_FINALIZERS", "ZONE_AFFINITY",
+    "Admission", "AdmissionPlugin", "Permissions", "StoredObjects", "Webhook", "allow_inserted_requirements",
+    "allow_volume_rollback", "binding_subresource", "chain_relaxations", "drop_disabled_fields", "evict",
+    "permissions_without", "webhook", "with_priority_of_class", "with_protection_finalizer",
 ]

@@ -49,9 +49,7 @@ class Seen:
         self.looked_beyond = self.looked_beyond or key != self._cause
         return self._ctx.seen.at(key)
 
-    def list(
-        self, kind: str, namespace: str = "", selector: str | Mapping[str, str] | LabelSelector = ""
-    ) -> Objects:  # fmt: skip
+    def list(self, kind: str, namespace: str = "", selector: str | Mapping[str, str] | LabelSelector = "") -> Objects:
         """Return the objects of a kind as last seen, sorted by namespace and name.
 
         Args:

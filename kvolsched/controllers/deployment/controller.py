@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ...api.kinds.workload import Deployment
-from ...api.workloads import by_controller_uid, controller_cause, sorted_by_age
+from ...api.workloads import by_controller_uid, changed_or_owner, controller_cause, sorted_by_age
 from ...world.activation import Exists
 from ...world.apiserver import Write
 from ...world.component import Component, TurnContext
@@ -35,11 +35,8 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _deployments_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    if key.kind == KIND:
-        if new is not None:
-            yield f"{key.namespace}/{key.name}"
-    elif key.kind == "ReplicaSet":
-        yield from controller_cause(KIND, new if new is not None else old)
+    if key.kind in (KIND, "ReplicaSet"):
+        yield from changed_or_owner(KIND, key, old, new)
     elif new is None and (owner := old.metadata.controller) is not None and owner.kind == "ReplicaSet":
         found = ctx.seen.get("ReplicaSet", owner.name, key.namespace)
         if found is not None:

@@ -1,7 +1,7 @@
 """The node lifecycle controller: it alone marks nodes whose kubelet is silent as not ready, and taints nodes.
 
-This file only re-exports: `controller` decides about one node at a time, `taints` has the NoSchedule taints of its
-conditions and cordon, `zones` counts how many nodes of a zone are ready and limits how fast they get NoExecute taints.
+This file only re-exports: `controller` decides about one node at a time and limits how fast those of a
+zone get NoExecute taints; `taints` has the NoSchedule taints of its conditions and cordon.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import attrs
 from ...api.kinds.meta import Condition
 from ...api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
 from ...api.kinds.pod import Pod
-from ...api.workloads import PodConditionPatch, is_ready
+from ...api.workloads import PodConditionPatch, by_node, is_ready
 from ...world.apiserver import Write, key_of
 from ...world.component import Component, TurnContext
 from ...world.digest import DIGEST_WAIT
@@ -78,13 +78,8 @@ class NextTaint:
     at: float = attrs.field(metadata=DIGEST_WAIT)
 
 
-def _on_node(pod: Pod) -> Iterator[str]:
-    if pod.spec.node_name:
-        yield pod.spec.node_name
-
-
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"on node": Index("Pod", _on_node), "readiness": Index("Node", lambda node: (readiness(node),))}
+    return {"on node": Index("Pod", by_node), "readiness": Index("Node", lambda node: (readiness(node),))}
 
 
 def component(options: NodeLifecycleOptions | None = None) -> Component:

@@ -11,7 +11,7 @@ from ...api.kinds import quantity
 from ...api.kinds.kind import Kind
 from ...api.text.convert import to_plain
 from ...world.log import Key
-from ..describe_sections.describe_object import describe_object
+from ..describe_command import describe_object
 from ..formatting import align_columns
 from ..get_command import make_table
 from ..jsonpath import JsonPathFault, as_text, find_values, print_jsonpath

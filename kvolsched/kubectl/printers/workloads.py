@@ -1,12 +1,13 @@
-"""`kubectl describe sts,deploy,rs,rc,ds`: the kinds that create pods from a template."""
+"""kubectl's print of StatefulSets, Deployments, ReplicaSets, ReplicationControllers and DaemonSets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
-from ...api.kinds.pod import PodTemplateSpec
+from ...api.kinds.pod import Container, PodTemplateSpec
 from ...api.kinds.workload import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
 from ...api.text.convert import to_plain
 from ..formatting import (
@@ -19,9 +20,64 @@ from ..formatting import (
     go_string,
     label_lines,
 )
-from ..get_tables.storage import class_name_of
 from .context import DescribeContext
 from .pod_template import template_lines
+from .printer import Printer, object_age
+
+
+
+def _stateful_set_row(stateful_set: StatefulSet, now: datetime) -> Sequence[str]:
+    ready = f"{stateful_set.status.ready_replicas}/{_replicas(stateful_set)}"
+    return (stateful_set.metadata.name, ready, object_age(stateful_set, now), *_containers(stateful_set))
+
+
+def _deployment_row(deployment: Deployment, now: datetime) -> Sequence[str]:
+    status = deployment.status
+    return (
+        deployment.metadata.name, f"{status.ready_replicas}/{_replicas(deployment)}", str(status.updated_replicas),
+        str(status.available_replicas), object_age(deployment, now), *_containers(deployment),
+        format_selector(deployment.spec.selector),
+    )  # fmt: skip
+
+
+def _replica_set_row(replica_set: ReplicaSet, now: datetime) -> Sequence[str]:
+    status = replica_set.status
+    return (
+        replica_set.metadata.name, _replicas(replica_set), str(status.replicas), str(status.ready_replicas),
+        object_age(replica_set, now), *_containers(replica_set), format_selector(replica_set.spec.selector),
+    )  # fmt: skip
+
+
+def _replication_controller_row(controller: ReplicationController, now: datetime) -> Sequence[str]:
+    status = controller.status
+    return (
+        controller.metadata.name, _replicas(controller), str(status.get("replicas", 0)),
+        str(status.get("readyReplicas", 0)), object_age(controller, now), *_containers(controller),
+        format_labels(controller.spec.selector),
+    )  # fmt: skip
+
+
+def _daemon_set_row(daemon_set: DaemonSet, now: datetime) -> Sequence[str]:
+    spec, status = daemon_set.spec, daemon_set.status
+    numbers = (
+        status.desired_number_scheduled, status.current_number_scheduled, status.number_ready,
+        status.updated_number_scheduled, status.number_available,
+    )  # fmt: skip
+    return (
+        daemon_set.metadata.name, *map(str, numbers), format_labels(spec.template.spec.node_selector),
+        object_age(daemon_set, now), *_containers(daemon_set), format_selector(spec.selector),
+    )  # fmt: skip
+
+
+def _replicas(workload: StatefulSet | Deployment | ReplicaSet | ReplicationController) -> str:
+    return str(1 if workload.spec.replicas is None else workload.spec.replicas)
+
+
+def _containers(workload: StatefulSet | Deployment | ReplicaSet | ReplicationController | DaemonSet) -> tuple[str, str]:
+    containers: tuple[Container, ...] = workload.spec.template.spec.containers
+    return ",".join(container.name for container in containers), ",".join(container.image for container in containers)
+
+
 
 TEMPLATE_HASH = "pod-template-hash"
 
@@ -158,3 +214,23 @@ def _without_hash(template: PodTemplateSpec) -> Any:
 def _replica_sets(replica_sets: Sequence[ReplicaSet]) -> str:
     return ", ".join(f"{item.metadata.name} ({item.status.replicas}/{_replicas(item)} replicas created)"
                      for item in replica_sets) or NONE
+
+
+
+_TEMPLATE_COLUMNS = ("CONTAINERS", "IMAGES", "SELECTOR")
+PRINTERS: Mapping[str, Printer] = {
+    "StatefulSet": Printer(("NAME", "READY", "AGE", *_TEMPLATE_COLUMNS[:2]), _stateful_set_row, describe_stateful_set,
+                           wide_columns=frozenset(_TEMPLATE_COLUMNS)),
+    "Deployment": Printer(("NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE", *_TEMPLATE_COLUMNS), _deployment_row,
+                          describe_deployment, wide_columns=frozenset(_TEMPLATE_COLUMNS)),
+    "ReplicaSet": Printer(("NAME", "DESIRED", "CURRENT", "READY", "AGE", *_TEMPLATE_COLUMNS), _replica_set_row,
+                          describe_replica_set, wide_columns=frozenset(_TEMPLATE_COLUMNS)),
+    "ReplicationController": Printer(
+        ("NAME", "DESIRED", "CURRENT", "READY", "AGE", *_TEMPLATE_COLUMNS), _replication_controller_row,
+        describe_replication_controller, wide_columns=frozenset(_TEMPLATE_COLUMNS),
+    ),
+    "DaemonSet": Printer(
+        ("NAME", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "NODE SELECTOR", "AGE", *_TEMPLATE_COLUMNS),
+        _daemon_set_row, describe_daemon_set, wide_columns=frozenset(_TEMPLATE_COLUMNS),
+    ),
+}  # fmt: skip

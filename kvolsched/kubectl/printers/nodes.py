@@ -1,8 +1,8 @@
-"""`kubectl describe node`: a node, the pods that run on it, and the resources that they request."""
+"""kubectl's print of nodes: status, roles, the pods that run there, and the resources that they request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from ...api.kinds.meta import EMPTY
@@ -10,6 +10,7 @@ from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
 from ..formatting import (
     NONE,
+    UNKNOWN,
     annotation_lines,
     field_lines,
     format_age,
@@ -20,9 +21,37 @@ from ..formatting import (
     sum_quantities,
     timed_condition_lines,
 )
-from ..get_tables.nodes import node_roles
 from .context import DescribeContext
-from .pod import pod_resources
+from .pods import pod_resources
+from .printer import Printer, object_age
+
+ROLE_LABEL, ROLE_LABEL_PREFIX = "kubernetes.io/role", "node-role.kubernetes.io/"
+
+
+def _node_row(node: Node, now: datetime) -> Sequence[str]:
+    info, addresses = node.status.rest.get("nodeInfo", EMPTY), node.status.rest.get("addresses", ())
+    by_type = {address.get("type"): address.get("address") for address in reversed(addresses)}
+    versions = ("osImage", "kernelVersion", "containerRuntimeVersion")
+    return (
+        node.metadata.name, _node_status(node), ",".join(node_roles(node)) or NONE, object_age(node, now),
+        info.get("kubeletVersion", ""), by_type.get("InternalIP") or NONE, by_type.get("ExternalIP") or NONE,
+        *(info.get(name) or UNKNOWN for name in versions),
+    )
+
+
+def _node_status(node: Node) -> str:
+    ready = next((condition.status for condition in node.status.conditions if condition.type == "Ready"), None)
+    word = "Unknown" if ready is None else "Ready" if ready == "True" else "NotReady"
+    return f"{word},SchedulingDisabled" if node.spec.unschedulable else word
+
+
+def node_roles(node: Node) -> list[str]:
+    """Return the roles that a node's labels name, sorted."""
+    labels = node.metadata.labels
+    roles = {key.removeprefix(ROLE_LABEL_PREFIX) for key in labels if key.startswith(ROLE_LABEL_PREFIX)}
+    return sorted((roles | {labels.get(ROLE_LABEL, "")}) - {""})
+
+
 
 _BUILT_IN = ("cpu", "memory", "ephemeral-storage", "pods")
 _SYSTEM = (
@@ -91,3 +120,12 @@ def _pod_lines(node: Node, pods: Sequence[Pod], now: datetime) -> Iterator[str]:
         yield f"  {name}\t" + "\t".join(format_share(amount, room[name]) for amount in totals(name))
     for name in sorted(name for name in room if name not in (*_BUILT_IN, *pages)):
         yield f"  {name}\t" + "\t".join(totals(name))
+
+
+
+PRINTER = Printer(
+    ("NAME", "STATUS", "ROLES", "AGE", "VERSION", "INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION",
+     "CONTAINER-RUNTIME"),
+    _node_row, describe_node,
+    wide_columns=frozenset({"INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION", "CONTAINER-RUNTIME"}),
+)  # fmt: skip

@@ -1,15 +1,35 @@
-"""`kubectl describe service`: a Service with its endpoints.
+"""kubectl's print of services.
 
 EndpointSlices are not modelled: the endpoints are the addresses of the ready pods that the selector chooses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 
+from ...api.kinds.meta import EMPTY
 from ...api.kinds.service import Service, ServicePort
 from ..formatting import NONE, UNSET, annotation_lines, format_labels, label_lines
 from .context import DescribeContext
+from .printer import Printer, object_age
+
+
+def _service_row(service: Service, now: datetime) -> Sequence[str]:
+    spec, external_ips = service.spec, ",".join(service.spec.rest.get("externalIPs", ()))
+    ports = [f"{port.port}{f':{port.node_port}' if port.node_port else ''}/{port.protocol or 'TCP'}"
+             for port in spec.ports]
+    external = spec.external_name if spec.type == "ExternalName" else external_ips
+    if spec.type == "LoadBalancer":
+        balancer = service.rest.get("status", EMPTY).get("loadBalancer", EMPTY)
+        points = ",".join(point.get("ip") or point.get("hostname", "") for point in balancer.get("ingress", ()))
+        external = ",".join(part for part in (points, external_ips) if part) or "<pending>"
+    return (
+        service.metadata.name, spec.type or "ClusterIP", spec.cluster_ip or NONE, external or NONE,
+        ",".join(ports) or NONE, object_age(service, now), format_labels(spec.selector),
+    )  # fmt: skip
+
+
 
 MAX_ENDPOINTS = 3  # listed for one port
 
@@ -77,3 +97,10 @@ def _ready_addresses(service: Service, context: DescribeContext) -> list[str]:
         and (ready := pod.status.condition("Ready")) is not None
         and ready.status == "True"
     ]
+
+
+
+PRINTER = Printer(
+    ("NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE", "SELECTOR"), _service_row, describe_service,
+    wide_columns=frozenset({"SELECTOR"}),
+)  # fmt: skip

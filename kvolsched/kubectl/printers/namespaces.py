@@ -1,0 +1,36 @@
+"""kubectl's print of namespaces; a simulated cluster has no quotas and no LimitRanges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from ...api.kinds.meta import EMPTY
+from ...api.kinds.workload import Namespace
+from ..formatting import annotation_lines, label_lines
+from .context import DescribeContext
+from .printer import Printer, object_age
+
+
+def _namespace_row(namespace: Namespace, now: datetime) -> Sequence[str]:
+    return namespace.metadata.name, namespace_phase(namespace), object_age(namespace, now)
+
+
+def namespace_phase(namespace: Namespace) -> str:
+    """Return a namespace's phase; without one, the phase that the API server would write."""
+    default = "Active" if namespace.metadata.deletion_timestamp is None else "Terminating"
+    return str(namespace.rest.get("status", EMPTY).get("phase", default))
+
+
+
+def describe_namespace(namespace: Namespace, context: DescribeContext) -> Iterator[str]:
+    """Yield the lines of a Namespace."""
+    yield f"Name:\t{namespace.metadata.name}"
+    yield from label_lines("Labels", namespace.metadata.labels)
+    yield from annotation_lines("Annotations", namespace.metadata.annotations)
+    yield f"Status:\t{namespace_phase(namespace)}"
+    yield from ("", "No resource quota.", "", "No LimitRange resource.")
+
+
+
+PRINTER = Printer(("NAME", "STATUS", "AGE"), _namespace_row, describe_namespace)
