@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.workload import Namespace
-from ..formatting import annotation_lines, label_lines
 from .context import DescribeContext
-from .printer import Printer, object_age
+from .printer import Printer, metadata_lines, object_age
 
 
 def _namespace_row(namespace: Namespace, now: datetime) -> Sequence[str]:
@@ -26,8 +25,7 @@ def namespace_phase(namespace: Namespace) -> str:
 def describe_namespace(namespace: Namespace, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Namespace."""
     yield f"Name:\t{namespace.metadata.name}"
-    yield from label_lines("Labels", namespace.metadata.labels)
-    yield from annotation_lines("Annotations", namespace.metadata.annotations)
+    yield from metadata_lines(namespace)
     yield f"Status:\t{namespace_phase(namespace)}"
     yield from ("", "No resource quota.", "", "No LimitRange resource.")
 

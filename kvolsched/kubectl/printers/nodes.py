@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from ...api.kinds.meta import EMPTY
@@ -11,19 +11,17 @@ from ...api.kinds.pod import Pod
 from ..formatting import (
     NONE,
     UNKNOWN,
-    annotation_lines,
     field_lines,
     format_age,
     format_share,
     format_time,
     go_string,
-    label_lines,
     sum_quantities,
     timed_condition_lines,
 )
 from .context import DescribeContext
 from .pods import pod_resources
-from .printer import Printer, object_age
+from .printer import Printer, metadata_lines, object_age
 
 ROLE_LABEL, ROLE_LABEL_PREFIX = "kubernetes.io/role", "node-role.kubernetes.io/"
 
@@ -67,8 +65,7 @@ def describe_node(node: Node, context: DescribeContext) -> Iterator[str]:
     meta, rest = node.metadata, node.status.rest
     yield f"Name:\t{meta.name}"
     yield f"Roles:\t{','.join(node_roles(node)) or NONE}"
-    yield from label_lines("Labels", meta.labels)
-    yield from annotation_lines("Annotations", meta.annotations)
+    yield from metadata_lines(node)
     yield f"CreationTimestamp:\t{format_time(meta.creation_timestamp)}"
     taints = sorted(node.spec.taints, key=lambda taint: f"{taint.effect},{taint.key}")
     yield from field_lines("Taints", list(map(str, taints)))

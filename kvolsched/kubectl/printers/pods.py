@@ -12,20 +12,11 @@ from typing import Any
 from ...api.kinds import quantity
 from ...api.kinds.meta import EMPTY, Frozen
 from ...api.kinds.pod import Container, Pod
-from ..formatting import (
-    NONE,
-    annotation_lines,
-    field_lines,
-    format_age,
-    format_time,
-    label_lines,
-    parse_time,
-    sum_quantities,
-)
+from ..formatting import NONE, field_lines, format_age, format_time, label_lines, parse_time, sum_quantities
 from .containers import container_lines, resource_lines
 from .context import DescribeContext
 from .pod_template import format_tolerations, spread_constraint_lines
-from .printer import Printer, object_age
+from .printer import Printer, metadata_lines, name_lines, object_age
 from .volume_sources import volume_lines
 
 
@@ -146,8 +137,7 @@ def _statuses(pod: Pod, field: str) -> tuple[Frozen, ...]:
 def describe_pod(pod: Pod, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Pod."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
-    yield f"Name:\t{meta.name}"
-    yield f"Namespace:\t{meta.namespace}"
+    yield from name_lines(pod)
     if spec.priority is not None:
         yield f"Priority:\t{spec.priority}"
     yield from _given(
@@ -158,8 +148,7 @@ def describe_pod(pod: Pod, context: DescribeContext) -> Iterator[str]:
     yield f"Node:\t{spec.node_name}/{status.rest.get('hostIP', '')}" if spec.node_name else f"Node:\t{NONE}"
     if status.start_time is not None:
         yield f"Start Time:\t{format_time(status.start_time)}"
-    yield from label_lines("Labels", meta.labels)
-    yield from annotation_lines("Annotations", meta.annotations)
+    yield from metadata_lines(pod)
     if meta.deletion_timestamp is not None and not pod.terminal:
         yield f"Status:\tTerminating (lasts {format_age(meta.deletion_timestamp, context.now)})"
         yield f"Termination Grace Period:\t{meta.deletion_grace_period_seconds or 0}s"

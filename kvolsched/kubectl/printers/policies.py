@@ -8,7 +8,7 @@ from datetime import datetime
 from ...api.kinds.policy import PodDisruptionBudget, PriorityClass
 from ..formatting import NONE, UNSET, format_labels, format_selector, go_string
 from .context import DescribeContext
-from .printer import Printer, object_age
+from .printer import Printer, name_lines, object_age
 
 
 def _priority_class_row(priority_class: PriorityClass, now: datetime) -> Sequence[str]:
@@ -28,8 +28,7 @@ def _budget_row(budget: PodDisruptionBudget, now: datetime) -> Sequence[str]:
 def describe_disruption_budget(budget: PodDisruptionBudget, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a PodDisruptionBudget."""
     spec, status = budget.spec, budget.status
-    yield f"Name:\t{budget.metadata.name}"
-    yield f"Namespace:\t{budget.metadata.namespace}"
+    yield from name_lines(budget)
     if spec.min_available is not None:
         yield f"Min available:\t{spec.min_available}"
     elif spec.max_unavailable is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ..formatting import format_age
+from ..formatting import annotation_lines, format_age, label_lines
 from .any_kind import describe_any_kind
 from .context import DescribeContext
 
@@ -34,3 +34,15 @@ class Printer:
 def object_age(obj: Any, now: datetime) -> str:
     """Return the AGE of an object."""
     return format_age(obj.metadata.creation_timestamp, now)
+
+
+def name_lines(obj: Any) -> Iterator[str]:
+    """Yield the name and namespace of an object's description."""
+    yield f"Name:\t{obj.metadata.name}"
+    yield f"Namespace:\t{obj.metadata.namespace}"
+
+
+def metadata_lines(obj: Any) -> Iterator[str]:
+    """Yield the labels and annotations of an object's description."""
+    yield from label_lines("Labels", obj.metadata.labels)
+    yield from annotation_lines("Annotations", obj.metadata.annotations)

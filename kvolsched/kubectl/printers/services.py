@@ -5,14 +5,14 @@ EndpointSlices are not modelled: the endpoints are the addresses of the ready po
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.service import Service, ServicePort
-from ..formatting import NONE, UNSET, annotation_lines, format_labels, label_lines
+from ..formatting import NONE, UNSET, format_labels
 from .context import DescribeContext
-from .printer import Printer, object_age
+from .printer import Printer, metadata_lines, name_lines, object_age
 
 
 def _service_row(service: Service, now: datetime) -> Sequence[str]:
@@ -21,9 +21,7 @@ def _service_row(service: Service, now: datetime) -> Sequence[str]:
              for port in spec.ports]
     external = spec.external_name if spec.type == "ExternalName" else external_ips
     if spec.type == "LoadBalancer":
-        balancer = service.rest.get("status", EMPTY).get("loadBalancer", EMPTY)
-        points = ",".join(point.get("ip") or point.get("hostname", "") for point in balancer.get("ingress", ()))
-        external = ",".join(part for part in (points, external_ips) if part) or "<pending>"
+        external = ",".join(part for part in (*_ingress_points(service), external_ips) if part) or "<pending>"
     return (
         service.metadata.name, spec.type or "ClusterIP", spec.cluster_ip or NONE, external or NONE,
         ",".join(ports) or NONE, object_age(service, now), format_labels(spec.selector),
@@ -36,11 +34,9 @@ MAX_ENDPOINTS = 3  # listed for one port
 
 def describe_service(service: Service, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Service."""
-    meta, spec, rest = service.metadata, service.spec, service.spec.rest
-    yield f"Name:\t{meta.name}"
-    yield f"Namespace:\t{meta.namespace}"
-    yield from label_lines("Labels", meta.labels)
-    yield from annotation_lines("Annotations", meta.annotations)
+    spec, rest = service.spec, service.spec.rest
+    yield from name_lines(service)
+    yield from metadata_lines(service)
     yield f"Selector:\t{format_labels(spec.selector)}"
     yield f"Type:\t{spec.type or 'ClusterIP'}"
     if "ipFamilyPolicy" in rest:
@@ -52,7 +48,7 @@ def describe_service(service: Service, context: DescribeContext) -> Iterator[str
         ("External IPs", ",".join(rest.get("externalIPs", ()))),
         ("Desired LoadBalancer IP", rest.get("loadBalancerIP")),
         ("External Name", spec.external_name),
-        ("LoadBalancer Ingress", _ingress_points(service)),
+        ("LoadBalancer Ingress", ", ".join(_ingress_points(service))),
     )
     yield from (f"{title}:\t{value}" for title, value in optional_fields if value)
     endpoints = _ready_addresses(service, context)
@@ -69,9 +65,9 @@ def describe_service(service: Service, context: DescribeContext) -> Iterator[str
     )  # fmt: skip
 
 
-def _ingress_points(service: Service) -> str:
-    balancer = service.rest.get("status", {}).get("loadBalancer", {})
-    return ", ".join(point.get("ip") or point.get("hostname", "") for point in balancer.get("ingress", ()))
+def _ingress_points(service: Service) -> list[str]:
+    balancer = service.rest.get("status", EMPTY).get("loadBalancer", EMPTY)
+    return [point.get("ip") or point.get("hostname", "") for point in balancer.get("ingress", ())]
 
 
 def _port_lines(port: ServicePort, endpoints: list[str]) -> Iterator[str]:

@@ -14,7 +14,6 @@ from ..formatting import (
     NONE,
     UNKNOWN,
     UNSET,
-    annotation_lines,
     field_lines,
     format_access_modes,
     format_age,
@@ -22,11 +21,10 @@ from ..formatting import (
     format_requirements,
     format_time,
     go_string,
-    label_lines,
     timed_condition_lines,
 )
 from .context import DescribeContext
-from .printer import Printer, object_age
+from .printer import Printer, metadata_lines, name_lines, object_age
 from .volume_sources import source_lines
 
 
@@ -115,8 +113,7 @@ def describe_volume(volume: PersistentVolume, context: DescribeContext) -> Itera
     """Yield the lines of a PersistentVolume."""
     meta, spec = volume.metadata, volume.spec
     yield f"Name:\t{meta.name}"
-    yield from label_lines("Labels", meta.labels)
-    yield from annotation_lines("Annotations", meta.annotations)
+    yield from metadata_lines(volume)
     yield f"Finalizers:\t{go_string(meta.finalizers)}"
     yield f"StorageClass:\t{class_name_of(volume)}"
     yield f"Status:\t{_phase(volume, context.now)}"
@@ -141,13 +138,11 @@ def describe_claim(claim: PersistentVolumeClaim, context: DescribeContext) -> It
     """Yield the lines of a PersistentVolumeClaim."""
     meta, spec = claim.metadata, claim.spec
     capacity, access = claim_capacity_and_modes(claim)
-    yield f"Name:\t{meta.name}"
-    yield f"Namespace:\t{meta.namespace}"
+    yield from name_lines(claim)
     yield f"StorageClass:\t{class_name_of(claim)}"
     yield f"Status:\t{_phase(claim, context.now)}"
     yield f"Volume:\t{spec.volume_name}"
-    yield from label_lines("Labels", meta.labels)
-    yield from annotation_lines("Annotations", meta.annotations)
+    yield from metadata_lines(claim)
     yield f"Finalizers:\t{go_string(meta.finalizers)}"
     yield f"Capacity:\t{capacity}"
     yield f"Access Modes:\t{access}"
@@ -200,8 +195,7 @@ def _phase(obj: PersistentVolume | PersistentVolumeClaim, now: datetime) -> str:
 def describe_csi_node(csi_node: CSINode, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a CSINode."""
     yield f"Name:\t{csi_node.metadata.name}"
-    yield from label_lines("Labels", csi_node.metadata.labels)
-    yield from annotation_lines("Annotations", csi_node.metadata.annotations)
+    yield from metadata_lines(csi_node)
     yield f"CreationTimestamp:\t{format_time(csi_node.metadata.creation_timestamp)}"
     yield "Spec:"
     if csi_node.spec.drivers:

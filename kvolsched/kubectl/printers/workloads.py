@@ -10,20 +10,11 @@ from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
 from ...api.kinds.pod import Container, PodTemplateSpec
 from ...api.kinds.workload import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
 from ...api.text.convert import to_plain
-from ..formatting import (
-    NONE,
-    annotation_lines,
-    field_lines,
-    format_labels,
-    format_selector,
-    format_time,
-    go_string,
-    label_lines,
-)
+from ..formatting import NONE, field_lines, format_labels, format_selector, format_time, go_string, label_lines
 from .context import DescribeContext
 from .pod_template import template_lines
-from .printer import Printer, object_age
-
+from .printer import Printer, metadata_lines, name_lines, object_age
+from .storage import class_name_of
 
 
 def _stateful_set_row(stateful_set: StatefulSet, now: datetime) -> Sequence[str]:
@@ -43,7 +34,7 @@ def _deployment_row(deployment: Deployment, now: datetime) -> Sequence[str]:
 def _replica_set_row(replica_set: ReplicaSet, now: datetime) -> Sequence[str]:
     status = replica_set.status
     return (
-        replica_set.metadata.name, _replicas(replica_set), str(status.replicas), str(status.ready_replicas),
+        replica_set.metadata.name, str(_replicas(replica_set)), str(status.replicas), str(status.ready_replicas),
         object_age(replica_set, now), *_containers(replica_set), format_selector(replica_set.spec.selector),
     )  # fmt: skip
 
@@ -51,7 +42,7 @@ def _replica_set_row(replica_set: ReplicaSet, now: datetime) -> Sequence[str]:
 def _replication_controller_row(controller: ReplicationController, now: datetime) -> Sequence[str]:
     status = controller.status
     return (
-        controller.metadata.name, _replicas(controller), str(status.get("replicas", 0)),
+        controller.metadata.name, str(_replicas(controller)), str(status.get("replicas", 0)),
         str(status.get("readyReplicas", 0)), object_age(controller, now), *_containers(controller),
         format_labels(controller.spec.selector),
     )  # fmt: skip
@@ -69,8 +60,8 @@ def _daemon_set_row(daemon_set: DaemonSet, now: datetime) -> Sequence[str]:
     )  # fmt: skip
 
 
-def _replicas(workload: StatefulSet | Deployment | ReplicaSet | ReplicationController) -> str:
-    return str(1 if workload.spec.replicas is None else workload.spec.replicas)
+def _replicas(workload: StatefulSet | Deployment | ReplicaSet | ReplicationController) -> int:
+    return 1 if workload.spec.replicas is None else workload.spec.replicas
 
 
 def _containers(workload: StatefulSet | Deployment | ReplicaSet | ReplicationController | DaemonSet) -> tuple[str, str]:
@@ -85,10 +76,10 @@ TEMPLATE_HASH = "pod-template-hash"
 def describe_stateful_set(stateful_set: StatefulSet, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a StatefulSet."""
     spec = stateful_set.spec
-    yield from _name_lines(stateful_set)
+    yield from name_lines(stateful_set)
     yield f"CreationTimestamp:\t{format_time(stateful_set.metadata.creation_timestamp)}"
     yield f"Selector:\t{format_selector(spec.selector)}"
-    yield from _metadata_lines(stateful_set)
+    yield from metadata_lines(stateful_set)
     yield f"Replicas:\t{_replicas(stateful_set)} desired | {stateful_set.status.replicas} total"
     strategy = spec.rest.get("updateStrategy", EMPTY)
     kind = strategy.get("type") or "RollingUpdate"
@@ -114,9 +105,9 @@ def describe_stateful_set(stateful_set: StatefulSet, context: DescribeContext) -
 def describe_deployment(deployment: Deployment, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Deployment, with its ReplicaSets: that of the current template, and all others."""
     spec, status = deployment.spec, deployment.status
-    yield from _name_lines(deployment)
+    yield from name_lines(deployment)
     yield f"CreationTimestamp:\t{format_time(deployment.metadata.creation_timestamp)}"
-    yield from _metadata_lines(deployment)
+    yield from metadata_lines(deployment)
     yield f"Selector:\t{format_selector(spec.selector)}"
     counts = (
         (_replicas(deployment), "desired"), (status.updated_replicas, "updated"), (status.replicas, "total"),
@@ -142,9 +133,9 @@ def describe_deployment(deployment: Deployment, context: DescribeContext) -> Ite
 
 def describe_replica_set(replica_set: ReplicaSet, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a ReplicaSet."""
-    yield from _name_lines(replica_set)
+    yield from name_lines(replica_set)
     yield f"Selector:\t{format_selector(replica_set.spec.selector) or NONE}"
-    yield from _metadata_lines(replica_set)
+    yield from metadata_lines(replica_set)
     owner = replica_set.metadata.controller
     if owner is not None:
         yield f"Controlled By:\t{owner.kind}/{owner.name}"
@@ -156,9 +147,9 @@ def describe_replica_set(replica_set: ReplicaSet, context: DescribeContext) -> I
 
 def describe_replication_controller(controller: ReplicationController, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a ReplicationController."""
-    yield from _name_lines(controller)
+    yield from name_lines(controller)
     yield f"Selector:\t{format_labels(controller.spec.selector)}"
-    yield from _metadata_lines(controller)
+    yield from metadata_lines(controller)
     yield f"Replicas:\t{controller.status.get('replicas', 0)} current / {_replicas(controller)} desired"
     yield f"Pods Status:\t{context.pods_status(controller)}"
     yield from template_lines(controller.spec.template)
@@ -168,10 +159,10 @@ def describe_replication_controller(controller: ReplicationController, context: 
 def describe_daemon_set(daemon_set: DaemonSet, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a DaemonSet."""
     status = daemon_set.status
-    yield from _name_lines(daemon_set)
+    yield from name_lines(daemon_set)
     yield f"Selector:\t{format_selector(daemon_set.spec.selector)}"
     yield f"Node-Selector:\t{format_labels(daemon_set.spec.template.spec.node_selector)}"
-    yield from _metadata_lines(daemon_set)
+    yield from metadata_lines(daemon_set)
     yield f"Desired Number of Nodes Scheduled: {status.desired_number_scheduled}"
     yield f"Current Number of Nodes Scheduled: {status.current_number_scheduled}"
     yield f"Number of Nodes Scheduled with Up-to-date Pods: {status.updated_number_scheduled}"
@@ -179,20 +170,6 @@ def describe_daemon_set(daemon_set: DaemonSet, context: DescribeContext) -> Iter
     yield f"Number of Nodes Misscheduled: {status.number_misscheduled}"
     yield f"Pods Status:\t{context.pods_status(daemon_set)}"
     yield from template_lines(daemon_set.spec.template)
-
-
-def _name_lines(obj: Any) -> Iterator[str]:
-    yield f"Name:\t{obj.metadata.name}"
-    yield f"Namespace:\t{obj.metadata.namespace}"
-
-
-def _metadata_lines(obj: Any) -> Iterator[str]:
-    yield from label_lines("Labels", obj.metadata.labels)
-    yield from annotation_lines("Annotations", obj.metadata.annotations)
-
-
-def _replicas(obj: Any) -> int:
-    return 1 if obj.spec.replicas is None else int(obj.spec.replicas)
 
 
 def _condition_lines(status: Frozen) -> Iterator[str]:
