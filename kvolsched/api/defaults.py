@@ -91,17 +91,19 @@ def _whole_pod_spec(given: PodSpec) -> PodSpec:
     if spec.priority is None and priority is not None:
         spec = evolve(spec, priority=priority)
     spec = _filled(spec, preemption_policy="PreemptLowerPriority")
-    spec = evolve(spec, tolerations=(*spec.tolerations, *_lost_node_tolerations(spec.tolerations)))
+    spec = evolve(spec, tolerations=(*spec.tolerations, *lost_node_tolerations(spec.tolerations)))
     return given if spec == given else spec
 
 
 _whole_pod_spec_once = remembered(_whole_pod_spec)
 
 
-def _lost_node_tolerations(tolerations: tuple[Toleration, ...]) -> list[Toleration]:
+def lost_node_tolerations(
+    tolerations: tuple[Toleration, ...], seconds: int = LOST_NODE_TOLERATION_SECONDS
+) -> list[Toleration]:
     """Return the tolerations of not-ready and unreachable nodes that the pod does not have yet."""
     return [
-        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=LOST_NODE_TOLERATION_SECONDS)
+        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=seconds)
         for key in LOST_NODE_TAINTS
         if not any(toleration.key in (key, "") and toleration.effect in ("NoExecute", "") for toleration in tolerations)
     ]

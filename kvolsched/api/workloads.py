@@ -160,10 +160,15 @@ def revision_hash(template: PodTemplateSpec, collisions: int = 0) -> str:
     text = json.dumps({"spec": {"template": plain}}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return safe_encode(fnv1(f"{text}{collisions}".encode()))
+
+
+def fnv1(data: bytes) -> int:
+    """Return the 32-bit FNV-1 hash of some bytes, which multiplies first."""
     value = 2166136261
-    for byte in f"{text}{collisions}".encode():  # FNV-1, not 1a
+    for byte in data:
         value = ((value * 16777619) & 0xFFFFFFFF) ^ byte
-    return safe_encode(value)
+    return value
 
 
 def fnv1a(data: bytes) -> int:
@@ -181,7 +186,7 @@ def safe_encode(number: int) -> str:
 
 def pod_name_suffix(owner_uid: str, number: int) -> str:
     """Return the five letters that end the name of an owner's `number`-th pod: equal in every run."""
-    return _letters(f"{owner_uid}/{number}")
+    return five_letters(fnv1a(f"{owner_uid}/{number}".encode()))
 
 
 def with_generated_names(objects: Sequence[Any], seed: int, taken: Collection[str]) -> Sequence[Any]:
@@ -194,19 +199,19 @@ def with_generated_names(objects: Sequence[Any], seed: int, taken: Collection[st
         prefix, number = obj.metadata.generate_name, 0
         name = obj.metadata.name
         while not name:
-            made = f"{prefix}{_letters(f'{seed}/{obj.kind}/{obj.metadata.namespace}/{prefix}/{number}')}"
+            text = f"{seed}/{obj.kind}/{obj.metadata.namespace}/{prefix}/{number}"
+            made = prefix + five_letters(fnv1a(text.encode()))
             name, number = "" if made in names else made, number + 1
         names.add(name)
         found.append(obj if obj.metadata.name else evolve_parts(obj, metadata={"name": name}))
     return found
 
 
-def _letters(text: str) -> str:
-    """Return five letters of `ALPHABET` that depend on a text."""
-    rest = fnv1a(text.encode())
+def five_letters(number: int) -> str:
+    """Return the five letters of `ALPHABET` that end a generated name, from a hash."""
     letters = []
     for _ in range(5):
-        rest, letter = divmod(rest, len(ALPHABET))
+        number, letter = divmod(number, len(ALPHABET))
         letters.append(ALPHABET[letter])
     return "".join(letters)
 

@@ -57,12 +57,8 @@ def _budgets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]
     for budget in ctx.seen.all(KIND):
         namespace = budget.metadata.namespace or "default"
         pods = [pod for pod in (old, new) if pod is not None] if key.kind == "Pod" else []
-        if namespace == key.namespace and (key.kind != "Pod" or any(_selects(budget, pod) for pod in pods)):
+        if namespace == key.namespace and (key.kind != "Pod" or any(budget.covers(pod.metadata) for pod in pods)):
             yield f"{namespace}/{budget.metadata.name}"
-
-
-def _selects(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    return budget.spec.selector is not None and budget.spec.selector.matches(pod.metadata.labels)
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -70,9 +66,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     budget: PodDisruptionBudget | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if budget is None:
         return ()
-    namespace = budget.metadata.namespace or "default"
-    pods: list[Pod] = ctx.seen.all("Pod")
-    pods = [pod for pod in pods if (pod.metadata.namespace or "default") == namespace and _selects(budget, pod)]
+    pods: list[Pod] = [pod for pod in ctx.seen.all("Pod") if budget.covers(pod.metadata)]
     plan = PlanBuilder(ctx, SOURCE)
     if not pods:
         plan.event(budget, "Normal", "NoPods", "No matching pods found")

@@ -40,7 +40,14 @@ from ..world.digest import DIGEST_WAIT
 from ..world.inline_volumes import InlineVolumes, has_inline_volumes
 from ..world.log import Delivery, Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
-from ..world.reconciler import OPERATION_BACKOFF, Backoff, Reconciler
+from ..world.reconciler import (
+    OPERATION_BACKOFF,
+    Backoff,
+    Reconciler,
+    back_off_operation,
+    forget_failures,
+    is_backing_off,
+)
 from ..world.stopped_nodes import is_stopped
 from ..world.storage_pools import DriverStorage
 from ..world.view import Index, InformerCache, View
@@ -92,14 +99,6 @@ class TimedAction:
     """A note: the start or stop of a pod that takes time, and when it ends."""
 
     action: str
-    until: float = attrs.field(metadata=DIGEST_WAIT)
-
-
-@attrs.frozen
-class FailedMount:
-    """A note: an inline volume of a pod could not be mounted so many times, and when it is tried again."""
-
-    failures: int
     until: float = attrs.field(metadata=DIGEST_WAIT)
 
 
@@ -226,7 +225,7 @@ class Kubelet:
             if self._is_over(ctx, cause, f"stop {pod.metadata.uid}", self.options.stop_delay):
                 self._forget_volumes(ctx, cause)
                 self._stop(plan, pod)
-        elif pod.status.phase in ("", "Pending") and not self._backs_off(ctx, cause):
+        elif pod.status.phase in ("", "Pending") and not is_backing_off(ctx, cause):
             node = ctx.seen.get("Node", pod.spec.node_name)
             if node is not None:
                 self._start(plan, cause, pod, node)
@@ -237,7 +236,7 @@ class Kubelet:
         if self.inline.storages:
             self.inline.release(ctx.sim.log, cause, kept)
         if not kept:
-            ctx.remember("mount", cause, None)
+            forget_failures(ctx, cause)
 
     def _is_over(self, ctx: TurnContext, cause: str, action: str, delay: float) -> bool:
         """Say whether an action that takes time is over; when first asked, start it and wake the pod at its end."""
@@ -364,28 +363,19 @@ class Kubelet:
         A failure is an Event and is tried again after a back-off; after the first the pod is ContainerCreating.
         """
         ctx = plan.ctx
-        last: FailedMount | None = ctx.note("mount", cause)
         for volume in pod.spec.volumes:
             driver = ctx.seen.get("CSIDriver", volume.csi.driver) if volume.csi is not None else None
             if error := self.inline.publish(ctx.sim.log, pod, volume, node, driver):
                 message = f'MountVolume.SetUp failed for volume "{volume.name}" : {error}'
-                failures = min(last.failures + 1 if last is not None else 1, OPERATION_BACKOFF.counted)
-                seconds = OPERATION_BACKOFF.seconds(failures)
-                ctx.remember("mount", cause, FailedMount(failures, ctx.now + seconds))
-                ctx.wake_after(cause, seconds)
+                failed = back_off_operation(ctx, cause)
+                ctx.wake_after(cause, failed.until - ctx.now)
                 plan.event(pod, "Warning", "FailedMount", message)
-                if last is None:
+                if failed.failures == 1:
                     self._patch(plan, pod, _creating(ctx.moment), f"kubelet on {node.metadata.name} does not start "
                                 f"{reference_of(pod)} yet: {message}")
                 return message
-        ctx.remember("mount", cause, None)
+        forget_failures(ctx, cause)
         return ""
-
-    @staticmethod
-    def _backs_off(ctx: TurnContext, cause: str) -> bool:
-        """Say whether it is too early to try again to mount a pod's volumes."""
-        last: FailedMount | None = ctx.note("mount", cause)
-        return last is not None and last.until > ctx.now
 
     def _lack_of_resources(self, ctx: TurnContext, pod: Pod, node: Node) -> tuple[str, str] | None:
         """Return (reason, message) if the node has too little left for a pod beside those that run on it."""

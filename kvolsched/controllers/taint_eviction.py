@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from ..api.defaults import lost_node_tolerations
 from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod
 from ..api.kinds.selector import Taint, Toleration
@@ -33,7 +34,6 @@ EVICT = "evict"  # sort of the notes that say when a pod is deleted
 ROUNDING = 1e-6  # seconds
 BACKOFF = Backoff.every(0.01, retries=4)
 """A pod is marked and deleted in at most five tries in a row (deletePodHandler)."""
-NOT_READY_KEYS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
 @attrs.frozen(kw_only=True)
@@ -135,7 +135,8 @@ class TaintEviction:
 
     def _tolerated_seconds(self, pod: Pod, taints: Sequence[Taint]) -> float | None:
         """Return how long a pod tolerates these taints: 0 not at all, None for ever."""
-        tolerations = [*pod.spec.tolerations, *self._assumed(pod)]
+        own = pod.spec.tolerations
+        tolerations = [*own, *lost_node_tolerations(own, self.options.default_seconds)]  # DefaultTolerationSeconds
         seconds: list[int] = []
         for taint in taints:
             used = _used(tolerations, taint)
@@ -144,14 +145,6 @@ class TaintEviction:
             if used.toleration_seconds is not None:
                 seconds.append(max(0, used.toleration_seconds))
         return float(min(seconds)) if seconds else None
-
-    def _assumed(self, pod: Pod) -> Iterator[Toleration]:
-        """Yield the tolerations that DefaultTolerationSeconds would have given a pod."""
-        for key in NOT_READY_KEYS:
-            said = any(each.key in ("", key) and each.effect in ("", "NoExecute") for each in pod.spec.tolerations)
-            if not said:
-                seconds = self.options.default_seconds
-                yield Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=seconds)
 
     @staticmethod
     def _delete(plan: PlanBuilder, pod: Pod, taints: Sequence[Taint]) -> None:

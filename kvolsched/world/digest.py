@@ -38,6 +38,14 @@ DIGEST_RANK = {"digest": "rank"}
 DIGEST_VERSION = {"digest": "version"}
 DIGEST_IGNORES = {"digest": "silent"}
 
+
+@attrs.frozen
+class Until:
+    """A note: something lasts, or is forbidden, until this simulated time (s)."""
+
+    time: float = attrs.field(metadata=DIGEST_WAIT)
+
+
 # A value of a note whose digest depends on other contents: ("wait", at), ("rank", order), ("version", key, version).
 RelativeValue = tuple[Any, ...]
 

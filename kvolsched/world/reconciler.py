@@ -197,11 +197,13 @@ class FailedOperation:
     until: float = attrs.field(metadata=DIGEST_WAIT)
 
 
-def back_off_operation(ctx: TurnContext, operation: str) -> None:
+def back_off_operation(ctx: TurnContext, operation: str) -> FailedOperation:
     """Note that an operation has failed and is not run again for some time."""
     last: FailedOperation | None = ctx.note("pause", operation)
     failures = min((last.failures if last is not None else 0) + 1, OPERATION_BACKOFF.counted)
-    ctx.remember("pause", operation, FailedOperation(failures, ctx.now + OPERATION_BACKOFF.seconds(failures)))
+    failed = FailedOperation(failures, ctx.now + OPERATION_BACKOFF.seconds(failures))
+    ctx.remember("pause", operation, failed)
+    return failed
 
 
 def is_backing_off(ctx: TurnContext, operation: str) -> bool:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import ALWAYS_WRITTEN, EMPTY, ApiObject, Condition, Frozen, ManifestPart
+from .meta import ALWAYS_WRITTEN, EMPTY, ApiObject, Condition, Frozen, ManifestPart, ObjectMeta
 from .selector import LabelSelector
 
 SYSTEM_PRIORITY_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -51,3 +51,8 @@ class PodDisruptionBudget(ApiObject):
     api_version: ClassVar[str] = "policy/v1"
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
+
+    def covers(self, pod: ObjectMeta) -> bool:
+        """Say whether a pod with this metadata is in the budget's namespace and selected by it."""
+        same = (self.metadata.namespace or "default") == (pod.namespace or "default")
+        return same and self.spec.selector is not None and self.spec.selector.matches(pod.labels)

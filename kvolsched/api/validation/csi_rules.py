@@ -1,7 +1,7 @@
-"""Validate CSI objects and volume attachments, and their updates.
+"""Validate CSI objects and volume attachments.
 
-Mirrors storage `ValidateCSINode`, `ValidateCSIDriver`, `ValidateCSIStorageCapacity` and `ValidateVolumeAttachment`,
-with the updates of each (v1.36.2).
+Mirrors storage `ValidateCSINode`, with its update, `ValidateCSIDriver`, `ValidateCSIStorageCapacity` and
+`ValidateVolumeAttachment` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -21,14 +21,7 @@ from ..kinds.csi import (
     VolumeNodeResources,
 )
 from ..kinds.name_syntax import check_qualified_name, check_subdomain
-from .field_error import (
-    FieldError,
-    FieldErrors,
-    invalid_values,
-    validate_immutable,
-    validate_supported,
-    validate_unique,
-)
+from .field_error import FieldError, FieldErrors, invalid_values, validate_supported, validate_unique
 from .selector_rules import validate_label_selector
 
 MAX_NODE_ID_LENGTH = 256
@@ -143,14 +136,6 @@ def _validate_pools(path: str, storage: CSIStorage) -> FieldErrors:
             yield FieldError(f"{item_path}.capacity", "Invalid", pool.capacity, "must be greater than or equal to 0")
 
 
-def validate_csi_driver_update(old: CSIDriver, new: CSIDriver) -> FieldErrors:
-    """Validate an update of a CSIDriver: attachRequired (misspelt in Kubernetes' path) and lifecycle modes stay."""
-    before, after = old.spec, new.spec
-    yield from validate_immutable("spec.attachedRequired", before.attach_required, after.attach_required)
-    yield from validate_immutable("spec.volumeLifecycleModes", before.volume_lifecycle_modes,
-                                  after.volume_lifecycle_modes)
-
-
 def validate_csi_storage_capacity(capacity: CSIStorageCapacity) -> FieldErrors:
     """Validate a CSIStorageCapacity: node topology, class, capacity; the API server ignores maximumVolumeSize."""
     yield from validate_label_selector("nodeTopology", capacity.node_topology)
@@ -158,12 +143,6 @@ def validate_csi_storage_capacity(capacity: CSIStorageCapacity) -> FieldErrors:
     yield from invalid_values("storageClassName", name, check_subdomain(name))
     if capacity.capacity is not None and quantity.parse(capacity.capacity) < 0:
         yield FieldError("capacity", "Invalid", capacity.capacity, "must be greater than or equal to 0")
-
-
-def validate_csi_storage_capacity_update(old: CSIStorageCapacity, new: CSIStorageCapacity) -> FieldErrors:
-    """Validate an update of a CSIStorageCapacity: node topology and class stay."""
-    yield from validate_immutable("nodeTopology", old.node_topology, new.node_topology)
-    yield from validate_immutable("storageClassName", old.storage_class_name, new.storage_class_name)
 
 
 def validate_volume_attachment(attachment: VolumeAttachment) -> FieldErrors:
@@ -182,8 +161,3 @@ def validate_volume_attachment(attachment: VolumeAttachment) -> FieldErrors:
             detail = "must specify non empty persistentVolumeName"
             yield FieldError("spec.source.persistentVolumeName", "Required", detail=detail)
         yield from invalid_values("spec.source.persistentVolumeName", name, check_subdomain(name))
-
-
-def validate_volume_attachment_update(old: VolumeAttachment, new: VolumeAttachment) -> FieldErrors:
-    """Validate an update of a VolumeAttachment: the spec stays."""
-    yield from validate_immutable("spec", old.spec, new.spec)

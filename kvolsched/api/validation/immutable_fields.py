@@ -7,6 +7,7 @@ The subresources `binding` and `status` are not judged here. Mirrors `Validate*U
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from ..kinds import quantity
@@ -18,12 +19,7 @@ from ..kinds.policy import PriorityClass
 from ..kinds.storage_class import StorageClass
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
 from ..kinds.workload import DaemonSet, Deployment, ReplicaSet, StatefulSet
-from .csi_rules import (
-    validate_csi_driver_update,
-    validate_csi_node_update,
-    validate_csi_storage_capacity_update,
-    validate_volume_attachment_update,
-)
+from .csi_rules import validate_csi_node_update
 from .field_error import FieldError, FieldErrors, validate_immutable
 from .pod_update_rules import validate_pod_update
 from .policy_rules import validate_priority_class_update
@@ -148,15 +144,25 @@ def _validate_node(old: Node, new: Node) -> FieldErrors:
             yield FieldError(f"spec.{field}", "Forbidden", detail=detail)
 
 
-def _validate_selector(old: Any, new: Any) -> FieldErrors:
-    """Refuse changes of a workload's selector."""
-    yield from validate_immutable("spec.selector", old.spec.selector, new.spec.selector)
+def _keep(**fields: str) -> Callable[[Any, Any], FieldErrors]:
+    """Return the rule that refuses changes of fields: attribute, with `__` for dots -> the path in errors."""
+
+    def validate_kept(old: Any, new: Any) -> FieldErrors:
+        for attribute, path in fields.items():
+            value_of = attrgetter(attribute.replace("__", "."))
+            yield from validate_immutable(path, value_of(old), value_of(new))
+
+    return validate_kept
 
 
+_KEEP_SELECTOR = _keep(spec__selector="spec.selector")
 _RULES: Mapping[type[Any], Callable[[Any, Any], FieldErrors]] = {
     StorageClass: _validate_storage_class, PersistentVolume: _validate_volume, PersistentVolumeClaim: _validate_claim,
-    StatefulSet: _validate_stateful_set, Node: _validate_node, Pod: validate_pod_update, Deployment: _validate_selector,
-    ReplicaSet: _validate_selector, DaemonSet: _validate_selector, PriorityClass: validate_priority_class_update,
-    CSINode: validate_csi_node_update, CSIDriver: validate_csi_driver_update,
-    CSIStorageCapacity: validate_csi_storage_capacity_update, VolumeAttachment: validate_volume_attachment_update,
+    StatefulSet: _validate_stateful_set, Node: _validate_node, Pod: validate_pod_update,
+    Deployment: _KEEP_SELECTOR, ReplicaSet: _KEEP_SELECTOR, DaemonSet: _KEEP_SELECTOR,
+    PriorityClass: validate_priority_class_update, CSINode: validate_csi_node_update,
+    CSIDriver: _keep(  # attachRequired is misspelt in Kubernetes' path
+        spec__attach_required="spec.attachedRequired", spec__volume_lifecycle_modes="spec.volumeLifecycleModes"),
+    CSIStorageCapacity: _keep(node_topology="nodeTopology", storage_class_name="storageClassName"),
+    VolumeAttachment: _keep(spec="spec"),
 }

@@ -19,9 +19,14 @@ def validate_label_selector(path: str, selector: LabelSelector | None) -> FieldE
     if selector is None:
         return
     yield from validate_labels(f"{path}.matchLabels", selector.match_labels)
-    for index, requirement in enumerate(selector.match_expressions):
+    yield from _validate_expressions(path, selector.match_expressions, numeric=False)
+
+
+def _validate_expressions(path: str, requirements: Iterable[Requirement], *, numeric: bool) -> FieldErrors:
+    """Validate matchExpressions: operators with their number of values, label keys and label values."""
+    for index, requirement in enumerate(requirements):
         item_path = f"{path}.matchExpressions[{index}]"
-        yield from _validate_values(item_path, requirement, numeric=False)
+        yield from _validate_values(item_path, requirement, numeric=numeric)
         yield from invalid_values(f"{item_path}.key", requirement.key, check_qualified_name(requirement.key))
         for value_index, value in enumerate(requirement.values):
             yield from invalid_values(f"{item_path}.values[{value_index}]", value, check_label_value(value))
@@ -56,12 +61,7 @@ def validate_node_selector(path: str, selector: NodeSelector) -> FieldErrors:
 
 def validate_node_selector_term(path: str, term: NodeSelectorTerm) -> FieldErrors:
     """Validate a node selector term: matchExpressions select labels, matchFields select metadata.name only."""
-    for index, requirement in enumerate(term.match_expressions):
-        item_path = f"{path}.matchExpressions[{index}]"
-        yield from _validate_values(item_path, requirement, numeric=True)
-        yield from invalid_values(f"{item_path}.key", requirement.key, check_qualified_name(requirement.key))
-        for value_index, value in enumerate(requirement.values):
-            yield from invalid_values(f"{item_path}.values[{value_index}]", value, check_label_value(value))
+    yield from _validate_expressions(path, term.match_expressions, numeric=True)
     for index, field in enumerate(term.match_fields):
         yield from _validate_field(f"{path}.matchFields[{index}]", field)
 

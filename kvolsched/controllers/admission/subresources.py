@@ -86,11 +86,7 @@ def evict(pod: Pod, _payload: Any, log: Log) -> Denial | tuple[Write, ...]:
     deletion = (Write("patch", key, patch, uid=meta.uid), Write("delete", key, uid=meta.uid))
     if pod.terminal or pod.status.phase in ("", "Pending") or meta.deletion_timestamp is not None:
         return deletion
-    budgets: list[PodDisruptionBudget] = [
-        found for found in log.of_kind(KIND)
-        if found.spec.selector is not None and found.spec.selector.matches(meta.labels)
-        and (found.metadata.namespace or "default") == key.namespace
-    ]  # fmt: skip
+    budgets: list[PodDisruptionBudget] = [found for found in log.of_kind(KIND) if found.covers(meta)]
     if len(budgets) > 1:
         return Denial("InternalError", TOO_MANY)
     if not budgets or (not is_ready(pod) and _may_lose_unready(budgets[0])):

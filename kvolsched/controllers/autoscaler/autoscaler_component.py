@@ -22,7 +22,7 @@ from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.world.apiserver import CommittedWrite, Write, key_of
 from kvolsched.world.component import Component, TurnContext
-from kvolsched.world.digest import DIGEST_WAIT
+from kvolsched.world.digest import DIGEST_WAIT, Until
 from kvolsched.world.log import Key
 from kvolsched.world.plan import PlanBuilder, PlannedWrite, report_done, report_refused
 from kvolsched.world.reconciler import Backoff, Reconciler
@@ -43,13 +43,6 @@ FIRST_BACKOFF, LAST_BACKOFF = 300.0, 1800.0  # seconds for which a group is left
 EVICTION_RETRY = 10.0  # seconds after which a refused eviction is tried again
 MAX_EVICTION_TIME = 120.0  # seconds after which a node is kept whose pods cannot be evicted
 KINDS = tuple(sorted({*Snapshot.follows, "DaemonSet"}))
-
-
-@attrs.frozen
-class Unneeded:
-    """A note that a node is unneeded, and from when on it may be removed if it stays so (simulated time, s)."""
-
-    until: float = attrs.field(metadata=DIGEST_WAIT)
 
 
 @attrs.frozen
@@ -199,7 +192,7 @@ class Autoscaler:
         self._expect_machines(ctx, chosen.group)
         for pod in chosen.pods:
             ctx.event(pod, "Normal", "TriggeredScaleUp", f"pod triggered scale-up: [{chosen.words}]")
-        ctx.remember("cooldown", "", Unneeded(ctx.now + self.options.delay_after_add))
+        ctx.remember("cooldown", "", Until(ctx.now + self.options.delay_after_add))
         pods = counted(len(chosen.pods), "pod")
         ctx.describe(f"cluster autoscaler scales up {chosen.words} for {pods}")
         self._scan_soon(ctx)
@@ -223,10 +216,10 @@ class Autoscaler:
         waits = []
         for name in unneeded:
             if ctx.note("unneeded", name) is None:
-                ctx.remember("unneeded", name, Unneeded(ctx.now + self.options.unneeded_time))
+                ctx.remember("unneeded", name, Until(ctx.now + self.options.unneeded_time))
             left = self._seconds_left(ctx, name)
             if left <= 0 and self._may_shrink(ctx, name):
-                ctx.remember("removing", name, Unneeded(ctx.now + MAX_EVICTION_TIME))
+                ctx.remember("removing", name, Until(ctx.now + MAX_EVICTION_TIME))
                 ctx.enqueue(f"{REMOVE}{name}")
                 ctx.describe(f"cluster autoscaler removes {name}: unneeded for {self.options.unneeded_time:g} s")
                 return
@@ -236,8 +229,8 @@ class Autoscaler:
 
     def _seconds_left(self, ctx: TurnContext, node: str) -> float:
         """Return how long a node must stay unneeded, and no group may have grown, until it may be removed."""
-        notes: tuple[Unneeded | None, ...] = (ctx.note("unneeded", node), ctx.note("cooldown", ""))
-        return max([0.0, *(note.until - ctx.now for note in notes if note is not None)])
+        notes: tuple[Until | None, ...] = (ctx.note("unneeded", node), ctx.note("cooldown", ""))
+        return max([0.0, *(note.time - ctx.now for note in notes if note is not None)])
 
     def _may_shrink(self, ctx: TurnContext, node: str) -> bool:
         """Say whether the node's group is larger than its minimum, beside the nodes that are being removed."""
@@ -260,7 +253,7 @@ class Autoscaler:
     def _remove(self, ctx: TurnContext, name: str) -> Sequence[Write]:
         """Taint a node, then delete its pods, then the Node itself."""
         node: Node | None = ctx.seen.get("Node", name)
-        removing: Unneeded | None = ctx.note("removing", name)
+        removing: Until | None = ctx.note("removing", name)
         if node is None or removing is None:
             return ()
         plan = PlanBuilder(ctx, NAME)
@@ -271,7 +264,7 @@ class Autoscaler:
             plan.event(node, "Normal", "ScaleDown", "marked the node as toBeDeleted/unschedulable")
         on_node = [pod for pod in ctx.seen.all("Pod") if pod.spec.node_name == name and not is_tied_to_node(pod)]
         staying = [pod for pod in on_node if pod.metadata.deletion_timestamp is None]
-        if staying and removing.until <= ctx.now:
+        if staying and removing.time <= ctx.now:
             return self._abort(ctx, node)
         for pod in staying:
             evicted = f"cluster autoscaler evicts {pod.metadata.name} from {name}"

@@ -31,7 +31,7 @@ def is_tied_to_node(pod: Pod) -> bool:
 def why_not_movable(pod: Pod, budgets: Iterable[PodDisruptionBudget], options: AutoscalerOptions) -> str:
     """Return why a pod keeps its node, or "": it belongs to no controller, has local data, or a budget forbids it."""
     asked = pod.metadata.annotations.get(SAFE_TO_EVICT)
-    covering = [budget for budget in budgets if covers(budget, pod)]
+    covering = [budget for budget in budgets if budget.covers(pod.metadata)]
     if asked == "false":
         return f"it has the annotation {SAFE_TO_EVICT}: false"
     if any(budget.status.disruptions_allowed <= 0 for budget in covering):
@@ -45,12 +45,6 @@ def why_not_movable(pod: Pod, budgets: Iterable[PodDisruptionBudget], options: A
     if options.skip_system_pods and pod.metadata.namespace == "kube-system" and not covering:
         return "it is a system pod without a disruption budget"
     return ""
-
-
-def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    """Say whether a disruption budget covers a pod."""
-    same = (budget.metadata.namespace or "default") == (pod.metadata.namespace or "default")
-    return same and budget.spec.selector is not None and budget.spec.selector.matches(pod.metadata.labels)
 
 
 def has_local_storage(pod: Pod) -> Iterator[bool]:

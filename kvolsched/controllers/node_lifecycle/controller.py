@@ -20,7 +20,7 @@ from ...api.kinds.pod import Pod
 from ...api.workloads import PodConditionPatch, by_node, is_ready
 from ...world.apiserver import Write, key_of
 from ...world.component import Component, TurnContext
-from ...world.digest import DIGEST_WAIT
+from ...world.digest import Until
 from ...world.log import Key
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
 from ...world.reconciler import Backoff, Reconciler
@@ -62,20 +62,6 @@ class NodeLifecycleOptions:
     eviction_rate: float = 0.1
     secondary_eviction_rate: float = 0.01
     taints_by_condition: bool = True
-
-
-@attrs.frozen
-class LastHeartbeat:
-    """A note: a node is silent, and when it counts as not ready."""
-
-    until: float = attrs.field(metadata=DIGEST_WAIT)
-
-
-@attrs.frozen
-class NextTaint:
-    """A note: when the next node of a zone may be tainted with NoExecute."""
-
-    at: float = attrs.field(metadata=DIGEST_WAIT)
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
@@ -129,13 +115,13 @@ class NodeLifecycle:
         return plan.writes
 
     def _is_overdue(self, ctx: TurnContext, node: str) -> bool:
-        """Say whether a node was silent for the grace period; when first asked, begin to wait."""
-        silent: LastHeartbeat | None = ctx.note("silent", node)
+        """Say whether a node was silent for the grace period; when first asked, note when it counts as not ready."""
+        silent: Until | None = ctx.note("silent", node)
         if silent is None:
-            silent = LastHeartbeat(ctx.now + self.options.grace_period)
+            silent = Until(ctx.now + self.options.grace_period)
             ctx.remember("silent", node, silent)
             ctx.wake_after(node, self.options.grace_period)
-        return ctx.now >= silent.until
+        return ctx.now >= silent.time
 
     def _mark_not_ready(self, plan: PlanBuilder, node: Node) -> None:
         ctx, name = plan.ctx, node.metadata.name
@@ -177,12 +163,12 @@ class NodeLifecycle:
             return True
         zone, options = zone_of(node), self.options
         rate = eviction_rate(zone, nodes, options.eviction_rate, options.secondary_eviction_rate)
-        earliest: NextTaint | None = ctx.note("limit", zone)
-        if rate and earliest is not None and earliest.at > ctx.now:
-            ctx.wake_after(node.metadata.name, earliest.at - ctx.now)
+        earliest: Until | None = ctx.note("limit", zone)
+        if rate and earliest is not None and earliest.time > ctx.now:
+            ctx.wake_after(node.metadata.name, earliest.time - ctx.now)
             return False
         if rate:
-            ctx.remember("limit", zone, NextTaint(ctx.now + 1 / rate))
+            ctx.remember("limit", zone, Until(ctx.now + 1 / rate))
         return rate > 0
 
 

@@ -19,6 +19,7 @@ from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import LabelSelector
 from ...api.kinds.storage_class import StorageClass
 from ...api.volumes import Topology
+from ...api.workloads import five_letters
 from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import TurnContext
 from ...world.log import Key
@@ -34,7 +35,6 @@ ARRANGE, POLL = "arrange", "poll"  # causes beside the capacities: classes or to
 NODE = "node"  # the form of publishing with a provisioner on each node (S2)
 INSTANCE = " on "  # between driver and node in the name of a provisioner that runs on a node
 ITEM = "item"  # sort of the notes and name of the view: one for each capacity, with the object that publishes it
-LETTERS = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names
 
 GetCapacity = Callable[[TurnContext, Mapping[str, str], Topology], CapacityResponse]
 
@@ -105,11 +105,10 @@ class PublishedCapacity:
 
 
 @attrs.frozen
-class CapacityPublisher:
-    """The controller of one driver's CSIStorageCapacity objects."""
+class Publisher:
+    """What asks a driver for its capacity, in either form of publishing."""
 
     driver: str
-    assumed: tuple[str, ...]
     get_capacity: GetCapacity
     options: PublishingOptions = PublishingOptions()
     node: str = ""  # the node that it runs on, whose capacity alone it publishes; "": it is central
@@ -124,6 +123,31 @@ class CapacityPublisher:
     def label(self) -> str:
         """The provisioner as sentences name it."""
         return f"provisioner {component_name(self.driver, self.node)}"
+
+    def answer(
+        self, ctx: TurnContext, cause: str, what: str, ask: Callable[[], CapacityResponse],
+        is_news: Callable[[CapacityResponse], bool]
+    ) -> CapacityResponse | None:
+        """Return the driver's answer that is to be published now; None if there is none yet, or the driver failed."""
+        try:
+            response = self.options.pace.answer(ctx, cause, ask, is_news)
+        except DriverFailed as why:
+            ctx.wake_after(cause, self.backoff.seconds(self.backoff.count_failure(ctx, "unanswered", cause)))
+            ctx.describe(f"{self.label} cannot publish the capacity for {what}: GetCapacity: {why}")
+            return None
+        ctx.remember("unanswered", cause, None)
+        return response
+
+    def is_driver_of(self, *classes: StorageClass | None) -> bool:
+        """Say whether one of these classes names the driver as its provisioner."""
+        return any(found is not None and found.provisioner == self.driver for found in classes)
+
+
+@attrs.frozen
+class CapacityPublisher(Publisher):
+    """The controller of one driver's CSIStorageCapacity objects."""
+
+    assumed: tuple[str, ...] = ()
 
     @property
     def manager(self) -> str:
@@ -145,7 +169,7 @@ class CapacityPublisher:
                 elif old is not None and self.manages(old):
                     self._detach(ctx, key, old)
             case "StorageClass":
-                if any(found is not None and found.provisioner == self.driver for found in (old, new)):
+                if self.is_driver_of(old, new):
                     yield ARRANGE
             case "Node":
                 if old is None or new is None or old.metadata.labels != new.metadata.labels:
@@ -256,17 +280,10 @@ class CapacityPublisher:
             self.options.pace.forget(ctx, cause)
             return ()
         parameters, segment = storage_class.parameters, item.segment
-        try:
-            response = self.options.pace.answer(
-                ctx, cause, lambda: self.get_capacity(ctx, parameters, segment),
-                lambda answer: bool(self._publish(ctx, item, answer))
-            )
-        except DriverFailed as why:
-            ctx.wake_after(cause, self.backoff.seconds(self.backoff.count_failure(ctx, "unanswered", cause)))
-            subject = f"the capacity for class {item.storage_class}"
-            ctx.describe(f"{self.label} cannot publish {subject}: GetCapacity: {why}")
-            return ()
-        ctx.remember("unanswered", cause, None)
+        response = self.answer(
+            ctx, cause, f"class {item.storage_class}", lambda: self.get_capacity(ctx, parameters, segment),
+            lambda answer: bool(self._publish(ctx, item, answer))
+        )
         return self._publish(ctx, item, response) if response is not None else ()
 
     def needs_poll(self, ctx: TurnContext) -> bool:
@@ -324,11 +341,7 @@ class CapacityPublisher:
         """Return a free name, spelled as the API server generates names; it depends on the capacity alone."""
         for attempt in range(1000):
             text = f"{self.driver}|{self.manager}|{item.name}|{attempt}"
-            number = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
-            letters = ""
-            for _ in range(5):
-                number, letter = divmod(number, len(LETTERS))
-                letters += LETTERS[letter]
+            letters = five_letters(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()))
             if Key("CSIStorageCapacity", self.options.namespace, f"csisc-{letters}") not in ctx.sim.log.objects:
                 return f"csisc-{letters}"
         raise RuntimeError(f"no free name for {item.name}")

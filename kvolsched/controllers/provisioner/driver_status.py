@@ -22,9 +22,9 @@ from ...api.volumes import Topology, segment_of
 from ...world.apiserver import Write, moment
 from ...world.component import TurnContext
 from ...world.log import Key
-from ...world.reconciler import Backoff, Reconciler
+from ...world.reconciler import Reconciler
 from ...world.storage_pools import CapacityResponse, DriverFailed, segment_of_node
-from .capacity import ARRANGE, NODE, POLL, GetCapacity, PublishingOptions, component_name
+from .capacity import ARRANGE, NODE, POLL, Publisher
 
 WATCHES = ("Node", "StorageClass", "CSIDriver")
 
@@ -68,24 +68,8 @@ class PublishedPool:
 
 
 @attrs.frozen
-class StatusPublisher:
+class StatusPublisher(Publisher):
     """The routine that publishes a driver's capacity in its status."""
-
-    driver: str
-    get_capacity: GetCapacity
-    options: PublishingOptions
-    node: str = ""  # the node that it runs on, whose pool alone it owns; "": it is central
-    backoff: Backoff = Backoff()
-
-    @property
-    def label(self) -> str:
-        """The provisioner as sentences name it."""
-        return f"provisioner {component_name(self.driver, self.node)}"
-
-    @property
-    def name(self) -> str:
-        """The name of the routine."""
-        return f"{component_name(self.driver, self.node)} capacity"
 
     def routine(self) -> Reconciler:
         """Return the routine."""
@@ -100,7 +84,7 @@ class StatusPublisher:
             case "CSIDriver":
                 matters = key.name == self.driver and (old is None or new is None or old.spec != new.spec)
             case "StorageClass":
-                matters = any(found is not None and found.provisioner == self.driver for found in (old, new))
+                matters = self.is_driver_of(old, new)
             case "Node":
                 matters = old is None or new is None or old.metadata.labels != new.metadata.labels
         if matters:
@@ -155,15 +139,9 @@ class StatusPublisher:
         if item is None:
             self.options.pace.forget(ctx, cause)
             return () if old is None else (self._patch(PoolPatch(old[0], old[1].name)),)
-        try:
-            response = self.options.pace.answer(
-                ctx, cause, lambda: self._capacity(ctx, item), lambda answer: self._is_news(ctx, item, answer)
-            )
-        except DriverFailed as why:
-            ctx.wake_after(cause, self.backoff.seconds(self.backoff.count_failure(ctx, "unanswered", cause)))
-            ctx.describe(f"{self.label} cannot publish the capacity for {cause}: GetCapacity: {why}")
-            return ()
-        ctx.remember("unanswered", cause, None)
+        response = self.answer(
+            ctx, cause, cause, lambda: self._capacity(ctx, item), lambda answer: self._is_news(ctx, item, answer)
+        )
         if response is None or not self._is_news(ctx, item, response):
             return ()
         pool = self._pool(ctx, item, response)

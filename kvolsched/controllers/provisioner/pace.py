@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ...world.component import TurnContext
-from ...world.digest import DIGEST_WAIT
+from ...world.digest import DIGEST_WAIT, Until
 from ...world.storage_pools import CapacityResponse
 
 ANSWER = "answer"  # sort of the notes, and name of the view: one for each answer that is yet to be published
@@ -25,13 +25,6 @@ class PendingAnswer:
     response: CapacityResponse
     until: float = attrs.field(metadata=DIGEST_WAIT)
     again: bool = False
-
-
-@attrs.frozen
-class NextWrite:
-    """A note: the next write of a capacity is not made before this time."""
-
-    at: float = attrs.field(metadata=DIGEST_WAIT)
 
 
 class NotesByName:
@@ -102,8 +95,8 @@ class PublishingPace:
             return response
         due, next_write = ctx.now + self.lag, ctx.note("next write", "")
         if self.qps:
-            due = max(due, next_write.at if next_write is not None else 0.0)
-            ctx.remember("next write", "", NextWrite(due + 1.0 / self.qps))
+            due = max(due, next_write.time if next_write is not None else 0.0)
+            ctx.remember("next write", "", Until(due + 1.0 / self.qps))
         if due <= ctx.now:
             return response
         ctx.remember(ANSWER, cause, PendingAnswer(response, due))

@@ -20,6 +20,7 @@ from ...api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
 from ...api.kinds.storage_class import TopologySelectorTerm
 from ...api.kinds.volume import VolumeNodeAffinity
 from ...api.volumes import Topology, flattened, segment_of
+from ...api.workloads import fnv1
 from ...world.log import LogKey
 from ...world.view import InformerCache, build
 
@@ -327,10 +328,7 @@ def spread_index(claim: str, among: int) -> int:
     name, dash, digits = claim.rpartition("-")
     ordinal = int(digits) if dash and digits.isascii() and digits.isdigit() else 1 << 32
     text, offset = (name.rpartition("-")[2], ordinal) if ordinal < 1 << 32 else (claim, 0)
-    number = 0x811C9DC5
-    for byte in text.encode():
-        number = (number * 0x01000193) % (1 << 32) ^ byte  # 32-bit FNV-1
-    return ((number + offset) % (1 << 32)) % among
+    return ((fnv1(text.encode()) + offset) % (1 << 32)) % among
 
 
 def keys_in_use(allowed: Iterable[TopologySelectorTerm], nodes: Iterable[Node], keys: Sequence[str]) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ class _Play:
             namespace=case["namespace"], managed_by=case["managedBy"], owner=_owner(case["owner"]),
             immediate=case["immediateBinding"]
         )
-        self.publisher = CapacityPublisher(case["driver"], (), self.ask, options)
+        self.publisher = CapacityPublisher(case["driver"], self.ask, options)
         routine = self.publisher.routine()
         component = Component(NAME, capacity.WATCHES, (routine,), lambda _: {capacity.ITEM: NotesByName(capacity.ITEM)})
         self.sim = Simulation([component], revision.server())
