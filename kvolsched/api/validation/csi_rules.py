@@ -85,10 +85,8 @@ def validate_csi_driver(driver: CSIDriver) -> FieldErrors:
     """Validate a CSIDriver: the defaulted fields are set, values are supported, token audiences are unique."""
     spec, rest = driver.spec, driver.spec.rest
     for field, value in (
-        ("attachRequired", spec.attach_required),
-        ("podInfoOnMount", spec.pod_info_on_mount),
-        ("storageCapacity", spec.storage_capacity),
-        ("fsGroupPolicy", rest.get("fsGroupPolicy")),
+        ("attachRequired", spec.attach_required), ("podInfoOnMount", spec.pod_info_on_mount),
+        ("storageCapacity", spec.storage_capacity), ("fsGroupPolicy", rest.get("fsGroupPolicy")),
     ):
         if value is None:
             yield FieldError(f"spec.{field}", "Required")

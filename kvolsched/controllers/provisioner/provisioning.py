@@ -169,11 +169,8 @@ class VolumeProvisioning:
         # A driver that takes the first topology takes the node's if there is no list: no other need be looked for.
         first_alone = node is not None and not allowed and not options.tries_preferred
         request = TopologyRequest(
-            claim=name,
-            allowed=allowed,
-            node=node.metadata.name if node is not None else "",
-            strict=options.strict_topology or first_alone,
-            immediate=options.immediate_topology,
+            claim=name, allowed=allowed, node=node.metadata.name if node is not None else "",
+            strict=options.strict_topology or first_alone, immediate=options.immediate_topology,
         )
         registered = DriverTopology(driver.name, ctx.seen, assumed, node, ctx.views[TOPOLOGIES])
         if registered.without_topology:

@@ -21,20 +21,10 @@ from .flags import CommandError, find_command, read_flags
 __all__ = ["complete", "kubectl"]
 
 COMMANDS: Mapping[str, Callable[[Command], None]] = {
-    "get": reading.get,
-    "describe": reading.describe,
-    "apply": changing.apply,
-    "delete": changing.delete,
-    "scale": changing.scale,
-    "label": changing.label,
-    "annotate": changing.annotate,
-    "patch": changing.patch,
-    "cordon": nodes.cordon,
-    "uncordon": nodes.uncordon,
-    "drain": nodes.drain,
-    "taint": nodes.taint,
-    "rollout restart": rollout.restart,
-    "rollout status": rollout.status,
+    "get": reading.get, "describe": reading.describe, "apply": changing.apply, "delete": changing.delete,
+    "scale": changing.scale, "label": changing.label, "annotate": changing.annotate, "patch": changing.patch,
+    "cordon": nodes.cordon, "uncordon": nodes.uncordon, "drain": nodes.drain, "taint": nodes.taint,
+    "rollout restart": rollout.restart, "rollout status": rollout.status,
 }
 
 
