@@ -14,8 +14,8 @@ from ..world.log import Key
 from .formatting import align_columns
 from .output import Description
 from .printers import PRINTERS
-from .printers.context import DescribeContext
 from .printers.events import event_lines, events_of
+from .printers.printer import DescribeContext
 from .resource_lookup import empty_message, find_keys, lookup_kind, named_key, object_not_found
 
 

@@ -9,8 +9,7 @@ from typing import Any
 from ...api.kinds.workload import Event
 from ...world.log import Key
 from ..formatting import NONE, format_age, parse_time
-from .context import DescribeContext
-from .printer import Printer
+from .printer import DescribeContext, Printer
 
 
 def _event_row(event: Event, now: datetime) -> Sequence[str]:

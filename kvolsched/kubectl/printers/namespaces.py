@@ -7,8 +7,7 @@ from datetime import datetime
 
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.workload import Namespace
-from .context import DescribeContext
-from .printer import Printer, metadata_lines, object_age
+from .printer import DescribeContext, Printer, metadata_lines, object_age
 
 
 def _namespace_row(namespace: Namespace, now: datetime) -> Sequence[str]:

@@ -19,9 +19,8 @@ from ..formatting import (
     sum_quantities,
     timed_condition_lines,
 )
-from .context import DescribeContext
 from .pods import pod_resources
-from .printer import Printer, metadata_lines, object_age
+from .printer import DescribeContext, Printer, metadata_lines, object_age
 
 ROLE_LABEL, ROLE_LABEL_PREFIX = "kubernetes.io/role", "node-role.kubernetes.io/"
 

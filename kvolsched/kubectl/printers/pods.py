@@ -14,9 +14,8 @@ from ...api.kinds.meta import EMPTY, Frozen
 from ...api.kinds.pod import Container, Pod
 from ..formatting import NONE, field_lines, format_age, format_time, label_lines, parse_time, sum_quantities
 from .containers import container_lines, resource_lines
-from .context import DescribeContext
 from .pod_template import format_tolerations, spread_constraint_lines
-from .printer import Printer, metadata_lines, name_lines, object_age
+from .printer import DescribeContext, Printer, metadata_lines, name_lines, object_age
 from .volume_sources import volume_lines
 
 

@@ -7,8 +7,7 @@ from datetime import datetime
 
 from ...api.kinds.policy import PodDisruptionBudget, PriorityClass
 from ..formatting import NONE, UNSET, format_labels, format_selector, go_string
-from .context import DescribeContext
-from .printer import Printer, name_lines, object_age
+from .printer import DescribeContext, Printer, name_lines, object_age
 
 
 def _priority_class_row(priority_class: PriorityClass, now: datetime) -> Sequence[str]:

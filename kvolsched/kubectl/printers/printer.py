@@ -6,15 +6,89 @@ the objects and the time of the request. A simulated cluster has no leases and n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import attrs
 
-from ..formatting import annotation_lines, format_age, label_lines
-from .any_kind import describe_any_kind
-from .context import DescribeContext
+from ...api.kinds.pod import Pod
+from ...api.text.convert import to_plain
+from ...world.log import Key
+from ..formatting import annotation_lines, format_age, go_string, label_lines
+
+
+@attrs.frozen
+class DescribeContext:
+    """Every object of the cluster, and the time to which ages are counted."""
+
+    objects: Mapping[Key, Any]
+    now: datetime
+
+    def objects_of(self, kind: str, namespace: str | None = None) -> list[Any]:
+        """Return the objects of a kind, in one namespace or all, in the order of their keys."""
+        keys = sorted(key for key in self.objects if key.kind == kind and namespace in (None, key.namespace))
+        return [self.objects[key] for key in keys]
+
+    def controlled_by(self, owner: Any, kind: str) -> list[Any]:
+        """Return the objects of a kind whose controller is this owner."""
+        meta = owner.metadata
+        return [obj for obj in self.objects_of(kind, meta.namespace)
+                if (controller := obj.metadata.controller) is not None and controller.uid == meta.uid]
+
+    def pods_status(self, owner: Any) -> str:
+        """Return `Pods Status`: how many pods that a workload controls and selects are in which phase."""
+        selector = owner.spec.selector
+        pods: list[Pod] = [pod for pod in self.controlled_by(owner, "Pod")
+                           if selector is None or _matches(selector, pod.metadata.labels)]
+        phases = [pod.status.phase for pod in pods]
+        words = (("Running", "Running"), ("Pending", "Waiting"), ("Succeeded", "Succeeded"), ("Failed", "Failed"))
+        return " / ".join(f"{phases.count(phase)} {word}" for phase, word in words)
+
+
+def _matches(selector: Any, labels: Mapping[str, str]) -> bool:
+    if isinstance(selector, Mapping):  # a ReplicationController's selector is a plain map
+        return all(labels.get(key) == value for key, value in selector.items())
+    return bool(selector.matches(labels))
+
+
+def describe_any_kind(obj: Any, context: DescribeContext) -> Iterator[str]:
+    """Yield every field of an object under a readable label."""
+    plain = to_plain(obj)
+    meta = plain.get("metadata", {})
+    yield f"Name:\t{meta.get('name', '')}"
+    yield f"Namespace:\t{meta.get('namespace', '')}"
+    yield from label_lines("Labels", meta.get("labels", {}))
+    yield from annotation_lines("Annotations", meta.get("annotations", {}))
+    shown = {name: value for name, value in meta.items() if name not in ("name", "namespace", "labels", "annotations")}
+    yield from _tree({**plain, "metadata": shown}, "")
+
+
+def _tree(content: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for field, value in sorted(content.items()):
+        if isinstance(value, dict):
+            yield f"{indent}{_label(field)}:"
+            yield from _tree(value, f"{indent}  ")
+        elif isinstance(value, list):
+            yield f"{indent}{_label(field)}:"
+            for child in value:
+                if isinstance(child, dict):
+                    yield from _tree(child, f"{indent}  ")
+                else:
+                    yield f"{indent}  {go_string(child)}"
+        else:
+            yield f"{indent}{_label(field)}:\t{go_string(value)}"
+
+
+ACRONYMS = ("API", "URL", "UID", "OSB", "GUID")
+
+
+def _label(field: str) -> str:
+    if not re.fullmatch(r"[A-Za-z-]*", field):
+        return field
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|-", field)
+    return " ".join(part.upper() if part.upper() in ACRONYMS else part[:1].upper() + part[1:] for part in parts)
 
 
 @attrs.frozen

@@ -11,8 +11,7 @@ from datetime import datetime
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.service import Service, ServicePort
 from ..formatting import NONE, UNSET, format_labels
-from .context import DescribeContext
-from .printer import Printer, metadata_lines, name_lines, object_age
+from .printer import DescribeContext, Printer, metadata_lines, name_lines, object_age
 
 
 def _service_row(service: Service, now: datetime) -> Sequence[str]:

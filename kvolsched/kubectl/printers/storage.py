@@ -23,8 +23,7 @@ from ..formatting import (
     go_string,
     timed_condition_lines,
 )
-from .context import DescribeContext
-from .printer import Printer, metadata_lines, name_lines, object_age
+from .printer import DescribeContext, Printer, metadata_lines, name_lines, object_age
 from .volume_sources import source_lines
 
 

@@ -11,9 +11,8 @@ from ...api.kinds.pod import Container, PodTemplateSpec
 from ...api.kinds.workload import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
 from ...api.text.convert import to_plain
 from ..formatting import NONE, field_lines, format_labels, format_selector, format_time, go_string, label_lines
-from .context import DescribeContext
 from .pod_template import template_lines
-from .printer import Printer, metadata_lines, name_lines, object_age
+from .printer import DescribeContext, Printer, metadata_lines, name_lines, object_age
 from .storage import class_name_of
 
 
