@@ -48,12 +48,6 @@ def recorded(case):
     return world(*(obj for obj in plain if obj["kind"] in KINDS_BY_NAME)), formatting.parse_time(now)
 
 
-def list_objects(objects, kind, namespace, now, **options):
-    """List the objects of a kind as `kubectl get` does; a namespace of None stands for all."""
-    shown = {"wide": False, "show_labels": False, **options}
-    return make_table(objects, kind, find_keys(objects, kind, namespace), namespace, now, **shown)
-
-
 def printed(text):
     """Print what a recorded text shows, by the name of its file."""
     case, _, file = text.partition("/")
