@@ -14,7 +14,6 @@ from kvolsched.views.fill.turns import search_rows, wilson
 from kvolsched.views.frame import Mark
 from kvolsched.views.pictures import searches, turns
 
-SIZES = {"k-say-s": 14, "k-cap": 13, "k-n": 12, "k-m": 12, "k-w": 10, "k-c": 10}
 HOSTILE = '<script>alert("x")</script>'
 
 

@@ -219,15 +219,6 @@ def test_every_picture_of_the_table_draws_and_reads_an_empty_frame():
         chart("verdicts", f.Frame())
 
 
-def test_hostile_names_stay_text():
-    """Markup in a name stays text in the panel's drawing."""
-    frame = frames.zonal(8)
-    node = evolve(frame.nodes[0], name="<img onerror=x>", ref="node/<img onerror=x>")
-    svg = panel(evolve(frame, nodes=(node, *frame.nodes[1:])), 700)
-    parsed(svg)
-    assert "<img" not in svg
-
-
 def test_a_bar_of_many_nodes_begins_with_what_fits():
     """Over 36 nodes a domain is a bar: what fits first, the others by their number, each part as long as its number."""
     sheet = NAMED["domains"].draw(frames.many(200), 1000)

@@ -118,11 +118,6 @@ def test_save_says_what_is_missing(monkeypatch, tmp_path):
         Figure(DRAWN["lanes"], "x").save(tmp_path / "a.png")
 
 
-def test_the_sheets_together_stay_within_their_budget():
-    """All style sheets of the views, of the panel and of the pictures of answers, cost at most 24 kB."""
-    assert 24_000 >= len(theme.sheet().encode())
-
-
 def shown(figure):
     """Return what the script of a figure shows."""
     script = figure._repr_mimebundle_()[SCRIPT]

@@ -17,7 +17,6 @@ from kvolsched.views.pictures import fix, fix_body, fix_head
 from .placed import misplaced
 
 DUMPS = Path(__file__).parents[1] / "conformance" / "dumps"
-STATES = r'<g class="k-fx-on">.*?</g>'  # the switch of an open card, which the sheet hides on a closed one
 
 
 @cache

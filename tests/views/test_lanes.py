@@ -149,12 +149,6 @@ def test_hostile_labels_are_escaped():
     assert "<img" not in svg
 
 
-def test_bytes_stay_within_their_part_of_the_budget():
-    """A timeline costs at most 14 kB in an ordinary run, 28 kB in a long one."""
-    assert 14_000 > len(lanes.draw(frames.zonal(8), 1000).encode())
-    assert 28_000 > len(lanes.draw(long_run(), 1400).encode())
-
-
 def test_actors_that_did_nothing_and_lack_nothing_are_one_row():
     """With `fold` two or more idle actors are a row that names them and unfolds; every other lane stays."""
     frame = frames.zonal(14)

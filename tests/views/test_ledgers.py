@@ -22,7 +22,6 @@ from kvolsched.views.pictures.picture import NAMED
 from kvolsched.world.log import Key
 
 WEB = {"app": "web"}
-WIDTHS = (520, 560, 740, 828, 960, 1240)
 DRIVER = "disks.example.com"
 
 
@@ -442,10 +441,10 @@ def domain(name, *stops, nodes=1, fitting=0, judged=True, **fields):
      "had untolerated taint(s), on 2 of 4 nodes", "cannot land: TaintToleration on 2 of 4 nodes"),
     ([domain("a", nodes=2, fitting=1), domain("b", nodes=2, fitting=2)], "✓", "ok", "yes: 3 of 4 nodes", "",
      "may land on 3 of 4 nodes"),
-    ([domain("a", f.Stop("PodTopologySpread", 2, "didn't match", "spread"), TAINT, nodes=3, fits=False)], "✕", "spread",
+    ([domain("a", f.Stop("PodTopologySpread", 2, "didn't match", "spread", by_constraint=True), TAINT, nodes=3, fits=False)], "✕", "spread",
      "no: PodTopologySpread", "didn't match; TaintToleration too",
      "cannot land: PodTopologySpread, didn't match; TaintToleration on 1 of 3 nodes"),
-    ([domain("a", f.Stop("PodTopologySpread", 1, "missing label", "spread"), left_out="no value for the topology key")],
+    ([domain("a", f.Stop("PodTopologySpread", 1, "missing label", "spread", by_constraint=True), left_out="no value for the topology key")],
      "✕", "soft", "no: key missing", "the rule rejects such nodes", "cannot land: PodTopologySpread on 1 of 1 node"),
     ([domain("a", nodes=0)], "✕", "soft", "no: it has no node", "", "cannot land: no node"),
     ([domain("a", judged=False, left_out="not asked")], "–", "soft", "not judged", "not asked", ""),
@@ -468,7 +467,7 @@ def test_whether_a_pod_may_land_is_said_with_the_nodes_that_stop_it(rows, glyph,
 ])
 def test_the_minimum_is_told_with_who_sets_it(ledger, minimum, limit):
     """One domain by its name, several by their number, minDomains as what forces it; the limit is the rule's sum."""
-    assert (minimum, limit) == (skew_rows.minimum_words(ledger), skew_rows.limit(ledger))
+    assert (minimum, limit) == (skew_rows.minimum_words(ledger), ledger.limit)
     assert f"limit {limit} = minimum {ledger.minimum} + maxSkew {ledger.max_skew}" == skew_rows.limit_words(ledger)
 
 

@@ -4,7 +4,6 @@ import re
 
 import pytest
 from attrs import evolve
-from kvolsched.views.panel.only import hidden_words, only_differing
 
 from kvolsched import Cluster, scenario
 from kvolsched.learn.scenario import nodes, pods, storage_class
@@ -14,7 +13,7 @@ from kvolsched.views.difference_rows import DifferenceRow, Differences
 from kvolsched.views.drawing.theme import resolve
 from kvolsched.views.panel.lab import Lab
 from kvolsched.views.panel.layout import INSET
-from kvolsched.views.panel.pair import BESIDE
+from kvolsched.views.panel.pair import BESIDE, hidden_words, only_differing
 from kvolsched.views.panel.toolbar import ALONE
 from kvolsched.views.pictures import differences as picture
 

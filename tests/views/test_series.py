@@ -10,8 +10,6 @@ from kvolsched.views.fill import series as filled
 from kvolsched.views.pictures import series
 from kvolsched.views.series_rows import SeriesLine, SeriesPane, SeriesPoint, SeriesRows
 
-WIDTHS = (560, 740, 960, 1240)
-
 
 def rows(*clusters, panes=(("running", "pods", ((0, 0), (1, 12))),), until=2.0, **fields):
     """Return rows with the same lines for each cluster; a cluster's line is (time, value) by its number."""

@@ -15,11 +15,7 @@ from kvolsched.views.pictures import why as picture
 from kvolsched.views.pictures import why_causes as causes_picture
 
 DUMPS = Path(__file__).parent.parent / "conformance" / "dumps"
-WIDTHS = (520, 720, 940, 1240)
 SVG = "{http://www.w3.org/2000/svg}"
-SIZES = {"k-title": 15, "k-h": 12.5, "k-n": 12, "k-y-c": 12, "k-y-s": 11.5, "k-y-a": 10.5, "k-w": 10, "k-c": 10,
-         "k-letters": 9.5}  # fmt: skip
-BOLD = {"k-title", "k-h", "k-n", "k-y-c", "k-y-s", "k-b", "k-letters"}
 
 
 @cache
