@@ -85,7 +85,7 @@ def test_parameters_come_first_then_dials():
 
 
 @pytest.mark.parametrize(("settings", "words"), [
-    ({"zonse": 4}, ("no parameter or component is called 'zonse'\n  parameters: zones=3: how many .* mode=Immediate: .*\n"
+    ({"zonse": 4}, ("no parameter or component is called 'zonse'; did you mean zones[?]\n  parameters: zones=3: how many .* mode=Immediate: .*\n"
                     "  components, with dials as a mapping: .*kubelet.*zonal.example.com")),
     ({"zones": 1}, "zones must be a whole number from 2 to 26, not 1"),
     ({"zones": "4"}, "zones must be a whole number from 2 to 26, not '4'"),
