@@ -34,6 +34,11 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
+def _named(value: Any, name: str) -> dict[str, Any]:
+    """Return a mapping of arguments; any other value is the argument of this name."""
+    return dict(value) if isinstance(value, Mapping) else {name: value}
+
+
 def _patch(cluster: Cluster, value: Mapping[str, Any]) -> None:
     how = {word: value[word] for word in ("kind", "subresource") if word in value}
     for reference, change in value.items():
@@ -41,31 +46,20 @@ def _patch(cluster: Cluster, value: Mapping[str, Any]) -> None:
             cluster.patch(reference, change, **how)
 
 
-def _label(cluster: Cluster, value: Mapping[str, Any]) -> None:
+def _set_texts(act: Callable[..., Any], value: Mapping[str, Any]) -> None:
     for reference, changes in value.items():
         if reference != "overwrite":
-            cluster.label(reference, *_listed(changes), overwrite=value.get("overwrite", False))
+            act(reference, *_listed(changes), overwrite=value.get("overwrite", False))
 
 
-def _annotate(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    for reference, changes in value.items():
-        if reference != "overwrite":
-            cluster.annotate(reference, *_listed(changes), overwrite=value.get("overwrite", False))
+def _each(act: Callable[[str, Any], Any], value: Mapping[str, Any]) -> None:
+    for name, argument in value.items():
+        act(name, argument)
 
 
-def _taints(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return taints by node, from either form."""
-    return {value["node"]: value["taint"]} if {"node", "taint"} == set(value) else value
-
-
-def _taint(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    for node, taints in _taints(value).items():
-        cluster.taint(node, *_listed(taints))
-
-
-def _untaint(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    for node, taints in _taints(value).items():
-        cluster.taint(node, *(f"{taint.removesuffix('-')}-" for taint in _listed(taints)))
+def _taint(cluster: Cluster, value: Mapping[str, Any], sign: str = "") -> None:
+    for node, taints in ({value["node"]: value["taint"]} if {"node", "taint"} == set(value) else value).items():
+        cluster.taint(node, *(taint.removesuffix(sign) + sign for taint in _listed(taints)))
 
 
 def _ungate(cluster: Cluster, value: Any) -> None:
@@ -79,30 +73,12 @@ def _evict(cluster: Cluster, value: Any) -> None:
 
 
 def _drain(cluster: Cluster, value: Any) -> None:
-    options = dict(value) if isinstance(value, Mapping) else {"node": value}
+    options = _named(value, "node")
     cluster.drain(*_listed(options.pop("node")), **options)
 
 
-def _scale(cluster: Cluster, value: Mapping[str, int]) -> None:
-    for reference, replicas in value.items():
-        cluster.scale(reference, replicas)
-
-
-def _delay(cluster: Cluster, value: Mapping[str, float]) -> None:
-    for component, seconds in value.items():
-        cluster.delay(component, seconds)
-
-
-def _outage(cluster: Cluster, value: Any) -> None:
-    cluster.outage(**(value if isinstance(value, Mapping) else {"seconds": value}))
-
-
-def _upgrade(cluster: Cluster, value: Any) -> None:
-    cluster.upgrade(**(value if isinstance(value, Mapping) else {"rules": value}))
-
-
 def _api_servers(cluster: Cluster, value: Any) -> None:
-    servers = value if isinstance(value, Mapping) else {"old": value}
+    servers = _named(value, "old")
     cluster.upgrade(servers["old"], API_SERVER)
     if "new" in servers:
         cluster.upgrade(servers["new"], API_SERVER, beside=True, share=servers.get("share", 0.5))
@@ -110,22 +86,22 @@ def _api_servers(cluster: Cluster, value: Any) -> None:
 
 ACT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "patch": _patch,
-    "label": _label,
-    "annotate": _annotate,
+    "label": lambda cluster, value: _set_texts(cluster.label, value),
+    "annotate": lambda cluster, value: _set_texts(cluster.annotate, value),
     "cordon": lambda cluster, value: cluster.cordon(value),
     "uncordon": lambda cluster, value: cluster.uncordon(value),
     "taint": _taint,
-    "untaint": _untaint,
-    "scale": _scale,
+    "untaint": lambda cluster, value: _taint(cluster, value, "-"),
+    "scale": lambda cluster, value: _each(cluster.scale, value),
     "restart": lambda cluster, value: cluster.rollout_restart(value),
     "ungate": _ungate,
     "evict": _evict,
     "drain": _drain,
     "crash": lambda cluster, value: cluster.crash(value),
     "refuse": lambda cluster, value: cluster.refuse(**value),
-    "delay": _delay,
-    "outage": _outage,
-    "upgrade": _upgrade,
+    "delay": lambda cluster, value: _each(cluster.delay, value),
+    "outage": lambda cluster, value: cluster.outage(**_named(value, "seconds")),
+    "upgrade": lambda cluster, value: cluster.upgrade(**_named(value, "rules")),
     "api servers": _api_servers,
     "stop nodes": lambda cluster, value: cluster.stop_nodes(*_listed(value)),
     "start nodes": lambda cluster, value: cluster.start_nodes(*(_listed(value) if value else ())),
