@@ -12,20 +12,13 @@ EDITED, MADE, GONE, AGAIN = "edited", "new", "gone", "replaced"
 
 @frozen
 class LiftedRow:
-    """A rejection that the fix lifts.
+    """A rejection that the fix lifts."""
 
-    Args:
-        letter, family: of the plugin.
-        plugin: its name.
-        glyph: ✕, ⊘ if removing pods cannot help, ‖ for a gate.
-        words: both sides of the comparison, else the reasons.
-    """
-
-    letter: str
-    family: str
+    letter: str  # Of the plugin
+    family: str  # Of the plugin
     plugin: str
-    glyph: str
-    words: str
+    glyph: str  # ✕, ⊘ if removing pods cannot help, ‖ for a gate
+    words: str  # Both sides of the comparison, else the reasons
 
 
 @frozen
@@ -50,69 +43,44 @@ class FixOutcome:
 
 @frozen
 class PlaceRow:
-    """Where pods are at the end of a run: a node, or the tray of those that wait.
+    """Where pods are at the end of a run: a node, or the tray of those that wait."""
 
-    Args:
-        title: the node's name, or "waits".
-        pods: names, each with whether the fix makes a difference to it; those first.
-        more: how many further pods, on which it has no effect.
-        kind: "node", "new" or "tray".
-    """
-
-    title: str
-    pods: tuple[tuple[str, bool], ...]
-    more: int = 0
-    kind: str = "node"
+    title: str  # The node's name, or "waits"
+    pods: tuple[tuple[str, bool], ...]  # Names, each with whether the fix makes a difference to it; those first
+    more: int = 0  # How many further pods, on which it has no effect
+    kind: str = "node"  # "node", "new" or "tray"
 
 
 @frozen
 class Beside:
-    """The cluster without the fix, and the fork beside it: the places that the fix concerns.
-
-    Args:
-        without, within: places in the same order.
-        steps: how long the fork has run.
-        rest: the places that are left out, in words.
-    """
+    """The cluster without the fix, and the fork beside it: the places that the fix concerns."""
 
     without: tuple[PlaceRow, ...]
-    within: tuple[PlaceRow, ...]
-    steps: int
-    rest: str = ""
+    within: tuple[PlaceRow, ...]  # In the same order
+    steps: int  # How long the fork has run
+    rest: str = ""  # The places that are left out, in words
 
 
 @frozen
 class FixCard:
-    """One fix.
+    """One fix."""
 
-    Args:
-        number: its place, as in `fixes[0]`.
-        words: the edits as an imperative.
-        proof: how it was tried.
-        node: the node that fits then, in few words; `where` names the node whose rejections are lifted, "" for none.
-        is_new: that node does not exist yet.
-        restart: "yes", "no", or who must say: "driver", "machine".
-        others: whom else it concerns, in few words.
-        diff: the lines of the diff without its file names; `files` names each file with its count of lines.
-        code: the same in Python.
-    """
-
-    number: int
-    words: str
-    proof: str
-    node: str
+    number: int  # Its place, as in `fixes[0]`
+    words: str  # The edits as an imperative
+    proof: str  # How it was tried
+    node: str  # The node that fits then, in few words; `where` names the node whose rejections are lifted, "" for none
     where: str
-    is_new: bool
+    is_new: bool  # That node does not exist yet
     lifted: tuple[LiftedRow, ...]
     touched: tuple[TouchedObject, ...]
-    restart: str
-    others: str
+    restart: str  # "yes", "no", or who must say: "driver", "machine"
+    others: str  # Whom else it concerns, in few words
     outcome: FixOutcome
     notes: tuple[str, ...]
-    diff: tuple[str, ...]
-    files: str
+    diff: tuple[str, ...]  # Its lines, without the names of the files
+    files: str  # Each file of the diff with its count of lines
     beside: Beside
-    code: str
+    code: str  # The same in Python
 
 
 @frozen
@@ -127,15 +95,9 @@ class FixTrial:
 
 @frozen
 class FixPage:
-    """All fixes of a pod; without any, what no edit lifts.
+    """All fixes of a pod; without any, what no edit lifts."""
 
-    Args:
-        title: the answer in one sentence.
-        corner: how they were tried, by which rules.
-        unmet: what no edit lifts, if there are no cards.
-    """
-
-    title: str
-    corner: str
+    title: str  # The answer in one sentence
+    corner: str  # How they were tried, by which rules
     cards: tuple[FixCard, ...] = ()
-    unmet: tuple[str, ...] = ()
+    unmet: tuple[str, ...] = ()  # What no edit lifts, if there are no cards

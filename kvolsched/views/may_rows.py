@@ -7,68 +7,41 @@ from attrs import frozen
 
 @frozen
 class PatchView:
-    """One patch of a pod as it is drawn.
+    """One patch of a pod as it is drawn."""
 
-    Args:
-        number: its number, from 1.
-        path: the field that all changes share.
-        lines: the lines of its difference, each with its sign.
-        allowed, verdict, effect: the API server's answer, and in a few words what the patch does to the nodes.
-        before, after: the nodes that match.
-        message: the server's words.
-        rules: the rules that it breaks.
-        witness, witness_lines: the head of the witness, and its labels as lines of YAML.
-        witness_kind: "real", "made" or "" for none.
-        note: what there is to say without a witness.
-        instead: the lines of an allowed patch for the same nodes.
-        hint: another way to write a refused patch.
-        label: all of it as text.
-        readable: whether the patch leaves a pod.
-        title: what a suggested patch changes, in words.
-        change: what it changes, on one line.
-        why: why it is refused, or what is dropped of it; "" for neither.
-    """
-
-    number: int
-    path: str
-    lines: tuple[tuple[str, str], ...]
+    number: int  # Its number, from 1
+    path: str  # The field that all changes share
+    lines: tuple[tuple[str, str], ...]  # The lines of its difference, each with its sign
     allowed: bool
-    verdict: str
-    effect: str
-    before: frozenset[str]
-    after: frozenset[str]
-    message: str
-    rules: tuple[str, ...]
-    witness: str
-    witness_lines: tuple[str, ...]
-    witness_kind: str
-    note: str
-    instead: tuple[str, ...]
-    label: str
-    readable: bool = True
-    hint: str = ""
-    title: str = ""
-    change: str = ""
-    why: str = ""
+    verdict: str  # The API server's answer
+    effect: str  # What the patch does to the nodes, in a few words
+    before: frozenset[str]  # Nodes that match
+    after: frozenset[str]  # Nodes that match then
+    message: str  # The server's words
+    rules: tuple[str, ...]  # The rules that it breaks
+    witness: str  # The head of the witness
+    witness_lines: tuple[str, ...]  # Its labels as lines of YAML
+    witness_kind: str  # "real", "made" or "" for none
+    note: str  # What there is to say without a witness
+    instead: tuple[str, ...]  # The lines of an allowed patch for the same nodes
+    label: str  # All of it as text
+    readable: bool = True  # Whether the patch leaves a pod
+    hint: str = ""  # Another way to write a refused patch
+    title: str = ""  # What a suggested patch changes, in words
+    change: str = ""  # What it changes, on one line
+    why: str = ""  # Why it is refused, or what is dropped of it; "" for neither
 
 
 @frozen
 class PatchPage:
-    """The answers to several patches of a pod, each tried by itself.
-
-    Args:
-        headline, summary, source: what the page says on top.
-        zones: zone -> the names of its nodes, sorted.
-        patches: the patches.
-        short: whether each patch has a row of few lines, which opens.
-    """
+    """The answers to several patches of a pod, each tried by itself."""
 
     headline: str
     summary: str
     source: str
-    zones: tuple[tuple[str, tuple[str, ...]], ...]
-    patches: tuple[PatchView, ...]
-    short: bool = False
+    zones: tuple[tuple[str, tuple[str, ...]], ...]  # Zone -> the names of its nodes, sorted
+    patches: tuple[PatchView, ...]  # The patches
+    short: bool = False  # Whether each patch has a row of few lines, which opens
 
     @property
     def size(self) -> int:

@@ -7,30 +7,20 @@ from attrs import frozen
 
 @frozen
 class CandidateCard:
-    """One candidate.
+    """One candidate."""
 
-    Args:
-        number, name, facts: its number from 1, its name, and what the API says of it.
-        answered: whether it was an answer.
-        happened: if it is what happened, and that is shown, the word for it, such as "chosen".
-        right: whether it counts as right; None before that is shown.
-        sign: ✓, ✕ or ⊘ of its verdict; empty before it is shown.
-        words, evidence: the verdict, and both sides of the comparison.
-        plugin, letter, family: the plugin that gives the verdict; empty, and family "ok" or "ink", if none does.
-    """
-
-    number: int
+    number: int  # From 1
     name: str
-    facts: str
-    answered: bool = False
-    happened: str = ""
-    right: bool | None = None
-    sign: str = ""
-    words: str = ""
-    evidence: str = ""
-    plugin: str = ""
+    facts: str  # What the API says of it
+    answered: bool = False  # Whether it was an answer
+    happened: str = ""  # If it is what happened, and that is shown, the word for it, such as "chosen"
+    right: bool | None = None  # Whether it counts as right; None before that is shown
+    sign: str = ""  # ✓, ✕ or ⊘ of its verdict; empty before it is shown
+    words: str = ""  # The verdict
+    evidence: str = ""  # Both sides of the comparison
+    plugin: str = ""  # That gives the verdict; empty if none does
     letter: str = ""
-    family: str = "ink"
+    family: str = "ink"  # Of the plugin; without one "ok" or "ink"
 
 
 @frozen
@@ -47,25 +37,15 @@ class ScoreBar:
 
 @frozen
 class PredictPage:
-    """A prediction as it is shown.
+    """A prediction as it is shown."""
 
-    Args:
-        title, about, note: the question, what is known of its subject, and, once shown, when it happened.
-        cards: the candidates, by name.
-        tag, right: the judgement of the last answer in a few words, and whether it is right; None without an answer.
-        sentence: what decided, or what to do next.
-        bars: the nodes that fit, best first, if several were scored; empty before that is shown.
-        constant: the scores that all nodes share, in words.
-        revealed: whether it happened.
-    """
-
-    title: str
-    about: str
-    note: str
-    cards: tuple[CandidateCard, ...]
-    tag: str
-    right: bool | None
-    sentence: str
-    bars: tuple[ScoreBar, ...] = ()
-    constant: str = ""
-    revealed: bool = False
+    title: str  # The question
+    about: str  # What is known of its subject
+    note: str  # Once shown: when it happened
+    cards: tuple[CandidateCard, ...]  # The candidates, by name
+    tag: str  # The judgement of the last answer in a few words
+    right: bool | None  # Whether the last answer is right; None without one
+    sentence: str  # What decided, or what to do next
+    bars: tuple[ScoreBar, ...] = ()  # Nodes that fit, best first, if several were scored; empty before that is shown
+    constant: str = ""  # The scores that all nodes share, in words
+    revealed: bool = False  # Whether it happened

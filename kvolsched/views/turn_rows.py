@@ -14,15 +14,11 @@ class ToldTurn:
     step: int
     actor: str
     words: str
-    time: float | None = None
-    """Simulated time, seconds; None where only the order counts."""
+    time: float | None = None  # Simulated time, seconds; None where only the order counts
     mark: Mark | None = None
-    changed: tuple[str, ...] = ()
-    """Lines: "spec.nodeName: node-a", "status.phase: Pending → Bound"."""
-    decides: bool = False
-    """Whether the turn is told when not all are."""
-    ringed: bool = False
-    """Whether the turn is pointed at: a fault, or the one after which the failure holds."""
+    changed: tuple[str, ...] = ()  # Lines: "spec.nodeName: node-a", "status.phase: Pending → Bound"
+    decides: bool = False  # Whether the turn is told when not all are
+    ringed: bool = False  # Whether the turn is pointed at: a fault, or the one after which the failure holds
 
 
 @frozen
@@ -42,8 +38,7 @@ class PassOfPod:
     time: float
     fit: int
     judged: int
-    node: str
-    """The node that it chose; empty for none."""
+    node: str  # The node that it chose; empty for none
 
 
 @frozen
@@ -90,8 +85,7 @@ class SearchRows:
     """What an exploration found: a headline, its size, the turns that lead to a failure, the ends, what is assumed."""
 
     headline: str
-    good: bool | None
-    """Whether nothing was found (True), a failure was (False), or the search is not over (None)."""
+    good: bool | None  # Whether nothing was found (True), a failure was (False), or the search is not over (None)
     size: str
     turns: tuple[ToldTurn, ...]
     ends: tuple[EndBar, ...]
@@ -106,8 +100,6 @@ class SampleRows:
     about: str
     runs: int
     stuck: int
-    interval: tuple[float, float]
-    """Bounds of the share of runs without the goal in [0, 1], at 95 %."""
+    interval: tuple[float, float]  # Bounds of the share of runs without the goal in [0, 1], at 95 %
     ends: tuple[EndBar, ...]
-    reached: str = ""
-    """In how many runs the goal holds at the end, in words."""
+    reached: str = ""  # In how many runs the goal holds at the end, in words

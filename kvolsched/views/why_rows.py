@@ -7,65 +7,42 @@ from attrs import frozen
 
 @frozen
 class CountedClause:
-    """A clause of kube-scheduler's sentence, and the columns that it counts.
+    """A clause of kube-scheduler's sentence, and the columns that it counts."""
 
-    Args:
-        number: its place in the sentence, from 1.
-        text: its words.
-        family: of the plugin that rejects these nodes first.
-        columns: places of columns; a preemption clause has those where it counts most nodes.
-        about: what the words mean, for a preemption clause.
-    """
-
-    number: int
-    text: str
-    family: str
-    columns: tuple[int, ...]
+    number: int  # Its place in the sentence, from 1
+    text: str  # Its words
+    family: str  # Of the plugin that rejects these nodes first
+    columns: tuple[int, ...]  # Places of columns; a preemption clause has those where it counts most nodes
     preemption: bool = False
     resolvable: bool = True
-    about: str = ""
+    about: str = ""  # What the words mean, for a preemption clause
 
 
 @frozen
 class ColumnRow:
-    """Nodes that are judged alike: one node by name, several by their number.
+    """Nodes that are judged alike: one node by name, several by their number."""
 
-    Args:
-        title, about: the two lines of the head.
-        count: how many nodes.
-        mark: the letter of the plugin that rejects them first.
-        label: the head in full, with the nodes' names.
-        clauses: numbers of the clauses that count them.
-    """
-
-    title: str
-    about: str
-    count: int
-    mark: str
+    title: str  # The first line of the head
+    about: str  # The second one
+    count: int  # How many nodes
+    mark: str  # The letter of the plugin that rejects them first
     family: str
     resolvable: bool
-    label: str
-    clauses: tuple[int, ...] = ()
+    label: str  # The head in full, with the nodes' names
+    clauses: tuple[int, ...] = ()  # Numbers of the clauses that count them
 
 
 @frozen
 class CellRow:
-    """One demand on one column: `first` (rejects first, counted), `also` (rejects, not counted), `passes`, `some`.
-
-    Args:
-        sides, about: the two lines of the cell.
-        asked, found: amounts, or None.
-        clauses: numbers of the clauses that count it.
-        label: the cell in full.
-    """
+    """One demand on one column: `first` (rejects first, counted), `also` (rejects, not counted), `passes`, `some`."""
 
     verdict: str
-    sides: str = ""
-    about: str = ""
-    asked: int | None = None
-    found: int | None = None
-    clauses: tuple[int, ...] = ()
-    label: str = ""
+    sides: str = ""  # The first line
+    about: str = ""  # The second one
+    asked: int | None = None  # An amount
+    found: int | None = None  # What is there of it
+    clauses: tuple[int, ...] = ()  # Numbers of the clauses that count it
+    label: str = ""  # The cell in full
 
 
 @frozen
@@ -92,66 +69,42 @@ class NoteRow:
 
 @frozen
 class WhyCard:
-    """Why one pod has no node.
+    """Why one pod has no node."""
 
-    Args:
-        title: the answer in one sentence.
-        corner: rules, and how many kinds the dump lacks.
-        state: `unschedulable`, `before filtering`, or another state, which has no table.
-        start: the first words of the event.
-        size: how many nodes there are.
-        set_title, set_about: what the frame around the minimal set says.
-    """
-
-    title: str
-    corner: str
-    state: str
-    start: str = ""
-    size: int = 0
+    title: str  # The answer in one sentence
+    corner: str  # Rules, and how many kinds the dump lacks
+    state: str  # `unschedulable`, `before filtering`, or another state, which has no table
+    start: str = ""  # The first words of the event
+    size: int = 0  # How many nodes there are
     clauses: tuple[CountedClause, ...] = ()
     columns: tuple[ColumnRow, ...] = ()
     demands: tuple[DemandLine, ...] = ()
-    set_title: str = ""
-    set_about: str = ""
+    set_title: str = ""  # What the frame around the minimal set says
+    set_about: str = ""  # And below that
     notes: tuple[NoteRow, ...] = ()
 
 
 @frozen
 class ZoneMarks:
-    """The nodes of one zone: the letter of the plugin that rejects first, `✓` would fit, `·` was not asked.
-
-    Args:
-        marks: letter, family and the number of nodes, most first.
-        nodes: letter, family and name of each node, if they are few.
-    """
+    """The nodes of one zone: the letter of the plugin that rejects first, `✓` would fit, `·` was not asked."""
 
     zone: str
-    marks: tuple[tuple[str, str, int], ...]
-    nodes: tuple[tuple[str, str, str], ...] = ()
+    marks: tuple[tuple[str, str, int], ...]  # Letter, family and the number of nodes, most first
+    nodes: tuple[tuple[str, str, str], ...] = ()  # Letter, family and name of each node, if they are few
 
 
 @frozen
 class CauseLine:
-    """Pods that wait for one cause.
+    """Pods that wait for one cause."""
 
-    Args:
-        count: how many pods.
-        chips: letter and family of each plugin that takes part.
-        title, about: what is lacking, and both sides.
-        zones: how the nodes judge the first of these pods.
-        edit: the nearest edit for the first of these pods.
-        pods: an example, and how many more.
-        label: the cause in full, with the pods' names.
-    """
-
-    count: int
-    chips: tuple[tuple[str, str], ...]
-    title: str
-    about: str
-    zones: tuple[ZoneMarks, ...]
-    pods: str
-    label: str
-    edit: str = ""
+    count: int  # How many pods
+    chips: tuple[tuple[str, str], ...]  # Letter and family of each plugin that takes part
+    title: str  # What is lacking
+    about: str  # Both sides
+    zones: tuple[ZoneMarks, ...]  # How the nodes judge the first of these pods
+    pods: str  # An example, and how many more
+    label: str  # The cause in full, with the pods' names
+    edit: str = ""  # The nearest edit for the first of these pods
 
 
 @frozen

@@ -12,31 +12,18 @@ NOT_YET = -1
 
 @frozen
 class WriteRow:
-    """One write to the API, accepted or refused, or a crash of its writer.
+    """One write to the API, accepted or refused, or a crash of its writer."""
 
-    Args:
-        place: its step and time: "3|0.4 s"; of a recorded write only the time: "|0.4 s".
-        who: the component as people call it.
-        kind: "write", "refused" or "crash".
-        verb: create, patch, update, status, bind, delete.
-        ref: the object.
-        words: what was written, in a few words.
-        recorded_ref: the object as recordings name it.
-        fields: the last part of the path of each field written.
-        seen: component -> the step at which it saw the write, or `NOT_YET`; without those that do not watch the kind.
-        now: whether it belongs to the present step.
-    """
-
-    place: str
-    who: str
-    kind: str
-    verb: str
-    ref: str
-    words: str = ""
-    recorded_ref: str = ""
-    fields: frozenset[str] = frozenset()
-    seen: Mapping[str, int] = field(factory=dict)
-    now: bool = False
+    place: str  # Its step and time: "3|0.4 s"; of a recorded write only the time: "|0.4 s"
+    who: str  # The component as people call it
+    kind: str  # "write", "refused" or "crash"
+    verb: str  # create, patch, update, status, bind, delete
+    ref: str  # The object
+    words: str = ""  # What was written, in a few words
+    recorded_ref: str = ""  # The object as recordings name it
+    fields: frozenset[str] = frozenset()  # The last part of the path of each field written
+    seen: Mapping[str, int] = field(factory=dict)  # Component that watches it -> step at which it saw it, or NOT_YET
+    now: bool = False  # Whether it belongs to the present step
 
     def is_same_write(self, other: WriteRow) -> bool:
         """Say whether two runs have this write in common: equal author, verb and object, and a common field."""

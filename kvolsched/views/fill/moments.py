@@ -26,23 +26,14 @@ NOW, PASS = "now", "pass"
 
 @frozen
 class JudgedPod:
-    """A pod as it is judged at one moment.
+    """A pod as it is judged at one moment."""
 
-    Args:
-        judgement: of the pod, on every node.
-        ranking: the scores; None if fewer than two nodes fit.
-        chosen: the node that the pass chose, "" for none.
-        subject: how the pod is called: "" for its name, or "the next replica of deploy/web".
-        place: the node that it is on, which does not count.
-        moment: in words: "now: step 1, t = 0 s, rules upstream".
-    """
-
-    judgement: Judgement
-    ranking: Ranking | None = None
-    chosen: str = ""
-    subject: str = ""
-    place: str = ""
-    moment: str = ""
+    judgement: Judgement  # Of the pod, on every node
+    ranking: Ranking | None = None  # The scores; None if fewer than two nodes fit
+    chosen: str = ""  # The node that the pass chose, "" for none
+    subject: str = ""  # How the pod is called: "" for its name, or "the next replica of deploy/web"
+    place: str = ""  # The node that it is on, which does not count
+    moment: str = ""  # In words: "now: step 1, t = 0 s, rules upstream"
 
 
 @frozen

@@ -29,26 +29,17 @@ class ComparedRow:
 
 @frozen
 class ComparedVerdicts:
-    """One case that a learner's rule judges otherwise than kube-scheduler.
+    """One case that a learner's rule judges otherwise than kube-scheduler."""
 
-    Args:
-        title: the case, and how the answers differ.
-        node: the first node that differs.
-        family: the plugin's colour.
-        recorded, yours: the two answers in full, a line each.
-        pod_yaml, node_yaml: what the rule reads of the pod and of the node.
-        head: how many cases the learner's rule agrees with; may be empty.
-    """
-
-    title: str
-    node: str
-    family: str
+    title: str  # The case, and how the answers differ
+    node: str  # The first node that differs
+    family: str  # The plugin's colour
     rows: tuple[ComparedRow, ...]
-    recorded: tuple[str, ...]
-    yours: tuple[str, ...]
-    pod_yaml: str
-    node_yaml: str
-    head: str = ""
+    recorded: tuple[str, ...]  # The recorded answer in full, a line each
+    yours: tuple[str, ...]  # The learner's
+    pod_yaml: str  # What the rule reads of the pod
+    node_yaml: str  # And of the node
+    head: str = ""  # How many cases the learner's rule agrees with; may be empty
 
 
 def draw(sides: ComparedVerdicts, width: int) -> str:

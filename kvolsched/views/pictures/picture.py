@@ -23,27 +23,16 @@ CHART_WIDTH = 816  # px: as wide as a figure with the margins that vega adds
 
 @frozen
 class Picture:
-    """One picture of a frame: how it is drawn, how it reads, and where it is shown.
+    """One picture of a frame: how it is drawn, how it reads, and where it is shown."""
 
-    Args:
-        name: its name in the panel and in `show`.
-        draw: frame, width and selection -> SVG, or a sheet that can also be an altair chart.
-        reading: frame -> lines.
-        tab: label of its tab in the panel and in a saved page; empty: it has none.
-        by_domain: whether `draw` and `reading` also take a topology key.
-        parts: the parts of the frame that it reads, beside the head and the changes of the step (`fill.PARTS`).
-        tables: the tables of the frame that are filled only for this picture (`fill.TABLES`).
-        widest: px; a figure of it grows no wider.
-    """
-
-    name: str
-    draw: Callable[..., str | Sheet]
-    reading: Callable[..., str]
-    tab: str = ""
-    by_domain: bool = False
-    parts: tuple[str, ...] = ()
-    tables: tuple[str, ...] = ()
-    widest: int = 4_000
+    name: str  # Its name in the panel and in `show`
+    draw: Callable[..., str | Sheet]  # Frame, width and selection -> SVG, or a sheet that can also be an altair chart
+    reading: Callable[..., str]  # Frame -> lines
+    tab: str = ""  # Label of its tab in the panel and in a saved page; empty: it has none
+    by_domain: bool = False  # Whether `draw` and `reading` also take a topology key
+    parts: tuple[str, ...] = ()  # Those of the frame (`fill.PARTS`) that it reads, beside the head and the changes
+    tables: tuple[str, ...] = ()  # The tables of the frame that are filled only for this picture (`fill.TABLES`)
+    widest: int = 4_000  # A figure of it grows no wider, px
 
     def svg(self, frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
         """Draw a frame as SVG, as the panel shows it."""

@@ -52,23 +52,14 @@ class ChartLine:
 
 @frozen
 class ChartRows:
-    """What a chart of a table shows.
+    """What a chart of a table shows."""
 
-    Args:
-        title: a sentence over it; "" for none.
-        x: name of the column along the bottom.
-        y: name of the column that is drawn.
-        by: name of the column that tells the lines apart; "" for one line.
-        lines: the lines.
-        log: which axes are logarithmic: "", "x", "y" or "xy".
-    """
-
-    title: str
-    x: str
-    y: str
-    by: str
-    lines: tuple[ChartLine, ...]
-    log: str = ""
+    title: str  # A sentence over it; "" for none
+    x: str  # Name of the column along the bottom
+    y: str  # Name of the column that is drawn
+    by: str  # Name of the column that tells the lines apart; "" for one line
+    lines: tuple[ChartLine, ...]  # The lines
+    log: str = ""  # Which axes are logarithmic: "", "x", "y" or "xy"
 
     @property
     def is_numeric(self) -> bool:
