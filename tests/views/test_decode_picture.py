@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 from kvolsched import decode
 from kvolsched.views.fill.decode import rows_of
-from kvolsched.views.pictures.decode import draw, reading
+from kvolsched.views.pictures.decode import draw
 
 TWO = ("0/6 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity, 4 node(s) didn't match Pod's "
        "node affinity/selector. no new claims to deallocate, preemption: 0/6 nodes are available: "
@@ -82,10 +82,12 @@ def test_the_picture_names_the_incidents_that_the_text_names():
 
     assert len(names) >= 2
     assert [] == [name for name in names if f"kvolsched.incident(&quot;{name}&quot;)" not in svg.replace('"', "&quot;")]
-    assert [] == [name for name in names if name not in reading(rows)]
+    assert [] == [name for name in names if name not in repr(found)]
 
 
 def test_a_cut_sentence_says_so_in_its_picture():
-    """The words of the picture say where the sentence was cut, and one cut before any reason says that instead."""
-    assert "node(s) had…  cut here" in reading(rows_of(decode(CUT)))
+    """The last clause says that the sentence was cut there, and one cut before any reason says that instead."""
+    rows = rows_of(decode(CUT))
+    assert [("Insufficient cpu", False), ("node(s) had…", True)] == [(row.clause, row.cut) for row in rows.clauses]
+    assert "The sentence was cut here" in draw(rows, 940)
     assert "The sentence was cut before any rule" == rows_of(decode("0/5 nodes are available: ...")).headline

@@ -35,14 +35,17 @@ SHOWN = [("storage", "kafka-2"), ("storage", "huge"), ("shop", "nightly"), ("sho
 
 
 def test_a_card_says_what_changes_what_is_touched_and_who_waits_then():
-    """The reading has, for each card, words, verdicts with their letter, the node, the objects and the outcome."""
-    lines = fix.reading(rows("storage", "kafka-2")).splitlines()
+    """A card has words, lifted verdicts with their letter, the node, the objects and the outcome."""
+    page = rows("storage", "kafka-2")
+    told = [(card.words, [row.letter + row.glyph for row in card.lifted], card.node, fix_head.touched_words(card),
+             card.outcome.short) for card in page.cards]  # fmt: skip
 
-    assert "8 edits would place demo/kafka-2; the first touches this pod alone" == lines[0]
-    assert "0  let the pod tolerate dedicated=gpu:NoSchedule  T ⊘→✓  node-b  pod edited  nobody" == lines[1]
-    assert "1  remove the taint dedicated from node-b  T ⊘→✓  node-b  node edited  also places 1 pod" == lines[2]
-    assert "2  delete or move demo/kafka-1 from node-a  L ✕→✓  node-a  pod gone, restart  moves the lack to kafka-1" == lines[3]
-    assert "4  add a node like node-a  ✓ new node  node-a-more  node new, driver new  nobody" == lines[5]
+    assert "8 edits would place demo/kafka-2; the first touches this pod alone" == page.title
+    assert ("let the pod tolerate dedicated=gpu:NoSchedule", ["T⊘"], "node-b", ["pod edited"], "nobody") == told[0]
+    assert ("remove the taint dedicated from node-b", ["T⊘"], "node-b", ["node edited"], "also places 1 pod") == told[1]
+    moved = ("delete or move demo/kafka-1 from node-a", ["L✕"], "node-a", ["pod gone", "restart"])
+    assert (*moved, "moves the lack to kafka-1") == told[2]
+    assert ("add a node like node-a", [], "node-a-more", ["node new", "driver new"], "nobody") == told[4]
 
 
 def test_the_fork_stands_beside_the_cluster_without_the_fix():

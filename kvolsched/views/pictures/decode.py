@@ -322,16 +322,3 @@ def _row(clause: ClauseRow, y: float, width: int, first: float, gap: float, half
         command = word(width - last, y + 12, "k-q", "nothing to ask")
     body = _tied(clause, head + words, "row") + f'<g data-tie="c{clause.number}">{told}{cause}</g>{command}'
     return body, max(left, middle, high)
-
-
-def reading(rows: DecodedSentence) -> str:
-    """Return the headline and a line for each clause."""
-    lines = [rows.headline]
-    for clause in rows.clauses:
-        counted = f"{clause.count}: " if clause.count else ""
-        who = f"{clause.letter} {clause.plugin}".strip() if clause.known else "no rule known"
-        who = f"{who}, cut here".removeprefix(", ") if clause.cut else who
-        then = f"  next: {clause.command}" if clause.command else ""
-        played = f"  play: {', '.join(clause.incidents)}" if clause.incidents else ""
-        lines.append(f"{clause.number}  {counted}{clause.clause}  {who}{then}{played}")
-    return "\n".join(lines)

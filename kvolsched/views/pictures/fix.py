@@ -127,13 +127,3 @@ def card_html(card: FixCard, width: int, *, opened: bool = False) -> str:
 def _code_line(line: str) -> str:
     role = {"+": "k-fx-i", "-": "k-fx-x", "@": "k-fx-h"}.get(line[:1], "")
     return f'<span class="{role}">{t.escape(line.removeprefix("@ "))}</span>' if role else t.escape(line)
-
-
-def reading(page: FixPage) -> str:
-    """Return the cards as lines: number, words, verdicts, node, what is touched, who waits then."""
-    lines = [page.title]
-    for card in page.cards:
-        verdicts = " ".join(f"{row.letter} {row.glyph}→✓" for row in card.lifted) or "✓ new node"
-        touched = ", ".join(fix_head.touched_words(card))
-        lines.append(f"{card.number}  {card.words}  {verdicts}  {card.node}  {touched}  {card.outcome.short}")
-    return "\n".join([*lines, *page.unmet])
