@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from kvolsched.views.frame import Frame
 
@@ -79,8 +78,3 @@ def failure(frame: Frame) -> str:
         return f"{warning.reason}: {warning.ref}"
     marks = ((lane.label, mark) for lane in frame.lanes for mark in lane.marks if mark.step == step)
     return next((f"{label} crashed" for label, mark in marks if mark.kind == "crash"), "")
-
-
-def reached(until: str | Callable[[Any], bool] | None) -> str:
-    """Return a condition in words, for the line that says why playing ended."""
-    return until if isinstance(until, str) else "the condition holds" if until is not None else ""
