@@ -29,7 +29,7 @@ _ANCHORS = {"left": "", "center": "k-mid", "right": "k-end"}
 
 @define
 class Sheet:
-    """Marks in the order of their layers. Mutable, until it is drawn.
+    """Marks in the order of their layers, each in the colour of a role. Mutable, until it is drawn.
 
     Args:
         width: of the picture, px.
@@ -50,7 +50,7 @@ class Sheet:
     ) -> None:  # fmt: skip
         """Add a rectangle; without stroke it has none."""
         row: dict[str, Any] = {"x": round(x, 1), "x2": round(x + w, 1), "y": round(y, 1), "y2": round(y + h, 1)}
-        row |= {"fill": fill, "stroke": stroke or fill, "tip": tip, "ref": f"#{ref}" if ref else ""}
+        row |= {"fill": _colour(fill), "stroke": _colour(stroke or fill), "tip": tip, "ref": f"#{ref}" if ref else ""}
         self.layers.setdefault(("rect", radius, dash, thick if stroke else 0.0, bool(tip)), []).append(row)
 
     def word(  # noqa: PLR0913 - a mark has that many channels
@@ -61,19 +61,19 @@ class Sheet:
         cut = t.middle if name else t.end
         content = cut(content, room, size, bold=bold) if room else content
         if content:
-            row = {"x": round(x, 1), "y": round(y, 1), "text": content, "ink": ink}
+            row = {"x": round(x, 1), "y": round(y, 1), "text": content, "ink": _colour(ink)}
             self.layers.setdefault(("text", size, bold, align), []).append(row)
 
     def rule(self, x: float, y: float, x2: float, y2: float, ink: str, *, thick: float = 1,
              dash: tuple[float, ...] = ()) -> None:
         """Add a straight line."""
-        row = {"x": round(x, 1), "y": round(y, 1), "x2": round(x2, 1), "y2": round(y2, 1), "ink": ink}
+        row = {"x": round(x, 1), "y": round(y, 1), "x2": round(x2, 1), "y2": round(y2, 1), "ink": _colour(ink)}
         self.layers.setdefault(("rule", thick, dash), []).append(row)
 
     def line(self, points: Sequence[tuple[float, float]], ink: str, *, thick: float = 1,
              dash: tuple[float, ...] = ()) -> None:
         """Add a line through points."""
-        row = {"points": [(round(x, 1), round(y, 1)) for x, y in points], "ink": ink}
+        row = {"points": [(round(x, 1), round(y, 1)) for x, y in points], "ink": _colour(ink)}
         self.layers.setdefault(("line", thick, dash), []).append(row)
 
     def hatch(self, x: float, y: float, w: float, h: float, ink: str, *, thick: float = 1.3) -> None:
@@ -106,6 +106,11 @@ class Sheet:
         body = "".join("".join(run) if selectable else f'<g pointer-events="none">{"".join(run)}</g>'
                        for selectable, run in runs)  # fmt: skip
         return picture(self.width, self.height, body, self.label)
+
+
+def _colour(role: str) -> str:
+    """Return the colour of a role of the light theme; what is no role stands for itself."""
+    return palette().get(role, role)
 
 
 @cache

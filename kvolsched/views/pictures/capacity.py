@@ -14,21 +14,7 @@ from kvolsched.api.words import first_of
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
-from kvolsched.views.pictures.ledger_parts import (
-    BROAD,
-    CROWD,
-    MAX_LISTED,
-    Legend,
-    Mark,
-    answer,
-    box,
-    columns_of,
-    flow,
-    head,
-    heading,
-    role,
-    with_more,
-)
+from kvolsched.views.pictures import ledger_parts as p
 
 NO_CLAIM = "This pod has no claim to provision."  # and no inline volume
 NEVER_ASKED = "never asked"
@@ -69,9 +55,9 @@ class PoolVerdict:
 
 def draw(frame: f.Frame, width: int, selection: str = "") -> Sheet:
     """Draw one ledger for each claim of the pod that is to be provisioned."""
-    sheet, y, legend = Sheet(width, "capacity ledger", selection, 24.0), 0.0, Legend()
+    sheet, y, legend = Sheet(width, "capacity ledger", selection, 24.0), 0.0, p.Legend()
     if not frame.capacity:
-        sheet.height = flow(sheet, 0, 10, width, [(frame.no_ledger or NO_CLAIM, False, "soft")], 12)
+        sheet.height = p.flow(sheet, 0, 10, width, [(frame.no_ledger or NO_CLAIM, False, "soft")], 12)
         return sheet
     for number, ledger in enumerate(frame.capacity):
         y = _ledger(sheet, ledger, y + 20 * bool(number), legend)
@@ -100,12 +86,12 @@ def _lines(ledger: f.CapacityLedger) -> list[str]:
         answers = f"driver {driver.glyph} {driver.words}" if row.driver_now is not None else "driver unknown"
         names = f" ({', '.join(alike.names[:4])}{', …' * (len(alike.names) > 4)})" if len(alike.rows) > 1 else ""
         table.append([f"{alike.name}{names}", _reach(alike), told, f"rule {rule.glyph} {rule.words}", answers])
-    return [*lines, *([columns_of(table)] if table else [])]
+    return [*lines, *([p.columns_of(table)] if table else [])]
 
 
 def groups(rows: Sequence[f.CapacityRow]) -> list[AlikePools]:
     """Return the rows as they are drawn: of over 24 pools, those that are alike together."""
-    if len(rows) <= CROWD:
+    if len(rows) <= p.CROWD:
         return [AlikePools((row,)) for row in rows]
     found: dict[object, list[f.CapacityRow]] = {}
     for row in rows:
@@ -195,32 +181,32 @@ class _Columns:
         return self.bars + max(2.0, size * self.scale)
 
 
-def _ledger(sheet: Sheet, ledger: f.CapacityLedger, top: float, legend: Legend) -> float:
-    width, broad = sheet.width, sheet.width >= BROAD
-    y = head(sheet, top, _title(ledger), ledger.moment)
+def _ledger(sheet: Sheet, ledger: f.CapacityLedger, top: float, legend: p.Legend) -> float:
+    width, broad = sheet.width, sheet.width >= p.BROAD
+    y = p.head(sheet, top, _title(ledger), ledger.moment)
     if ledger.unchecked:
-        return flow(sheet, 0, y + 8, width, [(ledger.unchecked, False, "ink")], 13) + 2
+        return p.flow(sheet, 0, y + 8, width, [(ledger.unchecked, False, "ink")], 13) + 2
     ink = "resources" if ledger.warns else "ok" if any(row.fits for row in ledger.rows) else "storage"
-    y = answer(sheet, y, _sign(ledger), ink, [(ledger.answer, True, "ink"), (ledger.sentence, False, "ink")])
+    y = p.answer(sheet, y, _sign(ledger), ink, [(ledger.answer, True, "ink"), (ledger.sentence, False, "ink")])
     alike = groups(ledger.rows)
     if not alike:
         return y
     c = _columns(ledger, alike, width)
     y += 14 if broad else 0
     if broad:
-        heading(sheet, 0, y, c.bars - 8, "pool", "reached from")
+        p.heading(sheet, 0, y, c.bars - 8, "pool", "reached from")
         below = "what the scheduler reads; below it the driver's room"
-        heading(sheet, c.bars, y, c.rule - c.bars - 8, "published", below)
-        heading(sheet, c.rule, y, c.driver - c.rule - 8, "the rule says", "published ≥ asked, largest too")
+        p.heading(sheet, c.bars, y, c.rule - c.bars - 8, "published", below)
+        p.heading(sheet, c.rule, y, c.driver - c.rule - 8, "the rule says", "published ≥ asked, largest too")
         unknown = all(row.driver_now is None for row in ledger.rows)
         truth = "not in the manifests" if unknown else "the simulation's truth"
-        heading(sheet, c.driver, y, width - c.driver, "the driver would answer", truth)
+        p.heading(sheet, c.driver, y, width - c.driver, "the driver would answer", truth)
         y += 22
     asked = c.end(ledger.request)
     words = f"asked {t.amount(ledger.request)}"
     left = min(asked + 5, width - t.width(words, 11, bold=True))
-    sheet.word(left, y + 10, words, role("storage"), size=11, bold=True)
-    sheet.rule(asked, y + 4, asked, y + 18, role("storage"), thick=2, dash=(5, 4))
+    sheet.word(left, y + 10, words, "storage", size=11, bold=True)
+    sheet.rule(asked, y + 4, asked, y + 18, "storage", thick=2, dash=(5, 4))
     y += 20
     for each in alike:
         y = _pool(sheet, ledger, each, c, y, legend)
@@ -228,7 +214,7 @@ def _ledger(sheet: Sheet, ledger: f.CapacityLedger, top: float, legend: Legend) 
 
 
 def _columns(ledger: f.CapacityLedger, alike: Sequence[AlikePools], width: float) -> _Columns:
-    broad = width >= BROAD
+    broad = width >= p.BROAD
     names = max(max(t.width(each.name, 13, bold=True), t.width(_reach(each), 10.5)) for each in alike)
     label = min(max(names, 56.0), (0.18 if broad else 0.24) * width) + 16
     rule = driver = 0.0
@@ -247,96 +233,96 @@ def _wide(found: PoolVerdict) -> float:
     return max(t.width(found.words, 12, bold=True), min(t.width(found.more, 10.5), 190.0)) + 30
 
 
-def _pool(sheet: Sheet, ledger: f.CapacityLedger, alike: AlikePools, c: _Columns, y: float, legend: Legend) -> float:
-    row, broad = alike.first, c.width >= BROAD
+def _pool(sheet: Sheet, ledger: f.CapacityLedger, alike: AlikePools, c: _Columns, y: float, legend: p.Legend) -> float:
+    row, broad = alike.first, c.width >= p.BROAD
     rule, driver = rule_says(ledger, row), driver_says(ledger, row)
     several = len(alike.rows) > 1
     runs = [] if broad else _words_below(rule, driver)
-    high = 48.0 if broad else flow(Sheet(c.width), 8, 52 + 14 * several, c.width - 16, runs, 11) - 2
+    high = 48.0 if broad else p.flow(Sheet(c.width), 8, 52 + 14 * several, c.width - 16, runs, 11) - 2
     high += 12.0 * (several and broad)
     differ = row.driver_now is not None and row.fits != (driver.glyph == "✓")
     says = f"rule {rule.glyph} {rule.words}; driver {driver.glyph} {driver.words}"
-    sheet.rect(-8, y, c.width + 16, high - 4, role("panel" if differ else "paper"), radius=6, ref=f"pool/{row.pool}",
-               tip=f"{first_of(alike.names, MAX_LISTED)}, {_reach(alike)}: {says}")
-    sheet.word(0, y + 14, alike.name, role("ink"), size=13, bold=True, room=c.bars - 10, name=not several)
-    sheet.word(0, y + 30, _reach(alike), role("soft"), size=10.5, room=c.bars - 10)
+    sheet.rect(-8, y, c.width + 16, high - 4, "panel" if differ else "paper", radius=6, ref=f"pool/{row.pool}",
+               tip=f"{first_of(alike.names, p.MAX_LISTED)}, {_reach(alike)}: {says}")
+    sheet.word(0, y + 14, alike.name, "ink", size=13, bold=True, room=c.bars - 10, name=not several)
+    sheet.word(0, y + 30, _reach(alike), "soft", size=10.5, room=c.bars - 10)
     _bars(sheet, ledger, row, c, y + 4, legend)
     if several:
         room = (c.rule if broad else c.width) - c.bars - 10
-        sheet.word(c.bars, y + 46, with_more(alike.names, room, 10.5), role("soft"), size=10.5, room=room)
+        sheet.word(c.bars, y + 46, p.with_more(alike.names, room, 10.5), "soft", size=10.5, room=room)
     if broad:
         _say(sheet, rule, c.rule, y + 4, c.driver - c.rule - 10, stale=is_stale(row))
         _say(sheet, driver, c.driver, y + 4, c.width - c.driver)
     else:
-        flow(sheet, 8, y + 50 + 14 * several, c.width - 16, runs, 11)
+        p.flow(sheet, 8, y + 50 + 14 * several, c.width - 16, runs, 11)
     return y + high
 
 
-def _bars(sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, c: _Columns, y: float, legend: Legend) -> None:
+def _bars(sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, c: _Columns, y: float, legend: p.Legend) -> None:
     asked = c.end(ledger.request)
     ink = "ok" if row.fits else "storage"
     if row.published is None:
-        sheet.rect(c.bars, y, c.room, 19, role("paper"), stroke=role("soft"), dash=_DASH, thick=1.3)
+        sheet.rect(c.bars, y, c.room, 19, "paper", stroke="soft", dash=_DASH, thick=1.3)
         words = "nothing published"
         left = asked + 8 if asked + 8 + t.width(words, 10.5) < c.bars + c.room else c.bars + 8
-        sheet.word(left, y + 10, words, role("soft"), size=10.5, room=c.bars + c.room - left)
-        legend.add("no entry", box("paper", "soft", (3.0, 2.0)), 6)
+        sheet.word(left, y + 10, words, "soft", size=10.5, room=c.bars + c.room - left)
+        legend.add("no entry", p.box("paper", "soft", (3.0, 2.0)), 6)
     else:
         end = c.end(row.published)
-        sheet.rect(c.bars, y, end - c.bars, 19, role(f"{ink}-pale"), stroke=role(ink), thick=1.8)
-        legend.add(*(("published, enough", box("ok-pale", "ok"), 1) if row.fits else
-                     ("published, rejected", box("storage-pale", "storage"), 2)))
+        sheet.rect(c.bars, y, end - c.bars, 19, f"{ink}-pale", stroke=ink, thick=1.8)
+        legend.add(*(("published, enough", p.box("ok-pale", "ok"), 1) if row.fits else
+                     ("published, rejected", p.box("storage-pale", "storage"), 2)))
         if row.driver_now is not None and row.driver_now < row.published:
             gone = c.bars if not row.driver_now else c.end(row.driver_now)
-            sheet.hatch(gone + 1, y + 1, end - gone - 2, 17, role("resources"))
+            sheet.hatch(gone + 1, y + 1, end - gone - 2, 17, "resources")
             legend.add("published, but gone: stale", _hatched, 3)
         number = t.amount(row.published)
         left = asked + 7 if end < asked + 3 and asked < end + 10 + t.width(number, 12, bold=True) else end + 7
-        sheet.word(left, y + 10, number, role(ink), size=12, bold=True)
+        sheet.word(left, y + 10, number, ink, size=12, bold=True)
     if row.driver_now is not None:
         differs = row.published is not None and row.driver_now != row.published
         shade = "resources" if differs else "soft"
         end = c.end(row.driver_now)
-        sheet.rect(c.bars, y + 23, end - c.bars, 6, role(shade), radius=2)
+        sheet.rect(c.bars, y + 23, end - c.bars, 6, shade, radius=2)
         legend.add("the driver has now, not what it published" if differs else "the driver has now", _thin(shade), 4)
         gone = (row.published or 0) - row.driver_now
         short = t.amount(row.driver_now)
         forms = [f"driver now {short}, {t.amount(gone)} gone"] * (gone > 0) + [f"driver now {short}", short]
-        room = (c.rule if c.width >= BROAD else c.width) - end - 14
+        room = (c.rule if c.width >= p.BROAD else c.width) - end - 14
         left = asked + 6 if end + 6 < asked + 4 and asked - end < 14 else end + 6
         fitting = next((each for each in forms if t.width(each, 10.5, bold=True) <= room and not (
             left < asked < left + t.width(each, 10.5, bold=True))), "")  # fmt: skip
         if not fitting and left < asked:  # beyond the line of what is asked
             left = asked + 6
-            room = (c.rule if c.width >= BROAD else c.width) - left - 8
+            room = (c.rule if c.width >= p.BROAD else c.width) - left - 8
             fitting = next((each for each in forms if t.width(each, 10.5, bold=True) <= room), "")
-        sheet.word(left, y + 27, fitting, role(shade), size=10.5, bold=differs)
+        sheet.word(left, y + 27, fitting, shade, size=10.5, bold=differs)
     if row.largest_volume is not None:
         at = c.end(row.largest_volume)
-        sheet.rule(at, y - 3, at, y + 22, role("ink"), thick=3)
+        sheet.rule(at, y - 3, at, y + 22, "ink", thick=3)
         legend.add("largest single volume", _tick, 5)
-    sheet.rule(asked, y - 4, asked, y + 31, role("storage"), thick=2, dash=(5, 4))
+    sheet.rule(asked, y - 4, asked, y + 31, "storage", thick=2, dash=(5, 4))
 
 
 def _hatched(sheet: Sheet, x: float, y: float) -> None:
-    box("ok-pale", "resources")(sheet, x, y)
-    sheet.hatch(x + 1, y - 6, 16, 12, role("resources"))
+    p.box("ok-pale", "resources")(sheet, x, y)
+    sheet.hatch(x + 1, y - 6, 16, 12, "resources")
 
 
-def _thin(shade: str) -> Mark:
-    return lambda sheet, x, y: sheet.rect(x, y - 3, 18, 6, role(shade), radius=2)
+def _thin(shade: str) -> p.Mark:
+    return lambda sheet, x, y: sheet.rect(x, y - 3, 18, 6, shade, radius=2)
 
 
 def _tick(sheet: Sheet, x: float, y: float) -> None:
-    sheet.rule(x + 9, y - 8, x + 9, y + 8, role("ink"), thick=3)
+    sheet.rule(x + 9, y - 8, x + 9, y + 8, "ink", thick=3)
 
 
 def _say(sheet: Sheet, found: PoolVerdict, x: float, y: float, room: float, *, stale: bool = False) -> None:
-    sheet.word(x + 6, y + 9, found.glyph, role(found.ink), size=12, bold=True, align="center")
-    sheet.word(x + 18, y + 9, found.words, role(found.ink), size=12, bold=True, room=room - 18)
+    sheet.word(x + 6, y + 9, found.glyph, found.ink, size=12, bold=True, align="center")
+    sheet.word(x + 18, y + 9, found.words, found.ink, size=12, bold=True, room=room - 18)
     lines = t.wrap(found.more, room - 18, 10.5, 2) if found.more else ()
     for place, line in enumerate(lines):
-        sheet.word(x + 18, y + 24 + 12 * place, line, role("resources" if stale else "soft"), size=10.5, bold=stale,
+        sheet.word(x + 18, y + 24 + 12 * place, line, "resources" if stale else "soft", size=10.5, bold=stale,
                    room=room - 18)
 
 

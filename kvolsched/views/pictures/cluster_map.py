@@ -10,20 +10,12 @@ from kvolsched.api.words import counted
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.svg import picture, word
 from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
+from kvolsched.views.pictures import states as s
 from kvolsched.views.pictures.map_cards import draw_cards, volume_places
 from kvolsched.views.pictures.map_cells import draw_cells, tally_words
 from kvolsched.views.pictures.map_domains import group_by, key_word, title
 from kvolsched.views.pictures.map_groups import draw_groups
 from kvolsched.views.pictures.map_tray import about_words
-from kvolsched.views.pictures.states import (
-    claim_words,
-    node_facts,
-    plugin,
-    pod_words,
-    reason,
-    verdict_glyph,
-    volume_words,
-)
 
 MOST_CARDS, MOST_IN_DOMAIN, MANY = 24, 8, 300
 """Up to so many nodes, and so many a domain, each is a card; from `MANY` on, nodes with the same verdict are one."""
@@ -70,7 +62,7 @@ def _waiting_lines(frame: Frame, claims: dict[str, ClaimRow]) -> list[str]:
     lines, shown = [], {ref for pod in frame.pods for ref in pod.claims}
     for pod in frame.pods:
         if not pod.node:
-            lines.append(f"pod {_full(pod)} {pod_words(pod).capitalize()}")
+            lines.append(f"pod {_full(pod)} {s.pod_words(pod).capitalize()}")
             lines += [f"  {_claim_line(claims[ref])}" for ref in pod.claims if ref in claims]
     lines += [_claim_line(claim) for claim in frame.claims if claim.ref not in shown and claim.state != "bound"]
     if not lines:
@@ -83,7 +75,7 @@ def _full(pod: PodRow) -> str:
 
 
 def _claim_line(claim: ClaimRow) -> str:
-    return f"claim {claim.name} {claim.size} {claim.class_name or 'no class'}: {claim_words(claim)}"
+    return f"claim {claim.name} {claim.size} {claim.class_name or 'no class'}: {s.claim_words(claim)}"
 
 
 def _node_line(frame: Frame, node: NodeRow) -> str:
@@ -93,19 +85,19 @@ def _node_line(frame: Frame, node: NodeRow) -> str:
     ]
     words = {"chosen": "✓ fits, chosen", "fits": "✓ fits", "not judged": "not judged yet", "not asked": "· not asked"}
     if node.verdict == "rejected":
-        parts.append(f"{verdict_glyph(node)} {plugin(node, frame.verdicts.plugins).name}: {reason(node)}")
+        parts.append(f"{s.verdict_glyph(node)} {s.plugin(node, frame.verdicts.plugins).name}: {s.reason(node)}")
     else:
         parts.append(words[node.verdict])
-    if facts := node_facts(node):
+    if facts := s.node_facts(node):
         parts.append(f"({facts})")
     return "  ".join(parts)
 
 
 def _pod_line(pod: PodRow, claims: dict[str, ClaimRow]) -> str:
-    words = [claim_words(claims[ref]) for ref in pod.claims if ref in claims]
+    words = [s.claim_words(claims[ref]) for ref in pod.claims if ref in claims]
     return f"pod {_full(pod)} {pod.state.capitalize()}" + (f"  {', '.join(words)}" if words else "")
 
 
 def _volume_line(volume: VolumeRow) -> str:
     claim = f", claimRef {text.name_in_ref(volume.claim)}" if volume.claim else ""
-    return f"volume {volume.name} {volume.size} {volume.class_name or 'no class'}: {volume_words(volume)}{claim}"
+    return f"volume {volume.name} {volume.size} {volume.class_name or 'no class'}: {s.volume_words(volume)}{claim}"

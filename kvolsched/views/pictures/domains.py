@@ -18,7 +18,6 @@ from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
-from kvolsched.views.drawing.theme import palette
 from kvolsched.views.pictures.ledger_parts import CROWD, with_more
 from kvolsched.views.pictures.map_domains import NO_LABEL
 from kvolsched.views.pictures.states import POD_GLYPHS, VOLUME_GLYPHS
@@ -63,7 +62,6 @@ class _Domain:
 def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> Sheet:
     """Draw the domains of `key` with their nodes, pods, volumes and counts of verdicts."""
     rows = _domains(frame, key)
-    c = palette()
     sheet = Sheet(width, f"domains of {key}", selection)
     label = max((t.width(r.title, 12.5, bold=True) for r in rows), default=0)
     label = min(max(label, 150.0 if any(r.alike for r in rows) else 60.0) + 20, 0.24 * width)
@@ -71,38 +69,38 @@ def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE_LABEL)
     words = min(max((t.width(each, 11, bold=True) for each in found), default=0.0) + 8, 0.27 * width)
     spans = _spans(rows, label, width - label - words - 30)
     title, moment = f"Domains of {key}", f"now: step {frame.head.step}, t = {frame.head.time:g} s"
-    sheet.word(0, 8, title, c["ink"], size=13, bold=True, room=width)
+    sheet.word(0, 8, title, "ink", size=13, bold=True, room=width)
     if t.width(title, 13, bold=True) + t.width(moment, 10.5) + 24 < width and frame.nodes:
-        sheet.word(width, 8, moment, c["soft"], size=10.5, align="right")
+        sheet.word(width, 8, moment, "soft", size=10.5, align="right")
     of_one = " of one" if any(row.alike for row in rows) else ""
     heads = (f"nodes{of_one}", f"pods{of_one}", f"volumes reachable{of_one}")
     for (x, wide), head in zip(spans, heads, strict=True):
-        sheet.word(x, 32, head, c["soft"], room=wide)
+        sheet.word(x, 32, head, "soft", room=wide)
     verdict_x = sum(spans[2]) + 10
     if frame.verdicts.pod:
-        sheet.word(verdict_x, 32, f"verdicts for {t.name_in_ref(frame.verdicts.pod)}", c["soft"], room=words)
+        sheet.word(verdict_x, 32, f"verdicts for {t.name_in_ref(frame.verdicts.pod)}", "soft", room=words)
     inks = {"chosen": "ok", "fits": "ok"}
     inks |= {p.name.partition(" (")[0]: p.family if p.family in f.FAMILIES else "node" for p in frame.verdicts.plugins}
     y = 46.0
     if not rows:
-        sheet.word(0, y + 10, "No nodes. Apply some, or load a scenario.", c["soft"])
+        sheet.word(0, y + 10, "No nodes. Apply some, or load a scenario.", "soft")
     forms = [_form([_kind(row, i) for row in rows], spans[i][1]) for i in range(3)]
     for n, row in enumerate(rows):
         loose = row.name in {NO_LABEL, NO_PLACE}
-        edge = c["soft"] if loose and n and rows[n - 1].name != NO_LABEL else c["line"]
+        edge = "soft" if loose and n and rows[n - 1].name != NO_LABEL else "line"
         sheet.rule(0, y, width, y, edge)
         verdicts = [f"{count} {verdict}" for verdict, count in row.verdicts]
         heights = (_height(len(_kind(row, i)), forms[i], spans[i][1]) for i in range(3))
         high = max(*heights, 17.0 * len(verdicts) + 6, 30)
-        ink = c["soft"] if loose else c["ink"]
+        ink = "soft" if loose else "ink"
         sheet.word(0, y + 20, row.title, ink, size=12.5, bold=True, room=label - 12, name=True)
         if row.alike:
-            sheet.word(0, y + 35, with_more(row.alike, label - 12, 10, 2), c["soft"], size=10, room=label - 12)
+            sheet.word(0, y + 35, with_more(row.alike, label - 12, 10, 2), "soft", size=10, room=label - 12)
         for i, (x, wide) in enumerate(spans):
             _units(sheet, _kind(row, i), forms[i], x, y + 9, wide)
         for j, content in enumerate(verdicts):
             ink, bold = inks.get(row.verdicts[j][0], "ink"), row.verdicts[j][0] in {"chosen", "fits"}
-            sheet.word(verdict_x, y + 20 + 17 * j, content, c[ink], bold=bold, room=words - 4)
+            sheet.word(verdict_x, y + 20 + 17 * j, content, ink, bold=bold, room=words - 4)
         y += high + 16
     sheet.height = _legend(sheet, rows, y + 14, width)
     return sheet
@@ -197,36 +195,35 @@ def _verdict(frame: f.Frame, node: f.NodeRow) -> str:
 
 
 def _node(frame: f.Frame, node: f.NodeRow) -> _Item:
-    c, ref = palette(), node.ref
+    ref = node.ref
     if node.verdict == "chosen":
-        return _Item(node.name, "★", "chosen", c["ok"], c["ink"], c["paper"], ref)
+        return _Item(node.name, "★", "chosen", "ok", "ink", "paper", ref)
     if node.verdict == "fits":
-        return _Item(node.name, "✓", "fits", c["ok-pale"], c["ok"], c["ok"], ref)
+        return _Item(node.name, "✓", "fits", "ok-pale", "ok", "ok", ref)
     if node.verdict == "rejected" and 0 <= node.first < len(frame.verdicts.plugins):
         plugin = frame.verdicts.plugins[node.first]
         family = plugin.family if plugin.family in f.FAMILIES else "node"
-        return _Item(node.name, plugin.letter, plugin.name.partition(" (")[0], c[f"{family}-pale"], c[family],
-                     c[family], ref)
+        return _Item(node.name, plugin.letter, plugin.name.partition(" (")[0], f"{family}-pale", family, family, ref)
     sign, content = ("·", "not asked") if node.verdict == "not asked" else ("○", "not judged yet")
-    return _Item(node.name, sign, content, c["panel"], c["line"], c["soft"], ref)
+    return _Item(node.name, sign, content, "panel", "line", "soft", ref)
 
 
 def _pod(pod: f.PodRow) -> _Item:
-    c, sign = palette(), POD_GLYPHS[pod.state]
+    sign = POD_GLYPHS[pod.state]
     if not pod.node:
-        return _Item(pod.name, sign, "assumed or waiting", c["paper"], c["ink"], c["ink"], pod.ref, dashed=True)
+        return _Item(pod.name, sign, "assumed or waiting", "paper", "ink", "ink", pod.ref, dashed=True)
     if pod.in_focus:
-        return _Item(pod.name, sign, "pod with claims, or judged", c["ink"], c["ink"], c["paper"], pod.ref)
-    return _Item(pod.name, sign, "other pod", c["track"], c["track"], c["ink"], pod.ref)
+        return _Item(pod.name, sign, "pod with claims, or judged", "ink", "ink", "paper", pod.ref)
+    return _Item(pod.name, sign, "other pod", "track", "track", "ink", pod.ref)
 
 
 def _volume(volume: f.VolumeRow) -> _Item:
-    c, sign = palette(), VOLUME_GLYPHS[volume.state]
+    sign = VOLUME_GLYPHS[volume.state]
     if volume.state == "bound":
-        return _Item(volume.name, sign, "bound", c["storage-pale"], c["storage"], c["storage"], volume.ref)
+        return _Item(volume.name, sign, "bound", "storage-pale", "storage", "storage", volume.ref)
     loose = volume.state in {"available", "pending"}
-    edge = c["soft"] if volume.state in {"released", "terminating"} else c["storage"]
-    return _Item(volume.name, sign, volume.state, c["paper"], edge, edge, volume.ref, dashed=not loose)
+    edge = "soft" if volume.state in {"released", "terminating"} else "storage"
+    return _Item(volume.name, sign, volume.state, "paper", edge, edge, volume.ref, dashed=not loose)
 
 
 def _form(cells: Sequence[Sequence[_Item]], wide: float) -> str:
@@ -249,9 +246,8 @@ def _height(count: int, form: str, wide: float) -> float:
 
 
 def _units(sheet: Sheet, items: Sequence[_Item], form: str, x: float, y: float, wide: float) -> None:
-    c = palette()
     if not items:
-        sheet.word(x, y + 11, "none", c["soft"])
+        sheet.word(x, y + 11, "none", "soft")
         return
     if form == "bar":
         _bar(sheet, items, x, y, wide)
@@ -283,7 +279,7 @@ def _bar(sheet: Sheet, items: Sequence[_Item], x: float, y: float, wide: float) 
         if part > 14:
             sheet.word(x + part / 2, y + 10.5, sign, ink, size=10.5, bold=True, align="center")
         x += part
-    sheet.word(x + 5, y + 10.5, number, palette()["ink"], bold=True)
+    sheet.word(x + 5, y + 10.5, number, "ink", bold=True)
 
 
 def _legend(sheet: Sheet, rows: Sequence[_Domain], y: float, width: float) -> float:
@@ -302,6 +298,6 @@ def _legend(sheet: Sheet, rows: Sequence[_Domain], y: float, width: float) -> fl
         dash = (3.0, 2.0) if item.dashed else ()
         sheet.rect(x, y - 7, 14, 14, item.fill, stroke=item.stroke, radius=2, dash=dash, thick=1.2)
         sheet.word(x + 7, y + 0.5, item.sign, item.ink, size=9, bold=True, align="center")
-        sheet.word(x + 20, y, content, palette()["soft"], size=10)
+        sheet.word(x + 20, y, content, "soft", size=10)
         x += wide
     return y + 14

@@ -11,7 +11,6 @@ from attrs import define, field
 
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
-from kvolsched.views.drawing.theme import palette
 
 BROAD = 820
 """Narrower pages have words below the marks, px."""
@@ -25,26 +24,21 @@ GLYPHS = "✓✕⊘⊖★"
 Run = tuple[str, bool, str]  # words, bold, role of the ink
 
 
-def role(name: str) -> str:
-    """Return the colour of a role."""
-    return palette()[name]
-
-
 def head(sheet: Sheet, top: float, title: str, moment: str) -> float:
     """Draw the title, and the moment at its right end, or below it; return where what follows begins."""
     width = sheet.width
     lines = t.wrap(title, width, 13.5, 2, bold=True)
     y = top + 8
     for line in lines:
-        sheet.word(0, y, line, role("ink"), size=13.5, bold=True)
+        sheet.word(0, y, line, "ink", size=13.5, bold=True)
         y += 18
     room = width - t.width(lines[-1], 13.5, bold=True) - 24
     if t.width(moment, 10.5) <= room:
-        sheet.word(width, y - 18, moment, role("soft"), size=10.5, align="right")
+        sheet.word(width, y - 18, moment, "soft", size=10.5, align="right")
     elif moment:
-        sheet.word(0, y - 1, moment, role("soft"), size=10.5, room=width)
+        sheet.word(0, y - 1, moment, "soft", size=10.5, room=width)
         y += 15
-    sheet.rule(0, y - 4, width, y - 4, role("line"))
+    sheet.rule(0, y - 4, width, y - 4, "line")
     return y + 4
 
 
@@ -52,7 +46,7 @@ def answer(sheet: Sheet, y: float, glyph: str, ink: str, runs: Sequence[Run], si
     """Draw a glyph and a sentence, wrapped to the width; return where what follows begins."""
     if not any(content for content, _, _ in runs):
         return y
-    sheet.word(6, y + 8, glyph, role(ink), size=size, bold=True, align="center")
+    sheet.word(6, y + 8, glyph, ink, size=size, bold=True, align="center")
     return flow(sheet, 20, y + 8, sheet.width - 20, runs, size) + 4
 
 
@@ -63,7 +57,7 @@ def flow(sheet: Sheet, left: float, y: float, room: float, runs: Sequence[Run], 
 
     def put() -> None:
         if pending:
-            sheet.word(left + start, y, " ".join(pending), role(style[1]), size=size, bold=style[0], room=room - start)
+            sheet.word(left + start, y, " ".join(pending), style[1], size=size, bold=style[0], room=room - start)
             pending.clear()
 
     for content, bold, ink in runs:
@@ -89,10 +83,10 @@ def flow(sheet: Sheet, left: float, y: float, room: float, runs: Sequence[Run], 
 def heading(sheet: Sheet, x: float, y: float, room: float, first: str, second: str = "") -> None:
     """Draw the two lines above a column: what stands in it, and how it is computed."""
     if first[:1] in GLYPHS:
-        sheet.word(x, y, first[0], role("soft"), size=10.5, bold=True)
+        sheet.word(x, y, first[0], "soft", size=10.5, bold=True)
     indent = 14 * (first[:1] in GLYPHS)
-    sheet.word(x + indent, y, first.lstrip(GLYPHS).lstrip(), role("soft"), size=10.5, bold=True, room=room - indent)
-    sheet.word(x, y + 14, second, role("soft"), size=10.5, room=room)
+    sheet.word(x + indent, y, first.lstrip(GLYPHS).lstrip(), "soft", size=10.5, bold=True, room=room - indent)
+    sheet.word(x, y + 14, second, "soft", size=10.5, room=room)
 
 
 def with_more(names: Sequence[str], room: float, size: float, most: int = 4) -> str:
@@ -122,14 +116,14 @@ class Legend:
         """Draw the entries in lines; return where what follows begins."""
         if not self.entries:
             return y
-        sheet.rule(0, y, sheet.width, y, role("line"))
+        sheet.rule(0, y, sheet.width, y, "line")
         x, y = 0.0, y + 17
         for words, (_, mark) in sorted(self.entries.items(), key=lambda item: item[1][0]):
             wide = 26 + t.width(words, 10.5) + 20
             if x and x + wide - 20 > sheet.width:
                 x, y = 0.0, y + 20
             mark(sheet, x, y)
-            sheet.word(x + 25, y, words, role("soft"), size=10.5, room=sheet.width - x - 25)
+            sheet.word(x + 25, y, words, "soft", size=10.5, room=sheet.width - x - 25)
             x += wide
         return y + 14
 
@@ -139,8 +133,8 @@ def box(fill: str, stroke: str = "", dash: tuple[float, ...] = (), sign: str = "
     """Return the mark of a legend: a rectangle, with a sign in it."""
 
     def mark(sheet: Sheet, x: float, y: float) -> None:
-        sheet.rect(x, y - 7, 18, 14, role(fill), stroke=role(stroke or fill), dash=dash, thick=1.4)
-        sheet.word(x + 9, y + 0.5, sign, role(ink), size=10, bold=True, align="center")
+        sheet.rect(x, y - 7, 18, 14, fill, stroke=stroke or fill, dash=dash, thick=1.4)
+        sheet.word(x + 9, y + 0.5, sign, ink, size=10, bold=True, align="center")
 
     return mark
 

@@ -14,7 +14,6 @@ from attrs import frozen
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
-from kvolsched.views.drawing.theme import palette
 from kvolsched.views.series_rows import SeriesLine, SeriesPane, SeriesRows
 
 NOTHING = {
@@ -57,13 +56,13 @@ class _Axis:
 
 def draw(rows: SeriesRows, width: int, selection: str = "") -> Sheet:
     """Draw the panes under each other."""
-    c, sheet = palette(), Sheet(width, "counts over time", selection)
+    sheet = Sheet(width, "counts over time", selection)
     y = 10.0
     for line in t.wrap(sentence(rows), width, 15, 2, bold=True):
-        sheet.word(0, y, line, c["ink"], size=15, bold=True)
+        sheet.word(0, y, line, "ink", size=15, bold=True)
         y += 20
     for line in t.wrap(note(rows), width, 11, 2):
-        sheet.word(0, y, line, c["soft"])
+        sheet.word(0, y, line, "soft")
         y += 15
     y += 8
     axis = _axis(rows, width)
@@ -228,14 +227,14 @@ def _height(pane: SeriesPane, width: int) -> float:
 
 def _heading(sheet: Sheet, pane: SeriesPane, top: float, room: float, more: str = "") -> None:
     """Write what is counted, and something quiet after it."""
-    c, x = palette(), 0.0
+    x = 0.0
     if glyph := GLYPHS.get(pane.measure, ""):
-        sheet.word(6, top + 8, glyph, c["ink"], size=12, bold=True, align="center")
+        sheet.word(6, top + 8, glyph, "ink", size=12, bold=True, align="center")
         x = 16
-    sheet.word(x, top + 8, _head(pane), c["ink"], size=12.5, bold=True, room=room - x)
+    sheet.word(x, top + 8, _head(pane), "ink", size=12.5, bold=True, room=room - x)
     x += t.width(_head(pane), 12.5, bold=True) + 14
     if more and x < room:
-        sheet.word(x, top + 8, more, c["soft"], room=room - x)
+        sheet.word(x, top + 8, more, "soft", room=room - x)
 
 
 def _empty(sheet: Sheet, pane: SeriesPane, top: float) -> float:
@@ -244,7 +243,7 @@ def _empty(sheet: Sheet, pane: SeriesPane, top: float) -> float:
 
 
 def _pane(sheet: Sheet, rows: SeriesRows, pane: SeriesPane, axis: _Axis, top: float, high: float) -> float:
-    c, still = palette(), _is_still(pane)
+    still = _is_still(pane)
     span = "in any step" if rows.by_step else f"in {rows.until:g} s"
     _heading(sheet, pane, top, axis.right, f"no change {span}" if still else "")
     upper, levels, most = top + 24, _levels(pane), _most(pane)
@@ -255,14 +254,14 @@ def _pane(sheet: Sheet, rows: SeriesRows, pane: SeriesPane, axis: _Axis, top: fl
         return lower - high * value / most
 
     for level in levels:
-        sheet.rule(axis.left, at(level), axis.right, at(level), c["line" if level == 0 else "track"])
-        sheet.word(axis.left - 6, at(level), t.short(level), c["soft"], size=10.5, align="right")
+        sheet.rule(axis.left, at(level), axis.right, at(level), "line" if level == 0 else "track")
+        sheet.word(axis.left - 6, at(level), t.short(level), "soft", size=10.5, align="right")
     strong = len(rows.clusters) <= MAX_STRONG
     order = {name: place for place, name in enumerate(rows.clusters)}
     for line in sorted(pane.lines, key=lambda line: (strong or order[line.cluster] == 0, order[line.cluster])):
         ink, dash, _ = _style(rows, line, order[line.cluster])
         thick = 2.4 if strong or order[line.cluster] == 0 else 1.4
-        sheet.line(_corners(line, axis, at), c[ink], thick=thick, dash=dash)
+        sheet.line(_corners(line, axis, at), ink, thick=thick, dash=dash)
     ends = [(at(line.points[-1].value), line) for line in pane.lines]
     _names(sheet, rows, ends, axis.right, (upper, lower))
     return lower + _BELOW
@@ -298,15 +297,15 @@ def _corners(line: SeriesLine, axis: _Axis, at: Callable[[float], float]) -> lis
 def _names(sheet: Sheet, rows: SeriesRows, ends: Sequence[tuple[float, SeriesLine]], right: float,
            span: tuple[float, float]) -> None:
     """Write each line's name and last value where it ends; names that would meet move apart."""
-    c, order = palette(), {name: number for number, name in enumerate(rows.clusters)}
+    order = {name: number for number, name in enumerate(rows.clusters)}
     fit = max(1, int((span[1] - span[0]) / _APART)) + 1
     for y, line in _apart(sorted(ends[:fit], key=lambda end: end[0]), span):
         ink, _, glyph = _style(rows, line, order[line.cluster])
-        sheet.word(right + 12, y, glyph, c[ink], size=10, align="center")
+        sheet.word(right + 12, y, glyph, ink, size=10, align="center")
         value = f" {t.short(line.points[-1].value)}"
         room = sheet.width - right - 22 - t.width(value, _LABEL, bold=True)
         name = t.middle(_name(rows, line), room, _LABEL, bold=True)
-        sheet.word(right + 22, y, name + value, c[ink], size=_LABEL, bold=ink != "soft")
+        sheet.word(right + 22, y, name + value, ink, size=_LABEL, bold=ink != "soft")
 
 
 def _apart(names: Sequence[tuple[float, SeriesLine]], span: tuple[float, float]) -> Iterator[tuple[float, SeriesLine]]:
@@ -322,14 +321,13 @@ def _apart(names: Sequence[tuple[float, SeriesLine]], span: tuple[float, float])
 
 
 def _ticks(sheet: Sheet, axis: _Axis, y: float) -> float:
-    c = palette()
     y -= 6
     ticks = t.ticks(axis.end, 5 if sheet.width >= 740 else 3, whole=axis.by_step)
     for tick in ticks:
-        sheet.rule(axis.at(tick), y - 10, axis.at(tick), y - 6, c["line"])
-        sheet.word(axis.at(tick), y + 3, t.short(tick), c["soft"], size=10.5, align="center")
+        sheet.rule(axis.at(tick), y - 10, axis.at(tick), y - 6, "line")
+        sheet.word(axis.at(tick), y + 3, t.short(tick), "soft", size=10.5, align="center")
     title = "step" if axis.by_step else "simulated time, s"
-    sheet.word((axis.left + axis.right) / 2, y + 20, title, c["soft"], size=11, align="center")
+    sheet.word((axis.left + axis.right) / 2, y + 20, title, "soft", size=11, align="center")
     return y + 30
 
 
@@ -338,13 +336,13 @@ def _playhead(sheet: Sheet, rows: SeriesRows, axis: _Axis, spans: Sequence[tuple
     """Draw where the first cluster is, unless it is at its end."""
     if rows.is_at_end:
         return
-    c, x = palette(), axis.at(rows.step if rows.by_step else rows.time)
+    x = axis.at(rows.step if rows.by_step else rows.time)
     for upper, lower in spans:
-        sheet.rule(x, upper - 6, x, lower, c["accent"], thick=1.5, dash=(2.0, 2.5))
+        sheet.rule(x, upper - 6, x, lower, "accent", thick=1.5, dash=(2.0, 2.5))
     words = f"you are here: step {rows.step}, t = {rows.time:g} s"
     wide, heading = t.width(words, 11, bold=True), t.width(_head(first), 12.5, bold=True) + 34
     left = min(max(x + 6, heading), axis.right - wide)
-    sheet.word(left, spans[0][0] - 16, words, c["accent"], bold=True)
+    sheet.word(left, spans[0][0] - 16, words, "accent", bold=True)
 
 
 def _hits(sheet: Sheet, rows: SeriesRows, axis: _Axis, top: float, bottom: float) -> None:

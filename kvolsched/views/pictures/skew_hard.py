@@ -15,20 +15,8 @@ from kvolsched.api.words import counted
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
+from kvolsched.views.pictures import ledger_parts as p
 from kvolsched.views.pictures import skew_rows
-from kvolsched.views.pictures.ledger_parts import (
-    BROAD,
-    CROWD,
-    MANY,
-    Legend,
-    answer,
-    box,
-    flow,
-    head,
-    heading,
-    role,
-    with_more,
-)
 from kvolsched.views.pictures.skew_rows import verdict
 
 MAX_UNITS = 12
@@ -63,19 +51,19 @@ class _Columns:
         return self.at(pods) - (0 if self.bars else _GAP / 2)
 
 
-def draw(sheet: Sheet, ledger: f.SkewLedger, top: float, legend: Legend) -> float:
+def draw(sheet: Sheet, ledger: f.SkewLedger, top: float, legend: p.Legend) -> float:
     """Draw one ledger below `top`; return where what follows begins."""
-    y = head(sheet, top, skew_rows.title(ledger), ledger.moment)
+    y = p.head(sheet, top, skew_rows.title(ledger), ledger.moment)
     glyph, ink = ("✓", "ok") if ledger.open else ("✕", "spread")
-    y = answer(sheet, y, glyph, ink, [(ledger.answer, True, "ink"), (ledger.sentence, False, "ink")])
+    y = p.answer(sheet, y, glyph, ink, [(ledger.answer, True, "ink"), (ledger.sentence, False, "ink")])
     inside = skew_rows.groups(ledger, [row for row in ledger.rows if not row.left_out])
     outside = skew_rows.groups(ledger, [row for row in ledger.rows if row.left_out])
     if not ledger.rows:
         return y
     domains = sum(len(each.rows) for each in inside)
-    thin = domains > MANY
+    thin = domains > p.MANY
     c = _columns(ledger, [*inside, *outside], sheet.width, thin=thin)
-    if domains > CROWD:
+    if domains > p.CROWD:
         y = _crowd(sheet, ledger, inside, y + 8, legend)
     elif domains:
         y = _rows(sheet, ledger, inside, c, y + 8, legend, thin=thin)
@@ -88,7 +76,7 @@ def draw(sheet: Sheet, ledger: f.SkewLedger, top: float, legend: Legend) -> floa
 
 
 def _columns(ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], width: float, *, thin: bool) -> _Columns:
-    broad, rows = width >= BROAD, [each.first for each in alike]
+    broad, rows = width >= p.BROAD, [each.first for each in alike]
     size = 12 if thin else 13
     names = max(t.width(row.domain, size, bold=True) for row in rows)
     below = 0 if thin else max(t.width(_below_name(ledger, row), 10.5, bold=True) for row in rows)
@@ -125,14 +113,14 @@ def _below_name(ledger: f.SkewLedger, row: f.SkewRow) -> str:
 
 
 def _rows(
-    sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], c: _Columns, y: float, legend: Legend, *,
-    thin: bool,
+    sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], c: _Columns, y: float,
+    legend: p.Legend, *, thin: bool,
 ) -> float:  # fmt: skip
-    broad = sheet.width >= BROAD
+    broad = sheet.width >= p.BROAD
     if broad:
         y = _headings(sheet, ledger, c, y, thin=thin)
     else:
-        sheet.word(0, y + 6, f"● matching pods, counted: {ledger.selector}", role("soft"), size=10.5, bold=True,
+        sheet.word(0, y + 6, f"● matching pods, counted: {ledger.selector}", "soft", size=10.5, bold=True,
                    room=sheet.width)
         y += 16
     labels, first = y, y + 36
@@ -155,12 +143,12 @@ def _rows(
         _name(sheet, ledger, row, c, top, high, thin=thin)
         _pods(sheet, ledger, row, c, top + (2 if thin else 9 if broad else 6), legend, thin=thin)
         if lines:
-            flow(sheet, 8, top + 43, c.width - 16, lines, 11)
+            p.flow(sheet, 8, top + 43, c.width - 16, lines, 11)
         if broad and not thin:
             _apart(sheet, row, c, top, legend)
             middle = top + high / 2
             words = f"{row.counted} − {ledger.minimum} = {skew_rows.actual_skew(ledger, row)}"
-            sheet.word(c.actual, middle, words, role("ink"), size=12)
+            sheet.word(c.actual, middle, words, "ink", size=12)
         if broad or thin:
             skew_rows.draw_sum(sheet, ledger, row, c.sum, c.verdict, top + high / 2)
             repeated = _verdict(sheet, each, c, top, high, repeated, thin=thin)
@@ -169,27 +157,27 @@ def _rows(
 
 
 def _headings(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, y: float, *, thin: bool) -> float:
-    heading(sheet, 0, y + 6, c.marks - 8, "domain", "nodes")
+    p.heading(sheet, 0, y + 6, c.marks - 8, "domain", "nodes")
     first = "● matching pods, counted"
     first = first if t.width(first, 10.5, bold=True) <= c.room + 8 else "● counted pods"
-    heading(sheet, c.marks, y + 6, c.room + 8, first, ledger.selector)
+    p.heading(sheet, c.marks, y + 6, c.room + 8, first, ledger.selector)
     if c.apart:
-        heading(sheet, c.apart, y + 6, c.actual - c.apart - 8, "⊖ match, not counted", "and why")
+        p.heading(sheet, c.apart, y + 6, c.actual - c.apart - 8, "⊖ match, not counted", "and why")
     if not thin:
-        heading(sheet, c.actual, y + 6, c.sum - c.actual - 4, "ActualSkew", "now (S3)")
-    heading(sheet, c.sum, y + 6, c.verdict - c.sum - 4, "sum if placed here", "counted + self − min.")
+        p.heading(sheet, c.actual, y + 6, c.sum - c.actual - 4, "ActualSkew", "now (S3)")
+    p.heading(sheet, c.sum, y + 6, c.verdict - c.sum - 4, "sum if placed here", "counted + self − min.")
     question = f"may {skew_rows.who_lands(ledger)} land here?"
-    heading(sheet, c.verdict, y + 6, c.width - c.verdict, question, "all filters")
+    p.heading(sheet, c.verdict, y + 6, c.width - c.verdict, question, "all filters")
     return y + 32
 
 
-def _band(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, top: float, low: float, legend: Legend) -> None:
+def _band(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, top: float, low: float, legend: p.Legend) -> None:
     """Draw the pale band of the room that is left under the limit."""
     left = c.line(ledger.minimum)
     right = min(c.line(ledger.limit), c.marks + c.room)
     if right > left:
-        sheet.rect(left, top, right - left, low - top, role("ok-pale"), radius=0)
-        legend.add("room under the limit", box("ok-pale"), 9)
+        sheet.rect(left, top, right - left, low - top, "ok-pale", radius=0)
+        legend.add("room under the limit", p.box("ok-pale"), 9)
 
 
 def _lines(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, labels: float,
@@ -203,90 +191,90 @@ def _lines(sheet: Sheet, ledger: f.SkewLedger, c: _Columns, labels: float,
     left = _line_label(sheet, most if shown else c.marks + c.room - 10, labels + 23, words, "spread", c.width)
     start = labels + (15 if left > least_ else 31)  # a label that was moved to the left is not crossed
     for place, (top, low) in enumerate(spans):
-        sheet.rule(least_, top if place else start, least_, low, role("ink"), thick=2.4)
+        sheet.rule(least_, top if place else start, least_, low, "ink", thick=2.4)
         if shown:
-            sheet.rule(most, top if place else labels + 31, most, low, role("spread"), thick=2, dash=(5, 4))
+            sheet.rule(most, top if place else labels + 31, most, low, "spread", thick=2, dash=(5, 4))
 
 
 def _line_label(sheet: Sheet, x: float, y: float, words: str, ink: str, width: float) -> float:
     """Draw the label of a line from `x` on, or as far left as it needs; return its left end."""
     x = max(0.0, min(x, width - t.width(words, 11, bold=True)))
-    sheet.word(x, y, words, role(ink), size=11, bold=True, room=width - x)
+    sheet.word(x, y, words, ink, size=11, bold=True, room=width - x)
     return x
 
 
 def _name(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, c: _Columns, y: float, high: float, *,
           thin: bool) -> None:
     least_ = skew_rows.is_minimum(ledger, row)
-    broad = c.width >= BROAD
+    broad = c.width >= p.BROAD
     if thin:
         name = f"▼ {row.domain}" if least_ else row.domain
         room = c.marks - 10 - 62 * broad
-        sheet.word(0, y + high / 2, name, role("ink"), size=12, bold=True, room=room, name=not least_)
+        sheet.word(0, y + high / 2, name, "ink", size=12, bold=True, room=room, name=not least_)
         if broad:
-            sheet.word(c.marks - 62, y + high / 2, skew_rows.nodes_words(row), role("soft"), size=10.5, room=54)
+            sheet.word(c.marks - 62, y + high / 2, skew_rows.nodes_words(row), "soft", size=10.5, room=54)
         return
     middle = y + (high / 2 if broad else 18)
-    sheet.word(0, middle - 8, row.domain, role("ink"), size=13, bold=True, room=c.marks - 10, name=True)
-    sheet.word(0, middle + 9, _below_name(ledger, row), role("ink" if least_ else "soft"), size=10.5, bold=least_,
+    sheet.word(0, middle - 8, row.domain, "ink", size=13, bold=True, room=c.marks - 10, name=True)
+    sheet.word(0, middle + 9, _below_name(ledger, row), "ink" if least_ else "soft", size=10.5, bold=least_,
                room=c.marks - 8)
 
 
-def _pods(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, c: _Columns, y: float, legend: Legend, *,
+def _pods(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, c: _Columns, y: float, legend: p.Legend, *,
           thin: bool) -> None:
     """Draw the pods that count, then this pod if it is placed here."""
     high = 18.0 if thin else 24.0
     middle, wide = y + high / 2, c.pitch - _GAP
     if row.counted:
-        legend.add("matching pod, counted", box("ink"), 1)
+        legend.add("matching pod, counted", p.box("ink"), 1)
     if c.bars and row.counted:
         end = row.counted * c.pitch
-        sheet.rect(c.marks, y, end - 2, high, role("ink"))
+        sheet.rect(c.marks, y, end - 2, high, "ink")
         number = str(row.counted)
         inside = end - 2 > t.width(number, 11, bold=True) + 8
         if inside:
-            sheet.word(c.marks + 7, middle, number, role("paper"), bold=True)
+            sheet.word(c.marks + 7, middle, number, "paper", bold=True)
     elif not c.bars:
         for place in range(row.counted):
-            sheet.rect(c.at(place), y, wide, high, role("ink"))
+            sheet.rect(c.at(place), y, wide, high, "ink")
     sign, ink = skew_rows.add_placed(legend, ledger, row)
     left, wide = c.at(row.counted), max(wide, 5.0)
-    sheet.rect(left, y, wide, high, role(f"{ink}-pale"), stroke=role(ink), dash=skew_rows.PLACED, thick=1.5)
+    sheet.rect(left, y, wide, high, f"{ink}-pale", stroke=ink, dash=skew_rows.PLACED, thick=1.5)
     beside = left + wide + 9
     if wide >= 15:
-        sheet.word(left + wide / 2, middle, sign, role(ink), size=12, bold=True, align="center")
+        sheet.word(left + wide / 2, middle, sign, ink, size=12, bold=True, align="center")
     else:
         for line in (c.line(ledger.minimum), c.line(ledger.limit)):  # no sign on a line
             beside = line + 9 if abs(beside - line) < 8 else beside
-        sheet.word(beside, middle, sign, role(ink), size=11, bold=True, align="center")
+        sheet.word(beside, middle, sign, ink, size=11, bold=True, align="center")
         beside += 12
     if c.bars and row.counted and row.counted * c.pitch - 2 <= t.width(str(row.counted), 11, bold=True) + 8:
-        sheet.word(beside, middle, str(row.counted), role("ink"), bold=True)
+        sheet.word(beside, middle, str(row.counted), "ink", bold=True)
         beside += t.width(str(row.counted), 11, bold=True) + 6
     landing = row.landing
     closed = row.fits and landing is not None and not landing.fitting
     if closed and not thin and beside + 76 < c.marks + c.room + _MARGIN:
-        sheet.word(beside, middle, "by the sum", role("ok"), size=11, bold=True)
+        sheet.word(beside, middle, "by the sum", "ok", size=11, bold=True)
     if thin and row.not_counted:
         apart = sum(number for number, _ in row.not_counted)
         if beside + 30 < c.marks + c.room + _MARGIN:
-            sheet.word(beside, middle, f"⊖ {apart}", role("soft"), size=10.5)
-            legend.add("matches, not counted", box("paper", "soft", _DOTS, "⊖", "soft"))
+            sheet.word(beside, middle, f"⊖ {apart}", "soft", size=10.5)
+            legend.add("matches, not counted", p.box("paper", "soft", _DOTS, "⊖", "soft"))
 
 
-def _apart(sheet: Sheet, row: f.SkewRow, c: _Columns, y: float, legend: Legend) -> None:
+def _apart(sheet: Sheet, row: f.SkewRow, c: _Columns, y: float, legend: p.Legend) -> None:
     """Draw the pods that match and do not count, with the reasons."""
     if not c.apart:
         return
     if not row.not_counted:
-        sheet.word(c.apart, y + 23, "– none", role("soft"), size=11)
+        sheet.word(c.apart, y + 23, "– none", "soft", size=11)
         return
     number = sum(number for number, _ in row.not_counted)
-    legend.add("matches, not counted", box("paper", "soft", _DOTS, "⊖", "soft"))
+    legend.add("matches, not counted", p.box("paper", "soft", _DOTS, "⊖", "soft"))
     x, shown = c.apart, number if number <= 3 else 1
     for _ in range(shown):
-        sheet.rect(x, y + 14, 15, 18, role("paper"), stroke=role("soft"), dash=_DOTS, thick=1)
-        sheet.word(x + 7.5, y + 23, "⊖", role("soft"), size=10, align="center")
+        sheet.rect(x, y + 14, 15, 18, "paper", stroke="soft", dash=_DOTS, thick=1)
+        sheet.word(x + 7.5, y + 23, "⊖", "soft", size=10, align="center")
         x += 18
     x += 4
     room, reasons = c.actual - x - 8, list(row.not_counted)
@@ -295,7 +283,7 @@ def _apart(sheet: Sheet, row: f.SkewRow, c: _Columns, y: float, legend: Legend) 
         words = [words[0], f"{number - reasons[0][0]} others: {', '.join(why for _, why in reasons[1:])}"]
     lines = t.wrap(words[0], room, 10.5, 2) if len(words) == 1 else words
     for place, line in enumerate(lines):
-        sheet.word(x, y + 23 + 14 * place - 7 * (len(lines) - 1), line, role("soft"), size=10.5, room=room)
+        sheet.word(x, y + 23 + 14 * place - 7 * (len(lines) - 1), line, "soft", size=10.5, room=room)
 
 
 def _verdict(sheet: Sheet, alike: skew_rows.AlikeRows, c: _Columns, y: float, high: float, repeated: str, *,
@@ -305,8 +293,7 @@ def _verdict(sheet: Sheet, alike: skew_rows.AlikeRows, c: _Columns, y: float, hi
     again = thin and repeated == found.words + found.why and found.words.startswith("no")
     x, room = c.verdict, c.width - c.verdict
     shown = skew_rows.LandingVerdict(found.glyph, found.ink, "no" if again else found.words, "" if thin else found.why)
-    skew_rows.draw_verdict(sheet, shown, x,
-         y + high / 2, room, bold=not again)
+    skew_rows.draw_verdict(sheet, shown, x, y + high / 2, room, bold=not again)
     return found.words + found.why
 
 
@@ -314,11 +301,11 @@ def _verdict(sheet: Sheet, alike: skew_rows.AlikeRows, c: _Columns, y: float, hi
 
 
 def _left_out(
-    sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], c: _Columns, y: float, legend: Legend
+    sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], c: _Columns, y: float, legend: p.Legend
 ) -> float:
     """Draw what is no domain: its pods count nowhere."""
-    width, broad = sheet.width, sheet.width >= BROAD
-    sheet.rule(0, y, width, y, role("line"))
+    width, broad = sheet.width, sheet.width >= p.BROAD
+    sheet.rule(0, y, width, y, "line")
     y += 6
     ends, label = width - c.verdict if broad else 0.0, c.marks
     for each in alike:
@@ -334,22 +321,22 @@ def _left_out(
         lines = t.wrap(words, room, 11, 2)
         high = 42.0 if broad else 42.0 + 18
         skew_rows.draw_ground(sheet, ledger, each, y, high)
-        sheet.word(0, y + 13, name, role("soft"), size=13, bold=True, room=label - 10, name=True)
-        sheet.word(0, y + 30, skew_rows.nodes_words(row), role("soft"), size=10.5)
+        sheet.word(0, y + 13, name, "soft", size=13, bold=True, room=label - 10, name=True)
+        sheet.word(0, y + 30, skew_rows.nodes_words(row), "soft", size=10.5)
         for place in range(units):
-            sheet.rect(label + place * 22, y + 11, 18, 18, role("line"))
+            sheet.rect(label + place * 22, y + 11, 18, 18, "line")
         if units:
-            legend.add("in no domain", box("line"))
+            legend.add("in no domain", p.box("line"))
             if row.counted > 3:
-                sheet.word(label + 9, y + 20, str(row.counted), role("ink"), size=10, bold=True, align="center")
+                sheet.word(label + 9, y + 20, str(row.counted), "ink", size=10, bold=True, align="center")
         for place, line in enumerate(lines):
-            sheet.word(label + units * 22 + 4, y + 20.5 + 14 * place - 7 * (len(lines) - 1), line, role("soft"))
+            sheet.word(label + units * 22 + 4, y + 20.5 + 14 * place - 7 * (len(lines) - 1), line, "soft")
         if broad:
             skew_rows.draw_verdict(sheet, found, c.verdict, y + 21, width - c.verdict)
         else:
             first = f"{found.glyph} {found.words}{',' if found.why else ''}"
             runs = [(first, True, found.ink), (found.why, False, "soft")]
-            flow(sheet, 8, y + 49, width - 16, runs, 11)
+            p.flow(sheet, 8, y + 49, width - 16, runs, 11)
         y += high + 4
     return y
 
@@ -362,9 +349,9 @@ def _notes(sheet: Sheet, ledger: f.SkewLedger, y: float) -> float:
     draws, y = [], top + 17
     for first, words in ledger.notes:
         runs = [(first, True, "accent"), (words, False, "ink")]
-        draws.append(partial(flow, sheet, 12, y, width - 24, runs, 12))
-        y = flow(Sheet(width), 12, y, width - 24, runs, 12) + 3
-    sheet.rect(0, top, width, y - top - 6, role("paper"), stroke=role("accent"), radius=7, thick=1.4)
+        draws.append(partial(p.flow, sheet, 12, y, width - 24, runs, 12))
+        y = p.flow(Sheet(width), 12, y, width - 24, runs, 12) + 3
+    sheet.rect(0, top, width, y - top - 6, "paper", stroke="accent", radius=7, thick=1.4)
     for put in draws:
         put()
     return y + 4
@@ -373,9 +360,10 @@ def _notes(sheet: Sheet, ledger: f.SkewLedger, y: float) -> float:
 # --- over 24 domains: those alike are one row ------------------------------------------------------------------------
 
 
-def _crowd(sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], y: float, legend: Legend) -> float:
+def _crowd(sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], y: float,
+           legend: p.Legend) -> float:
     """Draw domains that are alike as one row: the pods of one of them, and a stroke for each."""
-    width, broad = sheet.width, sheet.width >= BROAD
+    width, broad = sheet.width, sheet.width >= p.BROAD
     most = max(each.first.counted for each in alike)
     units = min(most, CROWD_UNITS) + 1
     below = (f"{row.counted} counted{' · ▼ minimum' * skew_rows.is_minimum(ledger, row)}"
@@ -386,15 +374,15 @@ def _crowd(sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRo
     room = width - label - sums - ends - _MARGIN
     strokes_room = room - 44
     x_sum = label + room + _MARGIN
-    heading(sheet, 0, y + 6, label - 8, "pods in the domain", "counted")
+    p.heading(sheet, 0, y + 6, label - 8, "pods in the domain", "counted")
     domains = sum(len(each.rows) for each in alike)
-    heading(sheet, label, y + 6, room, f"domains alike, of {domains}", "a stroke is a domain")
+    p.heading(sheet, label, y + 6, room, f"domains alike, of {domains}", "a stroke is a domain")
     if broad:
-        heading(sheet, x_sum, y + 6, sums, "sum if placed there", "counted + self − min.")
-        heading(sheet, x_sum + sums, y + 6, ends, f"may {skew_rows.who_lands(ledger)} land there?", "all filters")
+        p.heading(sheet, x_sum, y + 6, sums, "sum if placed there", "counted + self − min.")
+        p.heading(sheet, x_sum + sums, y + 6, ends, f"may {skew_rows.who_lands(ledger)} land there?", "all filters")
     first, by = skew_rows.minimum_words(ledger)
     runs = [(f"▼ {first}, {by};", True, "ink"), (skew_rows.limit_words(ledger), True, "spread")]
-    y = flow(sheet, 0, y + 38, width, runs, 11)
+    y = p.flow(sheet, 0, y + 38, width, runs, 11)
     largest = max(len(each.rows) for each in alike)
     for each in alike:
         row = each.first
@@ -403,35 +391,35 @@ def _crowd(sheet: Sheet, ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRo
         skew_rows.draw_ground(sheet, ledger, each, y, high)
         _one_domain(sheet, ledger, row, y + 6, legend)
         tail = " · ▼ minimum" if skew_rows.is_minimum(ledger, row) else ""
-        sheet.word(0, y + 35, f"{row.counted} counted{tail}", role("ink" if tail else "soft"), size=10.5,
+        sheet.word(0, y + 35, f"{row.counted} counted{tail}", "ink" if tail else "soft", size=10.5,
                    bold=bool(tail), room=label - 8)
         _strokes(sheet, len(each.rows), largest, label, y + 6, strokes_room, verdict(each).ink)
-        sheet.word(label, y + 35, with_more(each.names, room, 10.5), role("soft"), size=10.5, room=room)
+        sheet.word(label, y + 35, p.with_more(each.names, room, 10.5), "soft", size=10.5, room=room)
         if broad:
             skew_rows.draw_sum(sheet, ledger, row, x_sum, x_sum + sums, y + 15)
             skew_rows.draw_verdict(sheet, verdict(each), x_sum + sums, y + 22, ends)
         else:
-            flow(sheet, 8, y + 54, width - 16, runs, 11)
+            p.flow(sheet, 8, y + 54, width - 16, runs, 11)
         y += high + 6
     return y
 
 
-def _one_domain(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, y: float, legend: Legend) -> None:
+def _one_domain(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, y: float, legend: p.Legend) -> None:
     """Draw the pods of one domain as small squares, over six as a number, then this pod."""
     x = 0.0
     if row.counted > CROWD_UNITS:
-        sheet.rect(0, y, 40, 18, role("ink"))
-        sheet.word(20, y + 9.5, str(row.counted), role("paper"), bold=True, align="center")
+        sheet.rect(0, y, 40, 18, "ink")
+        sheet.word(20, y + 9.5, str(row.counted), "paper", bold=True, align="center")
         x = 44
     else:
         for _ in range(row.counted):
-            sheet.rect(x, y, 18, 18, role("ink"))
+            sheet.rect(x, y, 18, 18, "ink")
             x += 22
     if row.counted:
-        legend.add("matching pod, counted", box("ink"), 1)
+        legend.add("matching pod, counted", p.box("ink"), 1)
     sign, ink = skew_rows.add_placed(legend, ledger, row)
-    sheet.rect(x, y, 18, 18, role(f"{ink}-pale"), stroke=role(ink), dash=skew_rows.PLACED, thick=1.5)
-    sheet.word(x + 9, y + 9.5, sign, role(ink), bold=True, align="center")
+    sheet.rect(x, y, 18, 18, f"{ink}-pale", stroke=ink, dash=skew_rows.PLACED, thick=1.5)
+    sheet.word(x + 9, y + 9.5, sign, ink, bold=True, align="center")
 
 
 def _strokes(sheet: Sheet, count: int, largest: int, x: float, y: float, room: float, ink: str) -> None:
@@ -439,10 +427,10 @@ def _strokes(sheet: Sheet, count: int, largest: int, x: float, y: float, room: f
     pitch = min(4.0, room / largest)
     if largest > MAX_STROKES or pitch < 1.6:
         end = x + max(2.0, room * count / largest)
-        sheet.rect(x, y, end - x, 18, role(ink), radius=2)
+        sheet.rect(x, y, end - x, 18, ink, radius=2)
     else:
         for place in range(count):
             at = x + 1 + place * pitch
-            sheet.rule(at, y, at, y + 18, role(ink), thick=min(2.0, pitch * 0.6))
+            sheet.rule(at, y, at, y + 18, ink, thick=min(2.0, pitch * 0.6))
         end = x + count * pitch
-    sheet.word(end + 7, y + 9.5, str(count), role("ink"), size=12, bold=True)
+    sheet.word(end + 7, y + 9.5, str(count), "ink", size=12, bold=True)

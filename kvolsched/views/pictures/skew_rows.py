@@ -10,7 +10,7 @@ from kvolsched.api.words import counted, first_of
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
-from kvolsched.views.pictures.ledger_parts import CROWD, MANY, MAX_LISTED, Legend, Run, box, flow, role
+from kvolsched.views.pictures.ledger_parts import CROWD, MANY, MAX_LISTED, Legend, Run, box, flow
 
 SOFT = "ScheduleAnyway"
 
@@ -209,7 +209,7 @@ def draw_ground(sheet: Sheet, ledger: f.SkewLedger, alike: AlikeRows, y: float, 
     """Draw the ground of a row, which can be selected; tinted if it sets the minimum."""
     row = alike.first
     decides = is_minimum(ledger, row)
-    sheet.rect(-8, y, sheet.width + 16, high, role("panel" if decides else "paper"), radius=6,
+    sheet.rect(-8, y, sheet.width + 16, high, "panel" if decides else "paper", radius=6,
                ref=f"domain/{ledger.key}/{row.domain}", tip=row_label(ledger, alike))
 
 
@@ -234,8 +234,8 @@ def draw_sum(
     ink, words = "ok" if row.fits else "spread", row.sum
     room = right - x - 22
     size = 12 if t.width(words, 12, bold=True) <= room else 11
-    sheet.word(x, middle, words, role(ink), size=size, bold=True, room=room)
-    sheet.word(right - 18, middle, "✓" if row.fits else "✕", role(ink), size=12, bold=True, align="center")
+    sheet.word(x, middle, words, ink, size=size, bold=True, room=room)
+    sheet.word(right - 18, middle, "✓" if row.fits else "✕", ink, size=12, bold=True, align="center")
 
 
 def draw_verdict(
@@ -244,10 +244,10 @@ def draw_verdict(
     """Draw a verdict: glyph and words, below them the reason in at most two lines."""
     lines = t.wrap(found.why, room - 18, 10.5, 2) if found.why else ()
     top = middle - 8 * bool(lines) - 6 * (len(lines) == 2)
-    sheet.word(x + 6, top, found.glyph, role(found.ink), size=12, bold=True, align="center")
-    sheet.word(x + 18, top, found.words, role(found.ink), size=12, bold=bold, room=room - 18)
+    sheet.word(x + 6, top, found.glyph, found.ink, size=12, bold=True, align="center")
+    sheet.word(x + 18, top, found.words, found.ink, size=12, bold=bold, room=room - 18)
     for place, line in enumerate(lines):
-        sheet.word(x + 18, top + 16 + 13 * place, line, role("soft"), size=10.5, room=room - 18)
+        sheet.word(x + 18, top + 16 + 13 * place, line, "soft", size=10.5, room=room - 18)
 
 
 def words_below(ledger: f.SkewLedger, alike: AlikeRows) -> list[Run]:

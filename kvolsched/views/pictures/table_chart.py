@@ -15,7 +15,6 @@ from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import ChartFigure
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
-from kvolsched.views.drawing.theme import palette
 
 _STYLES: tuple[tuple[str, tuple[float, ...], str], ...] = (
     ("node", (), "●"),
@@ -105,10 +104,10 @@ def _name(x: float | str) -> str:
 
 def draw(rows: ChartRows, width: int) -> Sheet:
     """Draw the lines, or the bars, with their axes."""
-    c, sheet = palette(), Sheet(width, rows.title or f"{rows.y} by {rows.x}")
+    sheet = Sheet(width, rows.title or f"{rows.y} by {rows.x}")
     y = 10.0 if rows.title else 0.0
     for line in t.wrap(rows.title, width, 14, 3, bold=True) if rows.title else ():
-        sheet.word(0, y, line, c["ink"], size=14, bold=True)
+        sheet.word(0, y, line, "ink", size=14, bold=True)
         y += 19
     sheet.height = (_lines if rows.is_numeric else _bars)(sheet, rows, y + 4) + 4
     return sheet
@@ -137,7 +136,7 @@ class _Scale:
 
 
 def _lines(sheet: Sheet, rows: ChartRows, top: float) -> float:
-    c, width = palette(), sheet.width
+    width = sheet.width
     points = [point for line in rows.lines for point in line.points]
     across = [float(point.x) for point in points]
     drawn = (value for point in points for value in (point.y, point.low, point.high, point.expected))
@@ -152,28 +151,28 @@ def _lines(sheet: Sheet, rows: ChartRows, top: float) -> float:
     left = max((t.width(t.short(level), 10.5) for level in levels), default=0) + 12
     start = min([*across, 0.0]) if "x" not in rows.log and min(across) < 0.35 * max(across) else min(across)
     along = _Scale(left + 6, right - 8, start, max(across), "x" in rows.log)
-    sheet.word(0, top + 8, rows.y, c["ink"], size=12, bold=True, room=right)
+    sheet.word(0, top + 8, rows.y, "ink", size=12, bold=True, room=right)
     if any(point.expected is not None for point in points):
-        sheet.rule(right - 84, top + 8, right - 60, top + 8, c["ink"])
-        sheet.word(right, top + 8, "expected", c["soft"], size=11, align="right")
+        sheet.rule(right - 84, top + 8, right - 60, top + 8, "ink")
+        sheet.word(right, top + 8, "expected", "soft", size=11, align="right")
     for level in levels:
-        sheet.rule(left, rising.at(level), right, rising.at(level), c["line" if level == levels[0] else "track"])
-        sheet.word(left - 6, rising.at(level), t.short(level), c["soft"], size=10.5, align="right")
+        sheet.rule(left, rising.at(level), right, rising.at(level), "line" if level == levels[0] else "track")
+        sheet.word(left - 6, rising.at(level), t.short(level), "soft", size=10.5, align="right")
     _below(sheet, rows, along, sorted(set(across)), (right, lower))
     for number, line in enumerate(rows.lines):
         ink, dash, glyph = _STYLES[number]
         for point in line.points:
             x = along.at(float(point.x))
             if point.low is not None and point.high is not None:
-                sheet.rule(x, rising.at(max(point.low, least_down)), x, rising.at(point.high), c[ink], thick=1.2)
-            sheet.word(x, rising.at(point.y), glyph, c[ink], size=10, align="center")
+                sheet.rule(x, rising.at(max(point.low, least_down)), x, rising.at(point.high), ink, thick=1.2)
+            sheet.word(x, rising.at(point.y), glyph, ink, size=10, align="center")
             sheet.rect(x - 7, rising.at(point.y) - 7, 14, 14, "transparent", tip=_tip(rows, line, point))
         told = [(along.at(float(p.x)), rising.at(p.expected)) for p in line.points if p.expected is not None]
         if len(told) > 1:
-            sheet.line(told, c["ink"], thick=1.0)
+            sheet.line(told, "ink", thick=1.0)
         shown = [(along.at(float(point.x)), rising.at(point.y)) for point in line.points]
         if len(shown) > 1:
-            sheet.line(shown, c[ink], thick=2.2, dash=dash)
+            sheet.line(shown, ink, thick=2.2, dash=dash)
     _ends(sheet, rows, rising.at, (right, top + 22, lower))
     return lower + 44
 
@@ -185,7 +184,7 @@ def _log_floor(values: Sequence[float]) -> float:
 
 def _below(sheet: Sheet, rows: ChartRows, along: _Scale, values: Sequence[float], corner: tuple[float, float]) -> None:
     """Write the values along the bottom, those that were swept if there is room, and the column's name."""
-    c, (right, lower) = palette(), corner
+    (right, lower) = corner
     fits = len(values) * 34 <= along.end - along.start or len(values) <= 4
     last = -1e9
     for tick in values if fits or along.log else along.ticks(6, whole=all(v == int(v) for v in values)):
@@ -193,14 +192,14 @@ def _below(sheet: Sheet, rows: ChartRows, along: _Scale, values: Sequence[float]
         if x - last < t.width(words, 10.5) + 6:
             continue
         last = x
-        sheet.rule(x, lower, x, lower + 4, c["line"])
-        sheet.word(x, lower + 13, words, c["soft"], size=10.5, align="center")
-    sheet.word((along.start + right) / 2, lower + 31, rows.x, c["ink"], size=11.5, bold=True, align="center")
+        sheet.rule(x, lower, x, lower + 4, "line")
+        sheet.word(x, lower + 13, words, "soft", size=10.5, align="center")
+    sheet.word((along.start + right) / 2, lower + 31, rows.x, "ink", size=11.5, bold=True, align="center")
 
 
 def _ends(sheet: Sheet, rows: ChartRows, at: Callable[[float], float], span: tuple[float, float, float]) -> None:
     """Write each line's name where it ends; names that would meet move apart."""
-    c, (right, upper, lower) = palette(), span
+    (right, upper, lower) = span
     named = sorted((at(line.points[-1].y), number, line) for number, line in enumerate(rows.lines) if line.name)
     places: list[float] = []
     for wanted, _, _ in named:
@@ -211,41 +210,41 @@ def _ends(sheet: Sheet, rows: ChartRows, at: Callable[[float], float], span: tup
         lowest = places[number] - _APART
     for place, (_, number, line) in zip(places, named, strict=True):
         ink, _, glyph = _STYLES[number]
-        sheet.word(right + 8, place, glyph, c[ink], size=10, align="center")
-        sheet.word(right + 18, place, line.name, c[ink], size=11.5, bold=True, room=sheet.width - right - 18, name=True)
+        sheet.word(right + 8, place, glyph, ink, size=10, align="center")
+        sheet.word(right + 18, place, line.name, ink, size=11.5, bold=True, room=sheet.width - right - 18, name=True)
 
 
 def _bars(sheet: Sheet, rows: ChartRows, top: float) -> float:
-    c, width = palette(), sheet.width
+    width = sheet.width
     names = list(dict.fromkeys(_name(point.x) for line in rows.lines for point in line.points))
     labels = [*names, *(f"   {line.name}" for line in rows.lines)]
     label = min(max(t.width(words, 12, bold=True) for words in labels) + 34, 0.45 * width)
     values = [_value(point) for line in rows.lines for point in line.points]
     room = width - label - max(t.width(words, 11, bold=True) for words in values) - 16
     most = max((max(p.high or p.y, p.expected or 0.0) for line in rows.lines for p in line.points), default=0.0) or 1.0
-    sheet.word(0, top + 6, f"{rows.y} by {rows.x}", c["soft"], size=11, room=width)
+    sheet.word(0, top + 6, f"{rows.y} by {rows.x}", "soft", size=11, room=width)
     y = top + 20
     for name in names:
         if len(rows.lines) > 1:
-            sheet.word(0, y + 9, name, c["ink"], size=12, bold=True, room=width)
+            sheet.word(0, y + 9, name, "ink", size=12, bold=True, room=width)
             y += 21
         for number, line in enumerate(rows.lines):
             point = next((point for point in line.points if _name(point.x) == name), None)
             if point is None:
                 continue
             ink, _, glyph = _STYLES[number]
-            sheet.word(8, y + _BAR / 2, glyph, c[ink], size=10, align="center")
-            sheet.word(20, y + _BAR / 2, line.name or name, c["ink"], size=12, room=label - 26, name=True)
-            sheet.rect(label, y, room, _BAR, c["panel"])
+            sheet.word(8, y + _BAR / 2, glyph, ink, size=10, align="center")
+            sheet.word(20, y + _BAR / 2, line.name or name, "ink", size=12, room=label - 26, name=True)
+            sheet.rect(label, y, room, _BAR, "panel")
             if point.y > 0:
-                sheet.rect(label, y, max(2.0, room * point.y / most), _BAR, c[ink], tip=_tip(rows, line, point))
+                sheet.rect(label, y, max(2.0, room * point.y / most), _BAR, ink, tip=_tip(rows, line, point))
             if point.low is not None and point.high is not None:
                 middle = y + _BAR / 2
-                sheet.rule(label + room * point.low / most, middle, label + room * point.high / most, middle, c["ink"])
+                sheet.rule(label + room * point.low / most, middle, label + room * point.high / most, middle, "ink")
             if point.expected is not None:
                 mark = label + room * point.expected / most
-                sheet.rule(mark, y - 2, mark, y + _BAR + 2, c["ink"], thick=2)
-            sheet.word(label + room + 8, y + _BAR / 2, _value(point), c["ink"], bold=True)
+                sheet.rule(mark, y - 2, mark, y + _BAR + 2, "ink", thick=2)
+            sheet.word(label + room + 8, y + _BAR / 2, _value(point), "ink", bold=True)
             y += _BAR + 6
         y += 6 if len(rows.lines) > 1 else 0
     return y
