@@ -81,7 +81,7 @@ def skew(cluster: ClusterCore, reference: str, at: str | int = "now") -> SkewFig
     """Draw the ledger of skew with its numbers; see `ledger`."""
     frame = _ledger_frame(cluster, "skew", reference, at)
     drawn = NAMED["skew"].chart(frame)
-    return SkewFigure(drawn.draw, drawn.reading, width=drawn.width, make_chart=drawn.make_chart, ledgers=frame.skew)
+    return SkewFigure(drawn.draw, drawn.reading, width=drawn.width, sheet=drawn.sheet, ledgers=frame.skew)
 
 
 def _ledger_frame(cluster: ClusterCore, name: str, reference: str, at: str | int) -> f.Frame:
@@ -131,14 +131,9 @@ def series(cluster: ClusterCore, *others: ClusterCore, what: Wanted | Iterable[W
            over: str = "time") -> SeriesFigure:
     """Chart counts over simulated time: a pane for each count, a line for each cluster; see `Cluster.series`."""
     rows = fill_series.series([cluster, *others], what, over)
-
-    def make_chart() -> Any:
-        from .drawing.altair_charts import chart  # noqa: PLC0415 - altair takes a second to load
-
-        return chart(series_picture.draw(rows, CHART_WIDTH))
-
     return SeriesFigure(lambda width, selection: series_picture.draw(rows, width, selection).svg(),
-                        series_picture.reading(rows), make_chart=make_chart, rows=rows)
+                        series_picture.reading(rows), rows=rows,
+                        sheet=lambda: series_picture.draw(rows, CHART_WIDTH))
 
 
 def what_if(cluster: ClusterActs, name: str, pod: str, fields: Mapping[str, Any]) -> WhatIf:

@@ -17,7 +17,7 @@ from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.scheduler.plugins.pod_topology_spread.skew import skews_on
 from kvolsched.views import frame as f
 from kvolsched.views.fill.ledgers import capacity_at, skew_at, skew_ledgers
-from kvolsched.views.pictures import skew_hard, skew_rows
+from kvolsched.views.pictures import ledger_parts, skew_hard, skew_rows
 from kvolsched.views.pictures.picture import NAMED
 from kvolsched.world.log import Key
 
@@ -453,7 +453,7 @@ def test_whether_a_pod_may_land_is_said_with_the_nodes_that_stop_it(rows, glyph,
     """Glyph, colour, words and reason of a row, and its reading: how many of its nodes each plugin stops."""
     alike = skew_rows.AlikeRows(tuple(rows))
 
-    assert skew_rows.LandingVerdict(glyph, ink, words, why) == skew_rows.verdict(alike)
+    assert ledger_parts.LedgerVerdict(glyph, ink, words, why) == skew_rows.verdict(alike)
     assert read == skew_rows.landing_words(alike)
 
 

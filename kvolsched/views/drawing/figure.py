@@ -17,6 +17,7 @@ from typing import Any
 from attrs import field, frozen
 
 from kvolsched.api.notebook_output import printable
+from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.drawing.theme import page_style, png_form, resolve, svg_png
 
@@ -110,14 +111,16 @@ class Figure:
 
 @frozen(repr=False)
 class ChartFigure(Figure):
-    """A figure that is also an altair chart; `.chart` may be restyled and shown by itself."""
+    """A figure of a sheet, which is also an altair chart; `.chart` may be restyled and shown by itself."""
 
-    make_chart: Callable[[], Any] = field(kw_only=True, repr=False, eq=False)
+    sheet: Callable[[], Sheet] = field(kw_only=True, repr=False, eq=False)
 
     @property
     def chart(self) -> Any:
         """The altair chart."""
-        return self.make_chart()
+        from kvolsched.views.drawing.altair_charts import chart  # noqa: PLC0415 - altair takes a second to load
+
+        return chart(self.sheet())
 
     def spec(self) -> dict[str, Any]:
         """Return the vega-lite spec in the form that JupyterLab, Voila and JupyterLite all draw.

@@ -8,7 +8,7 @@ millisecond and follows the theme. A mark with a ref can be selected in the SVG.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import groupby
 from typing import Any
@@ -63,6 +63,14 @@ class Sheet:
         if content:
             row = {"x": round(x, 1), "y": round(y, 1), "text": content, "ink": _colour(ink)}
             self.layers.setdefault(("text", size, bold, align), []).append(row)
+
+    def words(self, x: float, y: float, lines: Iterable[str], ink: str, pitch: float, *, size: float = 11,
+              bold: bool = False, room: float = 0) -> float:
+        """Add lines of text below each other; return the place of the next one."""
+        for line in lines:
+            self.word(x, y, line, ink, size=size, bold=bold, room=room)
+            y += pitch
+        return y
 
     def rule(self, x: float, y: float, x2: float, y2: float, ink: str, *, thick: float = 1,
              dash: tuple[float, ...] = ()) -> None:

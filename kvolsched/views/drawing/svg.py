@@ -6,7 +6,7 @@ the font lacks would change the face of the whole run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from kvolsched.views.drawing.text import escape, wrap
@@ -37,6 +37,24 @@ def rect(x: float, y: float, w: float, h: float, classes: str, radius: float = 0
 def path(commands: str, classes: str) -> str:
     """Draw a path."""
     return f'<path d="{commands}" class="{classes}"/>'
+
+
+def sign(value: float) -> int:
+    """Return the direction of a distance: -1, 0 or 1."""
+    return (value > 0) - (value < 0)
+
+
+def rounded(points: Sequence[tuple[float, float]], radius: float) -> str:
+    """Return the path commands of a right-angled way through points, its corners rounded."""
+    out = [f"M{num(points[0][0])} {num(points[0][1])}"]
+    for (ax, ay), (bx, by), (cx, cy) in zip(points, points[1:], points[2:], strict=False):
+        before = min(radius, (abs(bx - ax) + abs(by - ay)) / 2)
+        after = min(radius, (abs(cx - bx) + abs(cy - by)) / 2)
+        sx, sy = bx - before * sign(bx - ax), by - before * sign(by - ay)
+        ex, ey = bx + after * sign(cx - bx), by + after * sign(cy - by)
+        out.append(f"L{num(sx)} {num(sy)}Q{num(bx)} {num(by)} {num(ex)} {num(ey)}")
+    out.append(f"L{num(points[-1][0])} {num(points[-1][1])}")
+    return "".join(out)
 
 
 def rule(x: float, y: float, wide: float, classes: str = "k-l-none") -> str:
@@ -106,6 +124,11 @@ def picture(wide: float, high: float, body: str, label: str, role: str = "group"
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{num(wide)}" height="{num(high)}"'
         f' viewBox="0 0 {num(wide)} {num(high)}" role="{role}" aria-label="{escape(label)}">{body}</svg>'
     )
+
+
+def height(svg: str) -> float:
+    """Return how high a picture is; 0 for none."""
+    return float(svg.partition('height="')[2].partition('"')[0]) if svg else 0.0
 
 
 def nothing(wide: float, sentence: str) -> str:

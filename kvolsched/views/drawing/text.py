@@ -190,6 +190,18 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     return {name: name[cut:] or name for name in pool}
 
 
+def in_lines(widths: Iterable[float], left: float, right: float, y: float, pitch: float,
+             gap: float = 0.0) -> list[tuple[float, float]]:
+    """Return where pieces of these widths begin: beside each other, in a further line where one would pass `right`."""
+    places, x = [], left
+    for wide in widths:
+        if x > left and x + wide > right:
+            x, y = left, y + pitch
+        places.append((x, y))
+        x += wide + gap
+    return places
+
+
 def columns(rows: list[list[str]], gap: int = 2) -> str:
     """Write rows as a table in plain text; the last column is never padded."""
     if not rows:

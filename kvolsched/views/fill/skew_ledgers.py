@@ -26,7 +26,6 @@ from ...world.log import Key
 from .. import frame as f
 from . import skew_words as words
 from .moments import JudgedPod
-from .soft_points import best_nodes
 
 NO_LABEL = "(no label)"
 OTHER = "another of its constraints forbids it"
@@ -70,7 +69,7 @@ def _ledger(asked: JudgedPod, verdicts: _Verdicts, constraint: SpreadConstraint,
     hard = stated.is_hard
     domains = _domains(pod, constraint, group, seen)
     nodes = {name: domain.nodes for name, domain in domains.items()}
-    best = {} if hard else best_nodes(verdicts.spreading, asked, nodes)
+    best = {} if hard else _best_nodes(verdicts.spreading, asked, nodes)
     over = words.over(counted)
     rows = [_row(name, domain, counted, verdicts, over if hard else None) for name, domain in domains.items()]
     ledger = f.SkewLedger(
@@ -194,3 +193,40 @@ def _left_out(domain: _Domain) -> str:
             by_name = f"{', '.join(names[:MAX_NAMED])}: " if len(domain.excluded) > 1 else ""
             reasons.append(f"{by_name}{exclusion}")
     return "; ".join(reasons)
+
+
+# -- constraints that only rank ----------------------------------------------------------------------------------------
+
+
+def _best_nodes(spreading: str, asked: JudgedPod, domains: Mapping[str, Sequence[str]]) -> dict[str, f.BestNode]:
+    """Return of each domain the node with the most points, of equal ones the chosen, else the first by name.
+
+    Domains without a scored node have none; a single node that fits is not scored.
+    """
+    ranking = asked.ranking
+    if ranking is None or spreading not in ranking.weighted:
+        return {}
+    totals = ranking.totals.tolist()
+    index = {node: place for place, node in enumerate(ranking.nodes)}
+    weights = {enabled.name: enabled.weight for enabled in asked.judgement.profile.scores}
+    chosen = asked.chosen or (ranking.best[0] if ranking.tie_count == 1 else "")
+    found = {}
+    for domain, nodes in domains.items():
+        scored = [node for node in nodes if node in index]
+        if not scored:
+            continue
+        best = min(scored, key=lambda node: (-totals[index[node]], node != chosen, node))
+        place = index[best]
+        points = [(plugin, int(weighted[place])) for plugin, weighted in ranking.weighted.items()]
+        points.sort(key=lambda one: one[0] != spreading)
+        parts = tuple(_points(name, given) for name, given in points if given)
+        found[domain] = f.BestNode(
+            node=best, raw=round(float(ranking.raw[spreading][place])), score=int(ranking.normalised[spreading][place]),
+            weight=weights[spreading], parts=parts, total=int(totals[place]), chosen=best == chosen,
+        )  # fmt: skip
+    return found
+
+
+def _points(plugin: str, given: int) -> f.Points:
+    card = plugin_card(plugin)
+    return f.Points(plugin, card.letter or plugin[:1].upper(), card.family, given, card.short or plugin)

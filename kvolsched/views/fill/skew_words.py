@@ -16,7 +16,6 @@ from ...scheduler.framework.ranking import Ranking
 from ...scheduler.plugins.pod_topology_spread.constraint import SpreadConstraint
 from ...scheduler.plugins.pod_topology_spread.skew import DomainMatches, match_domains
 from .. import frame as f
-from .soft_points import least_weight
 
 MAX_NAMED = 3  # names in a sentence
 
@@ -240,7 +239,7 @@ def soft_notes(ledger: f.SkewLedger, judgement: Judgement) -> Iterator[tuple[str
     others = [best for best in _bests(scored) if best not in rivals]
     if not others or rival.total > max(best.total for best in others):
         return
-    least = least_weight(rival, others)
+    least = _least_weight(rival, others)
     if least is None:
         yield "to win", f"no weight of {ledger.plugin} lets {rival.node} win."
         return
@@ -248,3 +247,18 @@ def soft_notes(ledger: f.SkewLedger, judgement: Judgement) -> Iterator[tuple[str
     second = max(others, key=lambda best: best.total + more * best.score)
     yield "to win", (f"with weight {least} instead of {rival.weight}, {rival.node} would lead "
                      f"{rival.total + more * rival.score} to {second.total + more * second.score} ({second.node}).")
+
+
+def _least_weight(winner: f.BestNode, others: Sequence[f.BestNode]) -> int | None:
+    """Return the least weight of spreading at which a node has more points than others; None: no weight.
+
+    Sums are linear in a weight, so the first such integer is exact.
+    """
+    least = winner.weight
+    for other in others:
+        gain, behind = winner.score - other.score, (other.total - other.points) - (winner.total - winner.points)
+        if gain > 0:
+            least = max(least, behind // gain + 1)
+        elif behind >= 0:
+            return None
+    return least

@@ -16,6 +16,7 @@ from typing import Any
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.figure import Figure
+from kvolsched.views.drawing.svg import height
 from kvolsched.views.frame import Frame
 from kvolsched.views.panel.driver import PanelDriver
 from kvolsched.views.panel.host import ROOT, read, script, style
@@ -33,7 +34,7 @@ SWITCHED = "scores"  # what the switch of the first tab shows
 def picture(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
     """Draw sentence, map and timeline under each other as one SVG, classes unresolved."""
     drawn = cluster_map.draw(frame, width, selection, key), lanes.draw(frame, width, selection)
-    sized = ((svg, float(svg.partition('height="')[2].partition('"')[0])) for svg in drawn)
+    sized = ((svg, height(svg)) for svg in drawn)
     return headline.stacked([headline.draw_svg(frame, width), *sized], width, headline.reading(frame))
 
 

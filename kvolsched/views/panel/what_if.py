@@ -347,9 +347,7 @@ class WhatIf(DrawnPanel):
         inner = None if rows.shown.refused else self._picture()
 
         def draw(width: int, selection: str) -> str:
-            svg = inner.draw(width, selection) if inner is not None else ""
-            high = float(svg.partition('height="')[2].partition('"')[0]) if svg else 0.0
-            return pictures.draw(rows, width, (svg, high))
+            return pictures.draw(rows, width, inner.draw(width, selection) if inner is not None else "")
 
         return Figure(draw, self.reading())
 

@@ -43,16 +43,6 @@ class AlikePools:
         return self.first.pool if len(self.rows) == 1 else f"{len(self.rows)} pools"
 
 
-@frozen
-class PoolVerdict:
-    """What the rule says, or the driver would answer: glyph, family of the colour, words, and more."""
-
-    glyph: str
-    ink: str
-    words: str
-    more: str = ""
-
-
 def draw(frame: f.Frame, width: int, selection: str = "") -> Sheet:
     """Draw one ledger for each claim of the pod that is to be provisioned."""
     sheet, y, legend = Sheet(width, "capacity ledger", selection, 24.0), 0.0, p.Legend()
@@ -86,7 +76,7 @@ def _lines(ledger: f.CapacityLedger) -> list[str]:
         answers = f"driver {driver.glyph} {driver.words}" if row.driver_now is not None else "driver unknown"
         names = f" ({', '.join(alike.names[:4])}{', …' * (len(alike.names) > 4)})" if len(alike.rows) > 1 else ""
         table.append([f"{alike.name}{names}", _reach(alike), told, f"rule {rule.glyph} {rule.words}", answers])
-    return [*lines, *([p.columns_of(table)] if table else [])]
+    return [*lines, *([t.columns(table)] if table else [])]
 
 
 def groups(rows: Sequence[f.CapacityRow]) -> list[AlikePools]:
@@ -127,39 +117,39 @@ def _is_loaded(row: f.CapacityRow) -> bool:
     return row.driver_now is None and not row.age
 
 
-def rule_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> PoolVerdict:
+def rule_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> p.LedgerVerdict:
     """Return the conclusion of the rule, which reads what is published."""
     ask = t.amount(ledger.request)
     if row.published is None:
-        return PoolVerdict("✕", "storage", row.reason or "no entry = not sufficient")
+        return p.LedgerVerdict("✕", "storage", row.reason or "no entry = not sufficient")
     when = "published before the dump" if _is_loaded(row) else f"published {row.age:g} s ago"
     if row.driver_now is not None:
         when += ": stale" if is_stale(row) else ", still true" if row.driver_now == row.published else ", more since"
     if row.fits:
-        return PoolVerdict("✓", "ok", f"{ask} ≤ {t.amount(row.published)}", when)
+        return p.LedgerVerdict("✓", "ok", f"{ask} ≤ {t.amount(row.published)}", when)
     if row.expired:
-        return PoolVerdict("✕", "storage", "expired", f"{when}; the driver must publish again")
+        return p.LedgerVerdict("✕", "storage", "expired", f"{when}; the driver must publish again")
     if row.largest_volume is not None and row.largest_volume < ledger.request:
-        return PoolVerdict("✕", "storage", f"{ask} > largest volume {t.amount(row.largest_volume)}", when)
-    return PoolVerdict("✕", "storage", row.reason or f"{ask} > {t.amount(row.published)}", when)
+        return p.LedgerVerdict("✕", "storage", f"{ask} > largest volume {t.amount(row.largest_volume)}", when)
+    return p.LedgerVerdict("✕", "storage", row.reason or f"{ask} > {t.amount(row.published)}", when)
 
 
-def driver_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> PoolVerdict:
+def driver_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> p.LedgerVerdict:
     """Return what the driver would answer to a request for the volume, which only the simulation knows."""
     if row.driver_now is None:
-        return PoolVerdict("–", "soft", "unknown")
+        return p.LedgerVerdict("–", "soft", "unknown")
     limited = row.driver_largest is not None and row.driver_largest < min(row.driver_now, ledger.request)
     room = row.driver_now if row.driver_largest is None else row.driver_largest
     enough = room >= ledger.request
     has = f"largest volume {t.amount(room)}" if limited else f"has {t.amount(row.driver_now)}"
     if not row.fits:
         more = "maximumVolumeSize decides, not capacity" if limited else ""
-        return PoolVerdict("✓" if enough else "✕", "soft", f"{has}: {NEVER_ASKED}", more)
+        return p.LedgerVerdict("✓" if enough else "✕", "soft", f"{has}: {NEVER_ASKED}", more)
     if enough:
-        return PoolVerdict("✓", "ok", f"{has}: enough")
+        return p.LedgerVerdict("✓", "ok", f"{has}: enough")
     inline = "/" not in ledger.claim
     then = "the kubelet cannot mount it" if inline else "then its selected-node is removed"
-    return PoolVerdict("✕", "resources", f"{has}: creation fails", then)
+    return p.LedgerVerdict("✕", "resources", f"{has}: creation fails", then)
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------
@@ -229,7 +219,7 @@ def _columns(ledger: f.CapacityLedger, alike: Sequence[AlikePools], width: float
     return _Columns(label, scale, longest, width - rule - driver, width - driver, width)
 
 
-def _wide(found: PoolVerdict) -> float:
+def _wide(found: p.LedgerVerdict) -> float:
     return max(t.width(found.words, 12, bold=True), min(t.width(found.more, 10.5), 190.0)) + 30
 
 
@@ -317,22 +307,13 @@ def _tick(sheet: Sheet, x: float, y: float) -> None:
     sheet.rule(x + 9, y - 8, x + 9, y + 8, "ink", thick=3)
 
 
-def _say(sheet: Sheet, found: PoolVerdict, x: float, y: float, room: float, *, stale: bool = False) -> None:
+def _say(sheet: Sheet, found: p.LedgerVerdict, x: float, y: float, room: float, *, stale: bool = False) -> None:
     sheet.word(x + 6, y + 9, found.glyph, found.ink, size=12, bold=True, align="center")
     sheet.word(x + 18, y + 9, found.words, found.ink, size=12, bold=True, room=room - 18)
     lines = t.wrap(found.more, room - 18, 10.5, 2) if found.more else ()
-    for place, line in enumerate(lines):
-        sheet.word(x + 18, y + 24 + 12 * place, line, "resources" if stale else "soft", size=10.5, bold=stale,
-                   room=room - 18)
+    sheet.words(x + 18, y + 24, lines, "resources" if stale else "soft", 12, size=10.5, bold=stale, room=room - 18)
 
 
-def _words_below(rule: PoolVerdict, driver: PoolVerdict) -> list[tuple[str, bool, str]]:
+def _words_below(rule: p.LedgerVerdict, driver: p.LedgerVerdict) -> list[tuple[str, bool, str]]:
     """Return both verdicts for a narrow page."""
-    return [
-        ("the rule says", False, "soft"),
-        (f"{rule.glyph} {rule.words}{',' if rule.more else ''}", True, rule.ink),
-        (rule.more, False, "soft"),
-        ("· the driver", False, "soft"),
-        (f"{driver.glyph} {driver.words}{',' if driver.more else ''}", True, driver.ink),
-        (driver.more, False, "soft"),
-    ]
+    return [("the rule says", False, "soft"), *rule.runs(), ("· the driver", False, "soft"), *driver.runs()]

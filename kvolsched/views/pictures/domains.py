@@ -282,22 +282,19 @@ def _bar(sheet: Sheet, items: Sequence[_Item], x: float, y: float, wide: float) 
     sheet.word(x + 5, y + 10.5, number, "ink", bold=True)
 
 
-def _legend(sheet: Sheet, rows: Sequence[_Domain], y: float, width: float) -> float:
+def _legend(sheet: Sheet, rows: Sequence[_Domain], top: float, width: float) -> float:
     seen: dict[str, _Item] = {}
     for i in range(3):
         for row in rows:
             for item in _kind(row, i):
                 if item.kind not in {"chosen", "fits"} or i == 0:
                     seen.setdefault(item.kind, item)
-    x = 0.0
-    for kind, item in seen.items():
-        content = kind if kind not in f.VOLUME_STATES else f"volume {kind}"
-        wide = 22 + t.width(content, 10) + 18
-        if x + wide > width and x:
-            x, y = 0.0, y + 20
+    y = top
+    named = [(f"volume {kind}" if kind in f.VOLUME_STATES else kind, item) for kind, item in seen.items()]
+    places = t.in_lines((t.width(words, 10) + 40 for words, _ in named), 0, width, top, 20)
+    for (words, item), (x, y) in zip(named, places, strict=True):
         dash = (3.0, 2.0) if item.dashed else ()
         sheet.rect(x, y - 7, 14, 14, item.fill, stroke=item.stroke, radius=2, dash=dash, thick=1.2)
         sheet.word(x + 7, y + 0.5, item.sign, item.ink, size=9, bold=True, align="center")
-        sheet.word(x + 20, y, content, "soft", size=10)
-        x += wide
+        sheet.word(x + 20, y, words, "soft", size=10)
     return y + 14

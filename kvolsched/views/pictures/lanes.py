@@ -289,12 +289,10 @@ def _legend(frame: f.Frame, width: int) -> tuple[str, float]:
     if any(m.step > frame.head.step for m in marks):
         entries.append(("later", "known from an earlier visit"))
     title = "Who did what"
-    parts, mid = [word(8, 14, "k-b k-quiet", title)], 10.0
-    x = 8 + t.width(title, 11, bold=True) + 14
-    for kind, content in entries:
-        wide = 18 + t.width(content, 10)
-        if x + wide > width - 6 and x > 8:
-            x, mid = 8.0, mid + 16
+    parts = [word(8, 14, "k-b k-quiet", title)]
+    wide = [t.width(title, 11, bold=True), *(18 + t.width(content, 10) for _, content in entries)]
+    places = t.in_lines(wide, 8, width - 6, 10, 16, 14)[1:]
+    for (kind, content), (x, mid) in zip(entries, places, strict=True):
         if kind == "lag":
             mark = path(f"M{num(x)} {num(mid - 5)}v10", "k-cursor")
             mark += path("".join(f"M{num(x + 4 + 4 * i)} {num(mid - 3)}l-{3 + i * 2} {3 + i * 2}" for i in range(3)),
@@ -306,7 +304,6 @@ def _legend(frame: f.Frame, width: int) -> tuple[str, float]:
             mark = _small(sign(evolve(shown, verb=" "), 0, 0, now=False), x + 6, mid)
             mark = f'<g class="k-later">{mark}</g>' if kind == "later" else mark
         parts.append(mark + word(x + 16, mid + 3.5, "k-w", t.end(content, width - x - 20, 10)))
-        x += wide + 14
     return "".join(parts), mid + 12
 
 

@@ -5,9 +5,9 @@ Words stand in columns under two-line headings, never over bars; on a narrow pag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
@@ -28,10 +28,7 @@ def head(sheet: Sheet, top: float, title: str, moment: str) -> float:
     """Draw the title, and the moment at its right end, or below it; return where what follows begins."""
     width = sheet.width
     lines = t.wrap(title, width, 13.5, 2, bold=True)
-    y = top + 8
-    for line in lines:
-        sheet.word(0, y, line, "ink", size=13.5, bold=True)
-        y += 18
+    y = sheet.words(0, top + 8, lines, "ink", 18, size=13.5, bold=True)
     room = width - t.width(lines[-1], 13.5, bold=True) - 24
     if t.width(moment, 10.5) <= room:
         sheet.word(width, y - 18, moment, "soft", size=10.5, align="right")
@@ -80,6 +77,21 @@ def flow(sheet: Sheet, left: float, y: float, room: float, runs: Sequence[Run], 
     return y + size * 1.38
 
 
+@frozen
+class LedgerVerdict:
+    """What a row comes to: glyph, family of the colour, words, and more of them."""
+
+    glyph: str
+    ink: str
+    words: str
+    more: str = ""
+
+    def runs(self, before: str = "") -> list[Run]:
+        """Return it as words of a flow."""
+        first = f"{before}{self.glyph} {self.words}{',' if self.more else ''}"
+        return [(first, True, self.ink), (self.more, False, "soft")]
+
+
 def heading(sheet: Sheet, x: float, y: float, room: float, first: str, second: str = "") -> None:
     """Draw the two lines above a column: what stands in it, and how it is computed."""
     if first[:1] in GLYPHS:
@@ -112,19 +124,16 @@ class Legend:
         """Add an entry whose mark is drawn in a box of 18 × 14 px around (x + 9, y); `order` is its place."""
         self.entries.setdefault(words, (order, mark))
 
-    def draw(self, sheet: Sheet, y: float) -> float:
+    def draw(self, sheet: Sheet, top: float) -> float:
         """Draw the entries in lines; return where what follows begins."""
         if not self.entries:
-            return y
-        sheet.rule(0, y, sheet.width, y, "line")
-        x, y = 0.0, y + 17
-        for words, (_, mark) in sorted(self.entries.items(), key=lambda item: item[1][0]):
-            wide = 26 + t.width(words, 10.5) + 20
-            if x and x + wide - 20 > sheet.width:
-                x, y = 0.0, y + 20
+            return top
+        sheet.rule(0, top, sheet.width, top, "line")
+        entries = sorted(self.entries.items(), key=lambda item: item[1][0])
+        places = t.in_lines((26 + t.width(words, 10.5) for words, _ in entries), 0, sheet.width, top + 17, 20, 20)
+        for (words, (_, mark)), (x, y) in zip(entries, places, strict=True):
             mark(sheet, x, y)
             sheet.word(x + 25, y, words, "soft", size=10.5, room=sheet.width - x - 25)
-            x += wide
         return y + 14
 
 
@@ -137,8 +146,3 @@ def box(fill: str, stroke: str = "", dash: tuple[float, ...] = (), sign: str = "
         sheet.word(x + 9, y + 0.5, sign, ink, size=10, bold=True, align="center")
 
     return mark
-
-
-def columns_of(rows: Iterable[list[str]]) -> str:
-    """Return rows of a reading as columns."""
-    return t.columns([list(row) for row in rows])

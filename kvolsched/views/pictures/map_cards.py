@@ -18,6 +18,7 @@ from kvolsched.views.drawing.svg import path, rect, word
 from kvolsched.views.drawing.text import short_names
 from kvolsched.views.frame import Frame, NodeRow, PodRow, VolumeRow
 from kvolsched.views.pictures import map_pods, states
+from kvolsched.views.pictures.map_cells import tiles
 from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_links import Tracks, draw_links
 from kvolsched.views.pictures.map_tray import draw_tray, tray_height
@@ -144,9 +145,7 @@ def volume_places(frame: Frame, domains: tuple[Domain, ...]) -> dict[str, tuple[
 def _plan(frame: Frame, width: float, domains: tuple[Domain, ...],
           places: dict[str, tuple[VolumeRow, ...]]) -> CardLayout:
     most = max(len(nodes) for _, nodes in domains)
-    fit = max(1, int((width + GAP) // (168 + GAP)))
-    per_row = ceil(len(domains) / ceil(len(domains) / fit))
-    domain_w = (width - (per_row - 1) * GAP) / per_row
+    per_row, domain_w = tiles(width, len(domains), 168)
     inner = domain_w - 2 * PAD
     columns = max(1, min(most, int((inner + COLUMN_GAP) // (138 + COLUMN_GAP))))
     columns = ceil(most / ceil(most / columns))

@@ -54,9 +54,9 @@ def draw_cells(frame: Frame, width: float, selection: str, domains: tuple[Domain
     return scene.svg(width, y - GAP + 2, "cluster map")
 
 
-def tiles(width: float, domains: int) -> tuple[int, float]:
-    """Return how many tiles stand in a row, and the width of one."""
-    fit = max(1, int((width + GAP) // (172 + GAP)))
+def tiles(width: float, domains: int, least: int = 172) -> tuple[int, float]:
+    """Return how many tiles of at least this width stand in a row, and the width of one."""
+    fit = max(1, int((width + GAP) // (least + GAP)))
     per_row = ceil(domains / ceil(domains / fit))
     return per_row, (width - (per_row - 1) * GAP) / per_row
 

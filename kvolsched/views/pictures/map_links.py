@@ -14,7 +14,7 @@ from attrs import define, field
 
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
-from kvolsched.views.drawing.svg import num, path, piece, rect, word
+from kvolsched.views.drawing.svg import num, path, piece, rect, rounded, sign, word
 from kvolsched.views.frame import ClaimRow, Frame
 
 _STYLES = {
@@ -161,31 +161,14 @@ def _crosses(way: Way, left: float, right: float, top: float, bottom: float) -> 
 
 def _add(scene: Scene, tracks: Tracks, key: str, kind: str, points: Way, *, heads: tuple[bool, bool]) -> None:
     tracks.ways.append(points)
-    body = path(_commands(points), _STYLES[kind])
+    body = path(rounded(points, 5), _STYLES[kind])
     for wanted, tip, before in ((heads[0], points[0], points[1]), (heads[1], points[-1], points[-2])):
         if wanted:
             body += _head(tip, before)
     scene.parts.append((f"7:{key}", piece(f"7:{key}", body, ' class="k-new"')))
 
 
-def _commands(points: Way, radius: float = 5) -> str:
-    """Return the path commands of a right-angled way with rounded corners."""
-    out = [f"M{num(points[0][0])} {num(points[0][1])}"]
-    for (ax, ay), (bx, by), (cx, cy) in zip(points, points[1:], points[2:], strict=False):
-        before = min(radius, (abs(bx - ax) + abs(by - ay)) / 2)
-        after = min(radius, (abs(cx - bx) + abs(cy - by)) / 2)
-        sx, sy = bx - before * _sign(bx - ax), by - before * _sign(by - ay)
-        ex, ey = bx + after * _sign(cx - bx), by + after * _sign(cy - by)
-        out.append(f"L{num(sx)} {num(sy)}Q{num(bx)} {num(by)} {num(ex)} {num(ey)}")
-    out.append(f"L{num(points[-1][0])} {num(points[-1][1])}")
-    return "".join(out)
-
-
-def _sign(value: float) -> int:
-    return (value > 0) - (value < 0)
-
-
 def _head(tip: tuple[float, float], before: tuple[float, float]) -> str:
-    (x, y), dx, dy = tip, _sign(tip[0] - before[0]), _sign(tip[1] - before[1])
+    (x, y), dx, dy = tip, sign(tip[0] - before[0]), sign(tip[1] - before[1])
     ax, ay, bx, by = x - 6 * dx - 3.5 * dy, y - 6 * dy - 3.5 * dx, x - 6 * dx + 3.5 * dy, y - 6 * dy + 3.5 * dx
     return path(f"M{num(x)} {num(y)}L{num(ax)} {num(ay)}L{num(bx)} {num(by)}z", "k-s-storage")

@@ -249,18 +249,16 @@ def initials(name: str) -> str:
     return "".join(part[0] for part in _HUMPS.findall(name) if part[0].isupper()) or name[:2]
 
 
-def name_legend(columns: Sequence[ColumnHead], y: float, width: float) -> tuple[str, float]:
+def name_legend(columns: Sequence[ColumnHead], top: float, width: float) -> tuple[str, float]:
     """Draw what the letters stand for, in as many lines as it takes; return the marks and their lower edge."""
-    parts, x = [], 2.0
-    for column in columns:
-        first = t.width(column.letters, 10, bold=True)
-        name = t.middle(column.name, width - first - 8, 10)
-        wide = first + 4 + t.width(name, 10)
-        if x + wide > width and x > 2:
-            x, y = 2.0, y + 14
+    y = top
+    firsts = [t.width(column.letters, 10, bold=True) + 4 for column in columns]
+    names = [t.middle(column.name, width - first - 4, 10) for column, first in zip(columns, firsts, strict=True)]
+    wide = (first + t.width(name, 10) for first, name in zip(firsts, names, strict=True))
+    parts, places = [], t.in_lines(wide, 2, width, top, 14, 11)
+    for column, first, name, (x, y) in zip(columns, firsts, names, places, strict=True):
         parts.append(word(x, y + 10, f"k-c k-b {column.ink}".rstrip(), column.letters))
-        parts.append(word(x + first + 4, y + 10, "k-w", name))
-        x += wide + 11
+        parts.append(word(x + first, y + 10, "k-w", name))
     return "".join(parts), y + 16
 
 
@@ -435,14 +433,11 @@ def _glyph_meanings(verdicts: f.Verdicts) -> list[tuple[str, str, str, str]]:
     return entries
 
 
-def _legend(verdicts: f.Verdicts, y: float, width: int) -> tuple[str, float]:
+def _legend(verdicts: f.Verdicts, top: float, width: int) -> tuple[str, float]:
     """Draw what the glyphs mean, of those that occur."""
-    parts, x = [], 2.0
-    for ground, ink, glyph, content in _glyph_meanings(verdicts):
-        wide = 20 + t.width(content, 10) + 13
-        if x + wide - 13 > width:
-            x, y = 2.0, y + 18
+    y, parts, meanings = top, list[str](), _glyph_meanings(verdicts)
+    places = t.in_lines((20 + t.width(words, 10) for *_, words in meanings), 2, width, top, 18, 13)
+    for (ground, ink, glyph, content), (x, y) in zip(meanings, places, strict=True):
         parts.append(rect(x + 0.5, y + 0.5, 15, 13, ground, 2) + word(x + 8, y + 10.5, f"k-g k-c {ink}", glyph))
         parts.append(word(x + 20, y + 10.5, "k-w", content))
-        x += wide
     return "".join(parts), y + 18

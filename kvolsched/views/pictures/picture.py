@@ -6,7 +6,6 @@ A picture is a pure function of a frame, with a reading of it in lines. A new pi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from attrs import frozen
 
@@ -52,13 +51,7 @@ class Picture:
         sheet = self.draw(frame, CHART_WIDTH, "", *self._keys(key))
         if not isinstance(sheet, Sheet):
             raise TypeError(f"{self.name} is drawn as SVG, not on a sheet")
-
-        def make_chart() -> Any:
-            from kvolsched.views.drawing.altair_charts import chart  # noqa: PLC0415 - altair takes a second to load
-
-            return chart(sheet)
-
-        return ChartFigure(self._draw(frame, key), self.words(frame, key), make_chart=make_chart)
+        return ChartFigure(self._draw(frame, key), self.words(frame, key), sheet=lambda: sheet)
 
     def words(self, frame: Frame, key: str = ZONE_LABEL) -> str:
         """Return the reading of a frame."""

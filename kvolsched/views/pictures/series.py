@@ -6,7 +6,7 @@ run in which it never moves is drawn over steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
 from attrs import frozen
@@ -14,6 +14,7 @@ from attrs import frozen
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
+from kvolsched.views.pictures.table_chart import APART, STYLES, apart
 from kvolsched.views.series_rows import SeriesLine, SeriesPane, SeriesRows
 
 NOTHING = {
@@ -26,15 +27,8 @@ GLYPHS = {"running": "●", "pending": "○", "failures": "!"}
 MAX_STRONG = 4
 """With more clusters only the first is in colour."""
 
-# Colour, dash and glyph of each line: none is needed alone.
-_STYLES: tuple[tuple[str, tuple[float, ...], str], ...] = (
-    ("node", (), "●"),
-    ("storage", (7.0, 3.0), "▲"),
-    ("resources", (2.0, 3.0), "■"),
-    ("spread", (9.0, 3.0, 2.0, 3.0), "◆"),
-)
 _PARTS: dict[str, tuple[str, tuple[float, ...]]] = {"published": ("ok", (6.0, 4.0)), "driver now": ("ink", ())}
-_LABEL, _APART = 11.5, 14.0  # size of the names at the ends of lines, and their least distance
+_LABEL = 11.5  # size of the names at the ends of lines
 _PLOT, _NARROW_PLOT = 110.0, 92.0
 _BEYOND = 1.03  # the axis goes on a little, so that the last change is seen as a step
 _BELOW = 16.0  # room below a pane
@@ -57,14 +51,8 @@ class _Axis:
 def draw(rows: SeriesRows, width: int, selection: str = "") -> Sheet:
     """Draw the panes under each other."""
     sheet = Sheet(width, "counts over time", selection)
-    y = 10.0
-    for line in t.wrap(sentence(rows), width, 15, 2, bold=True):
-        sheet.word(0, y, line, "ink", size=15, bold=True)
-        y += 20
-    for line in t.wrap(note(rows), width, 11, 2):
-        sheet.word(0, y, line, "soft")
-        y += 15
-    y += 8
+    y = sheet.words(0, 10, t.wrap(sentence(rows), width, 15, 2, bold=True), "ink", 20, size=15, bold=True)
+    y = sheet.words(0, y, t.wrap(note(rows), width, 11, 2), "soft", 15) + 8
     axis = _axis(rows, width)
     top = y
     drawn = [pane for pane in rows.panes if pane.lines]
@@ -270,7 +258,7 @@ def _pane(sheet: Sheet, rows: SeriesRows, pane: SeriesPane, axis: _Axis, top: fl
 def _style(rows: SeriesRows, line: SeriesLine, place: int) -> tuple[str, tuple[float, ...], str]:
     if len(rows.clusters) > MAX_STRONG and place:
         return "soft", (), "·"
-    ink, dash, glyph = _STYLES[place % len(_STYLES)]
+    ink, dash, glyph = STYLES[place % MAX_STRONG]
     if line.part in _PARTS:
         own, dash = _PARTS[line.part]
         ink = own if len(rows.clusters) == 1 else ink
@@ -298,26 +286,15 @@ def _names(sheet: Sheet, rows: SeriesRows, ends: Sequence[tuple[float, SeriesLin
            span: tuple[float, float]) -> None:
     """Write each line's name and last value where it ends; names that would meet move apart."""
     order = {name: number for number, name in enumerate(rows.clusters)}
-    fit = max(1, int((span[1] - span[0]) / _APART)) + 1
-    for y, line in _apart(sorted(ends[:fit], key=lambda end: end[0]), span):
+    fit = max(1, int((span[1] - span[0]) / APART)) + 1
+    shown = sorted(ends[:fit], key=lambda end: end[0])
+    for y, (_, line) in zip(apart([end[0] for end in shown], *span), shown, strict=True):
         ink, _, glyph = _style(rows, line, order[line.cluster])
         sheet.word(right + 12, y, glyph, ink, size=10, align="center")
         value = f" {t.short(line.points[-1].value)}"
         room = sheet.width - right - 22 - t.width(value, _LABEL, bold=True)
         name = t.middle(_name(rows, line), room, _LABEL, bold=True)
         sheet.word(right + 22, y, name + value, ink, size=_LABEL, bold=ink != "soft")
-
-
-def _apart(names: Sequence[tuple[float, SeriesLine]], span: tuple[float, float]) -> Iterator[tuple[float, SeriesLine]]:
-    """Yield names with places at least `_APART` px from each other, inside the pane as far as there is room."""
-    places: list[float] = []
-    for wanted, _ in names:
-        places.append(max(wanted, places[-1] + _APART) if places else max(wanted, span[0]))
-    lowest = max(span[1], span[0] + _APART * (len(places) - 1))
-    for number in reversed(range(len(places))):
-        places[number] = min(places[number], lowest)
-        lowest = places[number] - _APART
-    yield from zip(places, (line for _, line in names), strict=True)
 
 
 def _ticks(sheet: Sheet, axis: _Axis, y: float) -> float:

@@ -7,9 +7,10 @@ Pods that are not counted are drawn too, apart and with the reason. Whether the 
 from __future__ import annotations
 
 from kvolsched.views import frame as f
+from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.pictures import skew_hard, skew_rows, skew_soft
-from kvolsched.views.pictures.ledger_parts import CROWD, Legend, columns_of, flow
+from kvolsched.views.pictures.ledger_parts import CROWD, Legend, flow
 
 NO_CONSTRAINT = "This pod has no spread constraint."
 
@@ -44,7 +45,7 @@ def _lines(ledger: f.SkewLedger) -> list[str]:
     alike = [*skew_rows.groups(ledger, inside), *skew_rows.groups(ledger, outside)]
     many = len(inside) > CROWD
     row_of = _soft_cells if skew_rows.is_soft(ledger) else _hard_cells
-    lines.append(columns_of([_name(each, len(ledger.rows), many=many), *row_of(ledger, each)] for each in alike))
+    lines.append(t.columns([[_name(each, len(ledger.rows), many=many), *row_of(ledger, each)] for each in alike]))
     lines += [f"{first}  {words}" for first, words in ledger.notes]
     return [*lines, *([ledger.together] if ledger.together else [])]
 

@@ -87,7 +87,7 @@ def _columns(ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], width: 
     found = [verdict(each) for each in alike]
     ends = max(t.width(each.words, 12, bold=True) for each in found) + 24 if broad or thin else 0.0
     if broad and not thin:
-        ends = max(ends, *(min(t.width(each.why, 10.5), 190.0) + 24 for each in found), 0.19 * width)
+        ends = max(ends, *(min(t.width(each.more, 10.5), 190.0) + 24 for each in found), 0.19 * width)
     ends = min(ends, (0.28 if broad else 0.34) * width)
     actual = 90.0 if broad and not thin else 0.0
     apart = 150.0 if broad and not thin and any(row.not_counted for row in rows) else 0.0
@@ -282,19 +282,18 @@ def _apart(sheet: Sheet, row: f.SkewRow, c: _Columns, y: float, legend: p.Legend
     if len(words) > 2:
         words = [words[0], f"{number - reasons[0][0]} others: {', '.join(why for _, why in reasons[1:])}"]
     lines = t.wrap(words[0], room, 10.5, 2) if len(words) == 1 else words
-    for place, line in enumerate(lines):
-        sheet.word(x, y + 23 + 14 * place - 7 * (len(lines) - 1), line, "soft", size=10.5, room=room)
+    sheet.words(x, y + 23 - 7 * (len(lines) - 1), lines, "soft", 14, size=10.5, room=room)
 
 
 def _verdict(sheet: Sheet, alike: skew_rows.AlikeRows, c: _Columns, y: float, high: float, repeated: str, *,
              thin: bool) -> str:
     """Draw whether the pod may land; in thin rows, a verdict that is repeated in short. Return its words."""
     found = verdict(alike)
-    again = thin and repeated == found.words + found.why and found.words.startswith("no")
+    again = thin and repeated == found.words + found.more and found.words.startswith("no")
     x, room = c.verdict, c.width - c.verdict
-    shown = skew_rows.LandingVerdict(found.glyph, found.ink, "no" if again else found.words, "" if thin else found.why)
+    shown = p.LedgerVerdict(found.glyph, found.ink, "no" if again else found.words, "" if thin else found.more)
     skew_rows.draw_verdict(sheet, shown, x, y + high / 2, room, bold=not again)
-    return found.words + found.why
+    return found.words + found.more
 
 
 # --- below -----------------------------------------------------------------------------------------------------------
@@ -329,14 +328,11 @@ def _left_out(
             legend.add("in no domain", p.box("line"))
             if row.counted > 3:
                 sheet.word(label + 9, y + 20, str(row.counted), "ink", size=10, bold=True, align="center")
-        for place, line in enumerate(lines):
-            sheet.word(label + units * 22 + 4, y + 20.5 + 14 * place - 7 * (len(lines) - 1), line, "soft")
+        sheet.words(label + units * 22 + 4, y + 20.5 - 7 * (len(lines) - 1), lines, "soft", 14)
         if broad:
             skew_rows.draw_verdict(sheet, found, c.verdict, y + 21, width - c.verdict)
         else:
-            first = f"{found.glyph} {found.words}{',' if found.why else ''}"
-            runs = [(first, True, found.ink), (found.why, False, "soft")]
-            p.flow(sheet, 8, y + 49, width - 16, runs, 11)
+            p.flow(sheet, 8, y + 49, width - 16, found.runs(), 11)
         y += high + 4
     return y
 

@@ -10,7 +10,7 @@ from kvolsched.api.words import counted, first_of
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
-from kvolsched.views.pictures.ledger_parts import CROWD, MANY, MAX_LISTED, Legend, Run, box, flow
+from kvolsched.views.pictures.ledger_parts import CROWD, MANY, MAX_LISTED, LedgerVerdict, Legend, Run, box, flow
 
 SOFT = "ScheduleAnyway"
 
@@ -35,16 +35,6 @@ class AlikeRows:
     def nodes(self) -> int:
         """How many nodes they have together."""
         return sum(row.nodes for row in self.rows)
-
-
-@frozen
-class LandingVerdict:
-    """Whether the pod may land in a domain: glyph, family of the colour, words, and the reason."""
-
-    glyph: str
-    ink: str
-    words: str
-    why: str = ""
 
 
 def is_soft(ledger: f.SkewLedger) -> bool:
@@ -132,29 +122,29 @@ def actual_skew(ledger: f.SkewLedger, row: f.SkewRow) -> int:
     return row.counted - ledger.minimum
 
 
-def verdict(alike: AlikeRows) -> LandingVerdict:
+def verdict(alike: AlikeRows) -> LedgerVerdict:
     """Return whether the pod may land in domains that are alike, by all filters."""
     row = alike.first
     landing, nodes = row.landing, alike.nodes
     if landing is None:
-        return LandingVerdict("–", "soft", "not judged", row.left_out)
+        return LedgerVerdict("–", "soft", "not judged", row.left_out)
     if landing.fitting:
         fitting = sum(each.landing.fitting for each in alike.rows if each.landing is not None)
         on = "" if fitting == nodes else f": {fitting} of {nodes} nodes"
         why = ", ".join(f"{stop.plugin}: {stop.reason}" for stop in landing.stops)
-        return LandingVerdict("✓", "ok", f"yes{on}", why)
+        return LedgerVerdict("✓", "ok", f"yes{on}", why)
     if not landing.stops:
-        return LandingVerdict("✕", "soft", "no: it has no node")
+        return LedgerVerdict("✕", "soft", "no: it has no node")
     first = landing.stops[0]
     if first.by_constraint and row.left_out.endswith("the topology key"):
-        return LandingVerdict("✕", "soft", "no: key missing", "the rule rejects such nodes")
+        return LedgerVerdict("✕", "soft", "no: key missing", "the rule rejects such nodes")
     if first.by_constraint and not row.fits:
         also = "".join(f"; {stop.plugin} too" for stop in landing.stops[1:])
-        return LandingVerdict("✕", "spread", f"no: {first.plugin}", f"{first.reason}{also}")
+        return LedgerVerdict("✕", "spread", f"no: {first.plugin}", f"{first.reason}{also}")
     others = "".join(f"; {stop.plugin} on {stop.nodes}" for stop in landing.stops[1:])
     where = _on(first.nodes * len(alike.rows), nodes)
     glyph = "✕" if first.resolvable else "⊘"
-    return LandingVerdict(glyph, first.family, f"no: {first.plugin}", f"{first.reason}{where}{others}")
+    return LedgerVerdict(glyph, first.family, f"no: {first.plugin}", f"{first.reason}{where}{others}")
 
 
 def _on(stopped: int, nodes: int) -> str:
@@ -239,15 +229,14 @@ def draw_sum(
 
 
 def draw_verdict(
-    sheet: Sheet, found: LandingVerdict, x: float, middle: float, room: float, *, bold: bool = True
+    sheet: Sheet, found: LedgerVerdict, x: float, middle: float, room: float, *, bold: bool = True
 ) -> None:
     """Draw a verdict: glyph and words, below them the reason in at most two lines."""
-    lines = t.wrap(found.why, room - 18, 10.5, 2) if found.why else ()
+    lines = t.wrap(found.more, room - 18, 10.5, 2) if found.more else ()
     top = middle - 8 * bool(lines) - 6 * (len(lines) == 2)
     sheet.word(x + 6, top, found.glyph, found.ink, size=12, bold=True, align="center")
     sheet.word(x + 18, top, found.words, found.ink, size=12, bold=bold, room=room - 18)
-    for place, line in enumerate(lines):
-        sheet.word(x + 18, top + 16 + 13 * place, line, "soft", size=10.5, room=room - 18)
+    sheet.words(x + 18, top + 16, lines, "soft", 13, size=10.5, room=room - 18)
 
 
 def words_below(ledger: f.SkewLedger, alike: AlikeRows) -> list[Run]:
@@ -256,8 +245,7 @@ def words_below(ledger: f.SkewLedger, alike: AlikeRows) -> list[Run]:
     ink = "ok" if row.fits else "spread"
     actual = f"ActualSkew {row.counted} − {ledger.minimum} = {actual_skew(ledger, row)} ·"
     words = [(actual, False, "soft"), (f"{row.sum} {'✓' if row.fits else '✕'}", True, ink)]
-    words.append((f"· {found.glyph} {found.words}{',' if found.why else ''}", True, found.ink))
-    words.append((found.why, False, "soft"))
+    words += found.runs("· ")
     if row.not_counted:
         words.append((f"· ⊖ not counted: {not_counted_words(row)}", False, "soft"))
     return words

@@ -103,8 +103,7 @@ def _row(
         _rank(sheet, best, c.rank, middle)
         _bar(sheet, ledger, best, c, middle - 11 if c.broad else y + 38, legend)
     elif row.left_out:
-        for place, line in enumerate(t.wrap(f"– no domain: {row.left_out}", c.width - c.rank, 11, 2)):
-            sheet.word(c.rank, middle - 7 + 14 * place, line, "soft")
+        sheet.words(c.rank, middle - 7, t.wrap(f"– no domain: {row.left_out}", c.width - c.rank, 11, 2), "soft", 14)
     else:
         s.draw_verdict(sheet, s.verdict(alike), c.rank, middle, c.width - c.rank)
     return y + high + 4
@@ -126,7 +125,7 @@ def _label(ledger: f.SkewLedger, alike: s.AlikeRows) -> str:
         parts.append(f"not counted {s.not_counted_words(row)}")
     if best is None:
         found = s.verdict(alike)
-        parts.append(row.left_out or f"{found.words}, {found.why}")
+        parts.append(row.left_out or f"{found.words}, {found.more}")
     else:
         points = ", ".join(f"{part.plugin} {part.points}" for part in best.parts)
         parts.append(f"{best.node} has {best.total} points ({points}), {place_words(ledger, best)}")

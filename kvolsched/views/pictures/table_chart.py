@@ -16,7 +16,7 @@ from kvolsched.views.drawing.figure import ChartFigure
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
 
-_STYLES: tuple[tuple[str, tuple[float, ...], str], ...] = (
+STYLES: tuple[tuple[str, tuple[float, ...], str], ...] = (
     ("node", (), "●"),
     ("storage", (7.0, 3.0), "▲"),
     ("resources", (2.0, 3.0), "■"),
@@ -26,8 +26,10 @@ _STYLES: tuple[tuple[str, tuple[float, ...], str], ...] = (
     ("resources", (1.0, 2.0), "□"),
     ("spread", (9.0, 3.0, 2.0, 3.0, 2.0, 3.0), "◇"),
 )
-MOST_LINES = len(_STYLES)
-_WIDTH, _PLOT, _APART, _BAR = 760, 210.0, 14.0, 20.0
+"""Colour, dash and glyph of each line: none is needed alone."""
+MOST_LINES = len(STYLES)
+_WIDTH, _PLOT, _BAR = 760, 210.0, 20.0
+APART = 14.0  # least distance of the names at the ends of lines
 
 
 @frozen
@@ -68,13 +70,8 @@ class ChartRows:
 
 def figure(rows: ChartRows) -> ChartFigure:
     """Return the chart as a figure, with its altair chart and its reading."""
-
-    def make_chart() -> object:
-        from kvolsched.views.drawing.altair_charts import chart  # noqa: PLC0415 - altair takes a second to load
-
-        return chart(draw(rows, _WIDTH))
-
-    return ChartFigure(lambda width, _selection: draw(rows, width).svg(), reading(rows), make_chart=make_chart)
+    return ChartFigure(lambda width, _selection: draw(rows, width).svg(), reading(rows),
+                       sheet=lambda: draw(rows, _WIDTH))
 
 
 def reading(rows: ChartRows) -> str:
@@ -105,10 +102,8 @@ def _name(x: float | str) -> str:
 def draw(rows: ChartRows, width: int) -> Sheet:
     """Draw the lines, or the bars, with their axes."""
     sheet = Sheet(width, rows.title or f"{rows.y} by {rows.x}")
-    y = 10.0 if rows.title else 0.0
-    for line in t.wrap(rows.title, width, 14, 3, bold=True) if rows.title else ():
-        sheet.word(0, y, line, "ink", size=14, bold=True)
-        y += 19
+    lines = t.wrap(rows.title, width, 14, 3, bold=True) if rows.title else ()
+    y = sheet.words(0, 10 if lines else 0, lines, "ink", 19, size=14, bold=True)
     sheet.height = (_lines if rows.is_numeric else _bars)(sheet, rows, y + 4) + 4
     return sheet
 
@@ -160,7 +155,7 @@ def _lines(sheet: Sheet, rows: ChartRows, top: float) -> float:
         sheet.word(left - 6, rising.at(level), t.short(level), "soft", size=10.5, align="right")
     _below(sheet, rows, along, sorted(set(across)), (right, lower))
     for number, line in enumerate(rows.lines):
-        ink, dash, glyph = _STYLES[number]
+        ink, dash, glyph = STYLES[number]
         for point in line.points:
             x = along.at(float(point.x))
             if point.low is not None and point.high is not None:
@@ -201,17 +196,22 @@ def _ends(sheet: Sheet, rows: ChartRows, at: Callable[[float], float], span: tup
     """Write each line's name where it ends; names that would meet move apart."""
     (right, upper, lower) = span
     named = sorted((at(line.points[-1].y), number, line) for number, line in enumerate(rows.lines) if line.name)
-    places: list[float] = []
-    for wanted, _, _ in named:
-        places.append(max(wanted, places[-1] + _APART if places else upper))
-    lowest = max(lower, upper + _APART * (len(places) - 1))
-    for number in reversed(range(len(places))):
-        places[number] = min(places[number], lowest)
-        lowest = places[number] - _APART
-    for place, (_, number, line) in zip(places, named, strict=True):
-        ink, _, glyph = _STYLES[number]
+    for place, (_, number, line) in zip(apart([end[0] for end in named], upper, lower), named, strict=True):
+        ink, _, glyph = STYLES[number]
         sheet.word(right + 8, place, glyph, ink, size=10, align="center")
         sheet.word(right + 18, place, line.name, ink, size=11.5, bold=True, room=sheet.width - right - 18, name=True)
+
+
+def apart(wanted: Sequence[float], upper: float, lower: float) -> list[float]:
+    """Return places in order, at least `APART` px from each other and inside the span as far as there is room."""
+    places: list[float] = []
+    for place in wanted:
+        places.append(max(place, places[-1] + APART if places else upper))
+    lowest = max(lower, upper + APART * (len(places) - 1))
+    for number in reversed(range(len(places))):
+        places[number] = min(places[number], lowest)
+        lowest = places[number] - APART
+    return places
 
 
 def _bars(sheet: Sheet, rows: ChartRows, top: float) -> float:
@@ -232,7 +232,7 @@ def _bars(sheet: Sheet, rows: ChartRows, top: float) -> float:
             point = next((point for point in line.points if _name(point.x) == name), None)
             if point is None:
                 continue
-            ink, _, glyph = _STYLES[number]
+            ink, _, glyph = STYLES[number]
             sheet.word(8, y + _BAR / 2, glyph, ink, size=10, align="center")
             sheet.word(20, y + _BAR / 2, line.name or name, "ink", size=12, room=label - 26, name=True)
             sheet.rect(label, y, room, _BAR, "panel")

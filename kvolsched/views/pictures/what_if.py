@@ -12,7 +12,7 @@ from itertools import pairwise
 from attrs import frozen
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import num, path, pick, picture, rect, rule, word
+from kvolsched.views.drawing.svg import height, num, path, pick, picture, rect, rule, word
 from kvolsched.views.what_if_rows import FieldStrip, ValueCell, WhatIfRows
 
 NARROW = 760
@@ -279,13 +279,12 @@ def _words_in(cell: ValueCell, room: float) -> tuple[str, str]:
     return sign, next((each for each in choices if t.width(each, 11, bold=True) <= left), "")
 
 
-def draw(rows: WhatIfRows, width: int, inner: tuple[str, float]) -> str:
+def draw(rows: WhatIfRows, width: int, inner: str) -> str:
     """Draw the whole panel as one picture without controls: heading, the picture of the cluster, and all strips."""
-    parts = [_placed(heading(rows, width))]
-    y = _high(heading(rows, width)) + 10
-    parts.append(_placed(inner[0], y))
-    y += inner[1] + 14
-    place = layout(rows, width)
+    head, place = heading(rows, width), layout(rows, width)
+    y = height(head) + 10
+    parts = [_placed(head), _placed(inner, y)]
+    y += height(inner) + 14
     for number, field in enumerate(rows.fields):
         parts.append(_placed(_track(field, place), y))
         y += CONTROL
@@ -315,10 +314,6 @@ def _placed(svg: str, y: float = 0.0) -> str:
     """Return a picture's marks, moved down."""
     body = svg.partition(">")[2].removesuffix("</svg>") if svg.startswith("<svg") else svg
     return f'<g transform="translate(0,{num(y)})">{body}</g>'
-
-
-def _high(svg: str) -> float:
-    return float(svg.partition('height="')[2].partition('"')[0])
 
 
 def table(fields: Sequence[FieldStrip]) -> list[tuple[str, str, int, int, str]]:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import letter
 from kvolsched.views.drawing.blocks import number as number_mark
-from kvolsched.views.drawing.svg import pick, picture, rect, rule, word
+from kvolsched.views.drawing.svg import path, pick, picture, rect, rounded, rule, word
 from kvolsched.views.why_rows import CellRow, DemandLine, WhyCard
 
-from .why_grid import MARGIN, Grid, block, grid_for, line, wrapped
+from .why_grid import MARGIN, Grid, block, grid_for, wrapped
 from .why_head import column_tie, draw_clauses, draw_heads, draw_preemption, draw_strip
 
 PAD = 8.0  # inside a cell
@@ -27,6 +27,7 @@ LEGEND = (
     ("also", "would also reject (not counted)"),
     ("number", "clause of the sentence"),
 )
+BARS = "bar: what is there; tick: what is asked"
 
 
 def draw(card: WhyCard, width: int, selection: str = "") -> str:
@@ -105,7 +106,7 @@ def _connectors(card: WhyCard, grid: Grid, ends: Sequence[tuple[int, int, float]
     for place, row, y in ends:
         x, family = grid.x(place), card.demands[row].family
         points = [(x, lines_from), (x - 6, lines_from), (x - 6, y), (x, y)]
-        body = line(points, f"k-y-l k-l-{family}") + rect(x - 3, y - 3, 6, 6, f"k-s-{family}", 3)
+        body = path(rounded(points, 4), f"k-y-l k-l-{family}") + rect(x - 3, y - 3, 6, 6, f"k-s-{family}", 3)
         parts.append(f'<g data-tie="{column_tie(place, card.columns[place])}">{body}</g>')
     return "".join(parts)
 
@@ -237,14 +238,14 @@ def _notes(card: WhyCard, width: float, y: float) -> tuple[str, float]:
     return "".join(parts), y + 4
 
 
-def _legend(card: WhyCard, width: float, y: float) -> tuple[str, float]:
+def _legend(card: WhyCard, width: float, top: float) -> tuple[str, float]:
     """Draw what marks mean, in the family of the first column."""
     family = next((demand.family for demand in card.demands), "node")
-    x, parts = MARGIN, []
-    for kind, words in LEGEND:
-        wide = 28 + t.width(words, 10.5) + 16
-        if x + wide > width - MARGIN and x > MARGIN:
-            x, y = MARGIN, y + 20
+    bars = any(cell.asked is not None for demand in card.demands for cell in demand.cells)
+    wide = [*(28 + t.width(words, 10.5) + 16 for _, words in LEGEND), *([t.width(BARS, 10.5)] if bars else [])]
+    places = t.in_lines(wide, MARGIN, width - MARGIN, top, 20)
+    parts = []
+    for (kind, words), (x, y) in zip(LEGEND, places, strict=False):
         if kind == "pass":
             mark = rect(x, y, 20, 14, "k-p-ok", 3) + word(x + 10, y + 10.5, "k-c k-mid k-t-ok", "✓")
         elif kind == "number":
@@ -256,10 +257,7 @@ def _legend(card: WhyCard, width: float, y: float) -> tuple[str, float]:
             mark = rect(x, y, 20, 14, f"k-s-{family}", 3)
             mark += word(x + 10, y + 10.5, "k-c k-mid k-on", "✕" if kind == "first" else "⊘")
         parts.append(mark + word(x + 26, y + 11, "k-y-a k-soft", words))
-        x += wide
-    if any(cell.asked is not None for demand in card.demands for cell in demand.cells):
-        words = "bar: what is there; tick: what is asked"
-        if x + t.width(words, 10.5) > width - MARGIN:
-            x, y = MARGIN, y + 20
-        parts.append(word(x, y + 11, "k-y-a k-soft", words))
+    if bars:
+        x, y = places[-1]
+        parts.append(word(x, y + 11, "k-y-a k-soft", BARS))
     return "".join(parts), y + 18

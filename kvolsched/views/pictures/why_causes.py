@@ -193,14 +193,11 @@ def _square(x: float, y: float, mark: str, family: str) -> str:
     return rect(x, y, SQUARE, SQUARE, looks, 3) + word(x + SQUARE / 2, y + 12, f"k-letters {ink}", mark)
 
 
-def _legend(page: CausePage, width: float, y: float) -> tuple[str, float]:
+def _legend(page: CausePage, width: float, top: float) -> tuple[str, float]:
     words = "The letter is the first plugin that rejects there."
-    parts = [word(MARGIN, y + 12, "k-y-a k-soft", words)]
-    x = MARGIN + t.width(words, 10.5) + 16
-    for mark, family, name in page.letters:
-        wide = 23 + t.width(name, 10.5) + 14
-        if x + wide > width - MARGIN:
-            x, y = MARGIN, y + 22
+    parts = [word(MARGIN, top + 12, "k-y-a k-soft", words)]
+    wide = [t.width(words, 10.5) + 16, *(23 + t.width(name, 10.5) + 14 for _, _, name in page.letters)]
+    y, places = top, t.in_lines(wide, MARGIN, width - MARGIN, top, 22)[1:]
+    for (mark, family, name), (x, y) in zip(page.letters, places, strict=True):
         parts.append(letter(x, y, mark, family) + word(x + 23, y + 12, "k-y-a k-soft", name))
-        x += wide
     return "".join(parts), y + 20

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from attrs import frozen
 
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import word_lines
-from kvolsched.views.drawing.svg import num, path, word
+from kvolsched.views.drawing.svg import word
 
 MARGIN = 10.0
 LEFT, LEFT_OF_MANY = 262.0, 238.0  # the column of demands; the narrower one from five columns on
@@ -76,20 +76,3 @@ def block(x: float, y: float, lines: Iterable[str], classes: str, pitch: float, 
     return "".join(
         word(x + (first if not place else 0), y + place * pitch, classes, line) for place, line in enumerate(lines)
     )
-
-
-def line(points: Sequence[tuple[float, float]], classes: str) -> str:
-    """Draw a line through points with small round corners."""
-    commands = f"M{num(points[0][0])} {num(points[0][1])}"
-    for place in range(1, len(points) - 1):
-        (x0, y0), (x, y), (x1, y1) = points[place - 1 : place + 2]
-        before = _toward(x, y, x0, y0, 4)
-        after = _toward(x, y, x1, y1, 4)
-        commands += f"L{num(before[0])} {num(before[1])}Q{num(x)} {num(y)} {num(after[0])} {num(after[1])}"
-    return path(f"{commands}L{num(points[-1][0])} {num(points[-1][1])}", classes)
-
-
-def _toward(x: float, y: float, to_x: float, to_y: float, far: float) -> tuple[float, float]:
-    length = max(abs(to_x - x), abs(to_y - y))
-    step = min(far, length / 2) / length if length else 0
-    return x + (to_x - x) * step, y + (to_y - y) * step
