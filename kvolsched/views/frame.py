@@ -101,7 +101,6 @@ class PodRow:
     memory: int = 0  # Request, bytes
     queue: str = ""  # One of QUEUE_STATES: its part of the scheduling queue; empty: not queued
     wait: float = 0.0  # Seconds of back-off left; 0: none
-    attempts: int = 0  # Scheduling attempts so far
 
 
 @frozen
@@ -133,7 +132,6 @@ class VolumeRow:
     reach: str = "all"  # From its node affinity: "node:N", "zone:Z", "zones:Z1,Z2", "all" or "nowhere"
     claim: str = ""  # spec.claimRef as a ref; empty: none
     assumed_claim: str = ""  # Ref of the claim that the scheduler has assumed for it
-    reclaim: str = "Delete"  # Reclaim policy
 
 
 @frozen

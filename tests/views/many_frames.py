@@ -79,7 +79,6 @@ def many(count: int, step: int = 6) -> f.Frame:
                 claims=(f"pvc/data-db-{k}",),
                 cpu=400,
                 memory=GI,
-                attempts=1,
             )
         )
         claims.append(

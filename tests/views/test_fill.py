@@ -168,8 +168,7 @@ def test_claim_volume_and_class_say_what_is_written_and_what_assumed(run):
     written = next(one for one in frames if one.claims[0].state == "selected node").claims[0]
     assert (written.assumed_node, written.selected_node, written.pods) == ("", "node-a", ("pod/my-pod",))
     volume = frames[-1].volumes[0]
-    assert (volume.ref, volume.reach, volume.claim, volume.reclaim) == (
-        VOLUME, "zone:us-central1-a", "pvc/my-pvc", "Delete")
+    assert (volume.ref, volume.reach, volume.claim) == (VOLUME, "zone:us-central1-a", "pvc/my-pvc")
     assert (volume.size, volume.class_name) == ("100Gi", "zonal-class")
     row = frames[0].classes[0]
     assert (row.name, row.mode, row.provisioner) == ("zonal-class", "WaitForFirstConsumer", "kubernetes.io/gce-pd")

@@ -243,7 +243,6 @@ def _zonal_pods(step: int, pod: str, claim: str) -> tuple[f.PodRow, ...]:
         cpu=500,
         memory=2 * GI,
         queue=queue,
-        attempts=0 if step < 5 else 1 if step < 12 else 2,
     )
     return (*others, web)
 

@@ -13,7 +13,7 @@ from ...api.kinds import quantity
 from ...api.kinds.node import HOSTNAME_LABEL
 from ...api.kinds.volume import PersistentVolume
 from ...questions.explain import QUEUE_PART_WORDS
-from ...scheduler.loop.scheduling_cycle import SCHEDULER, PassNote
+from ...scheduler.loop.scheduling_cycle import SCHEDULER
 from ...scheduler.loop.scheduling_queue import BACKOFF, QUEUE, QueueEntry
 from ...world.apiserver import ref
 from ...world.log import Key
@@ -62,7 +62,6 @@ def pods(context: FrameContext) -> tuple[f.PodRow, ...]:
     for key, pod in context.of("Pod"):
         name = f"{key.namespace}/{key.name}"
         entry: QueueEntry | None = notes.get((SCHEDULER, QUEUE, name))  # equal to a Note, and made in less time
-        note: PassNote | None = notes.get((SCHEDULER, "pass", name))
         assumed = context.assumed.get(key)
         assumed_node = assumed.spec.node_name if assumed is not None and not pod.spec.node_name else ""
         claims = context.claims_of_pods.get(key, ())
@@ -75,7 +74,6 @@ def pods(context: FrameContext) -> tuple[f.PodRow, ...]:
             in_focus=bool(claims) or key == context.focus, claims=claims, cpu=cpu, memory=memory,
             queue=QUEUE_PART_WORDS.get(entry.part, entry.part) if entry is not None else "",
             wait=max(0.0, (entry.until or 0.0) - context.world.now) if entry is not None and waits else 0.0,
-            attempts=note.number if note is not None else 0,
         ))  # fmt: skip
     return tuple(rows)
 
@@ -153,7 +151,6 @@ def volumes(context: FrameContext) -> tuple[f.VolumeRow, ...]:
             size=volume.spec.capacity.get("storage", ""),
             state=volume_state(volume, assumed=assumed_ref is not None), reach=reach_of(volume, every_node),
             claim=_claim_ref(claim_ref), assumed_claim=_claim_ref(assumed_ref),
-            reclaim=volume.spec.persistent_volume_reclaim_policy,
         ))  # fmt: skip
     return tuple(rows)
 

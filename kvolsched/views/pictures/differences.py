@@ -7,7 +7,6 @@ from kvolsched.views.difference_rows import DifferenceRow, Differences
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import paragraph
 from kvolsched.views.drawing.svg import pick, picture, rect, rule, word
-from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures.log import field_words
 
 MOST = 14
@@ -49,7 +48,7 @@ def reading(found: Differences) -> str:
         values = (f"{name} {_short(value) or NONE}" for name, value in both)
         table.append([f"≠ {row.ref}", row.field, *values, writer(row)])
     because = [found.because] if found.because and found.rows else []
-    return "\n".join([sentence(found), *because, *([columns(table)] if table else [])])
+    return "\n".join([sentence(found), *because, *([t.columns(table)] if table else [])])
 
 
 def _short(value: str) -> str:

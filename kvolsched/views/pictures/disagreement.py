@@ -10,7 +10,6 @@ from attrs import frozen
 from kvolsched.core.results import hanging_indent
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import ROW, num, path, picture, rect, rule, word
-from kvolsched.views.drawing.text import columns
 
 LINES = 40  # of YAML, at most
 LINE = 15.0
@@ -95,7 +94,7 @@ def reading(sides: ComparedVerdicts) -> str:
          f"{_glyph(row.yours, failed=row.failed)} {row.yours or 'passes'}"]
         for row in sides.rows
     ]  # fmt: skip
-    content = [*([sides.head] if sides.head else []), sides.title, columns(table)]
+    content = [*([sides.head] if sides.head else []), sides.title, t.columns(table)]
     for head, lines in (("recorded", sides.recorded), ("your rule", sides.yours)):
         content += [f"{head} of {sides.node}: {lines[0]}", *(f"  {hanging_indent([line], 4)}" for line in lines[1:])]
     for head, text in (("the pod", sides.pod_yaml), (f"node {sides.node}", sides.node_yaml)):

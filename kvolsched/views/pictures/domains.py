@@ -17,7 +17,6 @@ from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
-from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures.ledger_parts import CROWD, with_more
 from kvolsched.views.pictures.map_domains import NO_LABEL
 from kvolsched.views.pictures.states import POD_GLYPHS, VOLUME_GLYPHS
@@ -126,7 +125,7 @@ def reading(frame: f.Frame, key: str = ZONE_LABEL) -> str:
         names = f" ({', '.join(row.alike[:4])}{', …' * (len(row.alike) > 4)})" if row.alike else ""
         cells = (_count_words(row, i) for i in range(3))
         table += [[f"{row.title}{names}", *cells, verdicts if row.nodes else "–"]]
-    return f"domains of {key}\n" + (columns(table) if len(table) > 1 else "No nodes. Apply some, or load a scenario.")
+    return f"domains of {key}\n" + (t.columns(table) if len(table) > 1 else "No nodes. Apply some, or load a scenario.")
 
 
 def _count_words(row: _Domain, i: int) -> str:
@@ -291,7 +290,7 @@ def _legend(sheet: Sheet, rows: Sequence[_Domain], top: float, width: float) -> 
                     seen.setdefault(item.kind, item)
     y = top
     named = [(f"volume {kind}" if kind in f.VOLUME_STATES else kind, item) for kind, item in seen.items()]
-    places = t.in_lines((t.width(words, 10) + 40 for words, _ in named), 0, width, top, 20)
+    places = t.in_lines((t.width(words, 10) + 40 for words, _ in named), 0.0, width, top, 20)
     for (words, item), (x, y) in zip(named, places, strict=True):
         dash = (3.0, 2.0) if item.dashed else ()
         sheet.rect(x, y - 7, 14, 14, item.fill, stroke=item.stroke, radius=2, dash=dash, thick=1.2)

@@ -14,7 +14,6 @@ from attrs import evolve, frozen
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import nothing, num, path, pick, picture, piece, rect, word
-from kvolsched.views.drawing.text import columns
 
 EMPTY = "No actor yet. Load a scenario, or apply some objects."
 LEAST_COLUMN = 14.0
@@ -94,7 +93,7 @@ def reading(frame: f.Frame) -> str:
         later = [_mark_words(m) for m in lane.marks if m.step > frame.head.step]
         content = " ".join(now) + (f" (later {' '.join(later)})" if later else "")
         rows.append([lane.label, _seen_words(lane, frame.head.step), content.strip()])
-    return columns(rows)
+    return t.columns(rows)
 
 
 def _mark_words(mark: f.Mark) -> str:

@@ -130,7 +130,7 @@ class Legend:
             return top
         sheet.rule(0, top, sheet.width, top, "line")
         entries = sorted(self.entries.items(), key=lambda item: item[1][0])
-        places = t.in_lines((26 + t.width(words, 10.5) for words, _ in entries), 0, sheet.width, top + 17, 20, 20)
+        places = t.in_lines((26 + t.width(words, 10.5) for words, _ in entries), 0.0, sheet.width, top + 17, 20, 20)
         for (words, (_, mark)), (x, y) in zip(entries, places, strict=True):
             mark(sheet, x, y)
             sheet.word(x + 25, y, words, "soft", size=10.5, room=sheet.width - x - 25)

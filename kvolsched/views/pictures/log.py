@@ -13,7 +13,6 @@ from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import before_after
 from kvolsched.views.drawing.svg import nothing, path, pick, picture, rect, rule, word
-from kvolsched.views.drawing.text import columns
 
 ONLY_NOTES = "Nothing: this step only changed notes."
 ONLY_EVENTS = "Nothing but an event."
@@ -291,7 +290,7 @@ def events_reading(frame: f.Frame) -> str:
         times = f"  ×{row.count}" if row.count > 1 else ""
         message = " ".join(row.message.split())
         table.append([str(row.step), row.type, row.reason, row.ref, message + times])
-    return columns(table) if frame.events else NO_EVENT
+    return t.columns(table) if frame.events else NO_EVENT
 
 
 def _newest(frame: f.Frame) -> list[f.EventRow]:
@@ -367,7 +366,7 @@ def story_reading(frame: f.Frame) -> str:
         return f"story of {ref}: {NO_STORY}"
     table = [["step", "time", "by", "", "what", "before → after"]]
     table += [[str(r.step), f"{r.time:g} s", r.actor, _SIGNS[r.op], r.field, values_of(r)] for r in rows]
-    return f"story of {ref}\n" + columns(table)
+    return f"story of {ref}\n" + t.columns(table)
 
 
 def values_of(row: f.ObjectStoryRow) -> str:

@@ -15,7 +15,6 @@ from kvolsched.api.words import counted
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import path, rect, word
-from kvolsched.views.drawing.text import short_names
 from kvolsched.views.frame import Frame, NodeRow, PodRow, VolumeRow
 from kvolsched.views.pictures import map_pods, states
 from kvolsched.views.pictures.map_cells import tiles
@@ -87,7 +86,7 @@ def draw_cards(frame: Frame, width: float, selection: str, domains: tuple[Domain
     tray = Box(0, 0, width, tray_height(frame, width))
     tracks = Tracks(Box(0, tray.bottom, width, TRACKS), few=len(frame.nodes) <= 6)
     tracks.texts += draw_tray(scene, frame, tray)
-    shorts = short_names(name for name, _ in domains)
+    shorts = text.short_names(name for name, _ in domains)
     y = tracks.gap.bottom
     for start in range(0, len(domains), plan.per_row):
         shown = domains[start : start + plan.per_row]

@@ -9,7 +9,6 @@ from attrs import frozen
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import rect, word
-from kvolsched.views.drawing.text import short_names
 from kvolsched.views.frame import ClaimRow, ClassRow, Frame, PodRow
 from kvolsched.views.pictures import map_pods
 from kvolsched.views.pictures.states import pod_words
@@ -178,7 +177,7 @@ def _class_words(row: ClassRow) -> str:
 
 def _tails(names: list[str]) -> list[str]:
     """Return all but the first name without their common start: "-b" after "us-central1-a"."""
-    shorts = short_names(names)
+    shorts = text.short_names(names)
     return [("-" if shorts[name] != name else "") + shorts[name] for name in names[1:]]
 
 

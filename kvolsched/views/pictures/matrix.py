@@ -20,7 +20,6 @@ from kvolsched.core.results import LINE_WIDTH
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import nothing, num, pick, picture, piece, rect, word
-from kvolsched.views.drawing.text import columns
 
 EMPTY = "No node has been judged for this pod yet. The next scheduling pass fills this table."
 MOST_ROWS = 24
@@ -67,7 +66,7 @@ def reading(frame: f.Frame) -> str:
     for line in lines[:MOST_ROWS]:
         cells = " ".join(_text_glyph(line.row, i) for i in range(len(verdicts.plugins)))
         rows.append([_name(line), cells, _outcome_words(frame, line.row)])
-    content = [title, columns(rows)]
+    content = [title, t.columns(rows)]
     if len(lines) > MOST_ROWS:
         content.append(_more(lines))
     if verdicts.prefilter:

@@ -12,7 +12,6 @@ from kvolsched.api.words import counted
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import nothing, num, path, picture, piece, rect, word
-from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures import matrix
 
 MANY = 60  # nodes; of more, only those that explain the decision have rows
@@ -68,11 +67,11 @@ def reading(frame: f.Frame) -> str:
     for node, sum_, parts in ranked(verdicts):
         content = ", ".join(f"{s.plugin} {s.raw} → {s.normalised} × {s.weight} = {s.total}" for s in parts)
         rows.append([node, str(sum_), content])
-    content = f"scores of pass {verdicts.number} of {verdicts.pod}\n" + columns(rows)
+    content = f"scores of pass {verdicts.number} of {verdicts.pod}\n" + t.columns(rows)
     found = weight_effects(verdicts)
     if found:
         content += f"\nwho would win in place of {found[0].chosen} if one weight were another (positive integers)\n"
-        content += columns([[head, rest] for head, _, rest in (str(effect).partition(": ") for effect in found)])
+        content += t.columns([[head, rest] for head, _, rest in (str(effect).partition(": ") for effect in found)])
     return content
 
 

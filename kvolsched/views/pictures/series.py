@@ -13,7 +13,6 @@ from attrs import frozen
 
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
-from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures.table_chart import APART, STYLES, apart
 from kvolsched.views.series_rows import SeriesLine, SeriesPane, SeriesRows
 
@@ -51,7 +50,7 @@ class _Axis:
 def draw(rows: SeriesRows, width: int, selection: str = "") -> Sheet:
     """Draw the panes under each other."""
     sheet = Sheet(width, "counts over time", selection)
-    y = sheet.words(0, 10, t.wrap(sentence(rows), width, 15, 2, bold=True), "ink", 20, size=15, bold=True)
+    y = sheet.words(0, 10.0, t.wrap(sentence(rows), width, 15, 2, bold=True), "ink", 20, size=15, bold=True)
     y = sheet.words(0, y, t.wrap(note(rows), width, 11, 2), "soft", 15) + 8
     axis = _axis(rows, width)
     top = y
@@ -79,7 +78,7 @@ def reading(rows: SeriesRows) -> str:
             table.append([_head(pane), *found])
         else:
             table += [[_head(pane) if number == 0 else "", words] for number, words in enumerate(found)]
-    return "\n".join([sentence(rows), note(rows), columns(table)])
+    return "\n".join([sentence(rows), note(rows), t.columns(table)])
 
 
 def sentence(rows: SeriesRows) -> str:

@@ -14,7 +14,6 @@ from attrs import frozen
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import ChartFigure
 from kvolsched.views.drawing.sheet import Sheet
-from kvolsched.views.drawing.text import columns
 
 STYLES: tuple[tuple[str, tuple[float, ...], str], ...] = (
     ("node", (), "●"),
@@ -81,7 +80,7 @@ def reading(rows: ChartRows) -> str:
     found = [{point.x: _value(point) for point in line.points} for line in rows.lines]
     table = [[rows.x, *(line.name or rows.y for line in rows.lines)],
              *([_name(x), *(values.get(x, "–") for values in found)] for x in places)]
-    return "\n".join([*([rows.title] if rows.title else []), head, columns(table)])
+    return "\n".join([*([rows.title] if rows.title else []), head, t.columns(table)])
 
 
 def _value(point: ChartPoint) -> str:
@@ -103,7 +102,7 @@ def draw(rows: ChartRows, width: int) -> Sheet:
     """Draw the lines, or the bars, with their axes."""
     sheet = Sheet(width, rows.title or f"{rows.y} by {rows.x}")
     lines = t.wrap(rows.title, width, 14, 3, bold=True) if rows.title else ()
-    y = sheet.words(0, 10 if lines else 0, lines, "ink", 19, size=14, bold=True)
+    y = sheet.words(0, 10.0 if lines else 0.0, lines, "ink", 19, size=14, bold=True)
     sheet.height = (_lines if rows.is_numeric else _bars)(sheet, rows, y + 4) + 4
     return sheet
 

@@ -17,7 +17,6 @@ from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.svg import nothing, num, path, picture, rect, rule, word
-from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures.lanes import LETTERS, sign
 from kvolsched.views.write_rows import NOT_YET, WriteRow
 
@@ -110,7 +109,7 @@ def reading(rows: Sequence[WriteRow], components: Sequence[str]) -> str:
         late = [name for name in components if row.seen.get(name) == NOT_YET]
         content = ", ".join(seen) + ("; " if seen and late else "") + (f"not yet: {', '.join(late)}" if late else "")
         table.append([*row.place.split("|"), row.who, row.sentence, content])
-    return columns(table)
+    return t.columns(table)
 
 
 # -- two orders beside each other -------------------------------------------------------------------------------------
@@ -188,7 +187,7 @@ def pairs_reading(pairs: Sequence[Pair], names: tuple[str, str]) -> str:
         row = pair[0] or pair[1]
         assert row is not None
         table.append([*(_place(half) if half is not None else "–" for half in pair), row.who, row.sentence])
-    return columns(table) if len(table) > 1 else EMPTY
+    return t.columns(table) if len(table) > 1 else EMPTY
 
 
 # -- legends ----------------------------------------------------------------------------------------------------------
