@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from .measure.sweep import Sweep, sweep
     from .questions.decode import Decoded, decode
     from .questions.predict import grade
-    from .rules.named import design, draft, upstream
+    from .rules.releases.design_documents import design
+    from .rules.releases.early_draft import draft
+    from .rules.releases.kubernetes_1_36 import upstream
     from .rules.revision import Revision
 
 __version__ = "0.2.0"

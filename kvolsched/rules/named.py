@@ -76,7 +76,7 @@ def of_release(asked: str) -> str:
     if found is None:
         return ""
     minor = int(found[1])
-    return min((abs(each - minor), release.NAME) for release in RELEASES for each in release.MINORS)[1]
+    return min((abs(each - minor), str(release.NAME)) for release in RELEASES for each in release.MINORS)[1]
 
 
 def known_revisions(names: list[str]) -> str:
