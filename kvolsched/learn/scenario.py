@@ -50,7 +50,11 @@ class ScenarioError(ValueError):
 
 
 class ExpectationFailed(AssertionError):
-    """An expectation of a script does not hold; the message has both sides."""
+    """An expectation of a script does not hold; the message has both sides, `words` without its place."""
+
+    def __init__(self, words: str, place: str = "") -> None:
+        super().__init__(f"{place}{words}")
+        self.words = words
 
 
 @attrs.frozen
@@ -169,7 +173,7 @@ class Scenario:
                     if expecting or word != "expect":
                         act(cluster, value)
                 except ExpectationFailed as failed:
-                    raise ExpectationFailed(f"{self.name}: script[{number}]: {failed}") from None
+                    raise ExpectationFailed(failed.words, f"{self.name}: script[{number}]: ") from None
         return cluster
 
 

@@ -299,7 +299,7 @@ class ApiServer:
             return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
         if write.uid and old.metadata.uid != write.uid:
             detail = f"Precondition failed: UID in precondition: {write.uid}, UID in object meta: {old.metadata.uid}"
-            return self._refuse(write, Denial("Conflict", f"{conflict_message(write.key).split(':')[0]}: {detail}"))
+            return self._refuse(write, Denial("Conflict", f"{_unfulfilled(write.key)}: {detail}"))
         if write.version and old.metadata.resource_version != write.version:
             return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
         if isinstance(denial := self.admit("delete", old, None, log), Denial):
@@ -343,10 +343,12 @@ class ApiServer:
 
 def conflict_message(key: Key) -> str:
     """Return the API server's message for a write that builds on an old version."""
-    return (
-        f'Operation cannot be fulfilled on {_resource(key)} "{key.name}": the object has been modified; '
-        "please apply your changes to the latest version and try again"
-    )
+    modified = "the object has been modified; please apply your changes to the latest version and try again"
+    return f"{_unfulfilled(key)}: {modified}"
+
+
+def _unfulfilled(key: Key) -> str:
+    return f'Operation cannot be fulfilled on {_resource(key)} "{key.name}"'
 
 
 def _resource(key: Key) -> str:

@@ -217,7 +217,7 @@ class Incident(PrintedAnswer):
         try:
             attrs.evolve(self.scenario, script=cure.script).play(cluster, **values)
         except ExpectationFailed as failed:
-            return Cured(cure.words, cluster, str(failed).partition("]: ")[2])
+            return Cured(cure.words, cluster, failed.words)
         return Cured(cure.words, cluster)
 
     def __repr__(self) -> str:

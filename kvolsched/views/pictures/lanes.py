@@ -89,8 +89,8 @@ def reading(frame: f.Frame) -> str:
         return EMPTY
     rows = []
     for lane in frame.lanes:
-        now = [_mark_words(m) for m in lane.marks if m.step <= frame.head.step]
-        later = [_mark_words(m) for m in lane.marks if m.step > frame.head.step]
+        now = [f"{m.step}:{_mark_words(m)}" for m in lane.marks if m.step <= frame.head.step]
+        later = [f"{m.step}:{_mark_words(m)}" for m in lane.marks if m.step > frame.head.step]
         content = " ".join(now) + (f" (later {' '.join(later)})" if later else "")
         rows.append([lane.label, _seen_words(lane, frame.head.step), content.strip()])
     return t.columns(rows)
@@ -98,11 +98,11 @@ def reading(frame: f.Frame) -> str:
 
 def _mark_words(mark: f.Mark) -> str:
     if mark.kind == "crash":
-        return f"{mark.step}:crash"
+        return "crash"
     if mark.kind == "refused":
-        return f"{mark.step}:{mark.verb} {mark.ref} refused {mark.outcome}"
+        return f"{mark.verb} {mark.ref} refused {mark.outcome}"
     kind = "note " if mark.kind == "note" else ""
-    return f"{mark.step}:{kind}{mark.verb} {mark.ref}".rstrip()
+    return f"{kind}{mark.verb} {mark.ref}".rstrip()
 
 
 def _behind(lane: f.Lane) -> int:
@@ -244,7 +244,7 @@ def _marks(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, selection: str) 
         if wrote or ref == selection:
             wide = len(shown) * (2 * _HALF + 1) + 4
             drawn += rect(axis.x(step) - wide / 2, y - 9.5, wide, 19, "k-ring", 4)
-        label = "; ".join(_mark_words(m).partition(":")[2] for m in marks)
+        label = "; ".join(map(_mark_words, marks))
         more = ' class="k-later"' if step > frame.head.step else ""
         parts.append(pick(drawn, ref, f"m{step}", f"step {step}, {lane.label}: {label}", pressed=wrote, more=more))
     return "".join(parts)

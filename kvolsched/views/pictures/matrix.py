@@ -30,6 +30,7 @@ WORDS = {
     f.PASS: "passes", f.NOTHING: "nothing to ask", f.REJECT: "rejects first",
     f.UNRESOLVABLE: "rejects first; removing pods cannot help", f.ERROR: "error", f.NOT_ASKED: "not asked",
 }  # fmt: skip
+CELL_WORDS = {**WORDS, f.REJECT: "rejects", f.UNRESOLVABLE: "rejects"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
 _ALSO = "would also reject"
 _REJECTING = frozenset((f.REJECT, f.UNRESOLVABLE, f.ERROR))
@@ -85,18 +86,22 @@ def _legend_lines(verdicts: f.Verdicts) -> list[str]:
 
 def sentence(frame: f.Frame) -> str:
     """Return one line: the pass, and how many nodes fit."""
+    return " ".join(_sentence_parts(frame))
+
+
+def _sentence_parts(frame: f.Frame) -> tuple[str, str]:
     v = frame.verdicts
     fit = sum(r.first < 0 and not v.prefilter for r in v.rows)
-    of = f"pass {v.number} of {v.pod}" if v.number else f"trial of {v.pod}, now, on a fork"
-    return f"{of}: {fit} of {counted(len(v.rows), 'node')} fit"
+    what, pod = (f"pass {v.number}", v.pod) if v.number else ("trial", f"{v.pod}, now, on a fork")
+    return what, f"of {pod}: {fit} of {counted(len(v.rows), 'node')} fit"
 
 
 def caption(frame: f.Frame, width: int, *, scores: bool = False) -> str:
     """Draw the title of the table, and the switch between verdicts and scores."""
     verdicts = frame.verdicts
-    first, _, rest = sentence(frame).partition(" of ")
+    first, rest = _sentence_parts(frame)
     room = width - 150 if verdicts.scores else width - 4
-    content = t.escape(t.end(f"of {rest}", room - 60, 13))
+    content = t.escape(t.end(rest, room - 60, 13))
     parts = [f'<text x="2" y="16" class="k-cap"><tspan class="k-b">{t.escape(first)}</tspan> {content}</text>']
     if verdicts.rules_changed:
         parts.append(word(2, 33, "k-w k-warn", "the rules have changed since: judged again here, the codes differ"))
@@ -382,7 +387,7 @@ def _selected_cell(frame: f.Frame, selection: str) -> f.CellDetail | None:
 
 def cell_lines(cell: f.CellDetail) -> list[str]:
     """Return one cell as lines: the verdict of the plugin on the node, then both sides of the comparison."""
-    content = ", ".join(cell.reasons) or WORDS[cell.code].partition(" first")[0]
+    content = ", ".join(cell.reasons) or CELL_WORDS[cell.code]
     lines = [f"{GLYPHS[cell.code]} {cell.plugin} on {cell.node}: {content}", *(f"  {line}" for line in cell.evidence)]
     return [*lines, f"  {cell.rule}"] if cell.rule else lines
 
@@ -391,7 +396,7 @@ def _detail(frame: f.Frame, y: float, width: int, selection: str) -> tuple[str, 
     cell = _selected_cell(frame, selection)
     if cell is None:
         return "", y
-    content = ", ".join(cell.reasons) or WORDS[cell.code].partition(" first")[0]
+    content = ", ".join(cell.reasons) or CELL_WORDS[cell.code]
     room = width - 36
     evidence = [line for e in cell.evidence for line in t.wrap(e, room, 11, 3)]
     node = t.middle(cell.node, room / 3, 13, bold=True)

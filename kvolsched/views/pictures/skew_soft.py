@@ -20,13 +20,14 @@ _DASH, _DOTS, _MARGIN = (4.0, 3.0), (2.0, 2.0), 14.0
 MAX_UNITS = 12
 
 
-def place_words(ledger: f.SkewLedger, best: f.BestNode) -> str:
-    """Return how a node's points compare: "chosen", or "7 fewer than b1"."""
+def place_words(ledger: f.SkewLedger, best: f.BestNode, *, short: bool = False) -> str:
+    """Return how a node's points compare: "chosen", or "7 fewer than b1", in short "7 fewer"."""
     leader = max((row.best for row in ledger.rows if row.best is not None), key=lambda each: (each.total, each.chosen))
     if best.chosen:
         return f"{best.node} is chosen"
     fewer = leader.total - best.total
-    return f"{fewer} fewer than {leader.node}" if fewer else "as many as the best"
+    than = "" if short else f" than {leader.node}"
+    return f"{fewer} fewer{than}" if fewer else "as many as the best"
 
 
 @frozen
@@ -175,7 +176,7 @@ def _bar(
 ) -> None:
     """Draw all points of a node, a part a plugin with its letter, then the total and how it compares."""
     x, room = c.bar, c.width - c.bar
-    words = "★ chosen" if best.chosen else place_words(ledger, best).partition(" than")[0]
+    words = "★ chosen" if best.chosen else place_words(ledger, best, short=True)
     total = str(best.total)
     ends = t.width(total, 13, bold=True) + 10 + max(t.width("★ chosen", 11, bold=True) + 16, t.width(words, 11)) + 4
     scale = max(1.0, room - ends - 10) / max(1, c.highest)
