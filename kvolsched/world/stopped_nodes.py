@@ -5,10 +5,9 @@ The kubelets do nothing for a stopped node. Others notice only that its heartbea
 
 from __future__ import annotations
 
-from typing import Any
-
+from .activation import Exists
 from .component import TurnContext
-from .log import LogKey, Note
+from .log import Note
 
 STOPPED = "stopped"  # sort of the world's notes
 
@@ -23,18 +22,6 @@ def is_stopped(ctx: TurnContext, node: str) -> bool:
     return ctx.sim.log.notes.get(stopped_note(node)) is True
 
 
-class SomeNodeStopped:
-    """Condition that a node is stopped, or was: somebody has to clean up after it. Mutable view."""
-
-    def __init__(self) -> None:
-        self.follows = frozenset([STOPPED])
-        self.count = 0
-
-    def apply(self, _key: LogKey, old: Any, new: Any) -> None:
-        """Update the count of nodes that were stopped."""
-        self.count += (new is not None) - (old is not None)
-
-    @property
-    def is_met(self) -> bool:
-        """Whether some node is or was stopped."""
-        return self.count > 0
+def some_node_stopped() -> Exists:
+    """Return the condition that a node is stopped, or was: somebody has to clean up after it."""
+    return Exists(STOPPED)

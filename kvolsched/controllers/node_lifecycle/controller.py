@@ -9,7 +9,7 @@ Mirrors `pkg/controller/nodelifecycle` (v1.36.2).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -18,13 +18,14 @@ from ...api.kinds.meta import Condition
 from ...api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
 from ...api.kinds.pod import Pod
 from ...api.workloads import PodConditionPatch, by_node, is_ready
+from ...world.activation import ActivationCondition
 from ...world.apiserver import Write, key_of
 from ...world.component import Component, TurnContext
 from ...world.digest import Until
 from ...world.log import Key
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
 from ...world.reconciler import Backoff, Reconciler
-from ...world.stopped_nodes import SomeNodeStopped, is_stopped
+from ...world.stopped_nodes import is_stopped, some_node_stopped
 from ...world.view import Index, InformerCache, View
 from .taints import (
     NO_EXECUTE,
@@ -73,7 +74,8 @@ def component(options: NodeLifecycleOptions | None = None) -> Component:
     options = options or NodeLifecycleOptions()
     lifecycle = NodeLifecycle(options)
     routine = Reconciler(ROUTINE, lifecycle.nodes_of, lifecycle.sync, report_refused, report_done, MONITOR_PERIOD)
-    begins = SomeNodeMistainted if options.taints_by_condition else SomeNodeStopped
+    begins: Callable[[], ActivationCondition]
+    begins = SomeNodeMistainted if options.taints_by_condition else some_node_stopped
     return Component(NAME, ("Node", "Pod"), (routine,), _views, activation=begins)
 
 

@@ -10,7 +10,7 @@ from ...api.kinds.node import Node
 from ...api.kinds.selector import Taint
 from ...world.activation import Exists
 from ...world.log import Key, LogKey
-from ...world.stopped_nodes import SomeNodeStopped
+from ...world.stopped_nodes import some_node_stopped
 
 NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "NoExecute"
 NOT_READY = {"Unknown": "node.kubernetes.io/unreachable", "False": "node.kubernetes.io/not-ready"}  # by condition Ready
@@ -70,7 +70,7 @@ class SomeNodeMistainted:
     """Condition that a node is or was stopped, or that its NoSchedule taints are wrong. Mutable view."""
 
     def __init__(self) -> None:
-        self.mistainted, self.stopped = Exists("Node", lambda node: not is_tainted_as_wanted(node)), SomeNodeStopped()
+        self.mistainted, self.stopped = Exists("Node", lambda node: not is_tainted_as_wanted(node)), some_node_stopped()
         self.follows = self.mistainted.follows | self.stopped.follows
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:

@@ -59,9 +59,7 @@ class StorageDriver:
         options, backoff = self.options.publishing, self.options.backoff
         if options.form != "objects":
             return StatusPublisher(self.name, self.get_capacity, options, self.node, backoff)
-        return CapacityPublisher(
-            self.name, self.get_capacity, options, self.node, backoff, self.options.topology_keys
-        )
+        return CapacityPublisher(self.name, self.get_capacity, options, self.node, backoff, self.options.topology_keys)
 
     def get_capacity(self, ctx: TurnContext, parameters: Mapping[str, str], segment: Topology) -> CapacityResponse:
         """Answer GetCapacity."""
