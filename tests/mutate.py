@@ -235,6 +235,7 @@ class Session:
         self.tests, self.count, self.seed, self.most_seconds = tests, count, seed, most_seconds
         self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
         self.last = self.folder / "last.txt"
+        self.sound = {}
 
     def pytest_runtest_logstart(self, nodeid):
         """Write down the test that runs and when it began, for when the process dies in it."""
@@ -285,13 +286,7 @@ class Session:
         def work(ids):
             for each in functions:
                 each.__code__ = found
-            items = [self.items[name] for name in ids]
-            for number, item in enumerate(items):
-                after = items[number + 1] if number + 1 < len(items) else None
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-                if self.session.testsfailed:
-                    return 1
-            return 0
+            return self.run_here(ids)
 
         return work
 
@@ -323,11 +318,33 @@ class Session:
             began, _, last = self.last.read_text(encoding="utf-8").partition(" ")
             # One that takes far longer than without the mutant never ends.
             slow = code is None and self.tests.seconds.get(last, 99) * 10 + 5 < seconds - float(began)
+            if code == 1 and not self.is_sound(last):
+                del self.items[last]
+                return self.tried(path, line, work)
             if code not in (0, None) or slow:
                 self.tests.killers[str(path), last] += 1
                 return {"end": "killed", "by": last if code == 1 or slow else f"code {code}", "seconds": used,
                         "tests": asked, "of": total}  # fmt: skip
         return {"end": "survived", "by": "", "seconds": used, "tests": asked, "of": total}
+
+
+    def is_sound(self, name):
+        """Whether a test passes without a mutant; asked once."""
+        if name not in self.sound:
+            code, _ = forked(lambda: self.run_here([name]), self.most_seconds)
+            self.sound[name] = code == 0
+            print(f"{name} {'passes' if code == 0 else 'FAILS'} without a mutant", flush=True)
+        return self.sound[name]
+
+    def run_here(self, ids):
+        """Run tests in this process; return 1 as soon as one fails, else 0."""
+        items = [self.items[name] for name in ids]
+        for number, item in enumerate(items):
+            after = items[number + 1] if number + 1 < len(items) else None
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            if self.session.testsfailed:
+                return 1
+        return 0
 
 
 def _place(code):
@@ -378,6 +395,9 @@ def score(seed):
             print(f"{one['file']}:{one['line']} {one['kind']} ({one['tests']} of {one['of']} tests)\n"
                   f"    {one['before'][:150]}\n    {one['after'][:150]}")
     killed = sum(one["end"] == "killed" for one in results)
+    by_room = Counter((one["file"].split("/")[1], one["end"]) for one in results)
+    for room in MUTATED:
+        print(f"{room}: {by_room[room, 'killed']} killed, {by_room[room, 'survived']} survived")
     print(f"{killed} of {len(results)} killed, {killed / max(1, len(results)):.0%}")
 
 

@@ -12,6 +12,7 @@ from kvolsched.cli import main
 from kvolsched.questions.decode.meaning import PLACEHOLDER
 from kvolsched.questions.decode.table import MEANINGS
 from kvolsched.questions.predict import ASKS, forget_grades, grade
+from kvolsched.views.panel.acts import ACTS
 from kvolsched.views.pictures.picture import PICTURES
 
 ROOT = Path(__file__).parent
@@ -112,13 +113,26 @@ class Words:
         return "\n".join([self.words, *(each for each in self.more if each)])
 
 
-def panel(name, *acts):
+def panel(cluster, *acts):
     """Do one thing after the other in a panel, and read all of it each time."""
-    lab = kvolsched.scenario(name).lab()
+    lab = cluster.lab()
     for act, fields in acts:
         lab.do(act, **fields)
         views = [getattr(lab.host, view) for view in ("sentence", "map", "side", "lanes", "body")]
-        yield f"{act} {fields}", Words("\n".join(lab.history), "\n".join(views))
+        yield f"{act} {fields}", Words("\n".join([*lab.history, *controls(lab)]), "\n".join(views))
+
+
+def controls(widget):
+    """Give the words of every control that is shown: what it is called, what it says, what there is to choose."""
+    if getattr(widget.layout, "display", None) == "none":
+        return
+    words = [getattr(widget, name, None) for name in ("description", "value", "tooltip", "placeholder", "options", "max")]
+    told = " · ".join(str(each) for each in words if each not in (None, "", (), False) and not isinstance(each, bytes))
+    if told:
+        disabled = " (disabled)" * bool(getattr(widget, "disabled", False))
+        yield f"{type(widget).__name__}{disabled} {told}"
+    for child in getattr(widget, "children", ()):
+        yield from controls(child)
 
 
 LAST = {MAX_SKEW: 3, REPLICAS: 3, TAINTS_POLICY: "Honor", "node/c1:spec.unschedulable": True}
@@ -130,7 +144,7 @@ def tried(picture, **fields):
     yield "table", opened.table
     for path, wanted in fields.items():
         opened.controls[path].value = LAST[path]
-        yield f"{path.rpartition('.')[2]} {wanted}", Words(repr(opened), opened.host.body)
+        yield f"{path.rpartition('.')[2]} {wanted}", Words(repr(opened), opened.host.body, *controls(opened))
 
 
 def patches(rules):
@@ -147,7 +161,7 @@ def patches(rules):
     yield "may", cluster.may("pod/app", *wanted)
     yield "may of one", cluster.may("pod/app", wanted[0])
     bench = cluster.may("pod/app", wanted[0], wanted[2], edit=True)
-    yield "workbench", Words(repr(bench), bench.host.body, bench.said.value)
+    yield "workbench", Words(repr(bench), bench.host.body, *controls(bench))
 
 
 def terms(*wanted):
@@ -243,6 +257,22 @@ def differences():
         yield f"difference {number}", rows[number].replay()
 
 
+def paired():
+    """Set two branches beside each other, and show only what differs."""
+    cluster = kvolsched.scenario("zonal-example")
+    lab = cluster.lab()
+    lab.do("run")
+    lab.do("goto", step=5)
+    lab.user("cordon", node="node-a")
+    lab.do("run")
+    lab.beside("main")
+    for step, only in ((4, False), (7, False), (8, True)):
+        lab.do("goto", step=step)
+        lab.do("only", differences=only)
+        views = [getattr(lab.host, view) for view in ("sentence", "map", "side", "lanes", "body")]
+        yield f"step {step}, only differences: {only}", Words("\n".join(controls(lab)), "\n".join(views))
+
+
 INCIDENTS = ("attach-limit", "node-without-the-zone-label", "retained-volume-is-not-free", "two-gates-one-remover",
              "update-cannot-begin", "volume-before-node", "waiting-claim-is-no-fault", "zone-and-host")
 
@@ -270,8 +300,10 @@ CASES = {
     "predict-replicas": lambda: predictions("two-replicas", "design", 3),
     "what-if": lambda: tried("skew", **{MAX_SKEW: [1, 2, 3], REPLICAS: (3, 6), TAINTS_POLICY: ["Ignore", "Honor"]}),
     "what-if-map": lambda: tried("map", **{"node/c1:spec.unschedulable": bool, REPLICAS: (1, 3)}),
-    "panel": lambda: panel("zonal-example", ("step", {}), ("run", {}), ("goto", {"step": 5}), ("select", {"ref": "node/node-b"}),
-                           ("ask", {"name": "cordon"}), ("clear", {}), ("back", {})),
+    "panel": lambda: panel(kvolsched.scenario("zonal-example"), ("step", {}), ("run", {}), ("goto", {"step": 5}),
+                           ("select", {"ref": "node/node-b"}), ("ask", {"name": "cordon"}), ("clear", {}), ("back", {}),
+                           *(("ask", {"name": act.name}) for act in ACTS), ("clear", {}), ("width", {"px": 700})),
+    "panel-pair": paired,
     "may": lambda: patches("upstream"),
     "dump": lambda: dump("storage", "kafka-2", "huge", "named"),
     "search-stranded": lambda: searched("two-replicas", "design", lag="none"),
