@@ -17,7 +17,7 @@ from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.api.words import listed
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.plugins.node_volume_limits import LimitExceeded
+from kvolsched.scheduler.framework.evidence import LimitExceeded
 from kvolsched.world.apiserver import key_of, ref
 
 from ...api.kinds.meta import evolve_parts

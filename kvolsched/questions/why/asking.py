@@ -28,12 +28,12 @@ from kvolsched.questions.why.demands import (
 from kvolsched.rules.named import plugin_card
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.evidence import RequestExceeds
 from kvolsched.scheduler.framework.judgement import Judgement, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.loop import scheduling_queue as queue
 from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter
 from kvolsched.scheduler.loop.scheduling_queue import QUEUE
-from kvolsched.scheduler.plugins.node_resources_fit import RequestExceeds
 from kvolsched.scheduler.requests import PODS
 from kvolsched.world.apiserver import key_of, ref
 from kvolsched.world.log import Key, Note

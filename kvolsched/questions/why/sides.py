@@ -17,12 +17,11 @@ from ...rules.named import plugin_card
 from ...scheduler import requests
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
-from ...scheduler.framework.evidence import Evidence, Sides
+from ...scheduler.framework.evidence import Evidence, RequestExceeds, Sides
 from ...scheduler.framework.extension_points import VolumeDecider
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.verdict import Reject
 from ...scheduler.plugins.inter_pod_affinity.rule import holds_unwanted_pods, lacks_wanted_pods, objections
-from ...scheduler.plugins.node_resources_fit import RequestExceeds
 from ...scheduler.requests import PODS, format_amount
 from .demands import Demand
 

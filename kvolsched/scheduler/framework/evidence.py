@@ -1,7 +1,8 @@
 """Evidence: why a rule rejects a node, as a value with its operands as fields.
 
 `str` is the sentence and `short` gives both sides in a few words; whoever needs a number reads its field, so words can
-change without it. The kinds of evidence stand beside their plugins; `Stated` takes a reader's own words.
+change without it. The kinds that one plugin alone gives and nobody else reads stand beside it;
+`Stated` takes a reader's own words.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import attrs
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import NodeSelector
+
+from ..requests import format_amount
 
 Labels = tuple[tuple[str, str | None], ...]
 """Labels of a node that a rule looked at; the value is None if the node lacks the label."""
@@ -87,6 +90,52 @@ class LabelMissing(Evidence):
 
     def short(self) -> Sides:
         return Sides("no such label", about=self.key)
+
+
+@attrs.frozen
+class RequestExceeds(Evidence):
+    """The pod asks for more of a resource than the node's allocatable less what its pods ask for."""
+
+    resource: str
+    asked: int
+    allocatable: int
+    requested: int
+
+    @property
+    def free(self) -> int:
+        """What is left."""
+        return self.allocatable - self.requested
+
+    def __str__(self) -> str:
+        amounts = (self.asked, self.allocatable, self.requested, self.free)
+        asked, there, taken, free = (format_amount(self.resource, amount) for amount in amounts)
+        return f"requests.{self.resource} {asked} > allocatable {there} − requested {taken} = {free}"
+
+    def short(self) -> Sides:
+        asked, free = (format_amount(self.resource, amount) for amount in (self.asked, self.free))
+        return Sides(asked, ">", free, "left", self.asked, max(0, self.free))
+
+
+@attrs.frozen
+class LimitExceeded(Evidence):
+    """With the pod's new volumes of a driver the node would have more than its limit."""
+
+    driver: str
+    attached: int
+    added: int
+    limit: int
+
+    def __str__(self) -> str:
+        return f"{self.attached} volumes of {self.driver} attached + {self.added} new > limit {self.limit}"
+
+    @property
+    def total(self) -> int:
+        """How many volumes of the driver there would be."""
+        return self.attached + self.added
+
+    def short(self) -> Sides:
+        left = f"{self.attached} + {self.added} new"
+        return Sides(left, "> limit", str(self.limit), self.driver, self.total, self.limit)
 
 
 @attrs.frozen

@@ -19,7 +19,7 @@ from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.evidence import Evidence, Sides
+from kvolsched.scheduler.framework.evidence import Evidence, RequestExceeds
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RowResources
 from kvolsched.scheduler.framework.verdict import OK, Code, Ok, Reason, Reject
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
@@ -63,30 +63,6 @@ def _clause_of_reason(pod: Pod, reason: str) -> Clause:
     asked, kind = requests.format_amount(resource, ask), f"Too little {resource}"
     words = f"the node has less than {asked} {resource} left"
     return Clause("request", resource, words, title=f"{kind}: {asked} asked", kind=kind)
-
-
-@attrs.frozen
-class RequestExceeds(Evidence):
-    """The pod asks for more of a resource than the node's allocatable less what its pods ask for."""
-
-    resource: str
-    asked: int
-    allocatable: int
-    requested: int
-
-    @property
-    def free(self) -> int:
-        """What is left."""
-        return self.allocatable - self.requested
-
-    def __str__(self) -> str:
-        amounts = (self.asked, self.allocatable, self.requested, self.free)
-        asked, there, taken, free = (requests.format_amount(self.resource, amount) for amount in amounts)
-        return f"requests.{self.resource} {asked} > allocatable {there} − requested {taken} = {free}"
-
-    def short(self) -> Sides:
-        asked, free = (requests.format_amount(self.resource, amount) for amount in (self.asked, self.free))
-        return Sides(asked, ">", free, "left", self.asked, max(0, self.free))
 
 
 @attrs.frozen

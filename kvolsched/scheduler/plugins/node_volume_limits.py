@@ -28,7 +28,7 @@ from kvolsched.scheduler.columns.attachments import (
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
 from kvolsched.scheduler.framework.cluster_event import Action
-from kvolsched.scheduler.framework.evidence import Evidence, Sides
+from kvolsched.scheduler.framework.evidence import LimitExceeded
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod
@@ -56,28 +56,6 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         words = f"the node's attach limit has no room for the volume of {clause.sort} {clause.about}"
         title = f"No slot left to attach the volume of {clause.sort} {clause.about}"
         yield attrs.evolve(clause, words=words, title=title, kind="No slot left to attach one more volume")
-
-
-@attrs.frozen
-class LimitExceeded(Evidence):
-    """With the pod's new volumes of a driver the node would have more than its limit."""
-
-    driver: str
-    attached: int
-    added: int
-    limit: int
-
-    def __str__(self) -> str:
-        return f"{self.attached} volumes of {self.driver} attached + {self.added} new > limit {self.limit}"
-
-    @property
-    def total(self) -> int:
-        """How many volumes of the driver there would be."""
-        return self.attached + self.added
-
-    def short(self) -> Sides:
-        left = f"{self.attached} + {self.added} new"
-        return Sides(left, "> limit", str(self.limit), self.driver, self.total, self.limit)
 
 
 @attrs.frozen
