@@ -51,13 +51,15 @@ class PassesOfPod:
 
 
 @frozen
-class DifferentField:
+class DifferenceRow:
     """One field that differs between two clusters; an empty value is a field or object that is not there."""
 
-    ref: str
-    path: str
-    left: str
-    right: str
+    ref: str  # The object
+    field: str  # Path in the object; "(exists)" if only one of the clusters has it
+    left: str = ""  # Value in the first cluster
+    right: str = ""  # Value in the second one
+    writer: str = ""  # Who wrote it last where the two are no longer alike; empty: nobody since
+    step: int = 0  # In which step
 
 
 @frozen
@@ -66,9 +68,21 @@ class DifferentClusters:
 
     names: tuple[str, str]
     count: int
-    rows: tuple[DifferentField, ...]
+    rows: tuple[DifferenceRow, ...]
     notes: tuple[str, ...] = ()
     because: str = ""
+
+
+@frozen
+class Differences:
+    """What differs between two clusters at their present places, causes first."""
+
+    names: tuple[str, str]  # What the two are called
+    steps: tuple[int, int]  # Their present steps
+    alike: int = 0  # Last step up to which both did the same
+    then: tuple[str, str] = ("", "")  # What each did next, in words
+    rows: tuple[DifferenceRow, ...] = ()  # Sorted by the step that wrote them, bookkeeping last
+    because: str = ""  # Where runs under different rules part first, and what to call next
 
 
 @frozen

@@ -87,7 +87,7 @@ def test_words_of_somebody_else_stay_words():
     drawn = [
         turns.draw_story(r.ToldStory(HOSTILE, told), 600),
         turns.draw_passes(r.PassesOfPod(HOSTILE, (r.PassOfPod(1, 1, 0, 1, 2, HOSTILE),)), 600),
-        turns.draw_diff(r.DifferentClusters((HOSTILE, "b"), 1, (r.DifferentField(HOSTILE, HOSTILE, HOSTILE, ""),), (HOSTILE,)),
+        turns.draw_diff(r.DifferentClusters((HOSTILE, "b"), 1, (r.DifferenceRow(HOSTILE, HOSTILE, HOSTILE, ""),), (HOSTILE,)),
                         600),
         searches.draw_search(r.SearchRows(HOSTILE, False, "", told, (r.EndBar(HOSTILE, 1, True),), "", (HOSTILE,)), 600),
         searches.draw_sample(r.SampleRows(HOSTILE, 1, 1, (0, 1), (r.EndBar(HOSTILE, 1, False),)), 600),
@@ -101,7 +101,7 @@ def test_words_of_somebody_else_stay_words():
 def test_a_diff_is_cut_where_its_values_differ(value):
     """Two long values that differ at their ends do not look alike, however narrow the page."""
     for width in (560, 740, 1240):
-        svg = turns.draw_diff(r.DifferentClusters(("a", "b"), 1, (r.DifferentField("pod/web", "spec.x", f"{value}one", f"{value}two"),)), width)
+        svg = turns.draw_diff(r.DifferentClusters(("a", "b"), 1, (r.DifferenceRow("pod/web", "spec.x", f"{value}one", f"{value}two"),)), width)
         drawn = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
 
         assert (True, True) == ("one" in drawn, "two" in drawn)

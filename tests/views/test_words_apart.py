@@ -8,7 +8,6 @@ import kvolsched
 from kvolsched import decode
 from kvolsched.questions.predict import predict
 from kvolsched.views import turn_rows as r
-from kvolsched.views.difference_rows import DifferenceRow, Differences
 from kvolsched.views.drawing.svg import picture
 from kvolsched.views.fill.decode import rows_of as decoded
 from kvolsched.views.fill.may import rows_of as patched
@@ -34,6 +33,7 @@ from kvolsched.views.pictures import (
 )  # fmt: skip
 from kvolsched.views.pictures import predict as predict_picture
 from kvolsched.views.pictures.picture import NAMED, PICTURES
+from kvolsched.views.turn_rows import DifferenceRow, Differences
 from kvolsched.views.what_if_rows import WhatIfRows
 
 from . import (
@@ -132,7 +132,7 @@ def of_why():
 def of_tables():
     """Tables and searches made of a stranger's words."""
     told = (r.ToldTurn(1, MARKUP, LONG, 0.0, Mark(1, "note"), (f"{MARKUP}: {LONG} → {MARKUP}", "{y} {"), True, True),)
-    different = r.DifferentClusters((MARKUP, "b"), 1, (r.DifferentField(MARKUP, LONG, MARKUP, ""),), (MARKUP,))
+    different = r.DifferentClusters((MARKUP, "b"), 1, (r.DifferenceRow(MARKUP, LONG, MARKUP, ""),), (MARKUP,))
     passes = r.PassesOfPod(LONG, (r.PassOfPod(1, 1, 0, 1, 2, MARKUP),))
     found = r.SearchRows(MARKUP, False, "", told, (r.EndBar(LONG, 1, True),), "", (MARKUP,))
     sample = r.SampleRows(MARKUP, 1, 1, (0, 1), (r.EndBar(LONG, 1, False),))

@@ -9,8 +9,8 @@ from ...questions.differences import diff, is_bookkeeping
 from ...questions.explain import changed_fields, changes_of
 from ...world.apiserver import ref
 from ...world.log import Key
-from ..difference_rows import DifferenceRow, Differences
 from ..drawing.text import common_start
+from ..turn_rows import DifferenceRow, Differences
 from .context import label_of
 
 EXISTS = "(exists)"

@@ -37,7 +37,7 @@ def passes_of_pod(answer: Passes) -> r.PassesOfPod:
 def different_fields(answer: Diff) -> r.DifferentClusters:
     """Return the fields in which two clusters differ, and what is told beside them."""
     paths = {EXISTS: "", PASSES: "scheduling passes"}
-    rows = (r.DifferentField(about, paths.get(change.path, change.path), change.old, change.new)
+    rows = (r.DifferenceRow(about, paths.get(change.path, change.path), change.old, change.new)
             for about, change in answer.told)  # fmt: skip
     notes = (answer.folded, *answer.notes) if answer.folded else answer.notes
     return r.DifferentClusters(answer.names, len(answer.rows) + len(answer.passes), tuple(rows), notes,
@@ -46,7 +46,7 @@ def different_fields(answer: Diff) -> r.DifferentClusters:
 
 def disagreeing_rows(answer: Any) -> r.DifferentClusters:
     """Return in what two sets of rules disagree about a cluster (`kvolsched.differ`), and where its manifests are."""
-    rows = tuple(r.DifferentField(row.about, row.what, row.a, row.b) for row in answer.verdicts if row.differs)
+    rows = tuple(r.DifferenceRow(row.about, row.what, row.a, row.b) for row in answer.verdicts if row.differs)
     said = f"The cluster: {', '.join(answer.objects)}. .manifests is its YAML, .lab() steps both."
     return r.DifferentClusters(answer.names, len(rows), rows, (said,), answer.sentence)
 

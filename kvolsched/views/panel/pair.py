@@ -11,7 +11,6 @@ from xml.etree import ElementTree as ET
 from attrs import evolve
 
 from kvolsched.api.words import counted
-from kvolsched.views.difference_rows import Differences
 from kvolsched.views.drawing.svg import num, path
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.choices import Choice
@@ -24,6 +23,7 @@ from kvolsched.views.panel.script import Script
 from kvolsched.views.pictures import differences as picture
 from kvolsched.views.pictures.map_cards import NO_VOLUME
 from kvolsched.views.pictures.map_tray import NONE_WAITS
+from kvolsched.views.turn_rows import Differences
 
 BESIDE, BETWEEN = 1100, 16
 """From this width on the halves stand beside each other; the gap between them, px."""

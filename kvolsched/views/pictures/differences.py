@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kvolsched.api.words import counted
-from kvolsched.views.difference_rows import DifferenceRow, Differences
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import paragraph
 from kvolsched.views.drawing.svg import pick, picture, rect, rule, word
 from kvolsched.views.pictures.log import field_words
+from kvolsched.views.turn_rows import DifferenceRow, Differences
 
 MOST = 14
 """Rows drawn; of more the last line counts the rest."""

@@ -358,18 +358,23 @@ def _volumes(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...], plan: CardL
         body += word(10, VOLUME_H / 2 + 3.5, "k-w", text.end(NO_VOLUME, room - 16, 10))
         scene.put(f"2:volumes {box.x:.0f}/{box.y:.0f}", Box(box.x + PAD, y, room, VOLUME_H), body)
         return
-    most = plan.volume_columns * plan.volume_rows
-    shown = volumes if len(volumes) <= most else volumes[: most - 1]
+    rest = _in_rows(scene, Box(box.x + PAD, y, wide, VOLUME_H), volumes, plan.volume_columns, plan.volume_rows, words)
+    _more(scene, Box(box.right - PAD - wide, box.bottom - 9 - VOLUME_H, wide, VOLUME_H), rest)
+
+
+def _in_rows(scene: Scene, first: Box, volumes: tuple[VolumeRow, ...], columns: int, rows: int,
+             within: str = "") -> int:
+    """Draw volumes in rows, the first of them in its box, with room for one more if not all fit; return the rest."""
+    shown = volumes if len(volumes) <= columns * rows else volumes[: columns * rows - 1]
     for i, volume in enumerate(shown):
-        place = Box(box.x + PAD + (i % plan.volume_columns) * (wide + 5),
-                    y + (i // plan.volume_columns) * (VOLUME_H + 5), wide, VOLUME_H)  # fmt: skip
-        draw_volume(scene, place, volume, within=words)
-    rest = len(volumes) - len(shown)
-    if rest:
-        _more(scene, Box(box.right - PAD - wide, box.bottom - 9 - VOLUME_H, wide, VOLUME_H), rest)
+        x, y = first.x + (i % columns) * (first.w + 5), first.y + (i // columns) * (VOLUME_H + 5)
+        draw_volume(scene, Box(x, y, first.w, VOLUME_H), volume, within=within)
+    return len(volumes) - len(shown)
 
 
 def _more(scene: Scene, box: Box, rest: int) -> None:
+    if not rest:
+        return
     body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-void", 5)
     body += word(10, box.h / 2 + 3.5, "k-w", text.end(f"+{rest} more volumes", box.w - 16, 10))
     scene.put(f"2:more {box.x:.0f}/{box.y:.0f}", box, body)
@@ -410,11 +415,6 @@ def _strip(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...]) -> float:
     body += word(11, 15, "k-w", text.end("Volumes of several domains, of all, or of none", strip.w - 22, 10))
     scene.put("1:zone/ strip", strip, body)
     wide = (strip.w - 2 * PAD - (columns - 1) * 5) / columns
-    shown = volumes if len(volumes) <= columns * rows else volumes[: columns * rows - 1]
-    for i, volume in enumerate(shown):
-        place = Box(PAD + (i % columns) * (wide + 5), strip.y + 22 + (i // columns) * (VOLUME_H + 5), wide, VOLUME_H)
-        draw_volume(scene, place, volume)
-    if len(volumes) > len(shown):
-        _more(scene, Box(strip.w - PAD - wide, strip.bottom - 10 - VOLUME_H, wide, VOLUME_H),
-              len(volumes) - len(shown))  # fmt: skip
+    rest = _in_rows(scene, Box(PAD, strip.y + 22, wide, VOLUME_H), volumes, columns, rows)
+    _more(scene, Box(strip.w - PAD - wide, strip.bottom - 10 - VOLUME_H, wide, VOLUME_H), rest)
     return strip.bottom

@@ -100,7 +100,7 @@ def draw_diff(found: r.DifferentClusters, width: int, selection: str = "") -> st
         said, y = _notes(found, 52.0 + down, width)
         return picture(width, y + 8, "".join([*parts, word(2, 44 + down, "k-q", EQUAL), said]), title, "img")
     about = min(max(t.width(row.ref, 12, bold=True) for row in rows) + 16, 0.24 * width)
-    field = min(max(t.width(row.path, 12) for row in rows) + 16, 0.26 * width)
+    field = min(max(t.width(row.field, 12) for row in rows) + 16, 0.26 * width)
     first = 22 + about + field
     half = (width - first) / 2
     heads = ((22.0, "object"), (22 + about, "field"), (first, names[0]), (first + half, names[1]))
@@ -109,7 +109,7 @@ def draw_diff(found: r.DifferentClusters, width: int, selection: str = "") -> st
     for number, row in enumerate(rows):
         sides = t.where_they_differ(row.left or "–", row.right or "–",
                                     lambda *both: [word_lines(value, half - 10, 12, 4) for value in both], (16, 6, 0))
-        named = word_lines(row.path or "the object", field - 10, 12, 3)
+        named = word_lines(row.field or "the object", field - 10, 12, 3)
         high = 10 + LINE * max(len(named), *map(len, sides))
         cells = [rule(0, y, width), word(4, y + 18, "k-n k-t-resources", "≠")]
         cells += [word(22 + about, y + 18 + LINE * i, "k-m", line) for i, line in enumerate(named)]
@@ -118,7 +118,7 @@ def draw_diff(found: r.DifferentClusters, width: int, selection: str = "") -> st
         for side, value, x in zip(sides, (row.left, row.right), (first, first + half), strict=True):
             kind = "k-m" if value else "k-m k-soft"
             cells += [word(x, y + 18 + LINE * i, kind, line) for i, line in enumerate(side)]
-        label = f"{row.ref} {row.path}: {row.left or 'none'} in {names[0]}, {row.right or 'none'} in {names[1]}"
+        label = f"{row.ref} {row.field}: {row.left or 'none'} in {names[0]}, {row.right or 'none'} in {names[1]}"
         parts.append(pick("".join(cells), row.ref, f"field-{number}", label, role="row"))
         y, before = y + high, row.ref
     x = first + half - 8
