@@ -407,7 +407,7 @@ def test_many_demands_are_still_minimal():
     """A core that is found greedily is minimal, too."""
     size = 24
     found = [
-        Demand("P", "reason", str(index), str(index), fails=np.arange(size) == index) for index in range(size)
+        Demand(plugin="P", sort="reason", about=str(index), words=str(index), fails=np.arange(size) == index) for index in range(size)
     ]
 
     assert size == len(minimal_unsatisfiable_core(found))
@@ -483,7 +483,8 @@ def test_a_selector_and_a_volume_of_different_zones_are_said_in_one_sentence():
 
 def test_of_equal_sets_one_with_storage_is_preferred():
     """A cordon and a lack of storage on one node: the minimal set names the storage."""
-    demands_of_node = [Demand("NodeUnschedulable", "cordon", "", "a"), Demand("VolumeBinding", "claim", "", "b")]
+    demands_of_node = [Demand(plugin="NodeUnschedulable", sort="cordon", about="", words="a"),
+                        Demand(plugin="VolumeBinding", sort="claim", about="", words="b")]
     found = [attrs.evolve(demand, fails=np.ones(1, bool)) for demand in demands_of_node]
 
     assert ("VolumeBinding",) == tuple(demand.plugin for demand in minimal_unsatisfiable_core(found))

@@ -18,6 +18,7 @@ NAMED = re.compile(rf'(^|["\'])({"|".join(sorted((*plugin_cards(), "VolumeRollba
 # Files that name a plugin for a reason that no card can take from them: what they do to this one plugin is their matter.
 MAY_NAME = {
     "scheduler/loop/binding_flow.py": "writes what VolumeBinding decides, and fails with its name in the message",
+    "rules/settings.py": "gates, levels and phases that switch or change one plugin",
     "rules/revision.py": "hands the plugin that decides volumes to the binding flow",
     "controllers/kubelet.py": "an event's reason that is also a plugin's name",
 }

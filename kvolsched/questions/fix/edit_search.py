@@ -44,7 +44,7 @@ CATALOGUE: Mapping[str, tuple[EditGenerator, ...]] = {
     "objection": (nodes.make_room,),
     "reason": (nodes.make_room,),
 }
-ANY_NODE = Demand("", "node", "", "there is no other node")
+ANY_NODE = Demand(plugin="", sort="node", about="", words="there is no other node")
 
 
 @attrs.frozen

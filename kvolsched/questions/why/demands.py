@@ -22,7 +22,6 @@ from kvolsched.api.kinds.pod import Pod
 
 from ...rules.named import plugin_card
 from ...scheduler.columns.arrays import Mask
-from ...scheduler.columns.pod_counts import AffinityTerm
 from ...scheduler.framework.card import Clause
 from ...scheduler.framework.extension_points import ColumnContext, lift_rule
 from ...scheduler.framework.judgement import Judgement
@@ -34,37 +33,19 @@ OUTSIDE = "outside the nodes that the pod names"
 _QUOTED = re.compile(r'"[^"]*"')
 
 
-@attrs.frozen
-class Demand:
-    """One requirement that fails on some nodes: the plugin that judges it, its sort and subject, and where it fails.
+@attrs.frozen(kw_only=True)
+class Demand(Clause):
+    """A clause that fails on some nodes; its sort is `before filtering` if the pod is rejected as a whole.
 
     Args:
-        sort: `request`, `node selector`, `node affinity`, `taint`, `cordon`, `port`, `claim`, `spread`, `affinity`,
-            `anti-affinity`, `objection`, `before filtering` or `reason`.
-        about: its subject: a resource, a label key, a taint key, a claim, a topology key.
-        words: what is lacking where it fails.
+        plugin: the plugin that judges it.
         reasons: kube-scheduler's reasons where it fails.
         fails: whether it fails, by node in the order of the judgement's `nodes`.
-        number: its index among those of its sort in the manifest.
-        title: what is lacking in a few words.
-        kind: the title without the names of the pod's own objects; equal for pods that lack alike.
-        pod: the pod with this requirement alone, as far as the plugin is concerned; None: the whole pod.
-        term: by which placed pods object to the pod.
-        keys: the labels of nodes from which the volume of a claim is reached.
     """
 
     plugin: str
-    sort: str
-    about: str
-    words: str
     reasons: tuple[str, ...] = ()
     fails: Mask = attrs.field(default=None, eq=False, repr=False)
-    number: int = 0
-    title: str = ""
-    kind: str = ""
-    pod: Pod | None = attrs.field(default=None, eq=False, repr=False)
-    term: AffinityTerm | None = attrs.field(default=None, eq=False, repr=False)
-    keys: tuple[str, ...] = attrs.field(default=(), eq=False, repr=False)
 
     @property
     def nodes(self) -> int:
@@ -87,8 +68,9 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
     if rejected is not None:
         everywhere = np.ones(size, bool)
         return (
-            Demand(rejected.plugin, "before filtering", "", rejected.message, (rejected.message,), everywhere,
-                   title=rejected.message, kind=_QUOTED.sub("NAME", rejected.message)),
+            Demand(plugin=rejected.plugin, sort="before filtering", about="", words=rejected.message,
+                   title=rejected.message, kind=_QUOTED.sub("NAME", rejected.message), reasons=(rejected.message,),
+                   fails=everywhere),
         )
     rows = np.flatnonzero(judgement.seen.nodes.live.array)
     columns = ColumnContext(judgement.seen)
@@ -271,8 +253,8 @@ def _demands_by_reason(judgement: Judgement, index: int, left: Mask, columns: Co
 
 
 def _demand(plugin: str, clause: Clause, reasons: tuple[str, ...], fails: Mask) -> Demand:
-    return Demand(plugin, clause.sort, clause.about, clause.words, reasons, fails, clause.number, clause.title,
-                  clause.kind or clause.title, clause.pod, clause.term, clause.keys)  # fmt: skip
+    parts = attrs.asdict(clause, recurse=False) | {"kind": clause.kind or clause.title}
+    return Demand(plugin=plugin, reasons=reasons, fails=fails, **parts)
 
 
 def _as_read(plugin: Any, pod: Pod) -> Pod:

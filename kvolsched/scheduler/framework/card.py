@@ -44,13 +44,13 @@ class Clause:
     sort: str
     about: str
     words: str
-    title: str
+    title: str = ""
     kind: str = ""
-    pod: Pod | None = None
+    pod: Pod | None = attrs.field(default=None, eq=False, repr=False)
     number: int = 0
-    holds_on: Mask | None = attrs.field(default=None, eq=False)
-    term: AffinityTerm | None = None
-    keys: tuple[str, ...] = ()
+    holds_on: Mask | None = attrs.field(default=None, eq=False, repr=False)
+    term: AffinityTerm | None = attrs.field(default=None, eq=False, repr=False)
+    keys: tuple[str, ...] = attrs.field(default=(), eq=False, repr=False)
 
 
 @attrs.frozen
