@@ -1,0 +1,20 @@
+"""Differences of two clusters: which fields a person asks for first, and which are bookkeeping."""
+
+import pytest
+
+from kvolsched.questions.differences import importance
+
+
+@pytest.mark.parametrize(("rank", "path", "about"), [
+    (0, "(exists)", ""), (1, "spec.nodeName", ""), (1, "spec.volumeName", ""), (1, "spec.claimRef", ""),
+    (2, "status.phase", ""), (2, "status.conditions[Ready]", "node/a"),
+    (3, "status.nominatedNodeName", ""), (3, "status.conditions[PodScheduled]", "pod/a"), (3, "status.conditions[PodScheduled].reason", ""),
+    (4, "spec.replicas", ""), (4, "spec.unschedulable", "node/a"), (5, "status.reason", "node/a"), (5, "status.capacity", ""),
+    (6, "metadata.labels", "node/a"), (6, "data.key", ""), (6, "metadata.annotations[example.com/a]", ""),
+    (8, "status.conditions[Ready]", "pod/a"), (8, "status.conditions[Initialized]", "node/a"), (8, "metadata.finalizers", ""),
+    (8, "metadata.annotations[pv.kubernetes.io/bind-completed]", ""), (8, "metadata.annotations[volume.kubernetes.io/storage-provisioner]", ""),
+    (8, "status.startTime", ""), (8, "status.conditions[x].lastProbeTime", ""), (8, "spec.csi.volumeHandle", ""),
+])  # fmt: skip
+def test_what_a_person_asks_for_comes_first(rank, path, about):
+    """Whether it exists, where it is, its phase, who may take it; then spec, status, others, and bookkeeping last."""
+    assert rank == importance(path, about)
