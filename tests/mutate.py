@@ -175,8 +175,8 @@ class Tests:
         here = str(path)
         order = sorted(found, key=lambda test: (-self.killers[here, test], self.seconds[test] > 1, self.size[test]))
         seen = [test for test in order if WHAT_READERS_SEE in test]
-        return seen + [test for test in order if test not in seen] if not inside else [*order[:6], *seen[:6], *(
-            test for test in order[6:] if test not in seen[:6])]
+        first = dict.fromkeys([*order[:6], *(seen[:6] if inside else seen)])
+        return [*first, *(test for test in order if test not in first)]
 
     def of_statement(self, known):
         """Return the tests that run a statement; of one that was written since, those that run its function."""
