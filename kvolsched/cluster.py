@@ -58,7 +58,7 @@ class Cluster(ClusterActs):
     own      with_plugin with_controller with_webhook with_autoscaler
     why      why fix may where passes fits verdicts scores
     past     story changes events writes requests create_volume_requests mounts visits diff
-    pictures lab map domains skew capacity series
+    pictures lab map timeline domains skew capacity series
     ahead    predict whatif explore sample
     objects  kubectl get objects manifests written pools digest
 
@@ -549,13 +549,7 @@ class Cluster(ClusterActs):
 
         return figure(self, "map", topology_key=topology_key)
 
-    @overload
-    def writes(self, other: ClusterCore | RecordedWrites | None = None, *, lanes: Literal[False] = False) -> Writes: ...
-
-    @overload
-    def writes(self, *, lanes: Literal[True]) -> Figure: ...
-
-    def writes(self, other: ClusterCore | RecordedWrites | None = None, *, lanes: bool = False) -> Writes | Figure:
+    def writes(self, other: ClusterCore | RecordedWrites | None = None) -> Writes:
         """Show who wrote what, in order, and who saw it when; or beside another cluster's or a recorded trace's.
 
         Two runs have a write in common if its author, verb and object are equal and it writes a common field, whatever
@@ -563,19 +557,29 @@ class Cluster(ClusterActs):
 
         Args:
             other: another cluster, or a trace of real components; by default none.
-            lanes: draw this cluster's writes in a lane for each actor, with what it has not seen yet.
 
         >>> from kvolsched.make import node, pod
         >>> c = Cluster.from_manifests([node("n1"), pod("web")])
         >>> _ = c.run()
         >>> print(repr(c.writes()).splitlines()[1])
         2     0 s   scheduler  bind pod/web: nodeName n1, PodScheduled True  PV controller 3, kubelet 3
-        >>> print(repr(c.writes(lanes=True)).splitlines()[-1])
+        """
+        from .views.show import writes
+
+        return writes(self, other)
+
+    def timeline(self) -> Figure:
+        """Draw a lane for each actor: what it wrote, and what it has not seen yet.
+
+        >>> from kvolsched.make import node, pod
+        >>> c = Cluster.from_manifests([node("n1"), pod("web")])
+        >>> _ = c.run()
+        >>> print(repr(c.timeline()).splitlines()[-1])
         kubelet                  seen 3           3:patch pod/web
         """
-        from .views.show import figure, writes
+        from .views.show import figure
 
-        return figure(self, "timeline") if lanes else writes(self, other)
+        return figure(self, "timeline")
 
     def changes(self) -> Figure:
         """Show what the last step changed: API objects and components' notes.

@@ -69,7 +69,7 @@ def end(name, rules, *questions):
     yield from asked(at_end(name, rules), *questions)
 
 
-MAPS = ("c.map()", "c.writes(lanes=True)", "c.changes()", "c.events()", "c.domains()")
+MAPS = ("c.map()", "c.timeline()", "c.changes()", "c.events()", "c.domains()")
 STORIES = ("c.visits()", "c.requests(events=True)", "c.writes()", "c.series()", "c.series(over='steps')", "c.mounts()",
            "c.create_volume_requests()", "c.pools()", "c.branches()", "c.next")
 
@@ -287,7 +287,7 @@ CASES = {
     "one-pool": lambda: end("two-volumes-one-pool", None, *STORIES, "c.why()", "c.map()"),
     "six-in-three-zones": lambda: end("six-in-three-zones", None, "c.skew('deploy/web')", "c.map()", "c.domains()",
                                       "c.series(what=['skew', 'running'])", "c.writes()"),
-    "evicted": lambda: end("evicted-in-vain", None, "c.events()", "c.changes()", "c.why()", "c.writes(lanes=True)"),
+    "evicted": lambda: end("evicted-in-vain", None, "c.events()", "c.changes()", "c.why()", "c.timeline()"),
     "compared": lambda: compared("zonal-example"),
     "spread": spread,
     "crowd": crowd,

@@ -108,7 +108,7 @@ KINDS = "pods,nodes,pvc,pv,sc,deploy,sts,rs,ds,svc,events,ns"
 ANSWERS = {
     "cluster": lambda c, _: c, "why": lambda c, _: c.why(), "why of one": lambda c, _: c.why(A), "why of a claim's": lambda c, _: c.why(f"b{NAME}"),
     "fix": lambda c, _: c.fix(A), "story": lambda c, _: c.story(f"pod/{A}"), "passes": lambda c, _: c.passes(A), "fits": lambda c, _: c.fits(A),
-    "events": lambda c, _: c.events(), "map": lambda c, _: c.map(), "map of a label": lambda c, _: c.map(BAD), "timeline": lambda c, _: c.writes(lanes=True),
+    "events": lambda c, _: c.events(), "map": lambda c, _: c.map(), "map of a label": lambda c, _: c.map(BAD), "timeline": lambda c, _: c.timeline(),
     "writes": lambda c, _: c.writes(), "changes": lambda c, _: c.changes(), "series": lambda c, _: c.series(), "requests": lambda c, _: c.requests(),
     "where": lambda c, _: c.where("kubernetes.io/hostname"), "pools": lambda c, _: c.pools(), "mounts": lambda c, _: c.mounts(), "visits": lambda c, _: c.visits(), "next": lambda c, _: c.next,
     "step": lambda c, _: c._last_step, "domains": lambda c, _: c.domains(BAD), "skew": lambda c, _: c.skew(f"pod/d{NAME}"),

@@ -491,7 +491,7 @@ def test_pictures_show_it_under_its_own_name():
     c = with_function(admit)
     c.step("queue")
 
-    assert "1:patch pod/a" in next(line for line in str(c.writes(lanes=True)).split("\n") if line.startswith("queue"))
+    assert "1:patch pod/a" in next(line for line in str(c.timeline()).split("\n") if line.startswith("queue"))
     assert "queue" in str(c.writes()).split("\n")[1]
     assert "provisioner" not in str(c.writes())
     assert "nodeSelector zone a" in str(c.writes())

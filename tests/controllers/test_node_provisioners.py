@@ -41,7 +41,7 @@ def test_each_node_has_a_provisioner_that_publishes_its_pool(revision):
 
     assert [f"{DRIVER} on n0", f"{DRIVER} on n1"] == writers
     assert POOLS == told(made)
-    lanes = repr(made.writes(lanes=True))
+    lanes = repr(made.timeline())
     assert all(name in lanes for name in writers)
 
 

@@ -36,7 +36,7 @@ def test_the_trace_draws_the_loop():
     changed = [change for row in c.story("pod/my-pod") for change in row.changed if "notes queue" in change]
     assert ["none → binding", "binding → waiting for volumes", "back-off → binding", "binding → none"] == [
         change.partition("queue: ")[2] for change in changed]
-    drawn = repr(c.writes(lanes=True))
+    drawn = repr(c.timeline())
     for lane in ("scheduler", "bind worker", "PV controller"):
         assert lane in drawn
 

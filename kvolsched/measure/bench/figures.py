@@ -329,7 +329,7 @@ QUESTIONS: tuple[tuple[str, Question, float], ...] = (  # in this order: the fir
     ("its story", lambda c, pod: repr(c.story(pod)), 1),
     ("the map", lambda c, _: repr(c.map()), 1),
     ("the events", lambda c, _: repr(c.events()), 1),
-    ("the timeline", lambda c, _: repr(c.writes(lanes=True)), 1),
+    ("the timeline", lambda c, _: repr(c.timeline()), 1),
     ("who may act next", lambda c, _: repr(c.next), 1),
     ("a step", lambda c, _: c.step(), 1),
     ("a step back", lambda c, _: c.back(), 1),
