@@ -268,6 +268,14 @@ def test_the_chart_says_what_the_rule_concludes():
     assert repr(NAMED["capacity"].chart(frame)) == capacity.reading(frame)
 
 
+def test_the_answer_about_one_pool_says_pool():
+    """Of one pool the answer says pool, not pools."""
+    only, = room(node("a") + CLASS + DRIVER + pool("p1", "a", "capacity: 100Gi") + USER)
+    several, = room(FOUR + CLASS + DRIVER + POOLS + USER)
+
+    assert ["1 of 1 pool is large enough.", "1 of 4 pools is large enough."] == [only.answer, several.answer]
+
+
 STATUS = "Not checked: these rules read status.storage of CSIDriver pd.csi, which needs capacityTracking: true"
 
 

@@ -246,7 +246,7 @@ def capacity_answer(ledger: f.CapacityLedger) -> tuple[str, str, bool]:
         sentence = f"The scheduler reads what was published {_ages(stale)} ago; the driver has less room now."
     elif fitting:
         of = len(fitting)
-        answer = f"{of} of {len(rows)} pools {'is' if of == 1 else 'are'} large enough."
+        answer = f"{of} of {counted(len(rows), 'pool')} {'is' if of == 1 else 'are'} large enough."
         sentence = "What the driver has now is unknown." if all(room[row.pool] is None for row in fitting) else (
             "The driver would answer the same.")  # fmt: skip
     else:
