@@ -289,7 +289,7 @@ class ClusterCore:
         else:
             self.world.goto(step if step >= 0 else self.world.known_steps + 1 + step)
         if branch:
-            self.world.history.begin_branch(branch)
+            self.world.begin_branch(branch)
         return self._last_step
 
     @property

@@ -40,8 +40,8 @@ def under(
         found, seed=world.seed, components=_known_dials(cluster.components, found),
         name=name or ", ".join(part for part in (cluster.name, found.name) if part),
     )  # fmt: skip
-    with world.visit(world.history.place_of(0)):
-        objects = sorted(world.log.objects.values(), key=lambda obj: obj.metadata.resource_version)  # as they came
+    objects = world.visit(world.history.place_of(0), lambda: list(world.log.objects.values()))
+    objects.sort(key=lambda obj: obj.metadata.resource_version)  # as they came
     fresh = {cluster.world.find_key(reference, "pod", ever=True) for reference in again}
     plain = (_without_additions(obj, cluster.first_rules) for obj in objects)
     other._load(_as_created(obj) if key_of(obj) in fresh else obj for obj in plain)
@@ -130,8 +130,7 @@ def _asked_again(cluster: ClusterCore, act: Turn, outcome: CommittedWrite) -> Wr
     write = attrs.evolve(outcome.write, version=0, uid="")
     if write.verb not in ("update", "update_status"):
         return write
-    with cluster.world.visit(act.start):
-        old = cluster.world.log.objects.get(write.key)
+    old = cluster.world.visit(act.start, lambda: cluster.world.log.objects.get(write.key))
     change = merge_patch_between(to_plain(old), to_plain(write.new)) if old is not None else to_plain(write.new)
     change.get("metadata", {}).pop("resourceVersion", None)
     status = "status" if write.verb == "update_status" else ""
@@ -168,8 +167,7 @@ def _remarks(cluster: ClusterCore, other: ClusterCore, asked: str, left_out: Seq
     yield from unread_by_pods(rules, objects, cluster.first_rules)
     yield from _left_out(asked, left_out)
     yield from (f"Not in it, {words}" for words in refused)
-    with other.world.visit(other.world.history.place_of(0)):
-        objects = dict(other.world.log.objects)
+    objects = other.world.visit(other.world.history.place_of(0), lambda: dict(other.world.log.objects))
     pods = [key for key in sorted(objects) if key.kind == "Pod"]
     if pods and all(objects[key].spec.node_name for key in pods):
         yield f"{_named(pods)} from the start, so nobody judges {_them(pods)}: {again_call(asked, pods[0].name)}."

@@ -126,8 +126,8 @@ def _unabridged(
     cluster: ClusterCore, turn: Turn, selected: tuple[Topology, ...]
 ) -> tuple[tuple[Topology, ...], tuple[Topology, ...]]:
     """Return every topology of the nodes as they were then, and the same with the selected node's first."""
-    with cluster.world.visit(turn.start):
-        labels = [node.metadata.labels for node in cluster.world.log.of_kind("Node")]
+    world = cluster.world
+    labels = world.visit(turn.start, lambda: [node.metadata.labels for node in world.log.of_kind("Node")])
     keys = [key for key, _ in selected[0]]
     segments = {tuple((key, each[key]) for key in keys) for each in labels if all(key in each for key in keys)}
     requisite = tuple(sorted(segments | {selected[0]}))

@@ -324,8 +324,7 @@ def passes_by_pod(cluster: ClusterCore) -> Mapping[str, Sequence[PassRow]]:
 def _why_never_judged(cluster: ClusterCore, pod: Key) -> str:
     """Return why a pod has had no pass, and what to call for one; "" if nothing is to be said."""
     world = cluster.world
-    with world.visit(world.history.place_of(0)):
-        start = world.log.objects.get(pod)
+    start = world.visit(world.history.place_of(0), lambda: world.log.objects.get(pod))
     now = world.log.objects.get(pod)
     if start is not None and start.spec.node_name:
         rules = cluster.first_rules.called
@@ -394,19 +393,21 @@ def read_last_pass(cluster: ClusterCore, pod: Key, turn: Turn, read: Callable[[P
     note: PassNote | None = world.log.notes.get(Note(SCHEDULER, "pass", turn.cause))
     cache: Any = world.processes[SCHEDULER].views["cache"]
     moment_before = cache.snapshot.moment
-    with world.visit(turn.start):
+
+    def judge_again() -> Read | None:
         process = world.processes[SCHEDULER]
         world.deliver(process)
         asked = process.seen.at(pod)
-        cache = process.views["cache"]  # a far move makes another one
+        cache: Any = process.views["cache"]  # a far move makes another one
         cache.snapshot.moment = moment(world.log)
-        found = None
-        if asked is not None:
-            found = read(_judged(cluster.revision.profile, asked, cache.snapshot, note))
-    cache = world.processes[SCHEDULER].views["cache"]
-    cache.snapshot.moment = moment_before
-    cache.snapshot.visits.forget()
-    return found
+        return None if asked is None else read(_judged(cluster.revision.profile, asked, cache.snapshot, note))
+
+    try:
+        return world.visit(turn.start, judge_again)
+    finally:
+        cache = world.processes[SCHEDULER].views["cache"]
+        cache.snapshot.moment = moment_before
+        cache.snapshot.visits.forget()
 
 
 def _judged(profile: Profile, pod: Pod, seen: Snapshot, note: PassNote | None) -> Pass:

@@ -87,9 +87,11 @@ class KeyTable:
         name = (one[0],) if type(key) is Key else (one[0], one[1])
         group = self._group_numbers.get(name)
         if group is None:
-            group = self._group_numbers[name] = len(self.names)
+            group = len(self.names)
             self.names.append(name)
-        number = len(self.keys)
+            self._group_numbers[name] = group
+        number = len(self.numbers)
+        del self.keys[number:], self.groups[number:]  # of a key whose addition was interrupted
         self.keys.append(one)
         self.groups.append(group)
         self.numbers[one] = number
@@ -157,6 +159,14 @@ class ChangeColumns(Sequence[Change]):
         for place in rest.maps:
             del self.maps[place]
         return rest
+
+    def shorten(self, count: int) -> None:
+        """Remove all changes but the first `count`, also after a removal or an addition was interrupted."""
+        end = self.start + count
+        del self.codes[count:], self.old[count:], self.new[count:]
+        for places in self.by_kind.values():
+            del places[bisect_left(places, end) :]
+        self.maps = {place: maps for place, maps in self.maps.items() if place <= end}
 
     def copy(self, first: int, stop: int) -> ChangeColumns:
         """Return a copy of the changes from the number `first` to before `stop`."""

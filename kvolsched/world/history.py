@@ -7,10 +7,11 @@ known step, that future is restored, otherwise a new branch begins and the old f
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import copy
 from operator import attrgetter
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import attrs
 
@@ -124,6 +125,12 @@ class History:
 
     def truncate(self) -> Future:
         """Remove what follows the present position and return it."""
+        future = self.future()
+        self.remove(future)
+        return future
+
+    def future(self) -> Future:
+        """Return what follows the present position."""
         place = self.log.place
         has_later_turns = self.turns[-1].step >= len(self.ends) if self.turns else False
         if place == self.log.end and self.ends[-1] <= place and not has_later_turns:
@@ -134,12 +141,21 @@ class History:
             first -= 1
         known = bisect_right(self.ends, place)
         refused = tuple(turn for turn in self.refused if turn.end > place)
-        changes = self.log.truncate() or ChangeColumns()
-        future = Future(changes, tuple(self.turns[first:]), tuple(self.ends[known:]), refused)
-        self.refused = [turn for turn in self.refused if turn.end <= place]
-        del self.turns[first:]
-        del self.ends[known:]
-        return future
+        changes = self.log.changes_from(place) if place < self.log.end else ChangeColumns()
+        return Future(changes, tuple(self.turns[first:]), tuple(self.ends[known:]), refused)
+
+    def remove(self, future: Future) -> None:
+        """Remove a known future, which follows the present position."""
+        if future is NO_FUTURE:
+            return
+        self.log.drop_after(self.log.place)
+        self.refused = self.refused_up_to(self.log.place)
+        del self.turns[len(self.turns) - len(future.turns) :]
+        del self.ends[len(self.ends) - len(future.ends) :]
+
+    def refused_up_to(self, place: int) -> list[Turn]:
+        """Return the turns up to a position whose writes were refused."""
+        return [turn for turn in self.refused if turn.end <= place]
 
     def extend(self, future: Future) -> None:
         """Append a known future, without moving there."""
@@ -197,6 +213,23 @@ class History:
         self.extend(other.future)
         self.log.seek(self.log.end)
 
+    def leaving_place(self, name: str) -> int:
+        """Return the first position whose changes a switch to another branch exchanges.
+
+        Raises:
+            UnknownName: there is no such branch; the message lists the names. It is a LookupError.
+        """
+        branch = self.find_branch(name)
+        return branch.start if branch.parent == self.branch else min(branch.start, self.leaving_place(branch.parent))
+
+    def saved(self) -> dict[str, Any]:
+        """Return turns, steps and branches as they are, for `restore`."""
+        return {name: copy(value) for name, value in vars(self).items() if name != "log"}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Restore saved turns, steps and branches."""
+        vars(self).update(saved)
+
     def find_branch(self, name: str) -> Branch:
         """Return another branch by name.
 
@@ -216,7 +249,7 @@ class History:
         other.branch = self.branch
         other.turns = self.turns[: bisect_right(self.turns, log.place, key=_END)]
         other.ends = self.ends[: bisect_right(self.ends, log.place)]
-        other.refused = [turn for turn in self.refused if turn.end <= log.place]
+        other.refused = self.refused_up_to(log.place)
         return other
 
     def _reattach_branches(self, start: int, name: str) -> None:
@@ -255,9 +288,17 @@ class StepTransaction:
     def __enter__(self) -> Self:
         history = self.history
         self.start = history.log.place
-        self.future = history.truncate()
-        self.saved = len(history.turns), tuple(history.ends[-1:]), len(history.ends), history.branch, history.branches
-        history.branches = list(history.branches)
+        self.future = future = history.future()
+        known = len(history.ends) - len(future.ends)
+        self.refused = history.refused if future is NO_FUTURE else history.refused_up_to(self.start)
+        turns = len(history.turns) - len(future.turns)
+        self.saved = turns, tuple(history.ends[known - 1 : known]), known, history.branch, history.branches
+        try:
+            history.remove(future)
+            history.branches = list(history.branches)
+        except BaseException:
+            self._roll_back()
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _error: object, _where: TracebackType | None) -> None:
@@ -272,6 +313,7 @@ class StepTransaction:
 
     def _roll_back(self) -> None:
         self.undo(self.start)
+        self.history.refused = self.refused
         self._restore_history()
 
     def _restore_history(self) -> None:

@@ -72,6 +72,7 @@ class Log:
         self.listener: Listener | None = None
         self.jump_listener: JumpListener | None = None
         self._place = 0
+        self._is_cleared = False  # the map was emptied to begin with another one, and is not whole yet
         self._lists: dict[tuple[str, int], ListedObjects] = {}  # by kind and the position of its last change
 
     @property
@@ -133,8 +134,7 @@ class Log:
         Raises:
             IndexError: the branch has no such position.
         """
-        if not self.base <= place <= self.end:
-            raise IndexError(f"position {place} is not between {self.base} and {self.end}")
+        self._check(place)
         is_far = abs(place - self._place) >= FAR or self._takes_back_lists(place)
         if is_far and (self.listener is None or self.jump_listener is not None):
             self._jump(place)
@@ -149,6 +149,10 @@ class Log:
             self._apply(self._place, key, old, new, undone=False)
             self._place += 1
 
+    def _check(self, place: int) -> None:
+        if not self.base <= place <= self.end:
+            raise IndexError(f"position {place} is not between {self.base} and {self.end}")
+
     def _takes_back_lists(self, place: int) -> bool:
         """Say whether a move back in a large world takes back what somebody has listed, which is done at once."""
         if place >= self._place or len(self.objects) < FAR:
@@ -162,22 +166,32 @@ class Log:
             self._jump_at_once(place)
 
     def _jump_at_once(self, place: int) -> None:
-        start, maps = self._place, self.changes.maps if self.base else {0: NOTHING, **self.changes.maps}
-        near = min(maps, key=lambda kept: abs(kept - place), default=start)
-        if abs(near - place) < abs(start - place):
-            for now, kept in zip((self.objects, self.notes), maps[near], strict=True):
-                now.clear()  # type: ignore[attr-defined]
-                now.update(kept)  # type: ignore[attr-defined]
-        else:
-            near = start
+        start = near = self._place
+        kept = self._nearest_kept(place)
+        if kept is not None and abs(kept - place) < abs(start - place):
+            near = kept
+            self._begin_with_kept(near)
         for name, columns in self.differences(near, place).items():
             store: dict[Any, Any] = self.objects if len(name) == 1 else self.notes
             store.update(zip(columns.keys, columns.new, strict=True))
             for key in [key for key, new in zip(columns.keys, columns.new, strict=True) if new is None]:
                 del store[key]
+        self._is_cleared = False
         self._place = place
         if self.jump_listener is not None:
             self.jump_listener(start)
+
+    def _nearest_kept(self, place: int) -> int | None:
+        """Return the nearest position whose map is known, apart from the present one."""
+        maps = self.changes.maps if self.base else (0, *self.changes.maps)
+        return min(maps, key=lambda kept: abs(kept - place), default=None)
+
+    def _begin_with_kept(self, place: int) -> None:
+        """Replace the map by the one that was kept at a position; the caller goes on from there."""
+        self._is_cleared = True
+        for now, kept in zip((self.objects, self.notes), self.changes.maps.get(place, NOTHING), strict=True):
+            now.clear()  # type: ignore[attr-defined]
+            now.update(kept)  # type: ignore[attr-defined]
 
     def differences(self, start: int, stop: int, wanted: Container[Group] | None = None) -> dict[Group, NetChanges]:
         """Return the keys that may differ between two positions by group, and their values there (see `changes.py`)."""
@@ -196,10 +210,39 @@ class Log:
 
         The listener is not called: the caller rebuilds every view.
         """
+        if self._is_cleared and (kept := self._nearest_kept(place)) is not None:
+            self._begin_with_kept(kept)
+            other = kept
         between = self.changes[min(place, other) - self.base : max(place, other) - self.base]
         for key, old, new in reversed(between) if place < other else between:
             self._put(key, old if place < other else new)
+        self._is_cleared = False
         self._place = place
+
+    def changes_from(self, place: int) -> ChangeColumns:
+        """Return a copy of the known changes from a position on.
+
+        Raises:
+            IndexError: the branch has no such position.
+        """
+        self._check(place)
+        return self.changes.copy(place - self.base, len(self.changes.codes))
+
+    def recover_changes(self, place: int, later: ChangeColumns, present: int) -> None:
+        """Put back the changes from `place` on, and the map of `present`, after a visit was interrupted at any point.
+
+        The listener is not called: the caller rebuilds every view.
+        """
+        first = min(place, present)
+        self.recover(first, self.end)
+        self.drop_after(place)
+        self.extend(later)
+        self.recover(present, first)
+
+    def drop_after(self, place: int) -> None:
+        """Remove the changes after a position, also after a removal or an addition was interrupted."""
+        self._lists = {at: found for at, found in self._lists.items() if at[1] < place}
+        self.changes.shorten(place - self.base)
 
     def truncate(self) -> ChangeColumns | None:
         """Remove the changes after the present position and return them, None if there are none."""

@@ -298,7 +298,7 @@ class Runtime:
     def _undo(self, place: int) -> None:
         """Truncate the log to a position and rebuild the views, after an error or interrupt."""
         self.log.recover(place, self.log.end)
-        self.log.truncate()
+        self.log.drop_after(place)
         self.rebuild()
 
     # -- what a turn's context calls --------------------------------------------------------------------------

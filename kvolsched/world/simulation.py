@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -25,6 +25,7 @@ from .outage import OUTAGES, begin_outage, first_return
 from .rules import RunningRules, rules_note
 from .runtime import Runtime
 
+Read = TypeVar("Read")
 SPENT = frozenset({"refuse", "asked"})  # sorts of the world's notes that count what happened, even if it was refused
 
 
@@ -453,28 +454,30 @@ class Simulation(Runtime):
             self.rebuild()
             raise
 
-    @contextmanager
-    def visit(self, place: int) -> Iterator[None]:
-        """Show the world as it was at an earlier position, to read it; what is written meanwhile is undone.
+    def visit(self, place: int, read: Callable[[], Read]) -> Read:
+        """Return what a function reads in the world as it was at another position; what it writes is undone.
 
-        Cheaper than a fork, which builds every view. Recorded turns and steps stay as they are.
+        Cheaper than a fork, which builds every view. Recorded turns and steps stay as they are. The function is called
+        here, since an interrupt on the way into or out of a `with` would leave the world where it is.
 
         Raises:
             IndexError: the branch has no such position.
         """
         log, present = self.log, self.log.place
-        log.seek(place)
-        future = log.truncate()
+        later = log.changes_from(place)
         try:
-            yield
             log.seek(place)
             log.truncate()
-        except BaseException:
-            self._undo(place)
-            raise
-        finally:
-            log.extend(future or ())
+            found = read()
+            log.seek(place)
+            log.truncate()
+            log.extend(later)
             log.seek(present)
+        except BaseException:
+            log.recover_changes(place, later, present)
+            self.rebuild()
+            raise
+        return found
 
     def back(self, steps: int = 1) -> None:
         """Go back some steps, to the start at most."""
@@ -486,7 +489,27 @@ class Simulation(Runtime):
         Raises:
             LookupError: there is no such branch.
         """
-        self.history.switch(branch)
+        self._rearrange(self.history.leaving_place(branch), lambda: self.history.switch(branch))
+
+    def begin_branch(self, name: str) -> None:
+        """Begin a branch at the present position; the known future stays under the present branch's name.
+
+        Raises:
+            ValueError: the name is empty, or taken.
+        """
+        self._rearrange(self.log.place, lambda: self.history.begin_branch(name))
+
+    def _rearrange(self, place: int, change: Callable[[], None]) -> None:
+        """Change which branch goes on from a position; after an error or interrupt all branches are as they were."""
+        log, present = self.log, self.log.place
+        later, saved = log.changes_from(place), self.history.saved()
+        try:
+            change()
+        except BaseException:
+            log.recover_changes(place, later, present)
+            self.history.restore(saved)
+            self.rebuild()
+            raise
 
     def fork(self) -> Simulation:
         """Return an independent simulation at this position with a copy of the past; it shares every frozen value."""

@@ -441,12 +441,9 @@ def test_a_visit_leaves_no_trace():
     sim.back(2)
     before, steps = picture(sim), (sim.known_steps, list(sim.turns), sim.log.end)
     for place in range(0, sim.place, 7):
-        with sim.visit(place):
-            assert place == sim.place
-            for process in sim.processes.values():
-                sim.deliver(process)
-        with pytest.raises(ZeroDivisionError), sim.visit(place):
-            assert sim.deliver(next(iter(sim.processes.values()))) / 0
+        assert place == sim.visit(place, lambda: [sim.place, *map(sim.deliver, sim.processes.values())])[0]
+        with pytest.raises(ZeroDivisionError):
+            sim.visit(place, lambda: sim.deliver(next(iter(sim.processes.values()))) / 0)
 
         assert (before, steps) == (picture(sim), (sim.known_steps, list(sim.turns), sim.log.end))
     sim.rebuild()

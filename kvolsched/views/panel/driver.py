@@ -175,7 +175,7 @@ class ClusterDriver:
         if forks or world.step_number < world.known_steps:
             call.on(self.cluster.fork())
             name = unused(branch or call.method, self.branches())
-            world.history.begin_branch(name)
+            world.begin_branch(name)
             self.script.add(str(Call("goto", (world.step_number,), {"branch": name})))
         call.on(self.cluster)
         self.script.add(str(call))
