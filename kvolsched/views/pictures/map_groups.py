@@ -55,9 +55,9 @@ def draw_groups(frame: Frame, width: float, selection: str, domains: tuple[Domai
         height = map_cells.TOP + rows * (CARD_H + CARD_GAP) + 4
         for i, (name, nodes) in enumerate(shown):
             box = Box(i * (wide + map_cells.GAP), y, wide, height)
-            counted = [(group.kind, len(group.nodes)) for group in groups[name]]
+            kinds = [(group.kind, len(group.nodes)) for group in groups[name]]
             facts = map_cells.domain_facts(frame, name, nodes, homes)
-            map_cells.draw_tile(scene, box, name, facts, counted, word_of_key)
+            map_cells.draw_tile(scene, box, name, facts, kinds, word_of_key)
             card_w = (wide - 2 * map_cells.PAD - (columns - 1) * CARD_GAP) / columns
             for place, group in enumerate(groups[name]):
                 x = box.x + map_cells.PAD + (place % columns) * (card_w + CARD_GAP)
@@ -102,7 +102,7 @@ def _words(group: VerdictGroup) -> tuple[str, str]:
     """Return a group in words: how many nodes are what, and why with an example."""
     _, role, words = group.kind
     count = len(group.nodes)
-    nodes = f"{counted(count, 'node')}"
+    nodes = counted(count, "node")
     if role == "ok":
         best = max(group.nodes, key=lambda node: node.score)
         return f"{nodes} fit{'s' * (count == 1)}", f"best: {best.name}" if best.score >= 0 else ""
