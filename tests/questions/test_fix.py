@@ -1,15 +1,16 @@
 """Fixes of pending pods: each makes its pod schedulable, on recorded cases and on recorded dumps."""
 
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import attrs
 import pytest
 from click.testing import CliRunner
 
-from kvolsched import Cluster, incident
+from kvolsched import Cluster, incident, make
 from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.cli import main
 from kvolsched.measure.conform import read
@@ -194,6 +195,19 @@ spec:
   nodeSelector: {disk: ssd}
   containers: [{name: c, image: web, resources: {requests: {cpu: "1"}}}]
 """
+
+
+def test_a_preference_over_another_label_does_not_hide_a_larger_max_skew():
+    """Nodes without the label of a soft constraint still say which maxSkew the hard one needs."""
+    hard = {"topologyKey": ZONE_LABEL, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}}}
+    soft = {**hard, "topologyKey": "rack", "whenUnsatisfiable": "ScheduleAnyway"}
+    web = partial(make.pod, labels={"app": "web"}, topologySpreadConstraints=[hard, soft])
+    cluster = Cluster.from_manifests([make.node("a", "a"), make.node("b", "b", taints=["closed"]),
+                                      web("first", node_name="a"), web("second")])  # fmt: skip
+    cluster.run()
+
+    assert f"raise maxSkew over {ZONE_LABEL} from 1 to 2" in [found.words for found in cluster.fix("second")]
 
 
 def test_several_edits_together():

@@ -146,7 +146,7 @@ def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
     plugin: Any = trial.profile.plugin(demand.plugin)
     variant = attrs.evolve(pod, spec=constraint_alone(pod.spec, number))
     needed: set[int] = set()
-    keys = {each.topology_key for each in constraints}
+    keys = {each.topology_key for each in constraints if each.is_hard}  # nodes without one of them do not count
     for node in (node for node in near if keys <= node.metadata.labels.keys()):
         evidence = getattr(plugin.rule(variant, node, trial.seen), "evidence", ())
         skews = [item.skew.skew for item in evidence if isinstance(item, SkewExceeds)]
