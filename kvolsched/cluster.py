@@ -495,6 +495,7 @@ class Cluster(ClusterActs):
         Raises:
             UnknownName: there is no such pod, node or plugin, or the pod has had no pass; the message lists what there
                 is. It is a KeyError.
+            ValueError: a node is given without a plugin, or a plugin without a node.
 
         >>> from kvolsched.make import node, pod
         >>> c = Cluster.from_manifests([node("n1", cpu="1"), node("n2"), pod("web", cpu="2")])

@@ -94,6 +94,8 @@ def _ledger_frame(cluster: ClusterCore, name: str, reference: str, at: str | int
 
 def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
     """Return one plugin's verdict on one node for a pod, with both sides; see `Cluster.verdicts`."""
+    if not (node and plugin):
+        raise ValueError("one verdict is that of a plugin on a node: name both, or none for all verdicts")
     about = ref(cluster.world.find_key(pod, "pod", ever=True))
     name = cluster.world.find_key(node, "node", ever=True).name
     asked = f"verdict/{name}/{plugin}"

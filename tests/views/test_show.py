@@ -78,6 +78,13 @@ def test_one_verdict_in_words(cluster):
         kvolsched.scenario("zonal-example").verdicts("my-pod", "node-a", "NodeName")
 
 
+@pytest.mark.parametrize("half", [{"node": "node-a"}, {"plugin": "NodeName"}])
+def test_half_of_a_verdict_is_refused(half):
+    """A node without a plugin, or a plugin without a node, is no verdict: the sentence asks for both."""
+    with pytest.raises(ValueError, match="one verdict is that of a plugin on a node: name both"):
+        kvolsched.scenario("zonal-example").verdicts("my-pod", **half)
+
+
 def test_zone_key_is_the_one_that_most_nodes_carry():
     """The map groups by zone, else by host, and by zone when there is nothing to go by."""
     assert zone_key(kvolsched.scenario("zonal-example")) == "topology.kubernetes.io/zone"
