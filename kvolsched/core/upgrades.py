@@ -32,7 +32,7 @@ Rules = str | Revision | Gates
 def upgrade(cluster: ClusterCore, rules: Rules, component: str | None, *, beside: bool, share: float = 0.5) -> Step:
     """Let components restart with other rules, and return the step; see `Cluster.upgrade`."""
     targets = _targets(cluster, rules, component)
-    if beside and API_SERVER in targets:
+    if beside and [*targets] == [API_SERVER]:
         return _serve_beside(cluster, targets[API_SERVER], share)
     if beside:
         return _upgrade_beside(cluster, targets, component)

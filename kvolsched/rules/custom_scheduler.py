@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..api import volumes
+from ..api.unknown_name import UnknownName
 from ..controllers.custom_controller import Seen
 from ..controllers.custom_controller.writes import bind
 from ..scheduler.columns.snapshot import Snapshot, snapshot
@@ -36,11 +37,13 @@ def ways(seen: Seen, pod: Any, revision: str | Revision = "upstream") -> dict[st
 
     Raises:
         LookupError: the controller does not watch one of the kinds.
-        UnknownName: there is no such revision.
+        UnknownName: there is no such revision, or none of its plugins decides volumes.
     """
     rules = revision_named(revision)
     view = snapshot(each for kind in WATCHES for each in seen.list(kind))
     binding: Any = rules.profile.extending(VolumeDecider)
+    if binding is None:
+        raise UnknownName(f"no plugin of the rules {rules.name} decides volumes")
     fit = judge(pod, view, rules.profile).feasible
     return {node: _next_writes(binding.decide(pod, node, view), binding.rules, seen, pod, node) for node in sorted(fit)}
 

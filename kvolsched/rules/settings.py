@@ -236,7 +236,8 @@ class NamedSetting:
 
 
 NAMED_SETTINGS = (
-    NamedSetting("phase ", lambda settings: settings.phase, lambda rules, text: rules.in_phase(_value(text))),
+    NamedSetting("phase ", lambda settings: settings.phase,
+                 lambda rules, text: rules.in_phase(int(text) if text.isdecimal() else text)),
     NamedSetting("volume index: ", lambda settings: settings.volume_index or None,
                  lambda rules, text: rules.with_volume_index(text)),
     NamedSetting("weights: ", lambda settings: _pairs_text(settings.weights) or None,

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..api.kinds.pod import Pod
 from ..controllers import ephemeral_volume
-from ..rules.named import plugin_cards
 from ..scheduler.framework.card import Objects
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
+from .named import plugin_cards
 from .revision import Revision
 from .settings import DIRECTIVES_GATE
 

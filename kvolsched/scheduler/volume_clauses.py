@@ -45,7 +45,7 @@ def _claim_clause(pod: Pod, name: str, columns: ColumnContext) -> Clause:
         return Clause("claim", name, words, title, "The claim does not exist")
     volume = columns.seen.volume(claim.spec.volume_name) if claim.spec.volume_name else None
     if volume is not None:
-        wanted = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
+        wanted = volume.spec.required_node_affinity
         reach, keys = (f" ({wanted})", wanted.keys) if wanted is not None else ("", ())
         words = f"the node does not reach volume {volume.metadata.name} of claim {name}{reach}"
         title, kind = f"Volume of claim {name} is out of reach", "The claim's volume is out of reach"

@@ -63,7 +63,9 @@ def test_nothing_is_written_while_others_bind(rules):
 
 
 def test_what_the_library_refuses():
-    """A controller that watches too little, and rules that nobody knows, are named."""
+    """A controller that watches too little, and rules that nobody knows or that decide no volumes, are named."""
     assert "does not watch" in asked(pod("app", schedulerName="mine"), watches=["Pod", "Node"])
     with pytest.raises(UnknownName, match="nothing-such"):
         ways(None, None, "nothing-such")
+    blind = asked(pod("app", schedulerName="mine"), rules="place_first", revision="upstream")
+    assert "no plugin of the rules place_first decides volumes" in blind

@@ -87,6 +87,12 @@ def test_gates_that_do_not_exist_are_refused(gates, words):
         design().with_gates(gates)
 
 
+def test_a_phase_in_a_name_is_a_number():
+    """A word where a name has the phase is refused, also one that stands for a number elsewhere."""
+    with pytest.raises(ValueError, match="no phase 'true' of the zonal upgrade"):
+        revision_named("design (phase true)")
+
+
 def test_the_three_revisions_are_public():
     """`design`, `draft` and `upstream` stand side by side."""
     assert ["design", "draft", "upstream"] == [make().name for make in (kvolsched.design, kvolsched.draft, kvolsched.upstream)]

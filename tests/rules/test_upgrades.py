@@ -245,6 +245,8 @@ def test_plugins_and_webhooks_after_an_upgrade():
     (lambda c: c.upgrade({"Unicorns": True}, "kube-scheduler"), "no gate Unicorns of kube-scheduler"),
     (lambda c: c.upgrade({"EvenPodsSpread": True}), "name the component whose gates these are"),
     (lambda c: c.upgrade("design", beside=True), "beside: name the component"),
+    (lambda c: c.upgrade({"kube-apiserver": {GATE: False}, "kube-scheduler": {GATE: False}}, beside=True),
+     "beside: name the component"),
     (lambda c: c.upgrade({"VolumeScheduling": False}, "kubelet/nowhere"), "no component is called 'kubelet/nowhere'"),
     (lambda c: c.upgrade("design", "kube-apiserver", beside=True, share=2), "share: 2: must be between 0 and 1"),
 ])

@@ -2,7 +2,8 @@
 
 It sees a pod as unschedulable by its condition PodScheduled, so a gated pod never counts. `options` are its node groups
 and flags, `machines` what the cloud runs, `cloud` how they register, `simulated_cluster` the nodes it imagines,
-`scale_up` and `scale_down` its decisions, `component` the loop that carries them out. Mirrors Cluster Autoscaler 1.3x.
+`scale_up` and `scale_down` its decisions, `autoscaler_component` the loop that carries them out. Mirrors Cluster
+Autoscaler 1.3x.
 """
 
 from .autoscaler_component import NAME, component
