@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeVar
 
 import attrs
 
@@ -328,6 +328,14 @@ class ClusterCore:
         other.name = name or (f"{self.name}, fork" if self.name else "a fork")
         other.world = self.world.fork()
         return other
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """Refuse `copy` and `pickle`: a copy of the attributes would share the world with this cluster.
+
+        Raises:
+            TypeError: always; it names `fork`, which copies a cluster.
+        """
+        raise TypeError("a cluster cannot be pickled, nor copied by the module copy: use c.fork()")
 
     @property
     def now(self) -> float:
