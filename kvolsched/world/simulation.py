@@ -263,12 +263,15 @@ class Simulation(Runtime):
                 last = self._next_visible_turn(step, limit, polls=polls)
             if last is None:
                 return []
-            if last.goes_on and not turns:
-                process = self.processes[last.component]
-                who = process.actors[last.actor]
-                while last.goes_on:
-                    last = step.add(self.turn(process, who, last.cause, goes_on=True))
+            if not turns:
+                self._finish(step, last)
         return step.turns
+
+    def _finish(self, step: StepTransaction, last: Turn) -> None:
+        """Make the other turns of a cause, after its last one in this step."""
+        while last.goes_on:
+            process = self.processes[last.component]
+            last = step.add(self.turn(process, process.actors[last.actor], last.cause, goes_on=True))
 
     def _next_visible_turn(self, step: StepTransaction, limit: float = math.inf, *, polls: bool = False) -> Turn | None:
         """Make turns of the longest waiting component, and advance the clock, until one is visible or none is left."""
@@ -339,19 +342,31 @@ class Simulation(Runtime):
         return Turn(*fields, words or _words_of_first([outcome]), outcomes=(outcome,))
 
     def pass_time(self, seconds: float, component: str, words: str) -> Iterator[list[Turn]]:
-        """Let the components act for some seconds while one waits, yielding each step; the last moves the clock."""
-        end = self.now + seconds
-        while turns := self.step(limit=end, polls=True):
-            yield turns
-        yield self.idle_until(end, component, words)
+        """Let the components act for some seconds while one waits, yielding each step; the last moves the clock.
 
-    def idle_until(self, end: float, component: str = "world", words: str = "") -> list[Turn]:
-        """Move the clock to a time before which nothing is left to do; without words it belongs to the step before."""
+        The quiet turns at the end belong to that last step, so that going back over it undoes all that came of it.
+        """
+        end, is_over = self.now + seconds, False
+        while not is_over:
+            with self.transaction() as step:
+                last = self._next_visible_turn(step, end, polls=True)
+                is_over = last is None
+                if last is None:
+                    self._idle(step, end, component, words)
+                else:
+                    self._finish(step, last)
+            yield step.turns
+
+    def idle_until(self, end: float) -> None:
+        """Move the clock to a time before which nothing is left to do; it belongs to the step before."""
         with self.transaction() as step:
-            start = self.log.place
-            self.set_clock(max(end, self.now))
-            step.add(self.actorless_turn(start, component, words or f"t = {self.now:g} s", quiet=not words))
-        return step.turns
+            self._idle(step, end, "world", "")
+
+    def _idle(self, step: StepTransaction, end: float, component: str, words: str) -> Turn:
+        """Move the clock in a turn of its own, which is quiet without words."""
+        start = self.log.place
+        self.set_clock(max(end, self.now))
+        return step.add(self.actorless_turn(start, component, words or f"t = {self.now:g} s", quiet=not words))
 
     def run(self, until: Callable[[Simulation], bool] | None = None, *, steps: int = 100_000,
             seconds: float = 3_600.0) -> Iterator[list[Turn]]:
