@@ -30,3 +30,18 @@ def test_every_step_is_found_as_it_was_left(seed):
     for step in sorted(left, reverse=True):
         c.back(c.world.step_number - step)
         assert left[step] == c.digest()
+
+
+@pytest.mark.parametrize("step", range(1, 40, 2))
+def test_a_wait_is_undone_wholly(step):
+    """`goto` brings the digest of a step from before a wait, also if nothing but quiet turns followed it."""
+    c = kvolsched.scenario("zonal-example")
+    c.run(steps=step)
+    c.stop_nodes("node-a")
+    left = {c.world.step_number: c.digest()}
+    for seconds in (1, 60):
+        c.wait(seconds)
+        left[c.world.step_number] = c.digest()
+    for number in sorted(left):
+        c.goto(number)
+        assert left[number] == c.digest()
