@@ -34,8 +34,6 @@ class HypotheticalSnapshot(Snapshot):
         self.exclusive_use = seen.exclusive_use.copied()
         self.attachments = seen.attachments.copied(self.nodes, self._node_infos, self)
         self.removed_pods: Collection[Pod] = self._removed.values()
-        self._added: dict[Key, Pod] = {_key(pod): pod for pod in seen.added_pods}
-        self.added_pods: Collection[Pod] = self._added.values()
 
     def remove(self, pod: Pod) -> None:
         """Remove a pod from its node."""
@@ -52,7 +50,6 @@ class HypotheticalSnapshot(Snapshot):
     def place(self, pod: Pod, node: str) -> None:
         """Add a pod to a node."""
         assigned = evolve_parts(pod, spec={"node_name": node})
-        self._added[_key(pod)] = assigned
         self._move(self._node_info(node), _key(pod), assigned, 1)
 
     @contextmanager
@@ -60,13 +57,11 @@ class HypotheticalSnapshot(Snapshot):
         """Add pods to nodes, given by the node's name, for the time of a block."""
         placed = [(evolve_parts(pod, spec={"node_name": node}), node) for node in pods for pod in pods[node]]
         for pod, node in placed:
-            self._added[_key(pod)] = pod
             self._move(self._node_info(node), _key(pod), pod, 1)
         try:
             yield
         finally:
             for pod, node in placed:
-                del self._added[_key(pod)]
                 self._move(self._node_info(node), _key(pod), pod, -1)
 
     def _node_info(self, name: str) -> NodeInfo:

@@ -332,9 +332,6 @@ def columns_with_nominated(
         for place, legend in legends.items():
             column = found.get(place) or FilterColumn(place, None, legend)
             for name in rejecting:
-                # One that comes after the first that rejects says what it said: each is asked with them and without.
-                if place in rejections[name] or place < min(rejections[name]):
-                    cell = rejections[name].get(place, PASSING_CELL)
-                    column = column.with_cell(seen.nodes.row_of[name], cell, size)
+                column = column.with_cell(seen.nodes.row_of[name], rejections[name].get(place, PASSING_CELL), size)
             found[place] = column
     return tuple(found[place] for place in sorted(found)), rejecting

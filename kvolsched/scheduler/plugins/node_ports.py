@@ -85,47 +85,28 @@ class NodePorts:
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Reject a node on which a pod holds the same port and protocol, on the same address or on all addresses."""
-        freed = _freed_ports(seen)
         for wanted in host_ports(pod.spec):
             for other in seen.pods_on(node.metadata.name):
                 for port in host_ports(other.spec):
-                    if wanted.conflicts_with(port) and (node.metadata.name, port) not in freed:
+                    if wanted.conflicts_with(port):
                         holder = f"{other.metadata.namespace}/{other.metadata.name}"
                         return self.taken.reject(PortTaken(wanted, port, holder))
         return OK
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once; only nodes where a pod holds such a port number are read."""
-        freed = _freed_ports(columns.seen)
         rows = [
             columns.nodes.row_of[node]
             for wanted in host_ports(pod.spec)
             for node, users in columns.seen.exclusive_use.users(wanted.resource).items()
             if node in columns.nodes.row_of
-            and any(
-                wanted.conflicts_with(port) and (node, port) not in freed
-                for key in users
-                for port in _ports_of(columns.seen.pod(key))
-            )
+            and any(wanted.conflicts_with(port) for key in users for port in _ports_of(columns.seen.pod(key)))
         ]
         if not rows:
             return None
         taken = np.zeros(len(columns.nodes.names), bool)
         taken[rows] = True
         return self.taken.where(taken)
-
-
-def _freed_ports(seen: Snapshot) -> set[tuple[str, HostPort]]:
-    """Return the ports, by node, that count as free in preemption's dry run, as a pod that held them was removed.
-
-    kube-scheduler keeps a node's ports as a set (v1.36.2): the first removed holder frees a port that others hold, too.
-    One that is added afterwards takes it again.
-    """
-    freed, taken = (
-        {(pod.spec.node_name, port) for pod in pods for port in host_ports(pod.spec)}
-        for pods in (seen.removed_pods, seen.added_pods)
-    )
-    return freed - taken
 
 
 def _ports_of(pod: Pod | None) -> tuple[HostPort, ...]:

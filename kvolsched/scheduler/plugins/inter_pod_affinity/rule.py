@@ -220,12 +220,9 @@ class InterPodAffinity:
         return (self.general_reason, *sorted((check.reason for check in self.checks), key=lambda reason: reason.bit))
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
-        """Skip if the pod has no required term, and no pod on a node has one against it."""
-        if required_affinity(pod) or required_anti_affinity(pod):
-            return None
-        labels = seen.namespace_labels(pod.metadata.namespace)
-        against = any(term.meets(pod, labels) for term, _ in seen.pod_counts.anti_affinity_terms())
-        return None if against else SKIP
+        """Skip if neither the pod nor any pod on a node has required terms."""
+        has_terms = required_affinity(pod) or required_anti_affinity(pod) or any(seen.pod_counts.anti_affinity_terms())
+        return None if has_terms else SKIP
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Reject a node if one of the checks finds evidence against it."""
