@@ -150,7 +150,7 @@ def test_without_hypothesis_it_says_how_to_install(monkeypatch):
     """Without Hypothesis there is one clear line."""
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     monkeypatch.delitem(sys.modules, "kvolsched.measure.differ.clusters", raising=False)
-    monkeypatch.delattr(sys.modules["kvolsched.differ"], "clusters", raising=False)
+    monkeypatch.delattr(sys.modules["kvolsched.measure.differ"], "clusters", raising=False)
     with pytest.raises(ModuleNotFoundError) as refused:
         search("design")
     assert str(refused.value) == INSTALL
