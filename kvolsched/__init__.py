@@ -7,7 +7,6 @@ import gc
 import sys
 from functools import partial
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -129,7 +128,7 @@ def _alternative(name: str) -> Any:
 LATER_REVISIONS.update({name: partial(_alternative, name) for name in _ALTERNATIVES})
 
 
-class _ShortNames(MetaPathFinder, Loader):
+class _ShortNames:
     """Finds `kvolsched.make`, and modules below such a name, in their room: both names are one module."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
@@ -137,7 +136,8 @@ class _ShortNames(MetaPathFinder, Loader):
         short, dot, below = rest.partition(".")
         if package != __name__ or short not in _SHORT_NAMES:
             return None
-        return ModuleSpec(name, self, origin=f"{__name__}.{_SHORT_NAMES[short]}{dot}{below}")
+        loader: Any = self  # by its methods: to import the base class takes longer than the package
+        return ModuleSpec(name, loader, origin=f"{__name__}.{_SHORT_NAMES[short]}{dot}{below}")
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = import_module(str(spec.origin))
