@@ -127,7 +127,7 @@ def test_every_lesson_runs_from_the_wheel_in_an_empty_folder(versions, pip, envi
     install(pip, home, "ipywidgets", "anywidget", "altair", "cloudpickle")
     folder = tmp_path / "empty"
     folder.mkdir()
-    run(home / "bin" / "kvolsched", "lessons", "course", cwd=folder, env=outside())
+    run(home / "bin" / "kvolsched", "lessons", "./course", cwd=folder, env=outside())
     run(home / "bin" / "python", "-c", LESSONS, home, cwd=folder, env=outside() | {"IPYTHONDIR": str(tmp_path)})
 
     assert sorted(path.name for path in (folder / "course" / "notebooks").glob("*.ipynb")) == [

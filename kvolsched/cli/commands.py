@@ -259,10 +259,7 @@ def check_(manifests: Sources, dump: Sources, without: tuple[str, ...], revision
     try:
         found = check(manifests, dump, without=without, revision=revision)
     except ValueError as error:
-        if not as_json:
-            raise Refused(str(error)) from None
-        say(json.dumps({"error": str(error)}))
-        sys.exit(WRONG_INPUT)
+        raise Refused(str(error)) from None
     say(json.dumps(found.as_data()) if as_json else repr(found))
     sys.exit(DONE if found.fits else FOUND)
 

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ..learn.lessons import DEFAULT_FOLDER
 from .output import DONE, FOUND, Refused, say
+
+
+class FolderType(click.Path):
+    """A folder that is there, or one to be made: the usual one, or one that is written as a path."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; a bare word is more likely meant as something else than as a new folder."""
+        word = str(value)
+        if not (word == DEFAULT_FOLDER or word.startswith("-") or {"/", os.sep} & set(word) or Path(word).exists()):
+            self.fail(f"there is no folder {word!r}; to make it, write ./{word}", param, ctx)
+        return super().convert(value, param, ctx)
+
 
 MAX_PASTED = 100_000  # characters that are read of a pasted text; decode() refuses more than it takes
 
@@ -30,17 +47,20 @@ def decode_(sentence: tuple[str, ...]) -> None:
     sys.exit(FOUND if found.unknown else DONE)
 
 
-@click.command("lessons", epilog="Example: kvolsched lessons course")
-@click.argument("folder", default=DEFAULT_FOLDER, type=click.Path(file_okay=False, path_type=Path))
+@click.command("lessons", epilog="Example: kvolsched lessons ./course")
+@click.argument("folder", default=DEFAULT_FOLDER, type=FolderType())
 @click.option("--force", is_flag=True, help="Write over lessons that you changed.")
 def lessons_(folder: Path, force: bool) -> None:  # noqa: FBT001 - a flag
-    """Copy the lessons into FOLDER; what you changed there stays."""
+    """Copy the lessons into FOLDER; what you changed there stays.
+
+    A FOLDER that is not there is made if it is written as a path: ./course
+    """
     _copy_lessons(folder, force=force)
 
 
-@click.command("lab", epilog="Example: kvolsched lab course --no-browser",
+@click.command("lab", epilog="Example: kvolsched lab ./course --no-browser",
                context_settings={"ignore_unknown_options": True})
-@click.argument("folder", default=DEFAULT_FOLDER, type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", default=DEFAULT_FOLDER, type=FolderType())
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def lab_(folder: Path, arguments: tuple[str, ...]) -> None:
     """Copy the lessons into FOLDER and open them in JupyterLab.

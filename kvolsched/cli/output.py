@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import sys
 from contextlib import suppress
@@ -17,15 +18,17 @@ from ..api.unknown_name import UnknownName, did_you_mean
 from ..core.results import ApplyRefused
 from ..kubectl import ResourceNotFound
 
-DONE, FOUND, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, FOUND, WRONG_INPUT, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 130, 141
 EXIT_CODES = {
     DONE: "It is done, and nothing is amiss.",
     FOUND: "Something was found: the help of a command says what.",
     WRONG_INPUT: "A word, name or file is wrong, or a file cannot be written.",
     INTERRUPTED: "Ctrl-C ended it; what was found before is printed.",
+    CLOSED_PIPE: "Its reader, such as `| head`, had read enough.",
 }
 """What the exit codes of every command mean."""
 HELP_WIDTH = 60
+AS_JSON = "--json"
 WHOLE = 1_000  # characters of a sentence that is not cut
 
 
@@ -59,6 +62,7 @@ class Commands(click.Group):
         """
         if args[0] not in self.commands and not args[0].startswith("-"):
             ctx.fail(printable(f"there is no command {args[0]!r}{did_you_mean(args[0], self.commands)}"))
+        ctx.meta[AS_JSON] = AS_JSON in args
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -70,7 +74,16 @@ class Commands(click.Group):
             formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what it printed is written before it ends."""
+        """Run a command; what it printed is written before it ends. A failure is JSON where the answer would be."""
+        try:
+            return self._answer(ctx)
+        except click.ClickException as error:
+            if not ctx.meta.get(AS_JSON):
+                raise
+            say(json.dumps({"error": error.format_message()}))
+            sys.exit(error.exit_code)
+
+    def _answer(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # a terminal of few characters
@@ -87,8 +100,8 @@ class Commands(click.Group):
         except (UnknownName, ManifestError, ApplyRefused) as error:
             raise Refused(str(error)) from None
         except BrokenPipeError:
-            _write_nowhere()  # such as `| head`, which has read enough
-            sys.exit(WRONG_INPUT)
+            _write_nowhere()
+            sys.exit(CLOSED_PIPE)  # as shells say of kubectl, which the signal ends
         except OSError as error:
             if error.errno == errno.ENOSPC or error.filename is None:
                 _write_nowhere()

@@ -218,8 +218,15 @@ def _pairs_text(pairs: Mapping[Any, Any]) -> str:
 
 
 def _read_pairs(text: str) -> dict[str, Any]:
-    """Return pairs that a name has as text; a value of no known form stays as it is, to be refused by name."""
-    return {key: _value(value) for key, equals, value in (each.partition("=") for each in text.split(", ")) if equals}
+    """Return pairs that a name has as text; a value of no known form stays as it is, to be refused by name.
+
+    Raises:
+        ValueError: a part of the text is no pair.
+    """
+    pairs = [each.partition("=") for each in text.split(", ")]
+    if wrong := next((key for key, equals, _ in pairs if not equals), None):
+        raise ValueError(f"settings of rules: {wrong!r}: write NAME=VALUE")
+    return {key: _value(value) for key, _, value in pairs}
 
 
 def _value(text: str) -> Any:

@@ -80,6 +80,7 @@ def test_one_table_says_what_exit_codes_mean():
     ("check large.yaml --cluster dump.yaml", 1),
     ("check app.yaml --cluster dump.yaml --without zone=q", 2),
     ("check dump.yaml --cluster gone.yaml", 2),
+    ("check app.yaml --cluster dump.yaml --json --revision nonsense", 2),
     ("conform tests/conformance", 2),
     ("decode 'the moon is full'", 1),
     ("decode ''", 2),
@@ -97,6 +98,8 @@ def test_one_table_says_what_exit_codes_mean():
     ("incidents xyzzy", 1),
     ("incidents dead-zone", 0),
     ("lessons app.yaml", 2),
+    ("lessons nope", 2),
+    ("lab nope", 2),
     ("redact gone.yaml", 2),
     ("redact dump.yaml -o none/x.yaml", 2),
     ("run zoness", 2),
@@ -139,3 +142,27 @@ def test_rules_may_have_settings():
     """`--revision` takes the names that are printed, which may have settings, as `differ` does."""
     assert call("why", "dump.yaml", "--revision", "design (beta)")[0] == 0
     assert "no maturity 'moon'" in call("why", "dump.yaml", "--revision", "design (moon)")[1]
+
+
+def test_wrong_input_is_json_where_the_answer_would_be():
+    """With --json a wrong option, file or name is one JSON document with the error, as a usage error is without it."""
+    wrong = "check app.yaml --cluster dump.yaml --revision nonsense"
+    code, text = call(*shlex.split(wrong), "--json")
+    assert (2, ["error"]) == (code, list(json.loads(text)))
+    assert json.loads(text)["error"] in call(*shlex.split(wrong))[1]
+    for words in ("check gone.yaml --cluster dump.yaml --json", "differ design upstraem --json", "bench zonall --json"):
+        assert "error" in json.loads(call(*shlex.split(words))[1])
+
+
+@pytest.mark.parametrize("name", ["lessons", "lab"])
+def test_a_bare_word_makes_no_folder(name, tmp_path):
+    """A folder that is not there is made only if it is written as a path; the error says how."""
+    before = sorted(tmp_path.iterdir())
+    assert "there is no folder 'nope'; to make it, write ./nope" in call(name, "nope")[1]
+    assert before == sorted(tmp_path.iterdir())
+
+
+def test_a_setting_without_a_value_is_refused():
+    """A part of the name of rules that is no pair is named, not left out."""
+    for name in ("upstream (weights: x)", "upstream (weights: VolumeBinding=1, x)", "upstream (kube-scheduler: x)"):
+        assert "settings of rules: 'x': write NAME=VALUE" in call("why", "dump.yaml", "--revision", name)[1]

@@ -48,7 +48,7 @@ def test_the_command_says_what_it_copied_and_why_it_cannot(tmp_path, monkeypatch
 
 @pytest.mark.parametrize(("words", "folder", "arguments"), [
     (["lab"], "kvolsched-lessons", []),
-    (["lab", "mine", "--no-browser", "--port=8899"], "mine", ["--no-browser", "--port=8899"]),
+    (["lab", "./mine", "--no-browser", "--port=8899"], "mine", ["--no-browser", "--port=8899"]),
     (["lab", "--no-browser"], "kvolsched-lessons", ["--no-browser"]),
 ])
 def test_lab_opens_the_first_lesson_of_the_copy(tmp_path, monkeypatch, words, folder, arguments):
