@@ -372,6 +372,12 @@ class CapacityRow:
     reason: str = ""  # Why not, in words
     driver_largest: int | None = None  # Bytes of the largest volume that the driver would make now; None: no limit
 
+    def driver_has_room(self, request: int) -> bool | None:
+        """Say whether the driver would make a volume of this size now; None: its room is unknown."""
+        if self.driver_now is None:
+            return None
+        return (self.driver_now if self.driver_largest is None else self.driver_largest) >= request
+
 
 @frozen
 class CapacityLedger(ShownAsYaml):

@@ -5,7 +5,9 @@ from itertools import combinations
 
 import pytest
 
+from kvolsched import UnknownName
 from kvolsched.views.drawing import theme as styles
+from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.frame import FAMILIES
 from kvolsched.views.panel import host
 
@@ -27,6 +29,12 @@ def contrast(one, other):
     """Return the WCAG contrast of two colours."""
     light = [sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear(c), strict=True)) for c in (one, other)]
     return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+def test_a_misspelt_role_is_refused():
+    """A mark in the colour of no role is an error with the nearest ones, not a mark without colour."""
+    with pytest.raises(UnknownName, match="did you mean storage"):
+        Sheet(100).rect(0, 0, 10, 10, "storrage")
 
 
 def lab(rgb):

@@ -15,12 +15,14 @@ from typing import Any
 
 from attrs import define, field
 
+from kvolsched.api.unknown_name import unknown_name
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import hatching, num, picture, rect, selectable, word
 from kvolsched.views.drawing.theme import palette
 
 ORDER = ("rect", "rule", "line", "text")
 """Words are never under a rectangle."""
+CLEAR = "transparent"  # a mark that is not seen, such as one to be selected
 HATCH_STEP = 5.0  # px between the lines of a hatched part
 
 SheetRows = list[dict[str, Any]]
@@ -117,8 +119,16 @@ class Sheet:
 
 
 def _colour(role: str) -> str:
-    """Return the colour of a role of the light theme; what is no role stands for itself."""
-    return palette().get(role, role)
+    """Return the colour of a role of the light theme; of CLEAR itself.
+
+    Raises:
+        UnknownName: there is no such role. It is a KeyError.
+    """
+    if role == CLEAR:
+        return role
+    if role not in palette():
+        raise unknown_name(f"role {role!r}", role, palette())
+    return palette()[role]
 
 
 @cache

@@ -224,19 +224,12 @@ def _pool_name(capacity: CSIStorageCapacity) -> str:
     return next(iter(labels.values())) if len(labels) == 1 else capacity.metadata.name
 
 
-def driver_has_room(row: f.CapacityRow, request: int) -> bool | None:
-    """Say whether the driver would make a volume of this size now; None: its room is unknown."""
-    if row.driver_now is None:
-        return None
-    return (row.driver_now if row.driver_largest is None else row.driver_largest) >= request
-
-
 def capacity_answer(ledger: f.CapacityLedger) -> tuple[str, str, bool]:
     """Return the answer in a few words, why, and whether rule and driver differ; empty if nothing is checked."""
     rows, request = ledger.rows, ledger.request
     if ledger.unchecked or not rows:
         return "", "", False
-    room = {row.pool: driver_has_room(row, request) for row in rows}
+    room = {row.pool: row.driver_has_room(request) for row in rows}
     fitting = [row for row in rows if row.fits]
     stale = [row for row in fitting if room[row.pool] is False]
     unseen = [row for row in rows if not row.fits and room[row.pool]]

@@ -138,10 +138,10 @@ def driver_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> p.LedgerVerdict
     """Return what the driver would answer to a request for the volume, which only the simulation knows."""
     if row.driver_now is None:
         return p.LedgerVerdict("–", "soft", "unknown")
-    limited = row.driver_largest is not None and row.driver_largest < min(row.driver_now, ledger.request)
-    room = row.driver_now if row.driver_largest is None else row.driver_largest
-    enough = room >= ledger.request
-    has = f"largest volume {t.amount(room)}" if limited else f"has {t.amount(row.driver_now)}"
+    enough = row.driver_has_room(ledger.request)
+    largest = row.driver_largest
+    limited = largest is not None and largest < min(row.driver_now, ledger.request)
+    has = f"largest volume {t.amount(largest or 0)}" if limited else f"has {t.amount(row.driver_now)}"
     if not row.fits:
         more = "maximumVolumeSize decides, not capacity" if limited else ""
         return p.LedgerVerdict("✓" if enough else "✕", "soft", f"{has}: {NEVER_ASKED}", more)
