@@ -277,6 +277,17 @@ def test_host_ports(asked, held, fits):
         assert "is taken by" in str(judgement.cell("a", "NodePorts").evidence[0])
 
 
+def test_a_host_port_is_removed_by_protocol_and_address():
+    """The edit takes the port that conflicts from the pod, not another one of the same number; an unknown one nothing."""
+    ports = [{"containerPort": 80, "hostPort": 80, "protocol": "UDP"}, {"containerPort": 80, "hostPort": 80},
+             {"containerPort": 80, "hostPort": 80, "hostIP": "10.0.0.1"}]
+    asked = judged(pod("app", containers=[{"name": "c", "image": "i", "ports": ports}]), node("a")).pod
+    (edit,) = NodePorts.card.edits(asked, "80/TCP", [])
+    assert "remove host port 80/TCP" == edit.words
+    assert [80, 0, 80] == [port.host_port for port in edit.new.spec.containers[0].ports]
+    assert [] == [*NodePorts.card.edits(asked, "81/TCP", [])]
+
+
 @pytest.mark.parametrize(
     ("asked", "held", "fits"),
     [

@@ -63,10 +63,13 @@ def host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
     return tuple(found)
 
 
+def host_port(port: ContainerPort) -> HostPort:
+    """Return what a container's port asks for on the node; the number 0 if it asks for nothing there."""
+    return HostPort(port.protocol or "TCP", port.host_port, port.host_ip or ANY_ADDRESS)
+
+
 def _host_ports(ports: tuple[ContainerPort, ...]) -> Iterator[HostPort]:
-    for port in ports:
-        if port.host_port > 0:
-            yield HostPort(port.protocol or "TCP", port.host_port, port.host_ip or ANY_ADDRESS)
+    return (host_port(port) for port in ports if port.host_port > 0)
 
 
 def exclusive_disk(volume: Volume) -> HeldResource | None:

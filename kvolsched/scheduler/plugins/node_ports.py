@@ -12,7 +12,7 @@ from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.arrays import Codes
-from kvolsched.scheduler.columns.exclusive_use import HostPort, host_ports
+from kvolsched.scheduler.columns.exclusive_use import HostPort, host_port, host_ports
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card, Clause, ObjectEdit
 from kvolsched.scheduler.framework.cluster_event import Action
@@ -36,15 +36,17 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
 
 
 def _without_port(pod: Pod, about: str, _near: Sequence[Node]) -> Iterator[ObjectEdit]:
-    """Remove a host port from the pod's containers."""
-    wanted = next(port.number for port in host_ports(pod.spec) if port.short_name == about)
+    """Remove a host port of one protocol and address from the pod's containers."""
+    wanted = next((port for port in host_ports(pod.spec) if port.short_name == about), None)
+    if wanted is None:
+        return
 
     def without(container: Any) -> Any:
-        ports = tuple(attrs.evolve(p, host_port=0) if p.host_port == wanted else p for p in container.ports)
+        ports = tuple(attrs.evolve(p, host_port=0) if host_port(p) == wanted else p for p in container.ports)
         return attrs.evolve(container, ports=ports)
 
     kept = {field: tuple(map(without, getattr(pod.spec, field))) for field in ("containers", "init_containers")}
-    yield ObjectEdit(f"remove host port {wanted}", 3, pod, evolve_parts(pod, spec=kept))
+    yield ObjectEdit(f"remove host port {wanted.short_name}", 3, pod, evolve_parts(pod, spec=kept))
 
 
 @attrs.frozen
