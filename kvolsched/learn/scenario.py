@@ -253,13 +253,16 @@ def play(name: str, revision: str | Revision = "", *, seed: int | None = None, *
 
     Raises:
         KeyError: there is no such scenario.
-        ScenarioError: a setting is neither a parameter nor a component; or a parameter cannot have this value.
+        ScenarioError: it has no script; a setting is neither a parameter nor a component; or a parameter cannot have
+            this value.
         ExpectationFailed: the scenario does not show what it says, under these rules and settings.
 
     >>> play("statefulset-apart")["pod/web-2"].status.phase
     'Running'
     """
     found = load(name)
+    if not found.script:
+        raise ScenarioError(f"{name} has no script to play; scenario({name!r}) returns its cluster")
     values, dials = found.split(settings)
     cluster = found.cluster(revision, seed=seed, components=dials or None, **values)
     return found.filled(**values).play(cluster)

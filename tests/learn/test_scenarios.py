@@ -36,6 +36,13 @@ def test_scenario(name):
     assert again.manifests() == cluster.manifests(), "the same scenario, played again, ends otherwise"
 
 
+def test_a_scenario_without_script_is_not_played():
+    """What has no script shows nothing by itself: `play` says so, and how to get the cluster."""
+    (name, *_) = (name for name in scenario_names() if not load(name).script)
+    with pytest.raises(ScenarioError, match=f"{name} has no script to play; scenario\\('{name}'\\) returns its cluster"):
+        kvolsched.play(name)
+
+
 SETTINGS = {  # scenario -> values of its parameters for which its script is played too
     "two-disks-each": [{"mode": "WaitForFirstConsumer"}, {"zones": 2}, {"zones": 4}],
     "half-full-nodes": [{"kind": "zonal"}, {"mode": "WaitForFirstConsumer"}],
