@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .questions.explain import Fits, Passes, Story
     from .questions.explore import Exploration, Sample
     from .questions.fix import Fixes
+    from .questions.get_capacity_requests import GetCapacityRequests
     from .questions.may import PatchAnswers
     from .questions.mounts import MountTable
     from .questions.node_terms import MatchedNodes
@@ -53,11 +54,11 @@ class Cluster(ClusterActs):
 
     begin    from_manifests from_kubectl fork under name
     time     step run wait next now back goto branches
-    acts     apply delete patch label annotate cordon uncordon taint drain evict scale rollout_restart ungate
+    acts     apply replace delete patch label annotate cordon uncordon taint drain evict scale rollout_restart ungate
     faults   stop_nodes start_nodes crash delay refuse outage upgrade set_pool
     own      with_plugin with_controller with_webhook with_autoscaler
     why      why fix may where passes fits verdicts scores
-    past     story changes events writes requests create_volume_requests mounts visits diff
+    past     story changes events writes requests create_volume_requests get_capacity_requests mounts visits diff
     pictures lab map timeline domains skew capacity series
     ahead    predict whatif explore sample
     objects  kubectl get objects manifests written pools digest
@@ -403,7 +404,8 @@ class Cluster(ClusterActs):
         """List what drivers were asked to make: the selected node, requisite and preferred topologies, and the answer.
 
         An attempt goes by what its provisioner was told: by the documents the selected node, in S1 none, today node and
-        allowedTopologies. In-tree plugins and provisioners that are no CSI drivers are handed no topologies.
+        allowedTopologies. In-tree plugins and provisioners that are no CSI drivers choose by themselves: for them the
+        table has what they were handed, the node and the topologies that the class allows.
 
         Args:
             claim: a claim, which may be deleted; by default all.
@@ -418,6 +420,26 @@ class Cluster(ClusterActs):
         from .questions.create_volume_requests import create_volume_requests
 
         return create_volume_requests(self, claim)
+
+    def get_capacity_requests(self, driver: str = "") -> GetCapacityRequests:
+        """List what drivers were asked about their capacity: class, its parameters, the segment, and the answer (S2).
+
+        What a driver answered need not have been published: nothing is written if it is no news. In an idle cluster
+        polls that would find no news are not made.
+
+        Args:
+            driver: a driver; by default all.
+
+        >>> from kvolsched.make import DRIVER, node, storage_class
+        >>> pools = {DRIVER: {"pools": {"a": "10Gi"}}}
+        >>> c = Cluster.from_manifests([node("n1", "a"), storage_class()], components=pools)
+        >>> _ = c.run()
+        >>> [row.answer for row in c.get_capacity_requests()]
+        ['10Gi']
+        """
+        from .questions.get_capacity_requests import get_capacity_requests
+
+        return get_capacity_requests(self, driver)
 
     def mounts(self, pod: str = "") -> MountTable:
         """List what kubelets tell CSI drivers when they mount inline volumes: the entries of publish_context (S2).

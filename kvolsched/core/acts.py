@@ -179,6 +179,40 @@ class ClusterActs(ClusterCore):
         line = _line(key, "patched" if changed else "patched (no change)")
         return CommandResult((*said, *line.lines), said)
 
+    def replace(self, source: Any, reference: str = "") -> CommandResult:
+        """Replace objects by whole manifests, as `kubectl replace` does: the UPDATE (PUT) that S4's indicator counts.
+
+        What a manifest lacks is gone, but for the status and what only the server sets.
+
+        Args:
+            source: manifests, as for `apply`.
+            reference: the object that the request names; by default that of each manifest. Of another name than its
+                manifest the request is refused with the code 400.
+
+        Raises:
+            ManifestError: every fault of the manifests; nothing is replaced.
+            UnknownName: the reference names no object. It is a KeyError.
+            ApplyRefused: the API server refuses some of the objects; the others are replaced.
+
+        >>> c = ClusterActs()
+        >>> _ = c.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {team: a}}}")
+        >>> c.replace("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
+        namespace/shop replaced
+        >>> "team" in c["namespace/shop"].metadata.labels
+        False
+        """
+        asked = self.world.find_key(reference) if reference else None
+        objects = user_commands.read_for_apply(source).objects
+        found = [(asked or key_of(obj), obj) for obj in objects]
+        writes = [Write("update", key, obj, version=obj.metadata.resource_version, words=f"user replaces {ref(key)}")
+                  for key, obj in found]  # fmt: skip
+        outcomes = self._send(writes, f"user replaces {len(writes)} objects")
+        replaced = [outcome.write.key for outcome in outcomes if isinstance(outcome, CommittedWrite)]
+        done = CommandResult(tuple(line for key in replaced for line in _line(key, "replaced").lines))
+        if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
+            raise ApplyRefused(refusals, done)
+        return done
+
     def label(
         self, reference: str, *changes: str | Mapping[str, str | None], overwrite: bool = False, **labels: str | None
     ) -> CommandResult:
@@ -496,7 +530,7 @@ class ClusterActs(ClusterCore):
         """Delay a component: for some seconds it sees nothing and does nothing, as after a pause of its process.
 
         Args:
-            component: its name, as people see it ("PV controller") or as Kubernetes identifies it.
+            component: its name, or the process "kube-controller-manager", as for `crash`.
             seconds: how long.
 
         Raises:
@@ -510,19 +544,20 @@ class ClusterActs(ClusterCore):
         >>> c.run("pod/my-pod scheduled").steps[-1].time > 5
         True
         """
-        name = component_called(self.world, component)
+        process, names = upgrades.process_called(self, component)
         if not seconds > 0:
-            raise ValueError(f"delay of {name}: seconds: {seconds:g}: must be greater than 0")
-        self.world.delay(name, seconds)
+            raise ValueError(f"delay of {process}: seconds: {seconds:g}: must be greater than 0")
+        self.world.delay(*names, seconds=seconds, process=process)
         return self._last_step
 
     def crash(self, component: str) -> Step:
         """Restart a component, which loses its notes and lists every object again; return the step.
 
-        The step is falsy if the component remembered nothing yet.
+        The step is falsy if the component remembered nothing yet. Of several masters one is elected to lead.
 
         Args:
-            component: its name, as people see it ("PV controller") or as Kubernetes identifies it.
+            component: its name, as people see it ("PV controller") or as Kubernetes identifies it; or the process
+                "kube-controller-manager": all its controllers restart together.
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example")
@@ -530,8 +565,8 @@ class ClusterActs(ClusterCore):
         >>> c.crash("scheduler")
         step 2, t=0 s: kube-scheduler crashes and restarts: what it remembered is lost.
         """
-        name, place = component_called(self.world, component), self.world.place
-        self.world.crash(name)
+        (process, names), place = upgrades.process_called(self, component), self.world.place
+        self.world.crash(*names, process=process)
         return self._step_after(place)
 
     def refuse(self, component: str, nth: int = 1, reason: str = "Conflict") -> Step:

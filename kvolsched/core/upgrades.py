@@ -11,6 +11,7 @@ from typing import cast
 
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..controllers import autoscaler
+from ..controllers.custom_controller import is_custom
 from ..controllers.provisioner import INSTANCE
 from ..rules.named import revision_named
 from ..rules.revision import NOT_DRIVERS, Revision, denied_by
@@ -124,12 +125,24 @@ def rules_in_words(cluster: ClusterCore) -> str:
     return "; ".join(words)
 
 
+def process_called(cluster: ClusterCore, name: str) -> tuple[str, list[str]]:
+    """Return the process that a user means, and its components: kube-controller-manager has many.
+
+    Raises:
+        UnknownName: there is none; the message has the nearest names and lists the components.
+    """
+    if name == MANAGER:
+        return name, [each for each in _controllers(cluster) if each in cluster.world.processes]
+    component = component_called(cluster.world, name)
+    return component, [component]
+
+
 def _controllers(cluster: ClusterCore) -> list[str]:
-    """Return the components of kube-controller-manager, with the provisioners inside it, once rules are kept."""
+    """Return the components of kube-controller-manager, with the provisioners inside it."""
     drivers = (name for name in _drivers(cluster) if not name.startswith(IN_TREE))
-    others = {USER, SCHEDULER, KUBELET, autoscaler.NAME, *drivers}
-    made = {name for rules in cluster.world.rule_sets.values() for name in rules.components}
-    return [name for name in cluster.world.names if name in made and name not in others]
+    own = (process.name for process in cluster.world.processes.values() if is_custom(process.component))
+    others = {USER, SCHEDULER, KUBELET, autoscaler.NAME, *drivers, *own}
+    return [name for name in cluster.world.names if name not in others]
 
 
 def _drivers(cluster: ClusterCore) -> set[str]:
@@ -245,7 +258,6 @@ def _components(cluster: ClusterCore, process: str, *, gates: bool) -> list[str]
     Drivers read the manager's gates too: whether it hands them delayed claims.
     """
     if process == MANAGER:
-        _label(cluster, cluster.first_rules)
         return [*_controllers(cluster), *(sorted(_drivers(cluster) - set(_controllers(cluster))) if gates else ())]
     return [KUBELET] if process.startswith(f"{KUBELET}/") else [process]
 

@@ -6,6 +6,7 @@ They are read from the notes of provisioners in the history: nothing is stored f
 from __future__ import annotations
 
 import re
+from itertools import compress
 from typing import Any
 
 import attrs
@@ -14,7 +15,7 @@ from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_tex
 
 from ..api.kinds.volume import PersistentVolume
 from ..api.kinds.workload import Event
-from ..api.volumes import Topology
+from ..api.volumes import Topology, flattened
 from ..controllers.provisioner import Attempt
 from ..core.core import ClusterCore
 from ..world.apiserver import CommittedWrite
@@ -22,7 +23,7 @@ from ..world.changes import Change
 from ..world.history import Turn
 from ..world.log import Key, Note
 
-HEAD = ("STEP", "TIME", "CLAIM", "NODE", "REQUISITE", "PREFERRED", "ANSWER")
+HEAD, TOPOLOGIES, ANSWER = ("STEP", "TIME", "CLAIM", "NODE"), ("ALLOWED", "REQUISITE", "PREFERRED"), "ANSWER"
 MAX_PRINTED = 40
 UNDER_WAY = "not answered yet"
 _RPC_ERROR = re.compile(r"^rpc error: code = (\w+) desc = ")
@@ -42,6 +43,7 @@ class CreateVolumeRequest:
         requisite: the volume must be reachable from one of these topologies: values of the keys, joined by "/".
         preferred: the order in which the driver should try them.
         answer: where the volume is, the failure, or that there is no answer yet.
+        allowed: topologies that a plugin without CSI, which chooses by itself, is allowed to take; None for CSI.
     """
 
     step: int
@@ -53,6 +55,7 @@ class CreateVolumeRequest:
     requisite: tuple[str, ...]
     preferred: tuple[str, ...]
     answer: str
+    allowed: tuple[str, ...] | None = None
 
 
 @attrs.frozen(repr=False)
@@ -64,9 +67,12 @@ class CreateVolumeRequests(NumberedRows[CreateVolumeRequest], PrintedAnswer):
     def __repr__(self) -> str:
         if not self.rows:
             return "no driver has been asked for a volume"
-        table: list[tuple[str, ...]] = [HEAD]
-        for row in self.rows[-MAX_PRINTED:]:
-            topologies = (", ".join(each) or "any" for each in (row.requisite, row.preferred))
+        shown = self.rows[-MAX_PRINTED:]
+        some = [any((row.allowed is None) == is_csi for row in shown) for is_csi in (False, True, True)]
+        table: list[tuple[str, ...]] = [(*HEAD, *compress(TOPOLOGIES, some), ANSWER)]
+        for row in shown:
+            told = [row.allowed, *((row.requisite, row.preferred) if row.allowed is None else (None, None))]
+            topologies = ("–" if each is None else ", ".join(each) or "any" for each in compress(told, some))
             table.append((str(row.step), f"{row.time:g} s", row.claim, row.node or "none", *topologies, row.answer))
         left = len(self.rows) - MAX_PRINTED
         return "\n".join([*table_text(table, 3), *([f"{left} earlier ones are left out"] if left > 0 else [])])
@@ -115,10 +121,14 @@ def _row(cluster: ClusterCore, turn: Turn, note: Note, attempt: Attempt, answer:
     requisite, preferred = read.requisite, read.preferred
     if read.abridged:
         requisite, preferred = _unabridged(cluster, turn, preferred)
+    handed = attempt.handed
+    allowed = [] if handed is None else flattened(handed.allowed)
     return CreateVolumeRequest(
-        step=turn.step, time=turn.time, driver=note.component, claim=_claim_of(note).name, node=attempt.node,
-        keys=tuple(dict.fromkeys(key for each in requisite for key, _ in each)),
+        step=turn.step, time=turn.time, driver=note.component, claim=_claim_of(note).name,
+        node=attempt.node if handed is None else handed.node,
+        keys=tuple(dict.fromkeys(key for each in (*requisite, *allowed) for key, _ in each)),
         requisite=tuple(map(_values, requisite)), preferred=tuple(map(_values, preferred)), answer=answer,
+        allowed=None if handed is None else tuple(map(_values, allowed)),
     )  # fmt: skip
 
 

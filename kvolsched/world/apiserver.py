@@ -189,6 +189,9 @@ class ApiServer:
         """Commit or refuse a write in the name of a component."""
         if not self.permit(by, write.verb, write.key.kind):
             return self._refuse(write, Denial("Forbidden", _forbidden(by, write)))
+        if write.verb == "update" and write.new.metadata.name != write.key.name:
+            names = f"the name of the object ({write.new.metadata.name}) does not match the name on the URL"
+            return self._refuse(write, Denial("BadRequest", f"{names} ({write.key.name})"))
         return self._commit(log, write)
 
     def _commit(self, log: Log, write: Write) -> CommittedWrite | RefusedWrite:

@@ -345,8 +345,11 @@ class TurnContext:
     """What an actor may read and write during one turn: what its component has seen, its notes, and one write.
 
     `failure` says how the actor failed, "" if it did not; `looked_beyond` whether its decision depends on more than the
-    object of its cause, so that other changes may reverse it without queueing the cause again.
+    object of its cause, so that other changes may reverse it without queueing the cause again. `calls` are requests to
+    others than the API server, such as drivers, with their answers.
     """
+
+    calls: tuple[Any, ...] = ()
 
     def __init__(self, sim: World, process: Process, actor: Actor) -> None:
         self.sim = sim

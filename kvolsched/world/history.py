@@ -29,7 +29,8 @@ class Turn:
 
     `goes_on`: the cause is not finished and goes on in another turn. `quiet` turns only deliver changes or advance the
     clock; they belong to the following step. `fault` names an injected fault.
-    `visits`: how many volumes were looked at to find one for a claim; they are in this record alone.
+    `visits`: how many volumes were looked at to find one for a claim, and `calls` what was asked of others than the
+    API server; they are in this record alone.
     """
 
     step: int
@@ -47,6 +48,7 @@ class Turn:
     goes_on: bool = False
     quiet: bool = False
     fault: str = ""
+    calls: tuple[Any, ...] = ()
 
 
 @attrs.frozen

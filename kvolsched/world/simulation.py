@@ -217,7 +217,7 @@ class Simulation(Runtime):
         return Turn(
             len(self.history.ends), ctx.component, ctx.actor.name, cause, start, self.log.place, self.now, words,
             tuple(outcomes), tuple(ctx.reads), ctx.events, ctx.visits, goes_on,
-            not (goes_on or outcomes or ctx.events or words),
+            not (goes_on or outcomes or ctx.events or words), calls=ctx.calls,
         )
 
     def actorless_turn(self, start: int, component: str, words: str = "", fault: str = "", *,
@@ -409,13 +409,21 @@ class Simulation(Runtime):
             change(self.log)
             step.add(self.actorless_turn(start, "world", words))
 
-    def crash(self, component: str) -> None:
-        """Crash and restart a component: its notes and cursors are removed."""
+    def crash(self, *components: str, process: str = "") -> None:
+        """Crash and restart components, as one step: their notes and cursors are removed.
+
+        Args:
+            components: those that are one process of the real cluster, of which one leader is elected.
+            process: its name; by default that of the one component.
+        """
+        process = process or components[0]
         with self.transaction() as step:
-            start = self.log.place
-            elected = self.restart(self.processes[component])
-            words = f"{component} crashes and restarts: what it remembered is lost{elected}"
-            step.add(self.actorless_turn(start, component, words, "crash"))
+            for component in components:
+                start = self.log.place
+                elected = self.restart(self.processes[component], process)
+                words = f"{process} crashes and restarts: what it remembered is lost{elected}"
+                if self.log.place > start or process == component:
+                    step.add(self.actorless_turn(start, component, words, "crash"))
 
     def outage(self, server: str, seconds: float) -> None:
         """Begin an outage of the API server or of a webhook: for some seconds it answers nobody."""
@@ -424,13 +432,14 @@ class Simulation(Runtime):
             begin_outage(self.log, server, self.now + seconds)
             step.add(self.actorless_turn(start, "world", f"{server} is out for {seconds:g} s", "outage"))
 
-    def delay(self, component: str, seconds: float) -> None:
-        """Delay a component: for some seconds it sees nothing and does nothing."""
+    def delay(self, *components: str, seconds: float, process: str = "") -> None:
+        """Delay the components of a process, as one step: for some seconds they see nothing and do nothing."""
+        words = f"{process or components[0]} is delayed by {seconds:g} s: it sees nothing and does nothing"
         with self.transaction() as step:
-            start = self.log.place
-            begin_outage(self.log, component, self.now + seconds)
-            words = f"{component} is delayed by {seconds:g} s: it sees nothing and does nothing"
-            step.add(self.actorless_turn(start, component, words, "delay"))
+            for component in components:
+                start = self.log.place
+                begin_outage(self.log, component, self.now + seconds)
+                step.add(self.actorless_turn(start, component, words, "delay"))
 
     def run_rules(self, changes: Mapping[str, RunningRules | None], restarting: Sequence[str], words: str) -> None:
         """Let components run other rules, as one step.

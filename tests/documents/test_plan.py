@@ -128,3 +128,15 @@ def test_the_documents_indicator_counts_nothing():
     assert {("PATCH", 200): 1, ("PATCH", 422): 2} == updates.count(by=("verb", "code"))
     assert 0 == len(c.requests(resource="pods", verb="UPDATE")) + len(c.requests(resource="pods", code=400))
     assert {"free", "gated"} == {row.name for row in c.requests(code=422)}
+
+
+@pytest.mark.checklist("253")
+def test_an_update_is_counted_where_the_documents_look():
+    """A replace is the UPDATE of the document's indicator: 200 and 422 by the directives, 400 if it names another object."""
+    c = cluster(node("a1", "a"), pod("gated", gates=("g",), nodeSelector={RACK: "r"}), revision="upstream")
+    c.replace(pod("gated", gates=("g",), nodeSelector={RACK: "r", ZONE: "a"}))
+    assert {RACK: "r", ZONE: "a"} == dict(c["pod/gated"].spec.node_selector)
+    assert refusal(c.replace, pod("gated", gates=("g",), nodeSelector={ZONE: "a"}))
+    said = refusal(c.replace, pod("other", gates=("g",)), "pod/gated")
+    assert "the name of the object (other) does not match the name on the URL (gated)" in said
+    assert {200: 1, 400: 1, 422: 1} == c.requests(resource="pods", operation="update").count()

@@ -179,6 +179,18 @@ def test_apply_needs_a_source(cluster):
     assert ("error: must specify one of -f and -k\n", 1) == said(cluster, "apply")
     assert ("error: no objects passed to apply\n", 1) == said(cluster, "apply -f -")
     assert ('error: the path "no.yaml" does not exist\n', 1) == said(cluster, "apply -f no.yaml")
+    assert "error: Must specify --filename to replace\n" in said(cluster, "replace")[0]
+    assert ("error: no objects passed to replace\n", 1) == said(cluster, "replace -f -")
+
+
+def test_replace_goes_object_by_object(cluster):
+    """Each object is put as it is written, what it lacks is gone; one that is not there is refused by name."""
+    node = "{apiVersion: v1, kind: Node, metadata: {name: node-a, labels: {disk: ssd}}}"
+    done = cluster.kubectl("replace -f -", f"{node}\n---\n{node.replace('node-a', 'gone')}")
+    assert ("node/node-a replaced\n", 1) == (done.stdout, done.code)
+    assert 'Error from server (NotFound): error when replacing "STDIN": nodes "gone" not found\n' == done.stderr
+    assert {"disk": "ssd"} == dict(cluster["node/node-a"].metadata.labels)
+    assert ["PUT 200", "PUT 404"] == sorted(f"{row.verb} {row.code}" for row in cluster.requests(resource="nodes"))
 
 
 def test_delete_names_the_namespace(cluster):

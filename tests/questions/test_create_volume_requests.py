@@ -88,3 +88,32 @@ def test_a_claim_that_never_was_is_no_claim():
     assert 1 == len(c.create_volume_requests("data"))
     with pytest.raises(UnknownName):
         c.create_volume_requests("date")
+
+
+@pytest.mark.checklist("48", "143o")
+@pytest.mark.parametrize(("rules", "node", "allowed"), [
+    ("design", "n2", ("a", "b")), ("design (alpha)", "", ()),
+    ("design (kube-controller-manager: DynamicProvisioningScheduling=false)", "", ()),
+])
+def test_a_plugin_in_the_controller_is_handed_node_and_list(rules, node, allowed):
+    """What `Provision` was called with: the selected node and the class's topologies; at alpha and without the gate nothing."""
+    late = make.storage_class(provisioner="kubernetes.io/gce-pd", allowed=[{ZONE: ["a", "b"]}])
+    made = [make.node("n1", "a", cpu="1"), make.node("n2", "b"), late, make.claim(), make.pod("app", "data", cpu="2")]
+    c = Cluster.from_manifests(made, revision=rules)
+    c.run(seconds=60)
+    rows = [(row.node, row.allowed, row.requisite) for row in c.create_volume_requests()]
+    assert [(node, allowed, ())] == rows[:1] or (not rows and "Dynamic" in rules)
+    told = f"   {', '.join(allowed) or 'any'}   "
+    assert not rows or ("ALLOWED" in repr(c.create_volume_requests()) and told in repr(c.create_volume_requests()))
+
+
+def test_both_sorts_of_provisioners_stand_in_one_table():
+    """Columns that one of them has no value for have a dash."""
+    made = [make.node("n1", "a"), make.storage_class(), make.storage_class("old", provisioner="kubernetes.io/gce-pd"), make.claim(),
+            make.claim("disk", storage_class="old"), make.pod("app", "data"), make.pod("other", "disk")]
+    c = Cluster.from_manifests(made, revision="design")
+    c.run(seconds=60)
+    head, *rows = (line.split("   ") for line in repr(c.create_volume_requests()).splitlines())
+    assert ["ALLOWED", "REQUISITE", "PREFERRED"] == [cell.strip() for cell in head if cell.strip()][4:7]
+    cells = sorted([cell.strip() for cell in row if cell.strip()][2:7] for row in rows)
+    assert [["data", "n1", "–", "a", "a"], ["disk", "n1", "any", "–", "–"]] == cells

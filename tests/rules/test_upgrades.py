@@ -1,5 +1,7 @@
 """Upgrades in a running cluster: components restart with other rules; back undoes it; views, forks and searches agree."""
 
+import re
+
 import pytest
 from documents.clusters import patch, refusal
 from hypothesis import given, settings
@@ -323,3 +325,38 @@ def test_the_panel_takes_rules_by_name():
     for ask in (c.under, lambda name: c.lab(beside=name)):
         with pytest.raises(KeyError, match=r"no revision is called 'desing'; .*; did you mean design"):
             ask("desing")
+
+
+def test_the_controllers_of_one_process_crash_together():
+    """kube-controller-manager is one process: all its controllers lose their notes in one step, and nobody else does."""
+    c = scenario("zonal-example", "design")
+    c.run("pvc/my-pvc Bound")
+    before = {note.component for note in c.world.log.notes}
+    step = c.crash("kube-controller-manager")
+    lost = before - {note.component for note in c.world.log.notes}
+    assert {"persistent-volume-binder", "kubernetes.io/gce-pd"} <= lost
+    assert {"kube-scheduler", "kubelet"}.isdisjoint(lost)
+    assert (1, 1) == (len({turn.step for turn in step.turns}), len(step.lines))
+    c.run()
+    assert "Running" == c["pod/my-pod"].status.phase
+
+
+def test_two_managers_are_known_by_the_name_of_their_process():
+    """After a second kube-controller-manager, its crash elects one leader for all controllers, as the rules in words say."""
+    c = scenario("zonal-example", "design", seed=3)
+    c.upgrade("upstream", "kube-controller-manager", beside=True)
+    leaders = set()
+    for _ in range(6):
+        assert repr(c.crash("kube-controller-manager")).count("leads") == 1
+        leaders |= set(re.findall(r"kube-controller-manager: design and upstream \((\w+) leads\)", repr(c)))
+    assert {"design", "upstream"} == leaders
+
+
+def test_a_paused_process_pauses_all_its_controllers():
+    """A delay of kube-controller-manager lets no controller of it act meanwhile; the scheduler goes on."""
+    c = scenario("zonal-example", "design")
+    c.delay("kube-controller-manager", 20)
+    c.run(seconds=60)
+    writers = {row.by for row in c.requests() if row.time < 20} - {"kubelet", "user"}
+    assert {"kube-scheduler"} == writers
+    assert "Running" == c["pod/my-pod"].status.phase

@@ -6,7 +6,7 @@ fails where no room is left (`storage_pools`) and publishes its capacity (`capac
 external-provisioner v6.3.0.
 """
 
-from .capacity import INSTANCE, component_name
+from .capacity import INSTANCE, GetCapacityCall, component_name
 from .controller import component
 from .in_tree_topology import allowed_segments, choose_topology
 from .options import DESIGN, UPSTREAM, Failure, ProvisionerOptions, read_failures
@@ -14,6 +14,6 @@ from .provisioning import Attempt
 from .topology import NoTopology
 
 __all__ = [
-    "DESIGN", "INSTANCE", "UPSTREAM", "Attempt", "Failure", "NoTopology", "ProvisionerOptions", "allowed_segments",
-    "choose_topology", "component", "component_name", "read_failures"
+    "DESIGN", "INSTANCE", "UPSTREAM", "Attempt", "Failure", "GetCapacityCall", "NoTopology", "ProvisionerOptions",
+    "allowed_segments", "choose_topology", "component", "component_name", "read_failures"
 ]

@@ -105,6 +105,20 @@ class PublishedCapacity:
 
 
 @attrs.frozen
+class GetCapacityCall:
+    """A GetCapacityRequest to a driver, and its answer: a response, or the error that it failed with.
+
+    `storage_class` is the class of the parameters, which the request does not have.
+    """
+
+    driver: str
+    storage_class: str
+    parameters: Mapping[str, str]
+    segment: Topology
+    answer: CapacityResponse | str
+
+
+@attrs.frozen
 class Publisher:
     """What asks a driver for its capacity, in either form of publishing."""
 
@@ -123,6 +137,26 @@ class Publisher:
     def label(self) -> str:
         """The provisioner as sentences name it."""
         return f"provisioner {component_name(self.driver, self.node)}"
+
+    def ask(
+        self, ctx: TurnContext, storage_class: str, parameters: Mapping[str, str], segment: Topology,
+        where: Topology = (),
+    ) -> CapacityResponse:
+        """Ask the driver about a class in a segment, or with an empty request where it runs; the turn's record has it.
+
+        Raises:
+            DriverFailed: it answers with an error.
+        """
+        answer: CapacityResponse | str = ""
+        try:
+            answer = self.get_capacity(ctx, parameters, segment or where)
+        except DriverFailed as why:
+            answer = str(why)
+            raise
+        finally:
+            call = GetCapacityCall(component_name(self.driver, self.node), storage_class, parameters, segment, answer)
+            ctx.calls = (*ctx.calls, call)
+        return answer
 
     def answer(
         self, ctx: TurnContext, cause: str, what: str, ask: Callable[[], CapacityResponse],
@@ -281,7 +315,8 @@ class CapacityPublisher(Publisher):
             return ()
         parameters, segment = storage_class.parameters, item.segment
         response = self.answer(
-            ctx, cause, f"class {item.storage_class}", lambda: self.get_capacity(ctx, parameters, segment),
+            ctx, cause, f"class {item.storage_class}",
+            lambda: self.ask(ctx, item.storage_class, parameters, segment),
             lambda answer: bool(self._publish(ctx, item, answer))
         )
         return self._publish(ctx, item, response) if response is not None else ()
@@ -302,34 +337,48 @@ class CapacityPublisher(Publisher):
                 return True
         return False
 
+    def _owners(self, ctx: TurnContext) -> tuple[OwnerReference, ...] | None:
+        """Return the objects' owner, if there is to be one, as it is now; None: it is gone, and who publishes with it.
+
+        Mirrors `--capacity-ownerref-level`: the provisioner runs in a pod of its owner.
+        """
+        owner = self.options.owner
+        if owner is None or owner.uid:
+            return () if owner is None else (owner,)
+        found = ctx.get_live(Key(owner.kind, self.options.namespace, owner.name))
+        return None if found is None else (attrs.evolve(owner, uid=found.metadata.uid),)
+
     def _publish(self, ctx: TurnContext, item: PublishedCapacity, response: CapacityResponse) -> Sequence[Write]:
+        owned = self._owners(ctx)
+        if owned is None:
+            return ()
         capacity = of_bytes(response.available)
         largest = None if response.largest is None else of_bytes(response.largest)
         where = f"class {item.storage_class} at {go_segment(item.segment)}"
         words = f"{self.label} publishes its capacity: {capacity} for {where}"
         old: CSIStorageCapacity | None = ctx.seen.at(item.published[0]) if item.published is not None else None
         if old is None:
-            created = self._new_object(ctx, item, capacity, largest)
+            created = self._new_object(ctx, item, capacity, largest, owned)
             key = Key("CSIStorageCapacity", self.options.namespace, created.metadata.name)
             return (Write("create", key, created, words=words),)
         new = attrs.evolve(old, capacity=capacity, maximum_volume_size=largest)
-        owner, owners = self.options.owner, old.metadata.owner_references
-        if owner is not None and all(present.uid != owner.uid for present in owners):
-            new = evolve_parts(new, metadata={"owner_references": (*owners, owner)})
+        owners = old.metadata.owner_references
+        if owned and all(present.uid != owned[0].uid for present in owners):
+            new = evolve_parts(new, metadata={"owner_references": (*owners, *owned)})
         elif _equal(old.capacity, response.available) and _equal(old.maximum_volume_size, response.largest):
             return ()
         assert item.published is not None
         return (Write("update", item.published[0], new, old.metadata.resource_version, words=words),)
 
     def _new_object(
-        self, ctx: TurnContext, item: PublishedCapacity, capacity: str, largest: str | None
+        self, ctx: TurnContext, item: PublishedCapacity, capacity: str, largest: str | None,
+        owned: tuple[OwnerReference, ...],
     ) -> CSIStorageCapacity:
-        owner = self.options.owner
         return CSIStorageCapacity(
             metadata=ObjectMeta(
                 name=self._new_name(ctx, item), namespace=self.options.namespace, generate_name="csisc-",
                 labels=Frozen({DRIVER_LABEL: self.driver, MANAGER_LABEL: self.manager}),
-                owner_references=(owner,) if owner is not None else ()
+                owner_references=owned,
             ),
             storage_class_name=item.storage_class,
             node_topology=LabelSelector(match_labels=Frozen(item.segment)),

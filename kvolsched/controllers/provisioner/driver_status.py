@@ -178,8 +178,8 @@ class StatusPublisher(Publisher):
         """Ask the driver about a class and a segment or, on a node, with an empty request, which means that node."""
         node = ctx.seen.get("Node", item.node) if item.node else None
         if node is not None:
-            return self.get_capacity(ctx, EMPTY, segment_of_node(node))
-        return self.get_capacity(ctx, item.parameters, item.segment)
+            return self.ask(ctx, item.storage_class, EMPTY, (), segment_of_node(node))
+        return self.ask(ctx, item.storage_class, item.parameters, item.segment)
 
     def _pool(self, ctx: TurnContext, item: PublishedPool, response: CapacityResponse) -> CSIStoragePool:
         terms = tuple(Requirement(key=key, operator="In", values=(text,)) for key, text in item.segment)

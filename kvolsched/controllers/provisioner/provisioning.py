@@ -14,7 +14,7 @@ import attrs
 
 from ...api.kinds.meta import evolve
 from ...api.kinds.node import HOSTNAME_LABEL, Node
-from ...api.kinds.storage_class import StorageClass
+from ...api.kinds.storage_class import StorageClass, TopologySelectorTerm
 from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER, PersistentVolume, PersistentVolumeClaim
 from ...api.volumes import claim_key, class_of_claim, is_bound, requested, selected_node, with_selected_node
 from ...world.apiserver import Write
@@ -33,10 +33,22 @@ TOPOLOGIES = "topologies"  # the view that counts the nodes' topologies
 
 
 @attrs.frozen
+class HandedOver:
+    """What a plugin inside the PV controller, or a provisioner that is no CSI driver, is handed beside class and claim.
+
+    Mirrors `Provision(selectedNode, allowedTopologies)` of 1.11; "" and (): it is told none.
+    """
+
+    node: str = ""
+    allowed: tuple[TopologySelectorTerm, ...] = ()
+
+
+@attrs.frozen
 class Attempt:
     """A note: a volume as it was asked for when the attempt began; `number` counts from 1, `failures` those in a row.
 
     `remembered` is what was read for the claim of this uid; it is kept while the driver may still be at work.
+    `handed` is what it was told without CSI.
     """
 
     number: int = attrs.field(metadata=DIGEST_IGNORES)  # a search branches over draws
@@ -46,6 +58,7 @@ class Attempt:
     claim: str = ""
     remembered: FirstAttempt = FirstAttempt()
     failures: int = 0
+    handed: HandedOver | None = attrs.field(default=None, metadata=DIGEST_IGNORES)
 
 
 @attrs.frozen
@@ -123,22 +136,25 @@ class VolumeProvisioning:
     def _start(self, ctx: TurnContext, claim: PersistentVolumeClaim, node: str, last: Attempt | None) -> Attempt:
         uid, number = claim.metadata.uid, last.number + 1 if last is not None else 1
         remembered = last.remembered if last is not None and last.claim == uid else FirstAttempt()
-        options = self.driver.options
+        options, handed = self.driver.options, None
         try:
             storage_class: StorageClass = self._read(ctx, Key("StorageClass", "", class_of_claim(claim)))
             if not options.uses_allowed_topologies:
                 storage_class = evolve(storage_class, allowed_topologies=())
             found = self._read(ctx, Key("Node", "", node)) if node and options.uses_selected_node else None
+            if self.driver.in_tree or not is_csi(self.driver.name):
+                told = found.metadata.name if found is not None else ""
+                handed = HandedOver(told, storage_class.allowed_topologies)
             terms, remembered = self._topology(ctx, claim, storage_class, found, remembered)
         except NoTopologyYet as why:
             error = f"error generating accessibility requirements: {why}"
             return Attempt(number, node, error=error, claim=uid, remembered=why.remembered)
         except NoTopology as why:
-            return Attempt(number, node, error=str(why))
+            return Attempt(number, node, error=str(why), handed=handed)
         in_tree = self.driver.in_tree
         guarded = options.adds_finalizer and not in_tree and is_csi(self.driver.name)
         volume = volume_for(claim, storage_class, self.driver.name, terms, in_tree=in_tree, guarded=guarded)
-        return Attempt(number, node, volume, claim=uid, remembered=remembered)
+        return Attempt(number, node, volume, claim=uid, remembered=remembered, handed=handed)
 
     def _topology(
         self, ctx: TurnContext, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node | None,

@@ -22,6 +22,7 @@ __all__ = ["complete", "kubectl"]
 
 COMMANDS: Mapping[str, Callable[[Command], None]] = {
     "get": reading.get, "describe": reading.describe, "apply": changing.apply, "delete": changing.delete,
+    "replace": changing.replace,
     "scale": changing.scale, "label": changing.label, "annotate": changing.annotate, "patch": changing.patch,
     "cordon": nodes.cordon, "uncordon": nodes.uncordon, "drain": nodes.drain, "taint": nodes.taint,
     "rollout restart": rollout.restart, "rollout status": rollout.status,

@@ -1,4 +1,4 @@
-"""`kubectl apply`, `delete`, `scale`, `label`, `annotate` and `patch` in the words of kubectl v1.36.
+"""`kubectl apply`, `replace`, `delete`, `scale`, `label`, `annotate` and `patch` in the words of kubectl v1.36.
 
 What `apply` says is judged by recordings. The words of the others are not recorded: they follow kubectl's sources.
 """
@@ -68,6 +68,19 @@ def apply(command: Command) -> None:
             command.fail(CommandError("\n".join(_refused(each, doing, source) for each in error.refusals)))
 
 
+def replace(command: Command) -> None:
+    """Replace objects by manifests, object by object: what is refused leaves the others replaced."""
+    if not command.words.flags.get("filename"):
+        raise CommandError(
+            "error: Must specify --filename to replace\nSee 'kubectl replace -h' for help and examples"
+        )
+    for source, _, written in _manifests(command):
+        try:
+            command.out += command.cluster.replace(written).lines
+        except ApplyRefused as error:
+            command.fail(CommandError("\n".join(_refused(each, "replacing", source) for each in error.refusals)))
+
+
 def _refused(refused: RefusedWrite, doing: str, source: str) -> str:
     """Return what kubectl says of an object that is refused; of a fault of the object it names no file."""
     (line,) = ApplyRefused([refused]).lines
@@ -103,7 +116,7 @@ def _sources(command: Command) -> Iterator[tuple[str, Any]]:
                 f"error: {name} is not read: nothing here uses the network; give a file, or - for the cell"
             )
         if name == "-" and not command.stdin.strip():
-            raise CommandError("error: no objects passed to apply")
+            raise CommandError(f"error: no objects passed to {command.name}")
         if name != "-" and not Path(name).exists():
             raise CommandError(f'error: the path "{name}" does not exist')
         try:

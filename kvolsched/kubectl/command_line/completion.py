@@ -101,7 +101,7 @@ def _arguments(
 ) -> Iterable[str]:
     if command in NODE_COMMANDS:
         return _names(cluster, "nodes", namespace)
-    if command == "apply":
+    if command in ("apply", "replace"):
         return ()
     kind, slash, _ = last.partition("/")
     if slash:

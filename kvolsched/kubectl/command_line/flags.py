@@ -70,6 +70,10 @@ FLAGS: Mapping[str, Mapping[str, Flag]] = {
         **_FILES, **_DRY, "server-side": ABSENT_BOOL, "prune": ABSENT_BOOL, "force": ABSENT_BOOL,
         "selector": Flag("l", simulated=False), "wait": BOOL,
     },
+    "replace": {
+        **_FILES, **_DRY, "force": ABSENT_BOOL, "cascade": ABSENT, "grace-period": ABSENT, "timeout": ABSENT,
+        "save-config": ABSENT_BOOL, "subresource": ABSENT,
+    },
     "delete": {
         **_SELECTED, **_FILES, "all": BOOL, "ignore-not-found": BOOL, "wait": BOOL, "output": Flag("o"),
         "grace-period": ABSENT, "force": ABSENT_BOOL, "now": ABSENT_BOOL, "cascade": ABSENT, "timeout": ABSENT,
@@ -100,7 +104,7 @@ VERBS = tuple(dict.fromkeys(command.partition(" ")[0] for command in FLAGS))
 OTHER_VERBS = (
     "alpha", "api-resources", "api-versions", "attach", "auth", "autoscale", "certificate", "cluster-info",
     "completion", "config", "cp", "create", "debug", "diff", "edit", "events", "exec", "explain", "expose",
-    "kustomize", "logs", "options", "plugin", "port-forward", "proxy", "replace", "run", "set", "top", "version",
+    "kustomize", "logs", "options", "plugin", "port-forward", "proxy", "run", "set", "top", "version",
     "wait",
 )  # fmt: skip
 OTHER_ROLLOUTS = ("history", "pause", "resume", "undo")
