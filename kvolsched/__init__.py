@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .api.unknown_name import UnknownName
     from .cli.ipython_magic import load_ipython_extension, unload_ipython_extension
     from .cluster import Cluster
+    from .core.dial_list import dials
     from .core.results import ApplyRefused, Run, Step
     from .learn import alternatives, queueing
     from .learn.attempt import attempt
@@ -59,6 +60,7 @@ __all__ = [
     "check",
     "decode",
     "design",
+    "dials",
     "differ",
     "draft",
     "example",
@@ -92,6 +94,7 @@ _PLACES = {  # module -> the public names that it has; a name with = stands ther
     "learn.incidents": "Incident incident incidents",
     "cli.ipython_magic": "load_ipython_extension unload_ipython_extension",
     "questions.predict": "grade",
+    "core.dial_list": "dials",
     "core.results": "ApplyRefused Run Step",
     "rules.named": "design draft upstream",
     "rules.revision": "Revision",

@@ -428,7 +428,10 @@ class Cluster(ClusterActs):
         polls that would find no news are not made.
 
         Args:
-            driver: a driver; by default all.
+            driver: a driver with pools, of which alone something is asked; by default all.
+
+        Raises:
+            UnknownName: there is no such driver. It is a KeyError.
 
         >>> from kvolsched.make import DRIVER, node, storage_class
         >>> pools = {DRIVER: {"pools": {"a": "10Gi"}}}

@@ -40,7 +40,7 @@ FLOORS = {
     "world": (("changes",), ("log",), ("view", "activation", "storage_pools", "inline_volumes", "digest"), ("apiserver", "work_queue"),
               ("component", "outage", "history", "references"), ("plan", "reconciler", "runtime", "mutation_cache"), ("simulation",)),
     "scheduler": (("requests", "csi_migration"), ("columns",), ("framework",), ("plugins",), ("loop",)),
-    "rules": (("dials", "driver_dials", "registry", "settings"), ("drivers",), ("revision",), ("releases",), ("named",),
+    "rules": (("driver_dials", "registry", "settings"), ("drivers",), ("revision",), ("releases",), ("named",),
               ("alternatives", "custom_scheduler", "unread_fields")),
     "core": (("component_names", "user_commands", "conditions", "results", "node_faults"), ("actor_names",), ("core",),
              ("pools", "upgrades", "other_rules", "seen_by_scheduler"), ("acts",)),

@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from .dials import LABELS, LIMIT, SWITCH, TEXT, dial, several
 from .kinds.csi import CSIDriver
 from .kinds.meta import Frozen, ObjectReference, evolve_parts
 from .kinds.node import REGION_LABELS, ZONE_LABELS, Node
@@ -402,22 +403,27 @@ SIZE = "csi.storage.k8s.io/size"
 
 @attrs.frozen(kw_only=True)
 class NodeService:
-    """Dials of a driver's node service: the topology it reports, and how it publishes inline volumes (S2).
+    """The dials of a driver's node service: the topology it reports, and how it publishes inline volumes (S2)."""
 
-    Args:
-        segments: node -> topology keys and values that the service reports there.
-        strict: an unknown entry of publish_context is an error, as for drivers written for 1.16.
-        size_parameter: the volume attribute that gave the size before `fsSize`; "": none that excludes `fsSize`.
-        heeds_size: volumes get the size in publish_context; else it is ignored.
-        default_size: the size of a volume about whose size the service is told nothing; "": that of `fsSize` all the
-            same, if the size is heeded, else 0.
-    """
-
-    segments: Mapping[str, Mapping[str, str]] = Frozen()
-    strict: bool = False
-    size_parameter: str = ""
-    heeds_size: bool = True
-    default_size: str = ""
+    segments: Mapping[str, Mapping[str, str]] = dial(
+        Frozen(), several(LABELS, named=True), "topology keys and values that it reports, by node",
+        "S2, Central provisioning: the kubelet copies every reported segment into the labels of its node",
+    )
+    strict: bool = dial(
+        False, SWITCH, "whether an unknown entry of publish_context is an error",
+        "S2, Size of ephemeral inline volumes: drivers written for 1.16 might validate strictly",
+    )
+    size_parameter: str = dial(
+        "", TEXT, 'the volume attribute that gave the size before `fsSize`; "": none that excludes `fsSize`',
+        "S2, Size of ephemeral inline volumes: it is an error if both are set",
+    )
+    heeds_size: bool = dial(
+        True, SWITCH, "whether volumes get the size in publish_context; else it is ignored",
+        "S2, Size of ephemeral inline volumes: ignoring fsSize is no error",
+    )
+    default_size: str = dial(
+        "", LIMIT, 'the size of volumes about whose size it is told nothing; "": that of `fsSize` if it heeds it, or 0'
+    )
 
     def refuses(self, source: CSIVolumeSource, context: Mapping[str, str]) -> str:
         """Return why the service refuses to publish a volume, or ""."""

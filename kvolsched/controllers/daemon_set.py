@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from ..api.dials import SWITCH, dial
 from ..api.kinds.directives import selects_node, with_required_node_affinity
 from ..api.kinds.meta import EMPTY, evolve
 from ..api.kinds.node import Node
@@ -73,13 +74,12 @@ class KilledDaemon:
 
 @attrs.frozen(kw_only=True)
 class DaemonSetOptions:
-    """The options of the controller.
+    """The dials of the controller."""
 
-    Args:
-        sets_node_name: it sets the pod's nodeName, so that no scheduler sees the pod (before 1.12).
-    """
-
-    sets_node_name: bool = False
+    sets_node_name: bool = dial(
+        False, SWITCH, "whether it sets the pod's nodeName, so that no scheduler sees the pod (before 1.12)",
+        "S0, Unsupported Use Cases: DaemonSets bypass the scheduler and do not trigger binding",
+    )
 
 
 def component(options: DaemonSetOptions | None = None) -> Component:

@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from ..api.dials import SECONDS, SWITCH, dial, mapping_of, several
 from ..api.kinds.meta import EMPTY, Condition, Frozen, evolve
 from ..api.kinds.node import Node
 from ..api.kinds.pod import Container, Pod
@@ -67,26 +68,29 @@ STARTED = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady
 
 @attrs.frozen(kw_only=True)
 class KubeletOptions:
-    """The dials of the kubelets.
+    """The dials of the kubelets."""
 
-    Args:
-        start_delay: seconds from a pod's binding to Running, once its volumes are there.
-        stop_delay: seconds from a pod's deletion to its end.
-        admits: whether resources are counted before a pod starts.
-        reaches: whether a pod waits whose volume cannot be reached from its node (a stand-in may mount nothing).
-        reaches_on: node -> `reaches` of its kubelet, where it differs.
-        services: driver -> its node service, if it differs from the usual one.
-        marks_dirty: whether claims are marked dirty before a pod gets their volumes, and pods are rejected whose claims
-            are being rolled back (S0, Binding multiple PVCs in one transaction).
-    """
-
-    start_delay: float = 0.0
-    stop_delay: float = 0.0
-    admits: bool = True
-    reaches: bool = True
-    reaches_on: Mapping[str, bool] = EMPTY
-    services: Mapping[str, NodeService] = EMPTY
-    marks_dirty: bool = False
+    start_delay: float = dial(0.0, SECONDS, "from a pod's binding to Running, once its volumes are there")
+    stop_delay: float = dial(0.0, SECONDS, "from a pod's deletion to its end")
+    admits: bool = dial(
+        True, SWITCH, "whether resources are counted before a pod starts",
+        "S0, Recovering from kubelet rejection of pod: a rejected pod goes back to scheduling",
+    )
+    reaches: bool = dial(
+        True, SWITCH, "whether a pod waits whose volume cannot be reached from its node (a stand-in may mount nothing)",
+        "S0, Bound PVC Enforcement: a volume's node affinity is verified against the node when it is mounted",
+    )
+    reaches_on: Mapping[str, bool] = dial(
+        EMPTY, several(SWITCH, named=True), "the same of the kubelets of some nodes, by node",
+        "S0, Feature Gates: VolumeScheduling is configured in all kubelets",
+    )
+    services: Mapping[str, NodeService] = dial(
+        EMPTY, several(mapping_of(NodeService), named=True), "node services of drivers, other than the usual"
+    )
+    marks_dirty: bool = dial(
+        False, SWITCH, "whether claims are marked dirty before a pod gets their volumes, and pods are rejected whose "
+        "claims are being rolled back", "S0, Binding multiple PVCs in one transaction",
+    )
 
     @property
     def reports(self) -> bool:

@@ -14,6 +14,7 @@ from functools import partial
 
 import attrs
 
+from ..api.dials import SWITCH, dial
 from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
 from ..api.kinds.pod import Pod, PodTemplateSpec
 from ..api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
@@ -50,14 +51,12 @@ BURST = 500  # most pods that one sync creates, so that a step ends whatever the
 
 @attrs.frozen(kw_only=True)
 class StatefulSetOptions:
-    """The options of the controller.
+    """The dials of the controller."""
 
-    Args:
-        revisions: replicas carry the revision of their template, and a changed template replaces them; claims follow
-            their retention policy.
-    """
-
-    revisions: bool = True
+    revisions: bool = dial(
+        True, SWITCH, "whether replicas carry the revision of their template, and a changed template replaces them; "
+        "and claims follow their retention policy",
+    )
 
 
 @attrs.frozen

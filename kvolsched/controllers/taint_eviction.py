@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from ..api.defaults import lost_node_tolerations
+from ..api.dials import SECONDS, dial
 from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod
 from ..api.kinds.selector import Taint, Toleration
@@ -38,13 +39,11 @@ BACKOFF = Backoff.every(0.01, retries=4)
 
 @attrs.frozen(kw_only=True)
 class TaintEvictionOptions:
-    """The dials of the taint eviction controller.
+    """The dials of the taint eviction controller."""
 
-    Args:
-        default_seconds: how long a pod tolerates that its node is not ready or unreachable, if it does not say.
-    """
-
-    default_seconds: int = 300
+    default_seconds: int = dial(
+        300, SECONDS, "for which a pod tolerates that its node is not ready or unreachable, if it does not say"
+    )
 
 
 @attrs.frozen

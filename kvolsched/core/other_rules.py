@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from ..api.dials import EveryComponent, dials_of
 from ..api.kinds.meta import evolve_parts
 from ..api.kinds.pod import Pod, PodStatus
 from ..api.text.convert import to_plain
@@ -76,8 +77,7 @@ def _without_additions(obj: Any, rules: Revision) -> Any:
 def _known_dials(dials: Mapping[str, Mapping[str, Any]], rules: Revision) -> dict[str, Mapping[str, Any]]:
     """Return the dials without those that a component has only under other rules."""
     options = {SCHEDULER: rules.flow, persistent_volume.NAME: rules.binder}
-    known = {name: {"absent", "denied", "fine", *(field.name for field in attrs.fields(type(found)))}
-             for name, found in options.items()}  # fmt: skip
+    known = {name: {*dials_of(EveryComponent), *dials_of(type(found))} for name, found in options.items()}
     return {name: {word: value for word, value in each.items() if word in known.get(name, each)}
             for name, each in dials.items()}  # fmt: skip
 

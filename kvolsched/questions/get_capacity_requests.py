@@ -15,6 +15,7 @@ from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_tex
 from ..api.kinds.quantity import of_bytes
 from ..controllers.provisioner import INSTANCE, GetCapacityCall
 from ..core.core import ClusterCore
+from ..core.pools import storage_of
 from ..world.history import Turn
 
 HEAD = ("STEP", "TIME", "DRIVER", "CLASS", "PARAMETERS", "SEGMENT", "ANSWER")
@@ -72,7 +73,13 @@ class GetCapacityRequests(NumberedRows[GetCapacityRequest], PrintedAnswer):
 
 
 def get_capacity_requests(cluster: ClusterCore, driver: str = "") -> GetCapacityRequests:
-    """Return what a driver was asked about its capacity, by default every one, up to now."""
+    """Return what a driver was asked about its capacity, by default every one, up to now.
+
+    Raises:
+        UnknownName: there is no such driver with pools; others are never asked. It is a KeyError.
+    """
+    if driver:
+        storage_of(cluster, driver.partition(INSTANCE)[0])
     turns = (turn for turn in cluster.world.turns if turn.end <= cluster.world.place)
     calls = ((turn, call) for turn in turns for call in turn.calls)
     wanted = (_row(*each) for each in calls if driver in ("", each[1].driver, each[1].driver.partition(INSTANCE)[0]))

@@ -10,14 +10,11 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
+from ..api.dials import with_dials
 from ..api.kinds.storage_class import NO_PROVISIONER
 from ..controllers import provisioner
 from ..world.component import Component
-from ..world.storage_pools import DriverStorage, read_pools
-from .dials import with_dials
-
-TOPOLOGY_KEYS = {"zonal": (ZONE_LABEL,), "local": (HOSTNAME_LABEL,)}
+from ..world.storage_pools import DriverStorage, keyed
 
 
 @attrs.frozen
@@ -94,19 +91,8 @@ class Drivers:
 
     def _options(self, name: str, dials: Mapping[str, Any]) -> provisioner.ProvisionerOptions:
         """Return a driver's options, overridden by dials."""
-        values = dict(dials)
-        if "kind" in values:
-            values.setdefault("topology_keys", TOPOLOGY_KEYS[values.pop("kind")])
-        if "fails" in values:
-            values["fails"] = provisioner.read_failures(name, values["fails"])
-        if "pools" in values:
-            keys = values.get("topology_keys", self.options.topology_keys)
-            try:
-                values["pools"] = read_pools(values["pools"], keys[0] if keys else "")
-            except ValueError as why:
-                raise ValueError(f"{name}: {why}") from None
-        if "publishing" in values:
-            publishing = self.options.publishing
-            values["publishing"] = with_dials(f"{name}: publishing", publishing, values["publishing"])
-        options: provisioner.ProvisionerOptions = with_dials(name, self.told(name, self.options), values)
-        return options
+        options: provisioner.ProvisionerOptions = with_dials(name, self.told(name, self.options), dials)
+        try:
+            return attrs.evolve(options, pools=keyed(options.pools, (*options.topology_keys, "")[0]))
+        except ValueError as why:
+            raise ValueError(f"{name}: {why}") from None

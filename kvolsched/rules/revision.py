@@ -13,8 +13,9 @@ from typing import Any
 
 import attrs
 
-from ..api import defaults, volumes
-from ..api.kinds.meta import EMPTY, Frozen, freeze
+from ..api import defaults
+from ..api.dials import NO_DIALS, WrongDials, with_dials
+from ..api.kinds.meta import EMPTY, Frozen
 from ..controllers import (
     admission,
     autoscaler,
@@ -56,7 +57,6 @@ from ..world.apiserver import ApiServer
 from ..world.component import Component
 from ..world.simulation import Simulation
 from ..world.view import Index, InformerCache, View
-from .dials import NoDials, with_dials
 from .drivers import Drivers
 from .settings import (
     API_SERVER,
@@ -212,34 +212,31 @@ class Revision(SettableRules):
     def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None) -> Simulation:
         """Return a simulation with this revision's components, in the order of the lanes.
 
-        Every component has the dials `absent` and `denied` (permissions it lacks, such as `update persistentvolumes`);
-        its other dials are the fields of its options.
+        Args:
+            seed: decides ties and draws.
+            components: dials of components by name; `kvolsched.dials()` lists them.
 
         Raises:
-            ValueError: a component has no such dial.
+            UnknownName: a component has no such dial, or one has a wrong value; all of them. It is a ValueError.
 
         >>> from kvolsched import design
         >>> "kube-scheduler" in design().simulation().processes
         True
         """
         dials = dict(components or {})
-        scheduler = dict(dials.get(SCHEDULER, {}))
-        fine = {"fine": scheduler.pop("fine", self.fine)}
-        rules = attrs.evolve(self, flow=with_dials(SCHEDULER, self.flow, scheduler), **fine)
-        binder = with_dials(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
+        self._check_dials(dials)
+        flow = with_dials(SCHEDULER, self.flow, dials.get(SCHEDULER))
+        rules = attrs.evolve(self, flow=flow, fine=self.fine or flow.fine)
         drivers = self.drivers(dials)
         drivers.check_instances()
         ordered = [
             user.component(),
-            stateful_set.component(with_dials(stateful_set.NAME, self.stateful_sets, dials.get(stateful_set.NAME))),
+            stateful_set.component(self._options(stateful_set.NAME, dials)),
             *self.others(dials),
             rules.scheduler(),
-            persistent_volume.component(binder),
+            persistent_volume.component(self._options(persistent_volume.NAME, dials)),
             *drivers.provisioners(drivers.names),
-            kubelet.component(
-                with_dials(kubelet.NAME, self._kubelet(), _with_node_services(dials.get(kubelet.NAME))),
-                drivers.storages,
-            ),
+            kubelet.component(self._options(kubelet.NAME, dials), drivers.storages),
             *([zonal_upgrade.component()] if self.settings.phase == ZONAL_PHASES.index("converting") else []),
             *([self.autoscaler(dials[autoscaler.NAME])] if autoscaler.NAME in dials else []),
             *self.added,
@@ -255,15 +252,46 @@ class Revision(SettableRules):
         >>> next(design().others()).name
         'deployment-controller'
         """
-        options: dict[str, Any] = {
+        for module in self.controllers:
+            chosen = self._options(module.NAME, dials)
+            yield module.component() if chosen == NO_DIALS else module.component(chosen)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of the components that have dials, by name, before their dials; "driver": of every driver.
+
+        >>> from kvolsched import design
+        >>> design().options["kubelet"].start_delay
+        0.0
+        """
+        return {
+            SCHEDULER: self.flow,
+            persistent_volume.NAME: self.binder,
+            "driver": self.provisioning,
+            kubelet.NAME: self._kubelet(),
+            stateful_set.NAME: self.stateful_sets,
             daemon_set.NAME: self.daemon_sets,
             node_lifecycle.NAME: self.nodes,
             taint_eviction.NAME: taint_eviction.TaintEvictionOptions(),
+            autoscaler.NAME: autoscaler.AutoscalerOptions(),
         }
-        for module in self.controllers:
-            name = module.NAME
-            chosen = with_dials(name, options.get(name, NoDials()), dials.get(name))
-            yield module.component(chosen) if name in options else module.component()
+
+    def _options(self, name: str, dials: Mapping[str, Mapping[str, Any]]) -> Any:
+        """Return the options of a component with its dials."""
+        others = NOT_DRIVERS | {component.name for component in self.added}
+        default = NO_DIALS if name in others else self.provisioning
+        return with_dials(name, self.options.get(name, default), dials.get(name))
+
+    def _check_dials(self, dials: Mapping[str, Mapping[str, Any]]) -> None:
+        """Check the dials of all components, so that every fault is told at once."""
+        faults = []
+        for name in dials:
+            try:
+                self._options(name, dials)
+            except ValueError as why:
+                faults.append(str(why))
+        if faults:
+            raise WrongDials(faults)
 
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources.
@@ -343,8 +371,7 @@ class Revision(SettableRules):
         >>> upstream().autoscaler({"groups": []}).name
         'cluster-autoscaler'
         """
-        options = with_dials(autoscaler.NAME, autoscaler.AutoscalerOptions(), autoscaler.flags(dials))
-        return autoscaler.component(options, self.profile)
+        return autoscaler.component(self._options(autoscaler.NAME, {autoscaler.NAME: dials}), self.profile)
 
     def drivers(self, dials: Mapping[str, Mapping[str, Any]]) -> Drivers:
         """Return the drivers of a cluster with these dials of components.
@@ -376,15 +403,6 @@ def _apply(plain: Revision, settings: RuleSettings) -> Revision:
 def denied_by(dials: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Iterable[str]]:
     """Return the permissions that dials take away, by component."""
     return {name: dial["denied"] for name, dial in dials.items() if "denied" in dial}
-
-
-def _with_node_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return a kubelet's dials with node services of drivers as values."""
-    values = dict(dials or {})
-    if "services" in values:
-        node_services = {name: volumes.NodeService(**freeze(each)) for name, each in values["services"].items()}
-        values["services"] = node_services
-    return values
 
 
 NOT_DRIVERS = frozenset({

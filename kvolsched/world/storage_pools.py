@@ -8,41 +8,47 @@ without anybody telling Kubernetes (`resize`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import attrs
 
+from ..api.dials import LABELS, LIMIT, SIZE, TEXT, Values, dial, mapping_of, several, whole
 from ..api.kinds.meta import EMPTY, Frozen
 from ..api.kinds.node import HOSTNAME_LABEL, Node
-from ..api.kinds.quantity import canonical, parse, value
+from ..api.kinds.quantity import canonical, value
 from ..api.kinds.volume import PersistentVolume
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..api.volumes import Topology
 from ..api.volumes import capacity as size_of
 from .log import Log, Note
 
+ANY_KEY = ""  # stands for the driver's first topology key
+
 
 @attrs.frozen(kw_only=True)
 class Pool:
-    """One pool of a driver.
+    """One pool of a driver."""
 
-    Args:
-        topology: labels of the segments that it serves; every segment if empty.
-        capacity: its free bytes, beside the volumes that exist at the start.
-        maximum_volume_size: the largest volume that it makes; "": only limited by its free bytes.
-        parameters: those that a class must have to get its volumes from this pool.
-        copies: how often a volume is stored, by `key=value` of a parameter: `{"type=mirror": 2}` takes twice its size.
-        name: its name, unique among the driver's; by default the values of its topology, else "cluster".
-    """
-
-    topology: Mapping[str, str] = EMPTY
-    capacity: str = "0"
-    maximum_volume_size: str = ""
-    parameters: Mapping[str, str] = EMPTY
-    copies: Mapping[str, int] = EMPTY
-    name: str = ""
+    topology: Mapping[str, str] = dial(
+        EMPTY, LABELS, "labels of the segments that it serves; every segment if empty",
+        "S2, Storage capacity: a pool might be accessible from a subset of the nodes alone",
+    )
+    capacity: str = dial("0", SIZE, "its free bytes, beside the volumes that exist at the start")
+    maximum_volume_size: str = dial(
+        "", LIMIT, "the largest volume that it makes, which may be less than is free",
+        "S2, Storage capacity: capacity is the size of the largest volume that can be created", "maximumVolumeSize",
+    )
+    parameters: Mapping[str, str] = dial(
+        EMPTY, LABELS, "what a class must have as parameters to get its volumes from this pool",
+        "S2, Goals: capacity is tracked per class, so that its parameters are taken into account",
+    )
+    copies: Mapping[str, int] = dial(
+        EMPTY, several(whole(1), named=True), "how often a volume is stored, by `key=value` of a parameter",
+        "S2, Goals: a volume with mirroring needs more space than one that is striped",
+    )
+    name: str = dial("", TEXT, "its name, unique among the driver's; by default the values of its topology, or cluster")
 
     def cost(self, parameters: Mapping[str, str]) -> int:
         """Return how many bytes a byte of a volume takes, for a class with these parameters."""
@@ -73,21 +79,29 @@ class DriverFailed(Exception):
     """The driver answers with an error, whose message this is."""
 
 
-def read_pools(dials: Any, key: str) -> tuple[Pool, ...]:
-    """Return the pools that a scenario gives a driver.
+_LISTED = several(mapping_of(Pool))
 
-    Args:
-        dials: `{zone-a: 10Gi}` (values of the driver's first topology key), or a list with the fields of `Pool`.
-        key: that topology key.
+
+def _read_pools(given: Any, before: Any) -> Any:
+    if isinstance(given, Mapping):
+        given = tuple({"topology": {ANY_KEY: domain}, "capacity": size} for domain, size in given.items())
+    if not isinstance(given, tuple):
+        raise ValueError(f"{given!r}: must be {POOLS.words}")  # noqa: TRY004 - what a scenario says wrongly
+    return _LISTED.read(given, before)
+
+
+POOLS = Values("a mapping from domain to size, or a list, each a mapping", _read_pools, Pool, "[].")
+"""Pools as a scenario gives them: by domains, values of the driver's first topology key, or each with its dials."""
+
+
+def keyed(pools: Iterable[Pool], key: str) -> tuple[Pool, ...]:
+    """Return pools with a name each, and with this topology key where they were given by their domains.
 
     Raises:
-        ValueError: an entry is no pool; the message says which.
+        ValueError: two have one name.
     """
-    if isinstance(dials, Mapping):
-        dials = [{"topology": {key: domain}, "capacity": size} for domain, size in dials.items()]
-    if not isinstance(dials, Sequence) or isinstance(dials, str):
-        raise ValueError(f"pools are a mapping from domain to capacity or a list, not {dials!r}")  # noqa: TRY004
-    return _named([_pool(f"pools[{number}]", each) for number, each in enumerate(dials)])
+    return _named([attrs.evolve(pool, topology=Frozen({part if part != ANY_KEY else key: domain
+                                                       for part, domain in pool.topology.items()})) for pool in pools])
 
 
 def _named(pools: Sequence[Pool]) -> tuple[Pool, ...]:
@@ -103,36 +117,6 @@ def _named(pools: Sequence[Pool]) -> tuple[Pool, ...]:
             name = default if count[default] == 1 else f"{default}-{count[default]}"
         found.append(attrs.evolve(pool, name=name))
     return tuple(found)
-
-
-def _pool(path: str, dials: Any) -> Pool:
-    known = [field.name for field in attrs.fields(Pool)]
-    if not isinstance(dials, Mapping):
-        raise ValueError(f"{path}: {dials!r} is no pool; it is a mapping with {', '.join(known)}")  # noqa: TRY004
-    options = {"maximum_volume_size" if name == "maximumVolumeSize" else name: dial for name, dial in dials.items()}
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise ValueError(f"{path}: a pool has no {', '.join(unknown)}; there are: {', '.join(known)}")
-    for name in ("topology", "parameters", "copies"):
-        if not isinstance(options.setdefault(name, EMPTY), Mapping):
-            raise ValueError(f"{path}.{name}: {options[name]!r} is no mapping")  # noqa: TRY004
-        options[name] = Frozen(options[name])
-    for parameter, copies in options["copies"].items():
-        if not isinstance(copies, int) or copies < 1:
-            raise ValueError(f"{path}.copies.{parameter}: {copies!r} is no number of copies")
-    for name in ("capacity", "maximum_volume_size"):
-        options[name] = str(options.get(name, ""))
-        _check_size(f"{path}.{name}", options[name] or "0")
-    return Pool(**{**options, "capacity": options["capacity"] or "0"})
-
-
-def _check_size(path: str, size: str) -> None:
-    try:
-        parse(size)
-    except ValueError as why:
-        raise ValueError(f"{path}: {size!r}: {why}") from None
-    if value(size) < 0:
-        raise ValueError(f"{path}: {size!r} is negative")
 
 
 @attrs.frozen
@@ -171,7 +155,10 @@ class DriverStorage:
         """
         old, where = self.size(log, self.pool(name)), f"pool {name} of {self.driver}"
         for path, text in (("capacity", capacity), ("largest", largest)):
-            _check_size(f"{where}: {path}", text or "0")
+            try:
+                LIMIT.read(text or "", None)
+            except ValueError as why:
+                raise ValueError(f"{where}: {path}: {why}") from None
         return PoolSize(old.capacity if capacity is None else canonical(capacity or "0"),
                         old.largest if largest is None else canonical(largest) if largest else "")
 

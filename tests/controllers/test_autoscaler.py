@@ -387,7 +387,7 @@ def test_wrong_flags_list_what_there_is():
     """An unknown flag or expander is refused with the names that exist."""
     with pytest.raises(ValueError, match="cluster-autoscaler has no dial scaledown; there are: absent, denied, groups"):
         Cluster().with_autoscaler([], scaledown=False)
-    with pytest.raises(ValueError, match="no expander 'price'; there are: least-waste, most-pods, priority, random"):
+    with pytest.raises(ValueError, match="expander: 'price': must be least-waste, most-pods, priority or random"):
         Cluster().with_autoscaler([], expander="price")
 
 

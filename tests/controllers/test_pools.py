@@ -286,14 +286,14 @@ def test_a_driver_without_pools_publishes_nothing_and_watches_nothing_for_it():
 
 
 @pytest.mark.parametrize(("dials", "said"), [
-    ({"pools": {"zone-a": "lots"}}, "ebs.example.com: pools[0].capacity: 'lots': quantities must match"),
-    ({"pools": [{"toplogy": {}}]}, "ebs.example.com: pools[0]: a pool has no toplogy; there are: topology, capacity"),
-    ({"pools": "10Gi"}, "ebs.example.com: pools are a mapping from domain to capacity or a list, not '10Gi'"),
-    ({"pools": [3]}, "ebs.example.com: pools[0]: 3 is no pool"),
-    ({"pools": [{"copies": {"type=mirror": "two"}}]}, "ebs.example.com: pools[0].copies.type=mirror: 'two' is no number"),
-    ({"pools": [{"copies": {"type=mirror": 0}}]}, "ebs.example.com: pools[0].copies.type=mirror: 0 is no number"),
+    ({"pools": {"zone-a": "lots"}}, "ebs.example.com: pools[0].capacity: 'lots': must be a size such as 10Gi"),
+    ({"pools": [{"toplogy": {}}]}, "ebs.example.com: pools[0] has no dial toplogy; there are: topology, capacity"),
+    ({"pools": "10Gi"}, "ebs.example.com: pools: '10Gi': must be a mapping from domain to size, or a list"),
+    ({"pools": [3]}, "ebs.example.com: pools[0]: 3: must be a mapping"),
+    ({"pools": [{"copies": {"type=mirror": "two"}}]}, "ebs.example.com: pools[0].copies[type=mirror]: 'two': must be a whole number from 1"),
+    ({"pools": [{"copies": {"type=mirror": 0}}]}, "ebs.example.com: pools[0].copies[type=mirror]: 0: must be a whole number from 1"),
     ({"pools": {"a": "1Gi"}, "publishing": {"pol": 1}}, "ebs.example.com: publishing has no dial pol; there are: "),
-    ({"pools": {"a": "1Gi"}, "publishing": {"form": "loud"}}, "'form' must be in ('objects', 'central', 'node')"),
+    ({"pools": {"a": "1Gi"}, "publishing": {"form": "loud"}}, "ebs.example.com: publishing.form: 'loud': must be objects, central or node"),
 ])  # fmt: skip
 def test_wrong_dials_are_named(dials, said):
     """Driver, place and value stand in the error."""

@@ -303,7 +303,7 @@ def test_dials_of_a_misspelled_component_are_refused():
 def test_dials_of_a_misspelled_driver_are_refused():
     """A `fails` under a name that is nearly that of a loaded class's driver is one sentence, not silence."""
     driver = kvolsched.scenario("zonal-example").objects("storageclasses")[0].provisioner
-    with pytest.raises(ValueError, match=f"{driver}: fails: a failure has no claim; there are: "):
+    with pytest.raises(ValueError, match=rf"{driver}: fails\[0\] has no dial claim; there are: "):
         Cluster(components={driver: {"fails": [{"claim": "default/my-pvc"}]}})
     fails = {"fails": [{"times": 1}]}
     with pytest.raises(ValueError, match=rf"names a driver '{driver}x', so its dials have no effect; .*did you mean {driver}"):

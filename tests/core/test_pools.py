@@ -117,8 +117,8 @@ def test_what_happened_outside_is_undone_by_back_and_known_to_the_digest():
 @pytest.mark.parametrize(("call", "said"), [
     ({"driver": "none", "pool": "a"}, f"no driver 'none' with pools; there are: {DRIVER}"),
     ({"pool": "c"}, f"driver {DRIVER} has no pool 'c'; there are: a, b"),
-    ({"capacity": "lots"}, f"pool a of {DRIVER}: capacity: 'lots': quantities must match"),
-    ({"largest": "-1Gi"}, f"pool a of {DRIVER}: largest: '-1Gi' is negative"),
+    ({"capacity": "lots"}, f"pool a of {DRIVER}: capacity: 'lots': must be a size such as 10Gi"),
+    ({"largest": "-1Gi"}, f"pool a of {DRIVER}: largest: '-1Gi': must be a size such as 10Gi"),
 ])  # fmt: skip
 def test_wrong_calls_name_what_is_there_and_change_nothing(call, said):
     """Driver, pool and sizes are checked first."""
@@ -204,7 +204,8 @@ def test_a_segment_that_shares_the_pool_is_published_too():
         assert {"a": "40Gi", "b": "40Gi"} == told(made)
 
 
-@pytest.mark.parametrize(("dial", "said"), [({"workers": 0}, "'workers' must be >= 1: 0"), ({"lag": -1}, "'lag' must be >= 0")])
+@pytest.mark.parametrize(("dial", "said"), [
+    ({"workers": 0}, "publishing.workers: 0: must be a whole number from 1"), ({"lag": -1}, "publishing.lag: -1: must be a number of seconds")])
 def test_dials_that_make_no_sense_are_refused(dial, said):
     """No workers, a lag before the answer."""
     with pytest.raises(ValueError, match=re.escape(said)):

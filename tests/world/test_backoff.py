@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from world.toy_components import world
 
+from kvolsched.api.dials import with_dials
 from kvolsched.controllers import deployment, kubelet, taint_eviction
 from kvolsched.controllers.deployment.controller import BACKOFF as DEPLOYMENT
 from kvolsched.controllers.provisioner.options import ProvisionerOptions
@@ -104,5 +105,5 @@ def test_a_driver_that_fails_is_asked_as_its_dials_say():
     """The first and the longest wait between attempts."""
     options = ProvisionerOptions(retry_interval_start=3.0, retry_interval_max=10.0)
     assert [3.0, 6.0, 10.0, 10.0] == [options.backoff.seconds(failures) for failures in range(1, 5)]
-    with pytest.raises(ValueError, match="retry_interval_start"):
-        ProvisionerOptions(retry_interval_start=0.0)
+    with pytest.raises(ValueError, match=r"d: retry_interval_start: 0.0: must be a number of seconds above 0"):
+        with_dials("d", options, {"retry_interval_start": 0.0})

@@ -7,6 +7,6 @@ Autoscaler 1.3x.
 """
 
 from .autoscaler_component import NAME, component
-from .options import AutoscalerOptions, NodeGroup, flags, read_groups
+from .options import AutoscalerOptions, NodeGroup, read_groups
 
-__all__ = ["NAME", "AutoscalerOptions", "NodeGroup", "component", "flags", "read_groups"]
+__all__ = ["NAME", "AutoscalerOptions", "NodeGroup", "component", "read_groups"]

@@ -8,11 +8,12 @@ from typing import Any
 import attrs
 
 from kvolsched.api.defaults import with_defaults
+from kvolsched.api.dials import RATE, SECONDS, SWITCH, Values, choice, dial, whole
 from kvolsched.api.kinds.csi import CSINode
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
+from kvolsched.api.kinds.meta import ObjectMeta, evolve_parts, thaw
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
 from kvolsched.api.text import manifest
-from kvolsched.api.unknown_name import UnknownName, did_you_mean, unknown_name
+from kvolsched.api.unknown_name import UnknownName, did_you_mean
 
 EXPANDERS = ("least-waste", "most-pods", "priority", "random")
 GROUP_FIELDS = ("name", "min", "max", "template", "nodes", "stock")
@@ -55,35 +56,32 @@ class NodeGroup:
 
 @attrs.frozen(kw_only=True)
 class AutoscalerOptions:
-    """The flags of the cluster autoscaler, in seconds where they are times.
+    """The dials of the cluster autoscaler: its node groups and flags."""
 
-    Args:
-        groups: the node groups; for the expander `priority` those named first are preferred.
-        scan_interval: how long after a change it looks at the cluster (the real one looks at these intervals).
-        provisioning_delay: how long a machine takes from the request to its registration.
-        max_node_provision_time: how long after its request a machine is given up, and its group is left alone.
-        expander: which group grows if several would help: `least-waste`, `most-pods`, `priority` or `random`.
-        scale_down: whether it removes nodes.
-        unneeded_time: how long a node must be unneeded before it is removed.
-        delay_after_add: how long after a scale-up no node is removed.
-        utilization_threshold: a node whose requests are less than this share of cpu and of memory may be unneeded.
-        expendable_priority: pods of a lower priority trigger no scale-up.
-        skip_local_storage: nodes with pods that have emptyDir or hostPath volumes stay.
-        skip_system_pods: nodes with pods of kube-system that no disruption budget covers stay.
-    """
-
-    groups: tuple[NodeGroup, ...] = ()
-    scan_interval: float = 10.0
-    provisioning_delay: float = 60.0
-    max_node_provision_time: float = 900.0
-    expander: str = "least-waste"
-    scale_down: bool = True
-    unneeded_time: float = 600.0
-    delay_after_add: float = 600.0
-    utilization_threshold: float = 0.5
-    expendable_priority: int = -10
-    skip_local_storage: bool = True
-    skip_system_pods: bool = True
+    groups: tuple[NodeGroup, ...] = dial(
+        (), Values("a list of mappings", lambda given, _before: read_groups(thaw(given))),
+        f"the node groups, each with {', '.join(GROUP_FIELDS)}; the expander priority prefers those named first",
+        "S3, Story 2: with an autoscaler a further node is created",
+    )
+    scan_interval: float = dial(
+        10.0, SECONDS, "after a change until it looks at the cluster (the real one looks at these intervals)"
+    )
+    provisioning_delay: float = dial(60.0, SECONDS, "from the request for a machine to its registration")
+    max_node_provision_time: float = dial(
+        900.0, SECONDS, "after which a requested machine is given up, and its group is left alone"
+    )
+    expander: str = dial("least-waste", choice(*EXPANDERS), "which group grows if several would help")
+    scale_down: bool = dial(True, SWITCH, "whether it removes nodes")
+    unneeded_time: float = dial(600.0, SECONDS, "for which a node must be unneeded before it is removed")
+    delay_after_add: float = dial(600.0, SECONDS, "after a scale-up in which no node is removed")
+    utilization_threshold: float = dial(
+        0.5, RATE, "a node whose requests are less than this share of cpu and of memory may be unneeded"
+    )
+    expendable_priority: int = dial(-10, whole(-(2**31)), "pods of a lower priority trigger no scale-up")
+    skip_local_storage: bool = dial(True, SWITCH, "whether nodes with pods that have emptyDir or hostPath volumes stay")
+    skip_system_pods: bool = dial(
+        True, SWITCH, "whether nodes with pods of kube-system that no disruption budget covers stay"
+    )
 
     def group(self, name: str) -> NodeGroup | None:
         """Return the group of a name, or None."""
@@ -155,24 +153,3 @@ def _with_name(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return a template's manifest with a name, which each machine replaces."""
     metadata = {"name": "template", **(part.get("metadata") or {})}
     return {**part, "metadata": metadata}
-
-
-def flags(dials: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the dials of the autoscaler with its groups as values.
-
-    Raises:
-        ValueError: a group is wrong, or there is no such expander.
-    """
-    values = dict(dials or {})
-    if "groups" in values:
-        values["groups"] = read_groups(_plain(values["groups"]))
-    if values.get("expander", EXPANDERS[0]) not in EXPANDERS:
-        raise unknown_name(f"expander {values['expander']!r}", str(values["expander"]), EXPANDERS)
-    return values
-
-
-def _plain(value: Any) -> Any:
-    """Return groups as plain data; a scenario's are frozen."""
-    if isinstance(value, Frozen | dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from ...api.dials import RATE, SECONDS, SWITCH, dial
 from ...api.kinds.meta import Condition
 from ...api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
 from ...api.kinds.pod import Pod
@@ -50,19 +51,18 @@ CONDITIONS = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 
 @attrs.frozen(kw_only=True)
 class NodeLifecycleOptions:
-    """The dials of the node lifecycle controller.
+    """The dials of the node lifecycle controller."""
 
-    Args:
-        grace_period: seconds of silence after which a node is not ready (--node-monitor-grace-period).
-        eviction_rate: nodes of a zone that are tainted with NoExecute a second (--node-eviction-rate).
-        secondary_eviction_rate: the same in a large zone that lost many nodes.
-        taints_by_condition: cordons and pressure conditions become taints (gate TaintNodesByCondition, on since 1.12).
-    """
-
-    grace_period: float = 50.0
-    eviction_rate: float = 0.1
-    secondary_eviction_rate: float = 0.01
-    taints_by_condition: bool = True
+    grace_period: float = dial(
+        50.0, SECONDS, "of silence, after which a node is not ready (`--node-monitor-grace-period`)"
+    )
+    eviction_rate: float = dial(
+        0.1, RATE, "nodes of a zone that are tainted with NoExecute a second (`--node-eviction-rate`)"
+    )
+    secondary_eviction_rate: float = dial(0.01, RATE, "the same in a large zone that lost many nodes")
+    taints_by_condition: bool = dial(
+        True, SWITCH, "whether cordons and pressure become taints (gate TaintNodesByCondition, on since 1.12)"
+    )
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:

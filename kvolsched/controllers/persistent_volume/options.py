@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import attrs
 
+from ...api.dials import PERIOD, SWITCH, dial
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER
 from ...api.volumes import DESIGN as DESIGN_RULES
@@ -50,7 +51,7 @@ def failed_reclaim(operation: str) -> bool:
 
 @attrs.frozen(kw_only=True)
 class PVControllerOptions:
-    """What a revision, a feature gate or a scenario may set.
+    """The dials of the PV controller, and what sets of rules alone decide of it.
 
     Args:
         rules: how claims and volumes match.
@@ -66,20 +67,9 @@ class PVControllerOptions:
         deletes_terminating: a released volume is deleted by its plugin although somebody deletes it already.
         in_tree_finalizer: finalizer of volumes that in-tree plugins provision with the policy Delete; "": none.
         provisioned_phase: phase of volumes that in-tree plugins provision.
-        reread_claim_before_reclaim: ask the API server for a claim before its volume is released. Without it
-            a controller that has not yet seen the claim of a prebound volume takes it for deleted
-            (kubernetes#66287).
-        delays: the gate by which claims of a delayed class wait for a pod (VolumeScheduling).
-        delayed_provisioning: the gate by which the scheduler's selected node counts (DynamicProvisioningScheduling).
         provisioner_keys: annotations that hand a claim to an external provisioner; the first decides.
         in_tree_plugins: plugins of the controller that provision: run as operations if there is a routine for
             them, else left to a component of the plugin's name.
-        assign_default_class: a class-less claim gets the default class when there is one.
-        resync: seconds of the period after which an unfinished claim is looked at again.
-        ticks: look at every Pending claim at every tick of the resync, as Kubernetes does: its Events are counted up,
-            and say so if a pod has come. Without it only at those for which something has changed.
-        rolls_back: claims are marked clean when they are bound, and unbound again where the scheduler asks (S0).
-        rolls_back_dirty: claims that are not clean are unbound too, which S0 warns of.
     """
 
     rules: VolumeRules = UPSTREAM_RULES
@@ -95,16 +85,39 @@ class PVControllerOptions:
     deletes_terminating: bool = True
     in_tree_finalizer: str = FINALIZER
     provisioned_phase: str = "Bound"
-    reread_claim_before_reclaim: bool = True
-    delays: bool = True
-    delayed_provisioning: bool = True
+    reread_claim_before_reclaim: bool = dial(
+        True, SWITCH, "whether it asks the API server for a claim before its volume is released; else one that has not "
+        "yet seen the claim of a prebound volume takes it for deleted (kubernetes#66287)",
+    )
+    delays: bool = dial(
+        True, SWITCH, "whether claims of a class that waits do wait for a pod",
+        "S0, PV Controller Changes: such claims are skipped, to come through the scheduler; Feature Gates",
+    )
+    delayed_provisioning: bool = dial(
+        True, SWITCH, "whether the scheduler's selected node counts",
+        "S0, PV Controller Changes: the annotation is the signal to begin; Feature Gates",
+    )
     provisioner_keys: tuple[str, ...] = (STORAGE_PROVISIONER, BETA_STORAGE_PROVISIONER)
     in_tree_plugins: frozenset[str] = frozenset()
-    assign_default_class: bool = True
-    resync: float = 15.0
-    ticks: bool = False
-    rolls_back: bool = False
-    rolls_back_dirty: bool = False
+    assign_default_class: bool = dial(
+        True, SWITCH, "whether a claim without a class gets the default class once there is one"
+    )
+    resync: float = dial(
+        15.0, PERIOD, "after which an unfinished claim is looked at again",
+        "S0, Bind: the PV controller has a high resync frequency (a TODO asks for one in the scheduler)",
+    )
+    ticks: bool = dial(
+        False, SWITCH, "whether every Pending claim is looked at at every tick of the resync, as Kubernetes does, and "
+        "its Events are counted up; else those alone for which something has changed",
+    )
+    rolls_back: bool = dial(
+        False, SWITCH, "whether claims are marked clean when they are bound, and unbound if the scheduler asks",
+        "S0, Binding multiple PVCs in one transaction",
+    )
+    rolls_back_dirty: bool = dial(
+        False, SWITCH, "whether claims that are not clean are unbound, too",
+        "S0, Binding multiple PVCs in one transaction: there could be user's data on the volumes",
+    )
 
     @property
     def writes(self) -> BindingWrites:

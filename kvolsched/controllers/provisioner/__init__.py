@@ -9,11 +9,11 @@ external-provisioner v6.3.0.
 from .capacity import INSTANCE, GetCapacityCall, component_name
 from .controller import component
 from .in_tree_topology import allowed_segments, choose_topology
-from .options import DESIGN, UPSTREAM, Failure, ProvisionerOptions, read_failures
+from .options import DESIGN, UPSTREAM, Failure, ProvisionerOptions
 from .provisioning import Attempt
 from .topology import NoTopology
 
 __all__ = [
     "DESIGN", "INSTANCE", "UPSTREAM", "Attempt", "Failure", "GetCapacityCall", "NoTopology", "ProvisionerOptions",
-    "allowed_segments", "choose_topology", "component", "component_name", "read_failures"
+    "allowed_segments", "choose_topology", "component", "component_name"
 ]

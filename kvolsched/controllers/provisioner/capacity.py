@@ -13,7 +13,9 @@ from typing import Any
 
 import attrs
 
+from ...api.dials import RATE, SECONDS, SWITCH, TEXT, Values, choice, dial, whole
 from ...api.kinds.csi import CSIStorageCapacity
+from ...api.kinds.kind import find_kind
 from ...api.kinds.meta import Frozen, ObjectMeta, OwnerReference, evolve_parts
 from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import LabelSelector
@@ -44,38 +46,54 @@ def component_name(driver: str, node: str) -> str:
     return f"{driver}{INSTANCE}{node}" if node else driver
 
 
+def _read_owner(given: Any, _before: Any) -> OwnerReference | None:
+    if isinstance(given, OwnerReference | None):
+        return given
+    if not isinstance(given, Mapping) or not {"kind", "name"} <= given.keys() <= {"kind", "name", "uid"}:
+        raise ValueError(f"{given!r}: must be {OWNER.words}")
+    return OwnerReference(api_version=find_kind(given["kind"]).type.api_version, **given)
+
+
+OWNER = Values("a mapping with kind, name and, unless its uid is looked up, uid", _read_owner)
+
+
 @attrs.frozen(kw_only=True)
 class PublishingOptions:
-    """How a driver's capacity is published.
+    """How a driver's capacity is published."""
 
-    Args:
-        namespace: namespace of the objects: the driver's.
-        managed_by: the objects' manager, in their label.
-        owner: the objects' owner, if any.
-        immediate: publish also for classes that bind at once.
-        interval: seconds between two requests to the driver about every capacity; 0: there are none.
-        lag: seconds from the driver's answer to its publication.
-        workers: how many capacities are asked for and published at once, where that takes time.
-        qps: how many capacities are published a second at most; 0: any number.
-        form: "objects" (CSIStorageCapacity, v1.36.2); S2 has pools in the status of the CSIDriver, "central" or "node"
-            (`driver_status`), where the following options count:
-        prefix: prefix of the labels that make a node's segment; "": nothing is published.
-        ephemeral: publish also for inline volumes, under `<ephemeral>`.
-        expires: seconds after which a published capacity is obsolete; 0: never.
-    """
-
-    namespace: str = "default"
-    managed_by: str = "external-provisioner"
-    owner: OwnerReference | None = None
-    immediate: bool = False
-    interval: float = attrs.field(default=60.0, validator=attrs.validators.ge(0))
-    lag: float = attrs.field(default=0.0, validator=attrs.validators.ge(0))
-    workers: int = attrs.field(default=1, validator=attrs.validators.ge(1))
-    qps: float = attrs.field(default=0.0, validator=attrs.validators.ge(0))
-    form: str = attrs.field(default="objects", validator=attrs.validators.in_(("objects", "central", "node")))
-    prefix: str = ""
-    ephemeral: bool = False
-    expires: float = 0.0
+    namespace: str = dial("default", TEXT, "namespace of the CSIStorageCapacity objects: the driver's")
+    managed_by: str = dial("external-provisioner", TEXT, "the objects' manager, in their label")
+    owner: OwnerReference | None = dial(
+        None, OWNER, "the objects' owner, such as `{kind: Deployment, name: driver}`: they go with it",
+        "S2, Separate objects: removing those objects becomes harder",
+    )
+    immediate: bool = dial(False, SWITCH, "publish also for classes that bind at once")
+    interval: float = dial(
+        60.0, SECONDS, "between two requests to the driver about every capacity; 0: there are none",
+        "S2, Central provisioning: the status is updated periodically, to detect changes in the backing store",
+    )
+    lag: float = dial(
+        0.0, SECONDS, "from the driver's answer to its publication",
+        "S2, Non-Goals: from time to time a node is chosen where the creation of the volume then fails",
+    )
+    workers: int = dial(1, whole(1), "how many capacities are asked for at once, where that takes time")
+    qps: float = dial(0.0, RATE, "how many capacities are published a second at most; 0: any number")
+    form: str = dial(
+        "objects", choice("objects", "central", "node"), "CSIStorageCapacity objects, or pools in a CSIDriver's status",
+        "S2, Only inline ephemeral volumes (node), Central provisioning (central), Separate objects (v1.36.2)",
+    )
+    prefix: str = dial(
+        "", TEXT, 'prefix of the labels that make a node\'s segment in the form central; "": nothing is published',
+        "S2, Central provisioning: all keys have one prefix, which external-provisioner is given",
+    )
+    ephemeral: bool = dial(
+        False, SWITCH, "publish also for inline volumes in the form central, under `<ephemeral>`",
+        "S2, Central provisioning: it does so without parameters, if another flag says so",
+    )
+    expires: float = dial(
+        0.0, SECONDS, "after which a pool of a status is obsolete; 0: never",
+        "S2, Storage capacity: expiryTime is when an entry becomes obsolete; without one it is valid forever",
+    )
 
     @property
     def pace(self) -> PublishingPace:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import attrs
 
 from ...api import volumes
+from ...api.dials import PERIOD, SWITCH, dial, or_null
 from ...api.kinds.meta import evolve, evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolumeClaim
@@ -34,6 +35,7 @@ BINDING = "binding"
 WORKER = "bind worker"
 BINDING_STARTED = "Volume binding started, waiting for completion"  # the message of 1.11's event
 BINDING_WAITING, BINDING_FAILED = "VolumeBindingWaiting", "VolumeBindingFailed"
+FINE = "whether a pass is two turns, choose and then assume, between which others may act"
 
 
 @attrs.frozen
@@ -43,19 +45,25 @@ class TwoPasses:
     Args:
         volume_binding: the plugin whose decision is carried out.
         options: how volumes are matched and which annotation key is written.
-        resync: seconds after which a pod that waits for its volumes is retried without any change (S0, Bind: a TODO);
-            None: only when one of its claims or volumes changes.
-        judges_again: a pod whose claims were bound in mid-pass is judged again (S0, Caching); 1.11 assumes it.
-        concurrent: each pod's volumes are bound by a goroutine of its own (S1, Bind); else one worker serves a queue.
     """
 
     volume_binding: VolumeBinding
     options: volumes.VolumeRules = volumes.DESIGN
-    resync: float | None = None
-    judges_again: bool = False
-    concurrent: bool = False
+    resync: float | None = dial(
+        None, or_null(PERIOD), "after which a pod that waits for its volumes is retried without any change",
+        "S0, Bind: a TODO asks whether the scheduler needs what the PV controller has",
+    )
+    judges_again: bool = dial(
+        False, SWITCH, "whether a pod whose claims were bound in mid-pass is judged again (1.11 assumes it)",
+        "S0, Caching: all volume predicates are to run once all claims are bound",
+    )
+    concurrent: bool = dial(
+        False, SWITCH, "whether each pod's volumes are bound by a goroutine of its own; else one worker serves a queue",
+        "S1, Bind: a separate goroutine; S0, Bind: one that processes a queue",
+    )
     volume_rule: AssumeRule = NewerWins()
     errors_are_verdicts: bool = True
+    fine: bool = dial(False, SWITCH, FINE)
 
     def find(self, pod: Pod, node: str, cache: AssumeCache) -> FoundVolumes:
         """Return what is to be bound and provisioned for a pod on its node."""
@@ -137,14 +145,14 @@ class WaitInPreBind:
     Args:
         volume_binding: the plugin whose decision is carried out.
         options: how volumes are matched and which annotation key is written.
-        bind_timeout: seconds after which the binding cycle gives up (bindTimeoutSeconds).
     """
 
     volume_binding: VolumeBinding
     options: volumes.VolumeRules = volumes.UPSTREAM
-    bind_timeout: float = 600.0
+    bind_timeout: float = dial(600.0, PERIOD, "after which the binding cycle gives up (bindTimeoutSeconds)")
     volume_rule: AssumeRule = EqualVersions()
     errors_are_verdicts: bool = False
+    fine: bool = dial(False, SWITCH, FINE)
 
     def find(self, pod: Pod, node: str, cache: AssumeCache) -> FoundVolumes:
         """Return what is to be bound and provisioned for a pod on its node."""
