@@ -397,10 +397,11 @@ class TurnContext:
         if cause not in self.process.work_queues[name].items:
             self.remember(f"todo {name}", cause, WorkItem(self.place))
 
-    def dequeue(self, cause: str) -> None:
-        """Remove a cause from this actor's work queue."""
-        if cause in self.process.work_queues[self.actor.name].items:
-            self.remember(f"todo {self.actor.name}", cause, None)
+    def dequeue(self, cause: str, actor: str = "") -> None:
+        """Remove a cause from the work queue of this actor (or another of the component)."""
+        name = actor or self.actor.name
+        if cause in self.process.work_queues[name].items:
+            self.remember(f"todo {name}", cause, None)
 
     def wake_after(self, name: str, seconds: float, *, periodic: bool = False, actor: str = "") -> None:
         """Schedule a wake-up of this actor (or another of the component) in some seconds, replacing the old one."""

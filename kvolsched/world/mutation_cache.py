@@ -87,12 +87,21 @@ def drop_written(ctx: TurnContext, key: Key) -> None:
     ctx.remember("own", "/".join(key), None)
 
 
-def drop_outdated_writes(ctx: TurnContext, key: Key, new: Any) -> None:
-    """Remove the note about a write if the watch shows that version, a newer one, or that the object is gone."""
+def drop_outdated_writes(ctx: TurnContext, key: Key, new: Any) -> bool:
+    """Remove the note about a write if the watch shows that version, a newer one, or that the object is gone.
+
+    Return whether it shows just that write, and nobody's after it.
+    """
     written = ctx.note("own", "/".join(key))
-    if written is not None and (new is None or isinstance(written, str)
-                                or new.metadata.resource_version >= written.metadata.resource_version):
+    if written is None:
+        return False
+    if new is None or isinstance(written, str):
         drop_written(ctx, key)
+        return False
+    ahead: int = new.metadata.resource_version - written.metadata.resource_version
+    if ahead >= 0:
+        drop_written(ctx, key)
+    return ahead == 0
 
 
 @attrs.frozen

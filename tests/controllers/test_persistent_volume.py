@@ -7,6 +7,7 @@ import pytest
 from controllers.harness import Harness
 from objects import claim, node, pod, storage_class, volume
 
+import kvolsched
 from kvolsched.api.kinds.meta import Frozen, evolve_parts
 from kvolsched.api.kinds.volume import PROVISIONED_BY, SELECTED_NODE_KEYS
 from kvolsched.cluster import Cluster
@@ -369,3 +370,42 @@ def test_ticks_cost_a_search_nothing_but_what_they_change():
         assert "Exhausted" in repr(found)
         sizes.append(found.states)
     assert sizes[0] <= sizes[1]
+
+
+def controller_turns(cluster):
+    """Return the turns in which a worker of the PV controller took up a cause."""
+    return [turn for turn in cluster.world.turns if turn.component == BINDER and turn.actor]
+
+
+@pytest.mark.parametrize(("scenario", "revision"), [
+    ("zonal-example", "upstream"), ("local-disks", "upstream"), ("local-disks", "design"), ("disk-stolen", "design"),
+])
+def test_no_turn_is_spent_on_what_is_settled(scenario, revision):
+    """Own writes that come back over the watch queue nothing: each turn writes, waits or says something."""
+    cluster = kvolsched.scenario(scenario, revision=revision)
+    cluster.run()
+    assert controller_turns(cluster)
+    assert [turn for turn in controller_turns(cluster) if turn.quiet] == []
+
+
+def test_what_is_bound_when_it_is_first_seen_is_not_synced(options):
+    """A controller that starts over bound claims and free volumes has nothing to do."""
+    world = binder(options).create(storage_class(waits=False), volume(), volume("free", "1Gi"), claim()).run()
+    world.sim.crash(BINDER)
+    assert [turn.words for step in world.sim.run() for turn in step if turn.actor] == []
+
+
+@pytest.mark.parametrize("nth", [2, 3, 4])
+def test_a_bind_whose_later_write_is_refused_is_finished_at_once(options, nth):
+    """What the earlier writes changed is seen again: the claim waits for no resync."""
+    world = binder(options).create(storage_class(waits=False), volume()).run()
+    world.sim.refuse(BINDER, nth)
+    world.create(claim()).run(seconds=1)
+    assert world["pvc/data"].status.phase == world["pv/disk"].status.phase == "Bound"
+
+
+def test_a_claim_is_told_once_to_wait_for_its_provisioner():
+    """The controller's own annotation queues the claim no more, so the Event is not repeated for nothing."""
+    world = binder().create(storage_class(provisioner="zonal.example.com", waits=False)).run()
+    world.create(claim()).run()
+    assert [e.count for e in world.all("Event") if e.reason == "ExternalProvisioning"] == [1]

@@ -7,9 +7,13 @@ it judges by itself.
 from functools import cache
 from pathlib import Path
 
+import attrs
 import pytest
 
-from kvolsched.measure.conform import FAMILIES, conform
+from kvolsched.controllers.persistent_volume import CLAIMS, VOLUMES, PVController
+from kvolsched.measure.conform import FAMILIES, conform, read, volume_controller
+from kvolsched.rules.named import revision_named
+from kvolsched.world.log import Key
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 
@@ -31,6 +35,25 @@ def agrees(family, count):
 def test_the_pv_controller_of_v1_36():
     """Each recorded call of its handlers: writes, events, error, live reads, operations, what is enqueued."""
     agrees("pv-controller", 418)
+
+
+@pytest.mark.parametrize("family", ["pv-controller", "design-controller"])
+def test_what_is_not_queued_is_what_the_real_handlers_leave_alone(family):
+    """Each recorded call for a claim or volume that our controller takes for settled wrote nothing and told nothing."""
+    revision, settled = revision_named(FAMILIES[family].revision), 0
+    for recorded in read(RECORDED / f"{family}.jsonl.gz"):
+        case = recorded.case
+        player, sync = volume_controller._CasePlayer(case, revision), case["sync"]
+        controller = PVController(attrs.evolve(revision.binder, in_tree_plugins=frozenset({volume_controller.HOST_PATH})))
+        kind, worker, by = {"claim": ("PersistentVolumeClaim", CLAIMS, controller.claims),
+                            "volume": ("PersistentVolume", VOLUMES, controller.volumes)}[sync["kind"]]
+        key = Key(kind, *("/" + sync["key"]).split("/")[-2:])
+        obj = player.cache.watched.get(key)
+        if obj is not None and key not in player.cache.written and by.is_settled(player.ctx(worker), obj):
+            settled += 1
+            told = {aspect: value for aspect, value in case["expect"].items() if value and aspect != "then"}
+            assert not told, recorded.id
+    assert settled >= 9
 
 
 def test_the_binder_of_v1_36():

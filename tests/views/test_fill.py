@@ -40,7 +40,6 @@ STORY = {
         ("assumed", "binding", "selected node", ""),
         ("assumed", "binding", "selected node", ""),
         ("assumed", "binding", "selected node", ""),
-        ("assumed", "binding", "selected node", ""),
         ("assumed", "binding", "selected node", "reserved"),
         ("assumed", "binding", "bound", "bound"),
         ("bound", "", "bound", "bound"),

