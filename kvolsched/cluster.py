@@ -150,8 +150,8 @@ class Cluster(ClusterActs):
         >>> _ = c.step("scheduler")
         >>> c.fits("my-pod")
         2 of 4 nodes fit pod/my-pod: node-a, node-b; node-a is chosen
-          node-a-small  NodeResourcesFit  Insufficient cpu
-          node-c        VolumeBinding     node(s) didn't find available persistent volumes to bind
+          node-a-small  NodeResourcesFit                    Insufficient cpu
+          node-c        VolumeBinding (CheckVolumeBinding)  node(s) didn't find available persistent volumes to bind
         """
         from .questions.explain import fits
 
@@ -515,7 +515,7 @@ class Cluster(ClusterActs):
         Args:
             pod: the pod.
             node: the node of one verdict; by default all.
-            plugin: its plugin.
+            plugin: its plugin, by Kubernetes' name or by that of the documents (`CheckVolumeBinding`).
 
         Raises:
             UnknownName: there is no such pod, node or plugin, or the pod has had no pass; the message lists what there

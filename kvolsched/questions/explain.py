@@ -14,7 +14,7 @@ from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnsw
 from kvolsched.api.words import counted, from_to
 
 from ..api import volumes
-from ..api.kinds.meta import evolve_parts, thaw
+from ..api.kinds.meta import EMPTY, evolve_parts, thaw
 from ..api.kinds.pod import Pod
 from ..api.text import manifest
 from ..api.unknown_name import UnknownName
@@ -440,6 +440,8 @@ class Fits(PrintedAnswer):
     """Node -> plugin -> score; empty if fewer than two nodes fit: then nothing is scored."""
     chosen: str
     """The node that the pass chose, "" for none."""
+    shown_names: Mapping[str, str] = EMPTY
+    """Plugin -> its name with that of the document, where it has one."""
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -455,7 +457,8 @@ class Fits(PrintedAnswer):
         choice = f"; {self.chosen} is chosen" if self.chosen else ""
         names = f": {', '.join(self.nodes)}" if self.nodes else ""
         head = f"{count} of {all_nodes} nodes fit {self.about}{names}{choice}"
-        table = [(f"  {node}", plugin, ", ".join(reasons)) for node, (plugin, *reasons) in self.rejected.items()]
+        table = [(f"  {node}", self.shown_names.get(plugin, plugin), ", ".join(reasons))
+                 for node, (plugin, *reasons) in self.rejected.items()]  # fmt: skip
         return "\n".join([hanging_indent([head], 2), *([_align_columns(table)] if table else [])])
 
 
@@ -478,7 +481,8 @@ def fits(cluster: ClusterCore, pod: str) -> Fits:
             rejected[node] = (first, *judged.rejection(node)[0]) if first else (outside, "outside the nodes it allows")
     scored = ranking.nodes if ranking is not None else ()
     scores = {node: _scores(ranking, node) for node in scored if ranking is not None}
-    return Fits(ref(key), judged.feasible, rejected, scores, found.chosen)
+    shown_names = {each.name: each.shown_name for each in judged.profile.plugins}
+    return Fits(ref(key), judged.feasible, rejected, scores, found.chosen, shown_names)
 
 
 def _scores(ranking: Ranking, node: str) -> Mapping[str, NodeScore]:

@@ -387,12 +387,13 @@ class SettableRules:
         'design (weights: VolumeBinding=10)'
 
         Args:
-            weights: plugin -> weight; 0 leaves its score out.
+            weights: plugin -> weight; 0 leaves its score out. The documents' names are taken, too: `PrioritizeVolumes`.
 
         Raises:
             ValueError: there is no such score plugin, or the weight is no whole number from 0.
         """
         known = sorted(each.name for each in self.profile.plugins if each.extends(Score))
+        weights = {self.profile.name_of(name): weight for name, weight in weights.items()}
         given: Mapping[str, object] = weights
         for name, weight in given.items():
             if name not in known:

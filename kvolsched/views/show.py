@@ -97,7 +97,7 @@ def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
     if not (node and plugin):
         raise ValueError("one verdict is that of a plugin on a node: name both, or none for all verdicts")
     about = ref(cluster.world.find_key(pod, "pod", ever=True))
-    name = cluster.world.find_key(node, "node", ever=True).name
+    name, plugin = cluster.world.find_key(node, "node", ever=True).name, cluster.revision.profile.name_of(plugin)
     asked = f"verdict/{name}/{plugin}"
     found = frame_of(cluster, focus=about, chips=0, parts=("verdicts",), selected=asked).verdicts
     if found.cell is None:

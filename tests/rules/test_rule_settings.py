@@ -115,3 +115,20 @@ def test_the_name_that_is_printed_is_a_name(rules):
     """Rules with settings are found by the name that outputs show; a setting that there is not is refused."""
     assert rules == revision_named(rules.name)
     assert Cluster(rules.name).revision == rules
+
+
+@pytest.mark.checklist("266")
+def test_plugins_are_called_by_the_documents_names_too():
+    """A weight, a verdict and a prediction take the document's name of a plugin; what is shown has both names."""
+    assert design().with_weights({"VolumeBinding": 3}) == design().with_weights({"PrioritizeVolumes": 3})
+    assert "draft (weights: VolumeBinding=3)" == draft().with_weights({"PrioritizeUnboundPVCs": 3}).name
+    c = kvolsched.scenario("zonal-example", "design")
+    asked = c.predict(ask="plugin", node="node-c", pod="my-pod")
+    assert asked.answer("CheckVolumeBinding").is_right
+    c.step("scheduler")
+    by_both = [repr(c.verdicts("my-pod", "node-c", name)) for name in ("VolumeBinding", "CheckVolumeBinding")]
+    assert by_both[0] == by_both[1]
+    assert "VolumeBinding (CheckVolumeBinding) on node-c" in by_both[0]
+    assert "  node-c        VolumeBinding (CheckVolumeBinding)  node(s)" in repr(c.fits("my-pod"))
+    with pytest.raises(KeyError, match="no score plugin 'PrioritizeVolumes'"):
+        kvolsched.upstream().with_weights({"PrioritizeVolumes": 3})

@@ -404,7 +404,7 @@ def test_small_words():
     assert short_key("topology.kubernetes.io/zone") == "zone"
     texts = ("2026-01-01T00:00:03Z", "2020-01-01T00:00:00Z", "never", None)
     assert [seconds(text, kvolsched.Cluster()) for text in texts] == [3, 0, 0, 0]
-    heads = plugin_heads(["VolumeBinding", "Vicinity"], ["CheckVolumeBinding", "Vicinity"])
+    heads = plugin_heads(["VolumeBinding", "Vicinity"], ["VolumeBinding (CheckVolumeBinding)", "Vicinity"])
     assert [(head.name, head.letter, head.family) for head in heads] == [
         ("VolumeBinding (CheckVolumeBinding)", "V", "storage"), ("Vicinity", "C", "node")]
 

@@ -210,7 +210,7 @@ class Prediction(PrintedAnswer):
             if 1 <= name <= len(self.candidates):
                 return self.candidates[name - 1]
             raise ValueError(f"there are {len(self.candidates)} candidates; {name} is none of their numbers")
-        exact = [each for each in self.candidates if each.name == name]
+        exact = [each for each in self.candidates if each.name == self.cluster.revision.profile.name_of(name)]
         if exact:
             return exact[0]
         wanted = {"none": NONE, "new": NEW, "pending": kinds.PENDING, "gone": kinds.GONE}.get(name.lower(), name)

@@ -294,9 +294,15 @@ class EnabledPlugin:
         return str(self.plugin.name)
 
     @property
-    def document_name(self) -> str:
-        """The name that a design document gives the plugin, or else the plugin's name."""
-        return str(getattr(self.plugin, "document_name", "") or self.plugin.name)
+    def names(self) -> tuple[str, ...]:
+        """Its names: Kubernetes' first, then those that a design document gives it as predicate and as priority."""
+        of_documents = (getattr(self.plugin, word, "") for word in ("document_name", "document_score_name"))
+        return (self.name, *filter(None, of_documents))
+
+    @property
+    def shown_name(self) -> str:
+        """The name as it is shown, with that of the document: `VolumeBinding (CheckVolumeBinding)`."""
+        return f"{self.name} ({self.names[1]})" if len(self.names) > 1 else self.name
 
 
 def legend_of(plugin: Any, pod: Pod) -> Legend:

@@ -221,9 +221,17 @@ class Profile:
             KeyError: the profile has no such plugin.
         """
         for enabled in self.plugins:
-            if name in (enabled.name, enabled.document_name):
+            if name in enabled.names:
                 return enabled.plugin
         raise KeyError(f"profile {self.name} has no plugin {name!r}")
+
+    def name_of(self, called: str) -> str:
+        """Return the Kubernetes name of a plugin that is called by one of its names; another name as it is."""
+        return next((enabled.name for enabled in self.plugins if called in enabled.names), called)
+
+    def shown_name(self, name: str) -> str:
+        """Return the name of a plugin with that of the document; another name as it is."""
+        return next((enabled.shown_name for enabled in self.plugins if enabled.name == name), name)
 
     def extending(self, point: type) -> Any | None:
         """Return the first plugin with the methods of an extension point; None if there is none."""

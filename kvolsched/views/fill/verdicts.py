@@ -63,7 +63,7 @@ def _verdicts(passed: Pass, columns: Sequence[int]) -> f.Verdicts:
     return f.Verdicts(
         pod=ref(passed.pod),
         number=passed.number,
-        plugins=plugin_heads([each.name for each in filters], [each.document_name for each in filters]),
+        plugins=plugin_heads([each.name for each in filters], [each.shown_name for each in filters]),
         rows=tuple(rows),
         scores=_scores(passed),
         prefilter=rejected.message if rejected else "",
@@ -143,7 +143,7 @@ def selected_cell(context: FrameContext) -> f.CellDetail | None:
     sides = tuple(str(side) for side in found.evidence)
     if code == f.PASS and judgement.profile.extends(plugin, VolumeDecider):
         sides = _would_bind(passed, node)
-    return f.CellDetail(node, plugin, code, found.reasons, sides)
+    return f.CellDetail(node, judgement.profile.shown_name(plugin), code, found.reasons, sides)
 
 
 def _would_bind(passed: Pass, node: str) -> tuple[str, ...]:
@@ -163,14 +163,13 @@ def _size(amount: int) -> str:
     return format_amount("memory", amount)
 
 
-def plugin_heads(names: Iterable[str], documents: Iterable[str]) -> tuple[f.PluginHead, ...]:
+def plugin_heads(names: Iterable[str], shown_names: Iterable[str]) -> tuple[f.PluginHead, ...]:
     """Return the columns of the matrix: each plugin with a letter, that of its card if it ships."""
     heads: list[f.PluginHead] = []
     taken = {card.letter for card in plugin_cards().values()}
-    for name, document in zip(names, documents, strict=True):
+    for name, shown in zip(names, shown_names, strict=True):
         card = plugin_card(name)
         letter = card.letter or next(c for c in name.upper() + "BCDEGHJKMOQWXY" if c.isalpha() and c not in taken)
         taken.add(letter)
-        shown = name if document == name else f"{name} ({document})"
         heads.append(f.PluginHead(shown, letter, card.family))
     return tuple(heads)
