@@ -20,7 +20,7 @@ from .kinds.selector import Toleration
 from .kinds.service import Service, ServicePort
 from .kinds.storage_class import IMMEDIATE, StorageClass
 from .kinds.volume import PersistentVolume, PersistentVolumeClaim
-from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
+from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, ReplicationController, StatefulSet
 from .remembered import remembered
 
 DEFAULT_NAMESPACE = "default"
@@ -189,6 +189,14 @@ def _replica_set(replica_set: ReplicaSet) -> ReplicaSet:
     return evolve(replica_set, spec=evolve(spec, template=_template(spec.template)))
 
 
+def _replication_controller(controller: ReplicationController) -> ReplicationController:
+    """Set a ReplicationController's defaults: its selector and its labels are by default those of its template."""
+    labels = controller.spec.template.metadata.labels
+    spec = _filled(controller.spec, replicas=1)
+    spec = evolve(spec, selector=spec.selector or labels, template=_template(spec.template))
+    return evolve_parts(controller, spec=spec, metadata={"labels": controller.metadata.labels or labels})
+
+
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
@@ -237,6 +245,6 @@ def _volume_attachment(attachment: VolumeAttachment) -> VolumeAttachment:
 _DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
     StorageClass: _storage_class, PersistentVolume: _volume, PersistentVolumeClaim: _claim, Pod: _pod, Node: _node,
     Namespace: _namespace, StatefulSet: _stateful_set, Deployment: _deployment, ReplicaSet: _replica_set,
-    DaemonSet: _daemon_set, Service: _service, PriorityClass: _priority_class, CSIDriver: _csi_driver,
-    VolumeAttachment: _volume_attachment,
+    ReplicationController: _replication_controller, DaemonSet: _daemon_set, Service: _service,
+    PriorityClass: _priority_class, CSIDriver: _csi_driver, VolumeAttachment: _volume_attachment,
 }

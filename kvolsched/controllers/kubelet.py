@@ -1,8 +1,8 @@
 """The kubelets: they alone start pods that are bound to a node, and stop and remove deleted pods.
 
-One component for all nodes; it does nothing for a stopped node. A pod starts when its claims are bound and its volumes
-can be reached from its node; until then it waits. A pod whose requests exceed what the node has left is rejected: it
-fails.
+One component for all nodes; it does nothing on a node that is not there, is not ready or is stopped. A pod starts when
+its claims are bound and its volumes can be reached from its node; until then it waits. A pod whose requests exceed what
+the node has left is rejected: it fails.
 Mirrors `pkg/kubelet` admission, volume manager and status manager, as far as API objects show them (v1.36.2).
 """
 
@@ -55,6 +55,7 @@ from ..world.view import Index, InformerCache, View
 
 NAME = "kubelet"
 NODE_STATUS = f"{NAME} node status"
+LEFT = "left"  # sort of the notes that pods of a node are left to be started or stopped once it has a kubelet
 REPORT = "report"  # begins the name of the note that a node's status is to be reported; it outlives a restart
 SYNC_PERIOD = Backoff.every(10.0)  # of the status manager, which sends again what was refused
 HEALTHY = {  # condition -> status, reason and message that a healthy kubelet reports
@@ -159,6 +160,12 @@ def _starts_or_stops(pod: Pod | None) -> bool:
     )
 
 
+def _node_with_kubelet(ctx: TurnContext, name: str) -> Node | None:
+    """Return a node whose kubelet acts; None if the node is not there, is not ready, or is stopped."""
+    node: Node | None = ctx.seen.get("Node", name)
+    return node if node is not None and node.readiness == "True" and not is_stopped(ctx, name) else None
+
+
 def _claims_waited_for(pod: Pod) -> Iterator[str]:
     if pod.spec.node_name and pod.status.phase in ("", "Pending"):
         for name in pod.claim_names():
@@ -192,10 +199,12 @@ class Kubelet:
     inline: InlineVolumes = InlineVolumes()
 
     def concerning(self, ctx: TurnContext, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
-        """Pick the pods that start or stop, and volumes if pods wait for some: of the rest `pods_of` has no causes."""
+        """Pick pods that start or stop, nodes where some are left, volumes if pods wait: all that has causes."""
         if self.inline.storages:
             return deliveries
         waits = bool(ctx.views["waiting"].objects)
+        if deliveries and deliveries[0].key.kind == "Node":
+            return [each for each in deliveries if ctx.note(LEFT, each.key.name)]
         return [each for each in deliveries if (_starts_or_stops(each.new) if each.key.kind == "Pod" else waits)]
 
     def pods_of(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
@@ -205,10 +214,8 @@ class Kubelet:
                 has_ended = (new is None or new.terminal) and has_inline_volumes(new or old)
                 if _starts_or_stops(new) or (has_ended and self.inline.storages):
                     yield f"{key.namespace}/{key.name}"
-            case "Node" if old is None and self.inline.storages:
-                for pod in self.inline.pods(ctx.sim.log):  # one that went while the kubelet was down
-                    if ctx.seen.at(Key("Pod", *pod.split("/"))) is None:
-                        yield pod
+            case "Node":
+                yield from self._pods_of_node(ctx, key.name, is_new=old is None)
             case "PersistentVolumeClaim":
                 for pod in ctx.views["waiting"].keys(f"{key.namespace}/{key.name}"):
                     yield f"{pod.namespace}/{pod.name}"
@@ -217,12 +224,28 @@ class Kubelet:
                 for pod in ctx.views["waiting"].keys(claim_ref_key(ref)) if ref is not None else ():
                     yield f"{pod.namespace}/{pod.name}"
 
+    def _pods_of_node(self, ctx: TurnContext, node: str, *, is_new: bool) -> Iterator[str]:
+        """Yield the pods that were left on a node which has a kubelet now; of a new one those with inline volumes."""
+        for pod in self.inline.pods(ctx.sim.log) if is_new and self.inline.storages else ():
+            if ctx.seen.at(Key("Pod", *pod.split("/"))) is None:  # it went while the kubelet was down
+                yield pod
+        if ctx.note(LEFT, node) and _node_with_kubelet(ctx, node) is not None:
+            ctx.remember(LEFT, node, None)
+            for key in ctx.views["on node"].keys(node):
+                if _starts_or_stops(ctx.seen.at(key)):
+                    yield f"{key.namespace}/{key.name}"
+
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Start one pod, report why it cannot start, or stop it."""
         pod: Pod | None = ctx.seen.at(Key("Pod", *cause.split("/")))
         if pod is None or pod.terminal or has_inline_volumes(pod):
             self._forget_volumes(ctx, cause, "" if pod is None or pod.terminal else pod.metadata.uid)
-        if pod is None or not pod.spec.node_name or is_stopped(ctx, pod.spec.node_name):
+        if pod is None or not pod.spec.node_name:
+            return ()
+        node = _node_with_kubelet(ctx, pod.spec.node_name)
+        if node is None:
+            if _starts_or_stops(pod) and not is_stopped(ctx, pod.spec.node_name):
+                ctx.remember(LEFT, pod.spec.node_name, True)
             return ()
         plan = PlanBuilder(ctx, NAME)
         if pod.metadata.deletion_timestamp is not None:
@@ -230,9 +253,7 @@ class Kubelet:
                 self._forget_volumes(ctx, cause)
                 self._stop(plan, pod)
         elif pod.status.phase in ("", "Pending") and not is_backing_off(ctx, cause):
-            node = ctx.seen.get("Node", pod.spec.node_name)
-            if node is not None:
-                self._start(plan, cause, pod, node)
+            self._start(plan, cause, pod, node)
         return plan.writes
 
     def _forget_volumes(self, ctx: TurnContext, cause: str, kept: str = "") -> None:

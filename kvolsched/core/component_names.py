@@ -17,6 +17,8 @@ COMPONENT_NAMES = {  # display name -> name of the component
     "ephemeral volume controller": "ephemeral-volume-controller", "garbage collector": "generic-garbage-collector",
     "PVC protection": "pvc-protection-controller", "PV protection": "pv-protection-controller",
     "disruption controller": "disruption-controller", "cluster autoscaler": "cluster-autoscaler",
+    "replication controller": "replicationcontroller-controller",
+    "pod garbage collector": "pod-garbage-collector-controller",
     "node lifecycle controller": "node-lifecycle-controller", "taint eviction controller": "taint-eviction-controller",
 }  # fmt: skip
 DISPLAY_NAMES = {component: name for name, component in COMPONENT_NAMES.items()}

@@ -125,6 +125,10 @@ def starting(log: Log, nodes: Sequence[str]) -> Mapping[Note, Any]:
         notes[Note(kubelet.NAME, "config", f"{kubelet.REPORT} {node}")] = True
         notes[_wake_up(kubelet.NAME, kubelet.NODE_STATUS, node)] = _due(log)
         notes[_wake_up(node_lifecycle.NAME, node_lifecycle.ROUTINE, node)] = _due(log)
+        stored = log.objects.get(Key(NODE, "", node))
+        if stored is not None and stored.readiness != "True":
+            notes[Note(kubelet.NAME, kubelet.LEFT, node)] = True  # they follow when the node is reported as ready
+            continue
         for key in _unfinished_pods(log, node):
             notes[_wake_up(kubelet.NAME, kubelet.NAME, f"{key.namespace}/{key.name}")] = _due(log)
     return notes

@@ -27,6 +27,7 @@ from ..controllers import (
     kubelet,
     node_lifecycle,
     persistent_volume,
+    pod_garbage_collector,
     provisioner,
     pv_protection,
     pvc_protection,
@@ -36,6 +37,7 @@ from ..controllers import (
     user,
     zonal_upgrade,
 )
+from ..controllers.replica_set import replication_controller
 from ..scheduler.columns.kept_snapshot import KeptSnapshot
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.extension_points import VolumeDecider
@@ -74,6 +76,7 @@ DISABLED_ADMISSION = ("TaintNodesByCondition",)
 OTHER_CONTROLLERS = (
     deployment,
     replica_set,
+    replication_controller,
     daemon_set,
     ephemeral_volume,
     disruption,
@@ -82,6 +85,7 @@ OTHER_CONTROLLERS = (
     garbage_collector,
     node_lifecycle,
     taint_eviction,
+    pod_garbage_collector,
 )
 
 
@@ -414,7 +418,7 @@ NOT_DRIVERS = frozenset({
     stateful_set.NAME,
     *(controller.NAME for controller in OTHER_CONTROLLERS),
 })
-WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "PodDisruptionBudget")
+WORKLOADS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "PodDisruptionBudget")
 
 
 def volume_binding_of(profile: Profile) -> VolumeBinding:

@@ -45,3 +45,8 @@ class Node(ApiObject):
         """Its zone, by the label or its beta spelling; "" without both."""
         labels = self.metadata.labels
         return next((labels[key] for key in ZONE_LABELS if key in labels), "")
+
+    @property
+    def readiness(self) -> str:
+        """The status of its condition Ready; a node without it counts as ready."""
+        return next((found.status for found in self.status.conditions if found.type == "Ready"), "True")

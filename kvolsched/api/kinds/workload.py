@@ -77,11 +77,11 @@ class ReplicationControllerSpec(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class ReplicationController(ApiObject):
-    """Predecessor of ReplicaSet: no controller is simulated, but the scheduler spreads its pods."""
+    """Predecessor of ReplicaSet; its status has the same fields, but for `terminatingReplicas`."""
 
     api_version: ClassVar[str] = "v1"
     spec: ReplicationControllerSpec = ReplicationControllerSpec()
-    status: Frozen = EMPTY
+    status: ReplicaSetStatus = ReplicaSetStatus()
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)

@@ -25,7 +25,13 @@ from .node_rules import validate_node
 from .pod_rules import validate_pod_spec
 from .policy_rules import validate_cluster_ip, validate_disruption_budget, validate_priority_class, validate_service
 from .volume_rules import validate_claim, validate_storage_class, validate_volume
-from .workload_rules import validate_daemon_set, validate_deployment, validate_replica_set, validate_stateful_set
+from .workload_rules import (
+    validate_daemon_set,
+    validate_deployment,
+    validate_replica_set,
+    validate_replication_controller,
+    validate_stateful_set,
+)
 
 
 def validate(obj: Any) -> list[FieldError]:
@@ -63,6 +69,7 @@ _RULES: Mapping[str, Callable[[Any], Iterable[FieldError]]] = {
     "PersistentVolumeClaim": validate_claim, "Pod": lambda pod: _pod_spec_errors(pod.spec),
     "Node": validate_node, "Namespace": _validate_namespace, "StatefulSet": validate_stateful_set,
     "Deployment": validate_deployment, "ReplicaSet": validate_replica_set, "DaemonSet": validate_daemon_set,
+    "ReplicationController": validate_replication_controller,
     "Service": validate_service, "PriorityClass": validate_priority_class,
     "PodDisruptionBudget": validate_disruption_budget, "CSINode": validate_csi_node, "CSIDriver": validate_csi_driver,
     "CSIStorageCapacity": validate_csi_storage_capacity, "VolumeAttachment": validate_volume_attachment,

@@ -1,7 +1,8 @@
-"""Validate StatefulSets, Deployments, ReplicaSets and DaemonSets.
+"""Validate StatefulSets, Deployments, ReplicaSets, ReplicationControllers and DaemonSets.
 
-Mirrors apps `ValidateStatefulSet`, `ValidateDeployment`, `ValidateReplicaSet` and `ValidateDaemonSet` (v1.36.2). A
-template is validated as a pod with restartPolicy Always; the selector must match its labels.
+Mirrors apps `ValidateStatefulSet`, `ValidateDeployment`, `ValidateReplicaSet` and `ValidateDaemonSet`, and core
+`ValidateReplicationController` (v1.36.2). A template is validated as a pod with restartPolicy Always; the selector must
+match its labels.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from ..kinds.name_syntax import check_dns_label
 from ..kinds.pod import PodTemplateSpec
 from ..kinds.selector import LabelSelector
-from ..kinds.workload import DaemonSet, Deployment, ReplicaSet, StatefulSet
+from ..kinds.workload import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
 from .field_error import FieldError, FieldErrors, validate_labels, validate_name, validate_supported
 from .pod_rules import validate_pod_spec
 from .policy_rules import number_of_int_or_percent, validate_at_most_all, validate_int_or_percent
@@ -118,6 +119,22 @@ def validate_replica_set(replica_set: ReplicaSet) -> FieldErrors:
     spec = replica_set.spec
     yield from validate_not_negative(replicas=spec.replicas, minReadySeconds=spec.min_ready_seconds)
     yield from _validate_selector_and_template(spec.selector, spec.template)
+
+
+def validate_replication_controller(controller: ReplicationController) -> FieldErrors:
+    """Validate a ReplicationController: numbers, a plain map as selector, and a template that is there."""
+    spec, template = controller.spec, controller.spec.template
+    yield from validate_not_negative(minReadySeconds=spec.min_ready_seconds)
+    if not spec.selector:
+        yield FieldError("spec.selector", "Required")
+    yield from validate_not_negative(replicas=spec.replicas)
+    if template == PodTemplateSpec():
+        yield FieldError("spec.template", "Required")
+        return
+    if spec.selector:
+        yield from _validate_template_labels(LabelSelector(match_labels=spec.selector), template)
+    yield from validate_template(template)
+    yield from _refuse_deadline(template, "ReplicationController")
 
 
 def _validate_selector_and_template(selector: LabelSelector | None, template: PodTemplateSpec) -> FieldErrors:

@@ -27,7 +27,7 @@ from .webhooks import Webhook, call_mutating, call_validating, waiting_time
 # Kinds whose status only its subresource writes: they are created with an empty one; a node may have one.
 _CREATED_WITHOUT_STATUS = frozenset({
     "Pod", "PersistentVolume", "PersistentVolumeClaim", "PodDisruptionBudget", "StatefulSet", "Deployment",
-    "ReplicaSet", "DaemonSet",
+    "ReplicaSet", "ReplicationController", "DaemonSet",
 })
 
 

@@ -66,7 +66,7 @@ class NodeLifecycleOptions:
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"on node": Index("Pod", by_node), "readiness": Index("Node", lambda node: (readiness(node),))}
+    return {"on node": Index("Pod", by_node), "readiness": Index("Node", lambda node: (node.readiness,))}
 
 
 def component(options: NodeLifecycleOptions | None = None) -> Component:
@@ -91,7 +91,7 @@ class NodeLifecycle:
             return
         if ctx.note("silent", key.name) is not None or (new is not None and not self._is_in_order(new)):
             yield key.name
-        if old is None or new is None or readiness(old) != readiness(new):
+        if old is None or new is None or old.readiness != new.readiness:
             for state in NOT_READY:
                 for other in ctx.views["readiness"].keys(state):
                     if other != key:
@@ -100,7 +100,7 @@ class NodeLifecycle:
     def _is_in_order(self, node: Node) -> bool:
         """Say whether a node is ready, and has the taints that it should have: there is nothing to be done about it."""
         tainted = is_tainted_as_wanted(node, by_condition=self.options.taints_by_condition)
-        return tainted and readiness(node) == "True" and not own_keys(node, NO_EXECUTE, NOT_READY.values())
+        return tainted and node.readiness == "True" and not own_keys(node, NO_EXECUTE, NOT_READY.values())
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Mark a silent node as not ready, or add and remove its taints, one thing after the other."""
@@ -110,7 +110,7 @@ class NodeLifecycle:
             if ctx.note("silent", cause) is not None:
                 ctx.remember("silent", cause, None)
                 ctx.cancel_wake_up(cause)
-        elif readiness(node) != "Unknown" and self._is_overdue(ctx, cause):
+        elif node.readiness != "Unknown" and self._is_overdue(ctx, cause):
             self._mark_not_ready(plan, node)
         if node is not None and not plan.writes:
             self._taint(plan, node)
@@ -152,7 +152,7 @@ class NodeLifecycle:
         known = known_keys(node, by_condition=self.options.taints_by_condition)
         _swap(plan, node, NO_SCHEDULE, wanted_keys(node, known), own_keys(node, NO_SCHEDULE, known))
         if not plan.writes:
-            key = NOT_READY.get(readiness(node), "")
+            key = NOT_READY.get(node.readiness, "")
             wanted = [key] if self._may_evict(plan.ctx, node, key) else []
             _swap(plan, node, NO_EXECUTE, wanted, own_keys(node, NO_EXECUTE, known & set(NOT_READY.values())))
 
@@ -193,11 +193,6 @@ UNHEALTHY_SHARE = 0.55  # --unhealthy-zone-threshold
 LARGE_CLUSTER = 50  # --large-cluster-size-threshold
 
 
-def readiness(node: Node) -> str:
-    """Return the status of a node's condition Ready; a node without it counts as ready."""
-    return next((found.status for found in node.status.conditions if found.type == "Ready"), "True")
-
-
 def zone_of(node: Node) -> str:
     """Return a node's region and zone as one text."""
     labels = node.metadata.labels
@@ -207,7 +202,7 @@ def zone_of(node: Node) -> str:
 
 def all_disrupted(nodes: Iterable[Node]) -> bool:
     """Return whether no node of the cluster is ready: then the controller trusts itself least and evicts nothing."""
-    return all(readiness(node) != "True" for node in nodes)
+    return all(node.readiness != "True" for node in nodes)
 
 
 def eviction_rate(zone: str, nodes: Iterable[Node], usual: float, secondary: float) -> float:
@@ -216,7 +211,7 @@ def eviction_rate(zone: str, nodes: Iterable[Node], usual: float, secondary: flo
     A zone of which all nodes are lost is treated as usual; one that lost many, but not all, slows down, and stops in
     clusters of up to 50 nodes.
     """
-    states = [readiness(node) == "True" for node in nodes if zone_of(node) == zone]
+    states = [node.readiness == "True" for node in nodes if zone_of(node) == zone]
     lost = states.count(False)
     if lost < len(states) and lost > 2 and lost / len(states) >= UNHEALTHY_SHARE:
         return secondary if len(states) > LARGE_CLUSTER else 0.0

@@ -31,20 +31,17 @@ def _deployment_row(deployment: Deployment, now: datetime) -> Sequence[str]:
 
 
 def _replica_set_row(replica_set: ReplicaSet, now: datetime) -> Sequence[str]:
-    status = replica_set.status
-    return (
-        replica_set.metadata.name, str(_replicas(replica_set)), str(status.replicas), str(status.ready_replicas),
-        object_age(replica_set, now), *_containers(replica_set), format_selector(replica_set.spec.selector),
-    )  # fmt: skip
+    return (*_replica_counts(replica_set, now), format_selector(replica_set.spec.selector))
 
 
 def _replication_controller_row(controller: ReplicationController, now: datetime) -> Sequence[str]:
-    status = controller.status
-    return (
-        controller.metadata.name, str(_replicas(controller)), str(status.get("replicas", 0)),
-        str(status.get("readyReplicas", 0)), object_age(controller, now), *_containers(controller),
-        format_labels(controller.spec.selector),
-    )  # fmt: skip
+    return (*_replica_counts(controller, now), format_labels(controller.spec.selector))
+
+
+def _replica_counts(owner: ReplicaSet | ReplicationController, now: datetime) -> tuple[str, ...]:
+    status = owner.status
+    counts = (str(_replicas(owner)), str(status.replicas), str(status.ready_replicas))
+    return (owner.metadata.name, *counts, object_age(owner, now), *_containers(owner))
 
 
 def _daemon_set_row(daemon_set: DaemonSet, now: datetime) -> Sequence[str]:
@@ -149,10 +146,10 @@ def describe_replication_controller(controller: ReplicationController, context: 
     yield from name_lines(controller)
     yield f"Selector:\t{format_labels(controller.spec.selector)}"
     yield from metadata_lines(controller)
-    yield f"Replicas:\t{controller.status.get('replicas', 0)} current / {_replicas(controller)} desired"
+    yield f"Replicas:\t{controller.status.replicas} current / {_replicas(controller)} desired"
     yield f"Pods Status:\t{context.pods_status(controller)}"
     yield from template_lines(controller.spec.template)
-    yield from _condition_lines(controller.status)
+    yield from _condition_lines(controller.status.rest)
 
 
 def describe_daemon_set(daemon_set: DaemonSet, context: DescribeContext) -> Iterator[str]:

@@ -12,7 +12,7 @@ from ...api.text import manifest
 from ...api.validation.validate import validate
 
 Plain = dict[str, Any]
-WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"})
+WORKLOADS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet"})
 
 
 class ImpossibleCase(ValueError):

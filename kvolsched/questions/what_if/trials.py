@@ -26,7 +26,7 @@ MAX_VALUES = 24
 MAX_SECONDS, MAX_STEPS = 3_600.0, 20_000
 """Where a run without end stops: simulated seconds, steps."""
 KEPT_CLUSTERS = 64
-WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "DaemonSet")
+WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DaemonSet")
 
 
 @attrs.frozen

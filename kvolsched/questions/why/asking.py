@@ -158,10 +158,11 @@ def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
 
 
 def workloads_without_pods(cluster: ClusterCore) -> tuple[str, ...]:
-    """Return the Deployments and StatefulSets that want pods and have none, as `deploy/web`: nobody made them yet."""
+    """Return the workloads that want pods and have none, as `deploy/web`: nobody made them yet."""
     owners = {owner.uid for kind in ("pods", "replicasets") for obj in cluster.objects(kind)
               for owner in obj.metadata.owner_references}  # fmt: skip
-    return tuple(ref(key_of(obj)) for kind in ("deployments", "statefulsets") for obj in cluster.objects(kind)
+    kinds = ("deployments", "replicationcontrollers", "statefulsets")
+    return tuple(ref(key_of(obj)) for kind in kinds for obj in cluster.objects(kind)
                  if obj.spec.replicas and obj.metadata.uid not in owners)  # fmt: skip
 
 

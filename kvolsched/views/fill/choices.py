@@ -15,7 +15,7 @@ from ...rules.settings import MANAGER
 from ...world.apiserver import ref
 from ...world.log import Key
 
-WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
+WORKLOADS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 UNTOLD = frozenset({"Event", "Lease"})  # nobody acts on them
 RESTARTED = ("kube-scheduler", MANAGER, "kube-apiserver", "kubelet")
 

@@ -13,7 +13,7 @@ from attrs import evolve
 
 from ...api.kinds.meta import evolve_parts
 from ...api.kinds.pod import Pod
-from ...api.kinds.workload import Deployment, ReplicaSet, ReplicaSetSpec, StatefulSet
+from ...api.kinds.workload import Deployment, ReplicaSet, ReplicaSetSpec, ReplicationController, StatefulSet
 from ...api.unmodelled_defaults import with_unmodelled_defaults
 from ...api.workloads import REVISION_LABEL, TEMPLATE_LABEL, template_hash
 from ...controllers.deployment.rollout import has_template
@@ -25,7 +25,7 @@ from ...core.results import ApplyRefused
 from ...world.apiserver import RefusedWrite, Write, key_of, ref
 from ...world.log import Key
 
-WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet")
+WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 """Kinds whose next replica can be asked about."""
 _SUFFIX = "next"  # of its name, where the controller would draw one
 
@@ -50,7 +50,7 @@ def title_of(owner: Any, pod: Key) -> str:
     return f"{pod.name}, {words}" if isinstance(owner, StatefulSet) else words
 
 
-def _replica(fork: ClusterCore, owner: Deployment | ReplicaSet) -> Pod:
+def _replica(fork: ClusterCore, owner: Deployment | ReplicaSet | ReplicationController) -> Pod:
     return replica_of_set(_new_set(fork, owner) if isinstance(owner, Deployment) else owner, _SUFFIX)
 
 

@@ -1,0 +1,179 @@
+"""Keeps as many pods of a ReplicaSet, or of a ReplicationController, as are asked for.
+
+A pod that has ended or is being deleted is no replica any more, so its successor is created at once. If there are too
+many, Kubernetes' order decides which pods are deleted first. Until the controller has seen its own writes (client-go's
+expectations) it neither creates nor deletes. Adoption of pods by selector is not modelled: a pod is its owner's.
+Mirrors `pkg/controller/replicaset/replica_set.go` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import attrs
+
+from ...api.kinds.pod import Pod
+from ...api.kinds.workload import ReplicaSet, ReplicaSetStatus, ReplicationController
+from ...api.workloads import (
+    by_controller_uid,
+    changed_or_owner,
+    generation,
+    is_active,
+    is_available,
+    is_ready,
+    is_terminating,
+    pod_name_suffix,
+    replica_of,
+    waits_for_available,
+)
+from ...world.activation import Exists
+from ...world.apiserver import Write, key_of
+from ...world.component import Component, TurnContext
+from ...world.log import Key
+from ...world.mutation_cache import USED_NAMES, has_seen_write, refused_if_taken, unused_names, wait_until_seen
+from ...world.plan import PlanBuilder, PlannedEvent, reference_of
+from ...world.reconciler import Reconciler
+from ...world.view import Index, InformerCache, View
+
+NAME = "replicaset-controller"
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+COST_FORMAT = re.compile(r"0|-[0-9]{1,10}|[1-9][0-9]{0,9}")
+BURST = 500  # most pods that one sync creates or deletes
+_PHASE_ORDER = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
+
+
+Owner = ReplicaSet | ReplicationController
+
+
+@attrs.frozen
+class ReplicaController:
+    """Decides about one owner of replicas.
+
+    Args:
+        kind: the kind of the owners.
+        name: of the component.
+        words: its name in sentences.
+        source: of its Events.
+        counts_terminating: whether a status counts the pods that are terminating.
+    """
+
+    kind: str
+    name: str
+    words: str
+    source: str
+    counts_terminating: bool = True
+
+    def component(self) -> Component:
+        """Return the component; it begins to watch when there is an owner."""
+        routine = Reconciler(self.name, self.owners_of, self.sync, refused_if_taken, wait_until_seen("Pod"))
+        return Component(self.name, (self.kind, "Pod"), (routine,), self._views, activation=partial(Exists, self.kind))
+
+    def _views(self, _seen: InformerCache) -> dict[str, View]:
+        siblings = Index(self.kind, by_controller_uid("Deployment"))
+        return {"pods": Index("Pod", by_controller_uid(self.kind)), "siblings": siblings}
+
+    def owners_of(self, _ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+        """Yield a changed owner, or that of a changed pod."""
+        return changed_or_owner(self.kind, key, old, new)
+
+    def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
+        """Create or delete pods until there are as many as asked for, then write the status of what was seen."""
+        owner: Owner | None = ctx.seen.at(Key(self.kind, *cause.split("/")))
+        if owner is None:
+            ctx.remember(USED_NAMES, cause, None)
+            return ()
+        pods: list[Pod] = ctx.views["pods"].get(owner.metadata.uid)
+        replicas = [pod for pod in pods if is_active(pod)]
+        plan = PlanBuilder(ctx, self.source)
+        wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
+        if has_seen_write(ctx, cause, "Pod") and owner.metadata.deletion_timestamp is None:
+            missing = min(wanted - len(replicas), BURST)
+            if missing > 0:
+                self._create(plan, owner, cause, missing)
+            elif missing < 0:
+                for pod in _pods_to_delete(ctx, owner, replicas, min(-missing, BURST)):
+                    self._delete(plan, owner, pod)
+        status = self._status(ctx, owner, replicas, pods)
+        words = f"{self.words} updates the status of {reference_of(owner)}: {status.ready_replicas} of {wanted} ready"
+        plan.update_status(owner, attrs.evolve(owner, status=status), words)
+        if waits := waits_for_available(filter(is_ready, replicas), owner.spec.min_ready_seconds, ctx.moment):
+            ctx.wake_after(cause, min(waits))
+        return plan.writes
+
+    def _create(self, plan: PlanBuilder, owner: Owner, cause: str, count: int) -> None:
+        def replica(number: int) -> Pod:
+            return pod_for(owner, pod_name_suffix(owner.metadata.uid, number))
+
+        for number in islice(unused_names(plan.ctx, cause, lambda number: key_of(replica(number))), count):
+            pod, about = replica(number), key_of(owner)
+            made = PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", self.source)
+            failed = PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", self.source)
+            words = f"{self.words} creates {reference_of(pod)}"
+            plan.create(pod, words, on_success=(made,), on_failure=(failed,))
+
+    def _delete(self, plan: PlanBuilder, owner: Owner, pod: Pod) -> None:
+        plan.delete(pod, f"{self.words} deletes {reference_of(pod)}")
+        plan.event(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
+
+    def _status(self, ctx: TurnContext, owner: Owner, replicas: Sequence[Pod], pods: Sequence[Pod]) -> ReplicaSetStatus:
+        """Return the status with counts of the pods that were seen, without this sync's writes."""
+        min_ready_seconds, now = owner.spec.min_ready_seconds, ctx.moment
+        labels, rest = owner.spec.template.metadata.labels, owner.status.rest
+        if self.counts_terminating:
+            rest = rest.with_(terminatingReplicas=sum(map(is_terminating, pods)))
+        return attrs.evolve(
+            owner.status, observed_generation=generation(owner), replicas=len(replicas),
+            fully_labeled_replicas=sum(labels.items() <= pod.metadata.labels.items() for pod in replicas),
+            ready_replicas=sum(map(is_ready, replicas)),
+            available_replicas=sum(is_available(pod, min_ready_seconds, now) for pod in replicas),
+            rest=rest
+        )
+
+
+CONTROLLER = ReplicaController("ReplicaSet", NAME, "ReplicaSet controller", source=NAME)
+
+
+def component() -> Component:
+    """Return the ReplicaSet controller."""
+    return CONTROLLER.component()
+
+
+def pod_for(owner: Owner, suffix: str) -> Pod:
+    """Return a replica: a pod of the template, whose name ends with a suffix."""
+    prefix, labels = f"{owner.metadata.name}-", owner.spec.template.metadata.labels
+    return replica_of(owner, f"{prefix}{suffix}", labels, prefix)
+
+
+def _pods_to_delete(ctx: TurnContext, owner: Owner, replicas: Sequence[Pod], count: int) -> list[Pod]:
+    """Return the first pods to delete: without node, not running, not ready, cheap, with many on their node, young."""
+    per_node = Counter(pod.spec.node_name for pod in _related(ctx, owner))
+    by_age = sorted(replicas, key=lambda pod: pod.metadata.uid)
+    by_age.sort(key=lambda pod: pod.metadata.creation_timestamp or "", reverse=True)
+
+    def order(pod: Pod) -> tuple[Any, ...]:
+        return (
+            bool(pod.spec.node_name), _PHASE_ORDER.get(pod.status.phase, 1), is_ready(pod), _cost(pod),
+            -per_node[pod.spec.node_name]
+        )
+
+    return sorted(by_age, key=order)[:count]
+
+
+def _cost(pod: Pod) -> int:
+    """Return a pod's deletion cost; 0 if the annotation is no 32-bit number, without plus sign and leading zeros."""
+    text = pod.metadata.annotations.get(DELETION_COST, "")
+    cost = int(text) if COST_FORMAT.fullmatch(text) else 0
+    return cost if -(2**31) <= cost < 2**31 else 0
+
+
+def _related(ctx: TurnContext, owner: Owner) -> list[Pod]:
+    """Return the active pods of a ReplicaSet and of all others of its Deployment."""
+    pods: Index = ctx.views["pods"]
+    deployment = owner.metadata.controller
+    related = ctx.views["siblings"].get(deployment.uid) if deployment is not None else [owner]
+    return [pod for related_set in related or [owner] for pod in pods.get(related_set.metadata.uid) if is_active(pod)]
