@@ -128,7 +128,7 @@ def validate_replication_controller(controller: ReplicationController) -> FieldE
     if not spec.selector:
         yield FieldError("spec.selector", "Required")
     yield from validate_not_negative(replicas=spec.replicas)
-    if template == PodTemplateSpec():
+    if not template.spec.containers and template.metadata == PodTemplateSpec().metadata:  # an empty one is none
         yield FieldError("spec.template", "Required")
         return
     if spec.selector:

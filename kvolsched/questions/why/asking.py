@@ -324,10 +324,15 @@ def _answer_if_not_pending(
     if pod.terminal:
         return Why(name, rules, "ended", f"it has ended ({pod.status.phase}): nothing is left to schedule.")
     if pod.spec.node_name:
-        gone = "" if f"node/{pod.spec.node_name}" in cluster else ", a node that does not exist"
+        node: Any = cluster.world.log.objects.get(Key("Node", "", pod.spec.node_name))
         notes = tuple(_claims_waited_for(cluster, pod)) if pod.status.phase in ("", "Pending") else ()
-        phase = pod.status.phase or "Pending"
-        head = f"it is not waiting for a node: it is on {pod.spec.node_name}{gone}, and {phase}."
+        phase, lacks = pod.status.phase or "Pending", ""
+        if node is None:
+            lacks = ", a node that does not exist"
+            notes = (*notes, Remark("the pod garbage collector deletes it within a minute, unless the node comes"))
+        elif node.readiness != "True" and phase == "Pending":
+            lacks = f", a node whose condition Ready is {node.readiness}, so that no kubelet starts it"
+        head = f"it is not waiting for a node: it is on {pod.spec.node_name}{lacks}, and {phase}."
         return Why(name, rules, "bound", head, notes=notes)
     if pod.metadata.deletion_timestamp is not None:
         return Why(name, rules, "leaving", "it is being deleted, so the scheduler skips it.")
