@@ -128,6 +128,7 @@ def test_no_kubelet_acts_on_a_node_that_is_not_ready(status):
     c.run()
     assert "Pending" == c["pod/app"].status.phase
     assert f"a node whose condition Ready is {status}, so that no kubelet starts it" in " ".join(str(c.why("app")).split())
+    c.stop_nodes("n1")
     c.start_nodes("n1")
     c.run()
     assert "Running" == c["pod/app"].status.phase

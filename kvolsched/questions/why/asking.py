@@ -161,9 +161,8 @@ def workloads_without_pods(cluster: ClusterCore) -> tuple[str, ...]:
     """Return the workloads that want pods and have none, as `deploy/web`: nobody made them yet."""
     owners = {owner.uid for kind in ("pods", "replicasets") for obj in cluster.objects(kind)
               for owner in obj.metadata.owner_references}  # fmt: skip
-    kinds = ("deployments", "replicationcontrollers", "statefulsets")
-    return tuple(ref(key_of(obj)) for kind in kinds for obj in cluster.objects(kind)
-                 if obj.spec.replicas and obj.metadata.uid not in owners)  # fmt: skip
+    return tuple(ref(key_of(obj)) for kind in ("deployments", "replicationcontrollers", "statefulsets")
+                 for obj in cluster.objects(kind) if obj.spec.replicas and obj.metadata.uid not in owners)  # fmt: skip
 
 
 def _answer(cluster: ClusterCore, key: Key, missing: tuple[Remark, ...], judge_pod: Callable[[], Judgement]) -> Why:
