@@ -43,7 +43,8 @@ ZONES = ("zone-a", "zone-b")
 COMPONENTS = (
     "kube-scheduler", "persistent-volume-binder", "kubelet", "statefulset-controller", "replicaset-controller",
     "deployment-controller", "daemonset-controller", "generic-garbage-collector", "pvc-protection-controller",
-    "pv-protection-controller", "node-lifecycle-controller", "taint-eviction-controller", "disruption-controller", DRIVER,
+    "pv-protection-controller", "node-lifecycle-controller", "taint-eviction-controller", "disruption-controller",
+    "replicationcontroller-controller", "pod-garbage-collector-controller", DRIVER,
 )  # fmt: skip
 REASONS = ("Conflict", "ServiceUnavailable", "TooManyRequests", "InternalError")
 
