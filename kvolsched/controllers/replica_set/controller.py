@@ -8,15 +8,16 @@ Mirrors `pkg/controller/replicaset/replica_set.go` (v1.36.2).
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from typing import Any
 
 import attrs
 
+from ...api.deletion_order import in_deletion_order
 from ...api.kinds.pod import Pod
 from ...api.kinds.workload import ReplicaSet, ReplicaSetStatus, ReplicationController
 from ...api.workloads import (
@@ -41,10 +42,7 @@ from ...world.reconciler import Reconciler
 from ...world.view import Index, InformerCache, View
 
 NAME = "replicaset-controller"
-DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
-COST_FORMAT = re.compile(r"0|-[0-9]{1,10}|[1-9][0-9]{0,9}")
 BURST = 500  # most pods that one sync creates or deletes
-_PHASE_ORDER = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
 
 
 Owner = ReplicaSet | ReplicationController
@@ -150,25 +148,10 @@ def pod_for(owner: Owner, suffix: str) -> Pod:
 
 
 def _pods_to_delete(ctx: TurnContext, owner: Owner, replicas: Sequence[Pod], count: int) -> list[Pod]:
-    """Return the first pods to delete: without node, not running, not ready, cheap, with many on their node, young."""
+    """Return the first pods to delete."""
     per_node = Counter(pod.spec.node_name for pod in _related(ctx, owner))
-    by_age = sorted(replicas, key=lambda pod: pod.metadata.uid)
-    by_age.sort(key=lambda pod: pod.metadata.creation_timestamp or "", reverse=True)
-
-    def order(pod: Pod) -> tuple[Any, ...]:
-        return (
-            bool(pod.spec.node_name), _PHASE_ORDER.get(pod.status.phase, 1), is_ready(pod), _cost(pod),
-            -per_node[pod.spec.node_name]
-        )
-
-    return sorted(by_age, key=order)[:count]
-
-
-def _cost(pod: Pod) -> int:
-    """Return a pod's deletion cost; 0 if the annotation is no 32-bit number, without plus sign and leading zeros."""
-    text = pod.metadata.annotations.get(DELETION_COST, "")
-    cost = int(text) if COST_FORMAT.fullmatch(text) else 0
-    return cost if -(2**31) <= cost < 2**31 else 0
+    now = datetime.fromisoformat(ctx.moment) + timedelta(seconds=ctx.now % 1)
+    return in_deletion_order(replicas, per_node, now)[:count]
 
 
 def _related(ctx: TurnContext, owner: Owner) -> list[Pod]:
