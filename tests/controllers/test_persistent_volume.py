@@ -409,3 +409,41 @@ def test_a_claim_is_told_once_to_wait_for_its_provisioner():
     world = binder().create(storage_class(provisioner="zonal.example.com", waits=False)).run()
     world.create(claim()).run()
     assert [e.count for e in world.all("Event") if e.reason == "ExternalProvisioning"] == [1]
+
+
+def test_a_recycler_that_fails_leaves_the_volume_failed():
+    """Policy Recycle: the plugin's words stand in the Event and in the volume's status."""
+    plugin = InTreePlugin(name="kubernetes.io/host-path", source="hostPath", recycles=True, fails={"recycle": "mount failed"})
+    world = Harness(persistent_volume.component(persistent_volume.UPSTREAM, [operations.routine([plugin])]))
+    scratch = evolve_parts(volume(policy="Recycle"), spec={"rest": Frozen(hostPath=Frozen(path="/disk"))})
+    world.create(storage_class(waits=False), scratch).run().create(claim()).run()
+    world.delete("pvc/data").run()
+    assert (world["pv/disk"].status.phase, world["pv/disk"].status.message) == ("Failed", "Recycle failed: mount failed")
+    assert world.events("disk") == [("VolumeFailedRecycle", "Recycle failed: mount failed")]
+
+
+@pytest.mark.parametrize("policy", ["Delete", "Retain"])
+def test_a_provisioned_volume_that_cannot_be_saved_is_cleaned_up(policy):
+    """Five tries to save it, then five to clean up, each with a look at the API server; both are told."""
+    options = attrs.evolve(persistent_volume.UPSTREAM, in_tree_plugins=frozenset({"kubernetes.io/host-path"}))
+    plugin = InTreePlugin(name="kubernetes.io/host-path", source="hostPath", provisions=True, deletes=True)
+    world = Harness(persistent_volume.component(options, [operations.routine([plugin], options)]))
+    world.create(storage_class("host", waits=False, provisioner="kubernetes.io/host-path", reclaimPolicy=policy)).run()
+    world.create(claim(storage_class="host"))
+    world.sim.refuse(BINDER, 2, "Timeout")  # its first write annotates the claim
+    tried = []
+    while len(tried) < 5:
+        creates = [turn for turn in world.sim.step() if any(each.write.verb == "create" for each in turn.outcomes)]
+        tried += creates
+        if creates and len(tried) < 5:
+            world.sim.refuse(BINDER, 1, "Timeout")
+    name = f"pvc-{world['pvc/data'].metadata.uid}"
+    assert world.sim.now == 40
+    assert tried[-1].reads == (Key("PersistentVolume", "", name),) * 5
+    told = dict(world.events("data"))
+    assert told["ProvisioningFailed"].startswith("Error creating provisioned PV object for claim default/data: ")
+    assert told["ProvisioningFailed"].endswith(". Deleting the volume.")
+    assert told["ProvisioningCleanupFailed"] == (
+        f'Error cleaning provisioned volume for claim default/data: persistentvolumes "{name}" not found. '
+        "Please delete manually."
+    )

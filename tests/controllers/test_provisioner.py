@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from manifests import ZONE
 from objects import node, read, storage_class
 
+import kvolsched
 from kvolsched.api import examples
 from kvolsched.api.kinds.csi import CSINode, CSINodeDriver, CSINodeSpec
 from kvolsched.api.kinds.meta import ObjectMeta, evolve_parts
@@ -232,6 +233,26 @@ def test_other_failures_are_retried_on_the_same_node(options):
     assert reach(volume) == {ZONE: ("zone-b",)}
     assert made.sim.now == pytest.approx(3 * options.delay + 1 + 2)
     assert not [w for w in made.writes() if w[:2] == (EBS, "update")]
+
+
+def test_a_selected_node_that_is_gone_is_given_back():
+    """Nothing is begun: the annotation goes at once, in the driver's words, so that the scheduler chooses again."""
+    made = run_with(EBS, ebs(), selected="node-gone")
+    assert "volume.kubernetes.io/selected-node" not in made["pvc/data"].metadata.annotations
+    assert ("ProvisioningFailed", 'node "node-gone" not found') in made.events("data")
+    assert "Provisioning" not in dict(made.events("data"))
+    assert made.all("PersistentVolume") == []
+
+
+@pytest.mark.parametrize("revision", ["upstream", "design"])
+def test_a_node_deleted_after_it_was_selected_is_replaced(revision):
+    """The scheduler selects another one, where claim and pod end."""
+    cluster = kvolsched.scenario("zonal-example", revision=revision)
+    for _ in range(3):
+        cluster.step()
+    cluster.delete("node/node-a")
+    cluster.run()
+    assert (cluster["pvc/my-pvc"].status.phase, cluster["pod/my-pod"].spec.node_name) == ("Bound", "node-b")
 
 
 @pytest.mark.checklist("99")

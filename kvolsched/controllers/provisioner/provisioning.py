@@ -118,10 +118,17 @@ class VolumeProvisioning:
             return ()
         if ctx.seen.get("PersistentVolume", volume_name(claim)) is not None:
             return ()  # an earlier attempt made it: the PV controller is to bind it
+        node = self._node_of(ctx, claim)
+        if node and selected_node(claim) and self._is_gone(ctx, node):
+            plan = PlanBuilder(ctx, driver.source)
+            self._remove_selected_node(plan, cause, claim, node)
+            why = f'node "{node}" not found'
+            why = f"Failed to get target node: {why}" if driver.in_tree else why
+            plan.event(claim, "Warning", "ProvisioningFailed", why)
+            return plan.writes
         if not driver.in_tree:
             message = f'External provisioner is provisioning volume for claim "{claim_key(claim)}"'
             ctx.event(claim, "Normal", "Provisioning", message, driver.source)
-        node = self._node_of(ctx, claim)
         started = self._start(ctx, claim, node, attempt)
         if attempt is not None:
             started = evolve(started, failures=attempt.failures)
@@ -132,6 +139,12 @@ class VolumeProvisioning:
             return self._finish(ctx, cause, started)
         ctx.wake_after(cause, driver.options.delay)
         return ()
+
+    def _is_gone(self, ctx: TurnContext, node: str) -> bool:
+        """Say whether a selected node exists no more, so that the scheduler has to choose another."""
+        options, key = self.driver.options, Key("Node", "", node)
+        may_ask = options.uses_selected_node and ctx.sim.server.permit(self.driver.component, "get", key.kind)
+        return may_ask and options.on_failure == "reschedule" and ctx.get_live(key) is None
 
     def _start(self, ctx: TurnContext, claim: PersistentVolumeClaim, node: str, last: Attempt | None) -> Attempt:
         uid, number = claim.metadata.uid, last.number + 1 if last is not None else 1
@@ -274,9 +287,7 @@ class VolumeProvisioning:
         codes = options.reschedule_codes
         reschedules = options.on_failure == "reschedule" and (not codes or failure.code in codes)
         if reschedules and failure.code and attempt.node and selected_node(claim):
-            ctx.remember("attempt", cause, None)
-            words = f"{driver.label} cannot provision on node {attempt.node} and removes the selected node of "
-            plan.update(claim, with_selected_node(claim, ""), f"{words}{reference_of(claim)}")
+            self._remove_selected_node(plan, cause, claim, attempt.node)
         else:
             failures = min(attempt.failures + 1, options.backoff.counted)
             kept = attempt.remembered if attempt.volume is None or failure.code in UNFINISHED else FirstAttempt()
@@ -287,6 +298,12 @@ class VolumeProvisioning:
             plan.describe(f"{driver.label} cannot provision a volume for {reference_of(claim)}: {failure.desc}")
         plan.event(claim, "Warning", "ProvisioningFailed", self._failure_message(claim, failure))
         return plan.writes
+
+    def _remove_selected_node(self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim, node: str) -> None:
+        """Hand a claim back to the scheduler, which is to choose a node again."""
+        plan.ctx.remember("attempt", cause, None)
+        words = f"{self.driver.label} cannot provision on node {node} and removes the selected node of "
+        plan.update(claim, with_selected_node(claim, ""), f"{words}{reference_of(claim)}")
 
     def _failure_message(self, claim: PersistentVolumeClaim, failure: Failure) -> str:
         message = failure.desc
