@@ -2,7 +2,7 @@
 
 `tests/corpus/CLUSTER/cluster.yaml` has the nodes and classes, every other file beside it what a person would apply there.
 A file's first lines say how many pods run in the end, which pend with which words (or how many, where the order decides
-which), and how many objects are of kinds that are not simulated.
+which), how many objects are of kinds that are not simulated, and what the person does `then`, when nothing is left to do.
 
 A folder of somebody else's manifests is tried by `KVOLSCHED_CORPUS=DIR make test-long`.
 """
@@ -30,7 +30,7 @@ STEPS = 3_000  # that a foreign file runs at most
 def said(path):
     """What the head of a file says: (word, value) of each of its lines."""
     head = EXPECTED.get(path.name) or re.match(r"(#.*\n)+", path.read_text(encoding="utf-8"))[0]
-    return re.findall(r"^# (running|pending|pending-count|others): (.+)$", head, re.MULTILINE)
+    return re.findall(r"^# (running|pending|pending-count|others|then): (.+)$", head, re.MULTILINE)
 
 
 def plain_objects(path):
@@ -68,6 +68,9 @@ def test_a_file_ends_as_it_says(path):
     if named:
         c.apply(path)  # as kubectl does; it refuses what has no name
     ended = c.run(steps=20_000, seconds=600).ended
+    for command in (value for word, value in expected if word == "then"):
+        assert "rror" not in str(c.kubectl(command))
+        ended = c.run(steps=20_000, seconds=600).ended
     running, pending = endings(c)
     assert "nothing is left to do" in ended or "simulated time" in ended
     assert [int(count) for word, count in expected if word == "running"] == [running]
