@@ -16,11 +16,21 @@ from .kinds.node import Node
 from .kinds.pod import Container, Pod, PodSpec, PodStatus, PodTemplateSpec
 from .kinds.pod_volume import Volume
 from .kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
-from .kinds.selector import Toleration
+from .kinds.selector import LabelSelector, Toleration
 from .kinds.service import Service, ServicePort
 from .kinds.storage_class import IMMEDIATE, StorageClass
 from .kinds.volume import PersistentVolume, PersistentVolumeClaim
-from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, ReplicationController, StatefulSet
+from .kinds.workload import (
+    CONTROLLER_UID_LABELS,
+    JOB_NAME_LABELS,
+    DaemonSet,
+    Deployment,
+    Job,
+    Namespace,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 from .remembered import remembered
 
 DEFAULT_NAMESPACE = "default"
@@ -209,6 +219,35 @@ def _daemon_set(daemon_set: DaemonSet) -> DaemonSet:
     return evolve_parts(daemon_set, spec=spec, metadata={"annotations": annotations})
 
 
+def _job(job: Job) -> Job:
+    spec, rest = job.spec, job.spec.rest
+    alone = spec.completions is None and spec.parallelism is None
+    spec = _filled(
+        spec, completions=1 if alone else None, parallelism=1, completion_mode="NonIndexed", suspend=False,
+        manual_selector=False, backoff_limit=2**31 - 1 if "backoffLimitPerIndex" in rest else 6,
+        pod_replacement_policy="Failed" if "podFailurePolicy" in rest else "TerminatingOrFailed"
+    )
+    return evolve(job, spec=evolve(spec, template=_template(spec.template)))
+
+
+def with_generated_selector(job: Job, uid: str) -> Job:
+    """Return a new Job with the labels and the selector that tell its pods from others, unless it has its own.
+
+    A Job without labels gets those of its template.
+    """
+    if job.spec.manual_selector:
+        return job
+    template, selector = job.spec.template, job.spec.selector or LabelSelector()
+    generated = dict.fromkeys(JOB_NAME_LABELS, job.metadata.name) | dict.fromkeys(CONTROLLER_UID_LABELS, uid)
+    labels = Frozen(generated).merged(template.metadata.labels)
+    match_labels = Frozen({CONTROLLER_UID_LABELS[0]: uid}).merged(selector.match_labels)
+    spec = {
+        "template": evolve_parts(template, metadata={"labels": labels}),
+        "selector": evolve(selector, match_labels=match_labels),
+    }
+    return evolve_parts(job, metadata={"uid": uid, "labels": job.metadata.labels or labels}, spec=spec)
+
+
 def _service(service: Service) -> Service:
     """Set a service's defaults, except its address, which the API server allocates."""
     spec = _filled(service.spec, type="ClusterIP")
@@ -245,6 +284,6 @@ def _volume_attachment(attachment: VolumeAttachment) -> VolumeAttachment:
 _DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
     StorageClass: _storage_class, PersistentVolume: _volume, PersistentVolumeClaim: _claim, Pod: _pod, Node: _node,
     Namespace: _namespace, StatefulSet: _stateful_set, Deployment: _deployment, ReplicaSet: _replica_set,
-    ReplicationController: _replication_controller, DaemonSet: _daemon_set, Service: _service,
+    ReplicationController: _replication_controller, DaemonSet: _daemon_set, Job: _job, Service: _service,
     PriorityClass: _priority_class, CSIDriver: _csi_driver, VolumeAttachment: _volume_attachment,
 }

@@ -19,7 +19,7 @@ from .kinds.pod_volume import Volume
 from .kinds.quantity import parse
 from .kinds.service import Service
 from .kinds.volume import PersistentVolume, PersistentVolumeClaim
-from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, ReplicationController, StatefulSet
+from .kinds.workload import DaemonSet, Deployment, Job, Namespace, ReplicaSet, ReplicationController, StatefulSet
 from .remembered import remembered
 
 
@@ -173,7 +173,7 @@ def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
     return evolve(stateful_set, spec=spec)
 
 
-def _workload(workload: Deployment | ReplicaSet | ReplicationController | DaemonSet) -> Any:
+def _workload(workload: Deployment | ReplicaSet | ReplicationController | DaemonSet | Job) -> Any:
     return evolve_parts(workload, spec={"template": _template(workload.spec.template)})
 
 
@@ -266,6 +266,6 @@ def _address(name: str) -> str:
 
 _DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
     Pod: _pod, StatefulSet: _stateful_set, Deployment: _workload, ReplicaSet: _workload, DaemonSet: _workload,
-    ReplicationController: _workload, PersistentVolume: _persistent_volume, PersistentVolumeClaim: _claim,
-    Node: _node, Namespace: _namespace, Service: _service,
+    ReplicationController: _workload, Job: _workload, PersistentVolume: _persistent_volume,
+    PersistentVolumeClaim: _claim, Node: _node, Namespace: _namespace, Service: _service,
 }

@@ -9,17 +9,18 @@ Mirrors `pkg/kubelet` admission, volume manager and status manager, as far as AP
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from datetime import datetime
 from typing import Any
 
 import attrs
 
-from ..api.dials import SECONDS, SWITCH, dial, mapping_of, several
-from ..api.kinds.meta import EMPTY, Condition, Frozen, evolve
+from ..api.dials import SECONDS, SWITCH, choice, dial, mapping_of, or_null, several
+from ..api.kinds.meta import EMPTY, Condition, evolve
 from ..api.kinds.node import Node
 from ..api.kinds.pod import Container, Pod
 from ..api.kinds.quantity import milli, value
 from ..api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ..api.pod_status import StatusPatch, container_state, creating, not_ready, restarts, started
 from ..api.remembered import remembered
 from ..api.volumes import (
     DIRTY,
@@ -64,7 +65,8 @@ HEALTHY = {  # condition -> status, reason and message that a healthy kubelet re
     "DiskPressure": ("False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
     "PIDPressure": ("False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
 }
-STARTED = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
+CRASH_BACKOFF = Backoff.per_cause(10.0, 300.0)  # of a container that fails again and again
+SHORTEST_RUN = 0.001  # seconds that a container runs at least, so that time passes
 
 
 @attrs.frozen(kw_only=True)
@@ -84,6 +86,14 @@ class KubeletOptions:
     reaches_on: Mapping[str, bool] = dial(
         EMPTY, several(SWITCH, named=True), "the same of the kubelets of some nodes, by node",
         "S0, Feature Gates: VolumeScheduling is configured in all kubelets",
+    )
+    ends_after: float | None = dial(
+        None, or_null(SECONDS), "from a pod's start to the end of its containers; null: they run for ever, as those with "
+        "restartPolicy Always do in any case",
+    )
+    ends_as: str = dial(
+        "Succeeded", choice("Succeeded", "Failed"), "how they end; a container that failed starts again under "
+        "restartPolicy OnFailure",
     )
     services: Mapping[str, NodeService] = dial(
         EMPTY, several(mapping_of(NodeService), named=True), "node services of drivers, other than the usual"
@@ -105,48 +115,6 @@ class TimedAction:
 
     action: str
     until: float = attrs.field(metadata=DIGEST_WAIT)
-
-
-@attrs.frozen
-class StatusPatch:
-    """A patch of a pod's status that needs no version: phase, reason and conditions; other fields stay.
-
-    `waiting` is the reason for which every container waits; without one no container does.
-    """
-
-    phase: str
-    conditions: tuple[Condition, ...] = ()
-    reason: str = ""
-    message: str = ""
-    start_time: str | None = None
-    waiting: str = ""
-
-    def apply(self, pod: Pod) -> Pod:
-        """Return the pod with this status merged into its own."""
-        new = {condition.type: condition for condition in self.conditions}
-        rest = pod.status.rest
-        if self.waiting:
-            rest = rest.merged({"containerStatuses": self._waiting_containers(pod)})
-        elif "containerStatuses" in rest and _all_wait(rest["containerStatuses"]):
-            rest = rest.merged({"containerStatuses": None})
-        status = evolve(
-            pod.status, phase=self.phase, reason=self.reason, message=self.message,
-            start_time=pod.status.start_time or self.start_time,
-            conditions=(*(new.pop(condition.type, condition) for condition in pod.status.conditions), *new.values()),
-            rest=rest
-        )
-        return evolve(pod, status=status)
-
-    def _waiting_containers(self, pod: Pod) -> tuple[Frozen, ...]:
-        waiting = Frozen({"waiting": Frozen({"reason": self.waiting})})
-        return tuple(
-            Frozen({"name": each.name, "image": each.image, "ready": False, "restartCount": 0, "state": waiting})
-            for each in pod.spec.containers
-        )
-
-
-def _all_wait(statuses: Sequence[Frozen]) -> bool:
-    return all("waiting" in each.get("state", EMPTY) for each in statuses)
 
 
 def _on_node(pod: Pod) -> Iterator[str]:
@@ -205,14 +173,19 @@ class Kubelet:
         waits = bool(ctx.views["waiting"].objects)
         if deliveries and deliveries[0].key.kind == "Node":
             return [each for each in deliveries if ctx.note(LEFT, each.key.name)]
-        return [each for each in deliveries if (_starts_or_stops(each.new) if each.key.kind == "Pod" else waits)]
+        return [each for each in deliveries
+                if (self._concerns(each.old, each.new) if each.key.kind == "Pod" else waits)]  # fmt: skip
+
+    def _concerns(self, old: Pod | None, new: Pod | None) -> bool:
+        """Say whether a pod is to be started or stopped, or runs and was not known."""
+        return _starts_or_stops(new) or (old is None and self._ends(new))
 
     def pods_of(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the pods that a change concerns: a bound pod, or those that wait for a claim or volume."""
         match key.kind:
             case "Pod":
                 has_ended = (new is None or new.terminal) and has_inline_volumes(new or old)
-                if _starts_or_stops(new) or (has_ended and self.inline.storages):
+                if self._concerns(old, new) or (has_ended and self.inline.storages):
                     yield f"{key.namespace}/{key.name}"
             case "Node":
                 yield from self._pods_of_node(ctx, key.name, is_new=old is None)
@@ -254,6 +227,8 @@ class Kubelet:
                 self._stop(plan, pod)
         elif pod.status.phase in ("", "Pending") and not is_backing_off(ctx, cause):
             self._start(plan, cause, pod, node)
+        elif self._ends(pod) and self._is_over(ctx, cause, _end_of(pod), self._run_time(ctx, pod)):
+            self._end(plan, cause, pod)
         return plan.writes
 
     def _forget_volumes(self, ctx: TurnContext, cause: str, kept: str = "") -> None:
@@ -298,9 +273,10 @@ class Kubelet:
             return
         for claim in filter(is_clean, claims):
             plan.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {reference_of(claim)} as dirty")
-        patch = _started(plan.ctx.moment)
+        patch = started(plan.ctx.moment)
         self._patch(plan, pod, patch, f"{kubelet} starts {reference_of(pod)}")
-
+        if self._ends(patch.apply(pod)):
+            self._is_over(plan.ctx, cause, _end_of(pod), max(self.options.ends_after or 0.0, SHORTEST_RUN))
 
     @staticmethod
     def _patch(plan: PlanBuilder, pod: Pod, patch: StatusPatch, words: str) -> None:
@@ -396,7 +372,7 @@ class Kubelet:
                 ctx.wake_after(cause, failed.until - ctx.now)
                 plan.event(pod, "Warning", "FailedMount", message)
                 if failed.failures == 1:
-                    self._patch(plan, pod, _creating(ctx.moment), f"kubelet on {node.metadata.name} does not start "
+                    self._patch(plan, pod, creating(ctx.moment), f"kubelet on {node.metadata.name} does not start "
                                 f"{reference_of(pod)} yet: {message}")
                 return message
         forget_failures(ctx, cause)
@@ -421,32 +397,47 @@ class Kubelet:
 
     # -- the end of a pod -----------------------------------------------------------------------------------
 
+    def _ends(self, pod: Pod | None) -> bool:
+        """Say whether the containers of a pod run and will end by themselves."""
+        is_set = self.options.ends_after is not None and pod is not None
+        return is_set and pod.status.phase == "Running" and pod.spec.restart_policy != "Always"
+
+    def _run_time(self, ctx: TurnContext, pod: Pod) -> float:
+        """Return the seconds from now to the end of a pod's containers, as far as it can be known after a restart."""
+        since = datetime.fromisoformat((pod.status.start_time or ctx.moment).upper())
+        passed = (datetime.fromisoformat(ctx.moment) - since).total_seconds()
+        return max((self.options.ends_after or 0.0) - passed, SHORTEST_RUN)
+
+    def _end(self, plan: PlanBuilder, cause: str, pod: Pod) -> None:
+        """End a pod's containers by themselves; those that failed start again if they are to (restartPolicy)."""
+        phase, count = self.options.ends_as, restarts(pod)
+        node = f"kubelet on {pod.spec.node_name}"
+        if phase == "Failed" and pod.spec.restart_policy == "OnFailure":
+            patch = StatusPatch("Running", state=container_state("running"), restarts=count + 1)
+            self._patch(plan, pod, patch, f"{node} starts the containers of {reference_of(pod)} again: they failed")
+            delay = CRASH_BACKOFF.seconds(count) if count else 0.0
+            self._is_over(plan.ctx, cause, _end_of(patch.apply(pod)), delay + (self.options.ends_after or SHORTEST_RUN))
+            return
+        reason = "Completed" if phase == "Succeeded" else "Error"
+        state = container_state("terminated", reason, exitCode=int(phase == "Failed"))
+        patch = StatusPatch(phase, not_ready(phase, plan.ctx.moment), state=state, restarts=count)
+        self._patch(plan, pod, patch, f"{node} reports that {reference_of(pod)} has {phase.lower()}")
+
     def _stop(self, plan: PlanBuilder, pod: Pod) -> None:
-        """Stop a deleted pod's containers, report that, and remove the pod from the API."""
+        """Stop a deleted pod's containers, report that, and remove the pod from the API.
+
+        What would have run for ever ends well when it is told to; what has not done its work has failed.
+        """
         if pod.status.phase == "Running":
-            conditions = tuple(
-                Condition(type=type_, status="False", reason="PodCompleted", last_transition_time=plan.ctx.moment)
-                for type_ in ("Ready", "ContainersReady")
-            )
-            self._patch(plan, pod, StatusPatch("Succeeded", conditions), f"kubelet stops {reference_of(pod)}")
+            phase = "Succeeded" if pod.spec.restart_policy in ("Always", "") else "Failed"
+            patch = StatusPatch(phase, not_ready(phase, plan.ctx.moment))
+            self._patch(plan, pod, patch, f"kubelet stops {reference_of(pod)}")
         plan.delete(pod, f"kubelet removes {reference_of(pod)} from the API", grace=0)
 
 
-@lru_cache(maxsize=64)
-def _started(now: str) -> StatusPatch:
-    """Return the status of a pod that its kubelet starts."""
-    conditions = tuple(Condition(type=type_, status="True", last_transition_time=now) for type_ in STARTED)
-    return StatusPatch("Running", conditions, start_time=now)
-
-
-def _creating(now: str) -> StatusPatch:
-    """Return the status of a pod that its kubelet has taken up, and whose containers wait for volumes."""
-    def condition(type_: str, status: str) -> Condition:
-        reason = "ContainersNotReady" if type_.endswith("Ready") else ""
-        return Condition(type=type_, status=status, reason=reason, last_transition_time=now)
-
-    conditions = tuple(condition(type_, "True" if type_ == "Initialized" else "False") for type_ in STARTED)
-    return StatusPatch("Pending", conditions, start_time=now, waiting="ContainerCreating")
+def _end_of(pod: Pod) -> str:
+    """Return the action that ends a pod's containers after so many restarts."""
+    return f"end {pod.metadata.uid} {restarts(pod)}"
 
 
 def _claims(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:

@@ -14,6 +14,7 @@ COMPONENT_NAMES = {  # display name -> name of the component
     "scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder",
     "StatefulSet controller": "statefulset-controller", "Deployment controller": "deployment-controller",
     "ReplicaSet controller": "replicaset-controller", "DaemonSet controller": "daemonset-controller",
+    "Job controller": "job-controller",
     "ephemeral volume controller": "ephemeral-volume-controller", "garbage collector": "generic-garbage-collector",
     "PVC protection": "pvc-protection-controller", "PV protection": "pv-protection-controller",
     "disruption controller": "disruption-controller", "cluster autoscaler": "cluster-autoscaler",

@@ -21,6 +21,7 @@ from .serialize import serialize
 
 ALL_RESOURCES = (
     "pods", "replicationcontrollers", "services", "daemonsets", "deployments", "replicasets", "statefulsets",
+    "jobs",
 )  # fmt: skip
 OUTPUT_FORMATS = ("wide", "yaml", "json", "name")
 

@@ -24,6 +24,7 @@ from ..controllers import (
     disruption,
     ephemeral_volume,
     garbage_collector,
+    job,
     kubelet,
     node_lifecycle,
     persistent_volume,
@@ -55,7 +56,7 @@ from ..scheduler.loop.rollback_marker import RollbackMarker
 from ..scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
 from ..scheduler.loop.scheduling_queue import RECORDER, SchedulingQueue
 from ..scheduler.plugins.volume_binding import VolumeBinding
-from ..world.apiserver import ApiServer
+from ..world.apiserver import ApiServer, key_of, uid_of
 from ..world.component import Component
 from ..world.simulation import Simulation
 from ..world.view import Index, InformerCache, View
@@ -78,6 +79,7 @@ OTHER_CONTROLLERS = (
     replica_set,
     replication_controller,
     daemon_set,
+    job,
     ephemeral_volume,
     disruption,
     pvc_protection,
@@ -340,6 +342,8 @@ class Revision(SettableRules):
         ('none', 'Filesystem')
         """
         obj = defaults.with_defaults(admission.with_priority_of_class(obj, stored))
+        if obj.kind == "Job" and obj.spec.selector is None:
+            obj = defaults.with_generated_selector(obj, obj.metadata.uid or uid_of(key_of(obj), 0))
         by_hand = self.protects_in_use and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS
         return admission.with_protection_finalizer(obj) if by_hand else obj
 
@@ -418,7 +422,9 @@ NOT_DRIVERS = frozenset({
     stateful_set.NAME,
     *(controller.NAME for controller in OTHER_CONTROLLERS),
 })
-WORKLOADS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "PodDisruptionBudget")
+WORKLOADS = (
+    "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "PodDisruptionBudget"
+)  # fmt: skip
 
 
 def volume_binding_of(profile: Profile) -> VolumeBinding:

@@ -156,6 +156,11 @@ def uid_of(key: Key, born: int) -> str:
     return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
 
 
+def next_uid(notes: Mapping[Note, Any], key: Key) -> str:
+    """Return the uid of the next object that is created at a key, in a world with these notes."""
+    return uid_of(key, notes.get(Note("world", "gone", "/".join(key)), 0))
+
+
 class ApiServer:
     """Commits writes to a log, or refuses them.
 
@@ -244,10 +249,9 @@ class ApiServer:
         if old is not None:  # checked last, as Kubernetes does: faults of the object are reported first
             message = f'{_resource(write.key)} "{write.key.name}" already exists'
             return self._refuse(write, Denial("AlreadyExists", message))
-        born = log.notes.get(Note("world", "gone", "/".join(write.key)), 0)
         meta: ObjectMeta = evolve(
             new.metadata, namespace=write.key.namespace, deletion_timestamp=None, deletion_grace_period_seconds=None,
-            uid=new.metadata.uid or uid_of(write.key, born),
+            uid=new.metadata.uid or next_uid(log.notes, write.key),
             creation_timestamp=new.metadata.creation_timestamp or moment(log), resource_version=log.place + 1,
             labels=shared(new.metadata.labels), annotations=shared(new.metadata.annotations),
         )

@@ -112,22 +112,23 @@ class AwaitedWrite:
     version: int = attrs.field(metadata=DIGEST_VERSION)
 
 
-def wait_until_seen(kind: str) -> Callable[..., None]:
-    """Return an `on_committed` function that reports a write and, if it is of this kind, waits until it is seen."""
+def wait_until_seen(*kinds: str) -> Callable[..., None]:
+    """Return an `on_committed` function that reports a write and, if it is of these kinds, waits until it is seen."""
 
     def on_committed(ctx: TurnContext, cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         report_done(ctx, cause, outcome, last=last)
-        if outcome.write.key.kind == kind and outcome.write.verb == "create":
+        key = outcome.write.key
+        if key.kind in kinds and outcome.write.verb == "create":
             _use_name(ctx, cause)
-        if outcome.write.key.kind == kind and outcome.changed:
-            ctx.remember("awaits", f"{ctx.actor.name}|{cause}", AwaitedWrite(outcome.write.key, ctx.place))
+        if key.kind in kinds and outcome.changed:
+            ctx.remember("awaits", f"{ctx.actor.name}|{key.kind} {cause}", AwaitedWrite(key, ctx.place))
 
     return on_committed
 
 
 def has_seen_write(ctx: TurnContext, cause: str, kind: str) -> bool:
     """Return whether the last awaited write of this kind was seen; if so, remove the note."""
-    name = f"{ctx.actor.name}|{cause}"
+    name = f"{ctx.actor.name}|{kind} {cause}"
     awaited: AwaitedWrite | None = ctx.note("awaits", name)
     if awaited is not None and (ctx.note("cursor", kind) or 0) < awaited.version:
         return False

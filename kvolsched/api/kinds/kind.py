@@ -14,7 +14,7 @@ from .policy import PodDisruptionBudget, PriorityClass
 from .service import Service
 from .storage_class import StorageClass
 from .volume import PersistentVolume, PersistentVolumeClaim
-from .workload import DaemonSet, Deployment, Event, Namespace, ReplicaSet, ReplicationController, StatefulSet
+from .workload import DaemonSet, Deployment, Event, Job, Namespace, ReplicaSet, ReplicationController, StatefulSet
 
 
 @attrs.frozen
@@ -64,6 +64,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(ReplicaSet, "replicasets", ("rs",)),
     Kind(ReplicationController, "replicationcontrollers", ("rc",)),
     Kind(DaemonSet, "daemonsets", ("ds",)),
+    Kind(Job, "jobs"),
     Kind(Service, "services", ("svc",)),
     Kind(PriorityClass, "priorityclasses", ("pc",), namespaced=False),
     Kind(PodDisruptionBudget, "poddisruptionbudgets", ("pdb",)),

@@ -1,4 +1,4 @@
-"""Workloads (StatefulSet, Deployment, ReplicaSet, DaemonSet, ...), Namespace and Event."""
+"""Workloads (StatefulSet, Deployment, ReplicaSet, DaemonSet, Job, ...), Namespace and Event."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import ALWAYS_WRITTEN, EMPTY, TIMESTAMP, ApiObject, Frozen, ManifestPart, ObjectReference
+from .meta import ALWAYS_WRITTEN, EMPTY, TIMESTAMP, ApiObject, Condition, Frozen, ManifestPart, ObjectReference
 from .pod import PodTemplateSpec
 from .selector import LabelSelector
 from .volume import PersistentVolumeClaim
@@ -138,6 +138,77 @@ class DaemonSet(ApiObject):
     api_version: ClassVar[str] = "apps/v1"
     spec: DaemonSetSpec = DaemonSetSpec()
     status: DaemonSetStatus = DaemonSetStatus()
+
+
+JOB_NAME_LABELS = ("batch.kubernetes.io/job-name", "job-name")  # today's label of a Job's pods, and the older one
+CONTROLLER_UID_LABELS = ("batch.kubernetes.io/controller-uid", "controller-uid")
+INDEXED = "Indexed"
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class JobSpec(ManifestPart):
+    """spec: the policies of failures and success, and the limits of single indexes, are kept in `rest`."""
+
+    parallelism: int | None = None
+    completions: int | None = None
+    completion_mode: str = ""
+    backoff_limit: int | None = None
+    active_deadline_seconds: int | None = None
+    suspend: bool | None = None
+    manual_selector: bool | None = None
+    pod_replacement_policy: str = ""
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class JobCondition(Condition):
+    last_probe_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class UncountedTerminatedPods(ManifestPart):
+    """The uids of ended pods that no counter has yet: they keep the finalizer until they stand here."""
+
+    succeeded: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class JobStatus(ManifestPart):
+    conditions: tuple[JobCondition, ...] = ()
+    start_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
+    completion_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
+    active: int = 0
+    ready: int | None = None
+    terminating: int | None = None
+    succeeded: int = 0
+    failed: int = 0
+    completed_indexes: str = ""
+    uncounted_terminated_pods: UncountedTerminatedPods | None = None
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class Job(ApiObject):
+    """Runs pods until enough of them have succeeded, or too many have failed."""
+
+    api_version: ClassVar[str] = "batch/v1"
+    spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether each completion has an index of its own."""
+        return self.spec.completion_mode == INDEXED
+
+    def has_condition(self, *types: str) -> bool:
+        """Say whether a condition of one of these types is true."""
+        return any(found.type in types and found.status == "True" for found in self.status.conditions)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it is complete or has failed."""
+        return self.has_condition("Complete", "Failed")
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)

@@ -18,9 +18,10 @@ from ..kinds.pod import Pod
 from ..kinds.policy import PriorityClass
 from ..kinds.storage_class import StorageClass
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
-from ..kinds.workload import DaemonSet, Deployment, ReplicaSet, StatefulSet
+from ..kinds.workload import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
 from .csi_rules import validate_csi_node_update
 from .field_error import FieldError, FieldErrors, validate_immutable
+from .job_rules import validate_job_update
 from .pod_update_rules import validate_pod_update
 from .policy_rules import validate_priority_class_update
 
@@ -159,7 +160,7 @@ _KEEP_SELECTOR = _keep(spec__selector="spec.selector")
 _RULES: Mapping[type[Any], Callable[[Any, Any], FieldErrors]] = {
     StorageClass: _validate_storage_class, PersistentVolume: _validate_volume, PersistentVolumeClaim: _validate_claim,
     StatefulSet: _validate_stateful_set, Node: _validate_node, Pod: validate_pod_update,
-    Deployment: _KEEP_SELECTOR, ReplicaSet: _KEEP_SELECTOR, DaemonSet: _KEEP_SELECTOR,
+    Deployment: _KEEP_SELECTOR, ReplicaSet: _KEEP_SELECTOR, DaemonSet: _KEEP_SELECTOR, Job: validate_job_update,
     PriorityClass: validate_priority_class_update, CSINode: validate_csi_node_update,
     CSIDriver: _keep(  # attachRequired is misspelt in Kubernetes' path
         spec__attach_required="spec.attachedRequired", spec__volume_lifecycle_modes="spec.volumeLifecycleModes"),

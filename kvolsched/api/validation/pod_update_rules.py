@@ -48,7 +48,7 @@ def validate_pod_update(old: Pod, new: Pod) -> FieldErrors:
             yield FieldError(f"spec.schedulingGates[{index}].name", "Forbidden", detail=detail)
     if gates:
         yield from _validate_narrowing(before, after)
-        before = _with_directives(before, after)
+        before = with_directives(before, after)
     if _with_mutable_fields(before, after) != after:
         yield FieldError("spec", "Forbidden", detail=_POD_DETAIL)
 
@@ -129,7 +129,7 @@ def _only_appends(old: NodeSelectorTerm, new: NodeSelectorTerm) -> bool:
             and new.match_fields[: len(old.match_fields)] == old.match_fields)
 
 
-def _with_directives(before: PodSpec, after: PodSpec) -> PodSpec:
+def with_directives(before: PodSpec, after: PodSpec) -> PodSpec:
     """Return the older spec with the node selector and node affinity of the newer one."""
     affinity = _with_node_affinity(before.affinity, after.affinity)
     return attrs.evolve(before, node_selector=after.node_selector, affinity=affinity)

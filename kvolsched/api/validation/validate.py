@@ -20,6 +20,7 @@ from .csi_rules import (
     validate_volume_attachment,
 )
 from .field_error import FieldError, FieldErrors
+from .job_rules import validate_job
 from .metadata_rules import validate_finalizer, validate_metadata
 from .node_rules import validate_node
 from .pod_rules import validate_pod_spec
@@ -69,7 +70,7 @@ _RULES: Mapping[str, Callable[[Any], Iterable[FieldError]]] = {
     "PersistentVolumeClaim": validate_claim, "Pod": lambda pod: _pod_spec_errors(pod.spec),
     "Node": validate_node, "Namespace": _validate_namespace, "StatefulSet": validate_stateful_set,
     "Deployment": validate_deployment, "ReplicaSet": validate_replica_set, "DaemonSet": validate_daemon_set,
-    "ReplicationController": validate_replication_controller,
+    "ReplicationController": validate_replication_controller, "Job": validate_job,
     "Service": validate_service, "PriorityClass": validate_priority_class,
     "PodDisruptionBudget": validate_disruption_budget, "CSINode": validate_csi_node, "CSIDriver": validate_csi_driver,
     "CSIStorageCapacity": validate_csi_storage_capacity, "VolumeAttachment": validate_volume_attachment,

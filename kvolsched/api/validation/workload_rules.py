@@ -50,7 +50,7 @@ def validate_stateful_set(stateful_set: StatefulSet) -> FieldErrors:
     if any(".operator" in error.path or ".values" in error.path for error in selector_errors):
         yield FieldError("spec.selector", "Invalid", spec.selector)
     else:
-        yield from _validate_template_labels(spec.selector, spec.template)
+        yield from validate_template_labels(spec.selector, spec.template)
         claims = {claim.metadata.name for claim in spec.volume_claim_templates}
         yield from validate_template(spec.template, claims)
     for index, claim in enumerate(spec.volume_claim_templates):
@@ -67,20 +67,26 @@ def validate_selector(selector: LabelSelector | None, kind: str) -> FieldErrors:
         yield FieldError("spec.selector", "Invalid", selector, f"empty selector is invalid for {kind}")
 
 
-def _validate_template_labels(selector: LabelSelector | None, template: PodTemplateSpec) -> FieldErrors:
+def validate_template_labels(selector: LabelSelector | None, template: PodTemplateSpec) -> FieldErrors:
+    """Refuse a template whose labels the selector does not match."""
     if selector is None or not selector.matches(template.metadata.labels):
         detail = "`selector` does not match template `labels`"
         yield FieldError("spec.template.metadata.labels", "Invalid", template.metadata.labels or None, detail)
 
 
 def validate_template(template: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> FieldErrors:
-    """Validate a template's labels and pod spec; its pods may mount volumes of these claim templates."""
+    """Validate the template of pods that run always; they may mount volumes of these claim templates."""
+    yield from validate_template_spec(template, claims)
+    yield from validate_supported("spec.template.spec.restartPolicy", template.spec.restart_policy, ("Always",))
+
+
+def validate_template_spec(template: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> FieldErrors:
+    """Validate a template's labels and pod spec, but not its restartPolicy."""
     for error in itertools.chain(validate_labels("spec.template.metadata.labels", template.metadata.labels),
                                  validate_pod_spec("spec.template.spec", template.spec)):
         mounts_claim = error.type == "NotFound" and error.path.endswith(".name") and error.value in claims
         if not mounts_claim and error.path != "spec.template.spec.restartPolicy":
             yield error
-    yield from validate_supported("spec.template.spec.restartPolicy", template.spec.restart_policy, ("Always",))
 
 
 def _refuse_deadline(template: PodTemplateSpec, kind: str) -> FieldErrors:
@@ -145,7 +151,7 @@ def _validate_selector_and_template(selector: LabelSelector | None, template: Po
         yield FieldError("spec.selector", "Invalid", selector, "invalid label selector")
         return
     if selector is None or selector.match_labels or selector.match_expressions:
-        yield from _validate_template_labels(selector, template)
+        yield from validate_template_labels(selector, template)
     yield from validate_template(template)
     yield from _refuse_deadline(template, "ReplicaSet")
 
@@ -177,7 +183,7 @@ def validate_daemon_set(daemon_set: DaemonSet) -> FieldErrors:
     selector_errors = list(validate_selector(spec.selector, "daemonset")) if spec.selector is not None else []
     yield from selector_errors
     if all(error.path == "spec.selector" for error in selector_errors):
-        yield from _validate_template_labels(spec.selector, spec.template)
+        yield from validate_template_labels(spec.selector, spec.template)
     yield from validate_template(spec.template)
     yield from _refuse_deadline(spec.template, "DaemonSet")
     yield from validate_not_negative(minReadySeconds=spec.min_ready_seconds,

@@ -14,12 +14,13 @@ import attrs
 from ...api import defaults
 from ...api.kinds.kind import KINDS_BY_NAME
 from ...api.kinds.meta import evolve, evolve_parts
+from ...api.kinds.workload import Job
 from ...api.unknown_name import UnknownName, did_you_mean
 from ...api.unmodelled_defaults import with_unmodelled_defaults
 from ...api.validation import validate as validation
 from ...api.validation.field_error import FieldError
 from ...api.validation.immutable_fields import validate_update
-from ...world.apiserver import Denial, Write
+from ...world.apiserver import Denial, Write, key_of, next_uid
 from ...world.log import Note
 from .plugins import PLUGINS, AdmissionPlugin, StoredObjects
 from .webhooks import Webhook, call_mutating, call_validating, waiting_time
@@ -27,7 +28,7 @@ from .webhooks import Webhook, call_mutating, call_validating, waiting_time
 # Kinds whose status only its subresource writes: they are created with an empty one; a node may have one.
 _CREATED_WITHOUT_STATUS = frozenset({
     "Pod", "PersistentVolume", "PersistentVolumeClaim", "PodDisruptionBudget", "StatefulSet", "Deployment",
-    "ReplicaSet", "ReplicationController", "DaemonSet",
+    "ReplicaSet", "ReplicationController", "DaemonSet", "Job",
 })
 
 
@@ -78,7 +79,7 @@ class Admission:
             new = call_mutating(self.webhooks, verb, old, defaults.with_defaults(new), _notes(stored))
         if isinstance(new, Denial):
             return new
-        new = defaults.with_defaults(new)
+        new = defaults.with_defaults(new) if new.kind != "Job" or old is not None else _new_job(new, stored)
         if old is None or (filled := with_unmodelled_defaults(old)) is old or filled == old:
             new = with_unmodelled_defaults(new)  # loaded objects stay as loaded
         faults = validation.validate(new)
@@ -118,6 +119,12 @@ class Admission:
             if isinstance(new, Denial):
                 return new
         return new
+
+
+def _new_job(new: Job, stored: StoredObjects) -> Job:
+    """Return a new Job with defaults and its uid, which is in its selector."""
+    uid = new.metadata.uid or next_uid(_notes(stored), key_of(new))
+    return defaults.with_generated_selector(defaults.with_defaults(new), uid)
 
 
 DEFAULT_ADMISSION = Admission()

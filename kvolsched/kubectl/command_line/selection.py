@@ -33,6 +33,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "ReplicaSet": ("status.replicas",),
     "Service": ("spec.clusterIP", "spec.type"),
     "StatefulSet": ("status.successful",),
+    "Job": ("status.successful",),
     "Event": (
         "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
         "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",

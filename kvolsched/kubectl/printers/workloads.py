@@ -1,4 +1,4 @@
-"""kubectl's print of StatefulSets, Deployments, ReplicaSets, ReplicationControllers and DaemonSets."""
+"""kubectl's print of StatefulSets, Deployments, ReplicaSets, ReplicationControllers, DaemonSets and Jobs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,20 @@ from typing import Any
 
 from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
 from ...api.kinds.pod import Container, PodTemplateSpec
-from ...api.kinds.workload import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
+from ...api.kinds.workload import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from ...api.text.convert import to_plain
-from ..formatting import NONE, field_lines, format_labels, format_selector, format_time, go_string, label_lines
+from ..formatting import (
+    NONE,
+    UNSET,
+    field_lines,
+    format_duration,
+    format_labels,
+    format_selector,
+    format_time,
+    go_string,
+    label_lines,
+    parse_time,
+)
 from .pod_template import template_lines
 from .printer import DescribeContext, Printer, metadata_lines, name_lines, object_age
 from .storage import class_name_of
@@ -56,11 +67,40 @@ def _daemon_set_row(daemon_set: DaemonSet, now: datetime) -> Sequence[str]:
     )  # fmt: skip
 
 
+def _job_row(job: Job, now: datetime) -> Sequence[str]:
+    spec, succeeded = job.spec, job.status.succeeded
+    if spec.completions is not None:
+        completions = f"{succeeded}/{spec.completions}"
+    else:
+        completions = f"{succeeded}/1" + (f" of {spec.parallelism}" if (spec.parallelism or 0) > 1 else "")
+    return (
+        job.metadata.name, _job_state(job), completions, _job_duration(job, now), object_age(job, now),
+        *_containers(job), format_selector(spec.selector),
+    )  # fmt: skip
+
+
+def _job_state(job: Job) -> str:
+    """Return STATUS: the first of these conditions that a Job has, or that it is being deleted or runs."""
+    for type_ in ("Complete", "Failed", "", "Suspended", "FailureTarget"):
+        if type_ and job.has_condition(type_):
+            return type_
+        if not type_ and job.metadata.deletion_timestamp is not None:
+            return "Terminating"
+    return "Running"
+
+
+def _job_duration(job: Job, now: datetime) -> str:
+    start, end = parse_time(job.status.start_time), parse_time(job.status.completion_time) or now
+    return format_duration((end - start).total_seconds()) if start is not None else ""
+
+
 def _replicas(workload: StatefulSet | Deployment | ReplicaSet | ReplicationController) -> int:
     return 1 if workload.spec.replicas is None else workload.spec.replicas
 
 
-def _containers(workload: StatefulSet | Deployment | ReplicaSet | ReplicationController | DaemonSet) -> tuple[str, str]:
+def _containers(
+    workload: StatefulSet | Deployment | ReplicaSet | ReplicationController | DaemonSet | Job
+) -> tuple[str, str]:
     containers: tuple[Container, ...] = workload.spec.template.spec.containers
     return ",".join(container.name for container in containers), ",".join(container.image for container in containers)
 
@@ -168,6 +208,43 @@ def describe_daemon_set(daemon_set: DaemonSet, context: DescribeContext) -> Iter
     yield from template_lines(daemon_set.spec.template)
 
 
+def describe_job(job: Job, _context: DescribeContext) -> Iterator[str]:
+    """Yield the lines of a Job."""
+    spec, status = job.spec, job.status
+    yield from name_lines(job)
+    yield f"Selector:\t{format_selector(spec.selector)}"
+    yield from metadata_lines(job)
+    owner = job.metadata.controller
+    if owner is not None:
+        yield f"Controlled By:\t{owner.kind}/{owner.name}"
+    yield f"Parallelism:\t{spec.parallelism}"
+    yield f"Completions:\t{UNSET if spec.completions is None else spec.completions}"
+    yield f"Completion Mode:\t{spec.completion_mode}"
+    yield f"Suspend:\t{go_string(spec.suspend)}"
+    yield f"Backoff Limit:\t{spec.backoff_limit}"
+    if "ttlSecondsAfterFinished" in spec.rest:
+        yield f"TTL Seconds After Finished:\t{spec.rest['ttlSecondsAfterFinished']}"
+    if status.start_time:
+        yield f"Start Time:\t{format_time(status.start_time)}"
+    if status.completion_time:
+        yield f"Completed At:\t{format_time(status.completion_time)}"
+    if (end := parse_time(status.completion_time)) is not None and status.start_time:
+        yield f"Duration:\t{_job_duration(job, end)}"
+    if spec.active_deadline_seconds is not None:
+        yield f"Active Deadline Seconds:\t{spec.active_deadline_seconds}s"
+    ready = "" if status.ready is None else f" ({status.ready} Ready)"
+    yield f"Pods Statuses:\t{status.active} Active{ready} / {status.succeeded} Succeeded / {status.failed} Failed"
+    if job.is_indexed:
+        yield f"Completed Indexes:\t{_capped(status.completed_indexes) or NONE}"
+    yield from template_lines(spec.template)
+
+
+def _capped(indexes: str) -> str:
+    """Return a list of indexes, ended after the first comma from the 50th character on."""
+    end = indexes.find(",", 50)
+    return indexes if end < 0 else f"{indexes[: end + 1]}..."
+
+
 def _condition_lines(status: Frozen) -> Iterator[str]:
     conditions = status.get("conditions", ())
     if conditions:
@@ -206,4 +283,6 @@ PRINTERS: Mapping[str, Printer] = {
         ("NAME", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "NODE SELECTOR", "AGE", *_TEMPLATE_COLUMNS),
         _daemon_set_row, describe_daemon_set, wide_columns=frozenset(_TEMPLATE_COLUMNS),
     ),
+    "Job": Printer(("NAME", "STATUS", "COMPLETIONS", "DURATION", "AGE", *_TEMPLATE_COLUMNS), _job_row, describe_job,
+                   wide_columns=frozenset(_TEMPLATE_COLUMNS)),
 }  # fmt: skip

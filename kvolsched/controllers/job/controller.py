@@ -1,0 +1,117 @@
+"""The Job controller as a component: which Jobs a change concerns, and the pods that no Job counts any more.
+
+A Job is synced once the controller has seen its own writes (StaleControllerConsistency), at once after a change of its
+spec and a second after a change of its pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from ...api.kinds.pod import Pod
+from ...api.kinds.workload import Job
+from ...api.workloads import by_controller_uid, controller_cause, generation, is_ready, is_terminating
+from ...world.activation import Exists
+from ...world.apiserver import CommittedWrite, Write
+from ...world.component import Component, TurnContext
+from ...world.log import Key
+from ...world.mutation_cache import USED_NAMES, has_seen_write, refused_if_taken, wait_until_seen
+from ...world.plan import PlanBuilder, report_done, report_refused
+from ...world.reconciler import Backoff, Reconciler
+from ...world.view import Index, InformerCache, View
+from .failed_pods import forget_failures, keep_failures
+from .sync import KIND, NAME, JobSync, free, is_tracked, restarts
+
+ORPHANS = f"{NAME} orphan pods"
+BATCH_PERIOD = 1.0  # seconds from a change of a pod to the sync of its Job (syncJobBatchPeriod)
+BACKOFF = Backoff.per_cause(1.0, 60.0)
+OWN = "kubernetes.io/job-controller"  # what managedBy says of the Jobs of this controller
+
+
+def component() -> Component:
+    """Return the Job controller."""
+    routine = Reconciler(NAME, _jobs_of, sync, refused_if_taken, _committed, BACKOFF)
+    orphans = Reconciler(ORPHANS, _orphans_of, free_orphan, report_refused, report_done, seldom=True)
+    return Component(NAME, (KIND, "Pod"), (routine, orphans), _views, activation=partial(Exists, KIND))
+
+
+def _views(_seen: InformerCache) -> dict[str, View]:
+    return {"pods": Index("Pod", by_controller_uid(KIND))}
+
+
+_wait_until_seen = wait_until_seen(KIND, "Pod")
+
+
+def _committed(ctx: TurnContext, cause: str, outcome: CommittedWrite, *, last: bool) -> None:
+    _wait_until_seen(ctx, cause, outcome, last=last)
+    if outcome.write.verb == "update_status":
+        keep_failures(ctx, cause)
+
+
+def _jobs_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+    """Yield a Job whose spec has changed; wake the Job of a pod of which something counts that has changed."""
+    if key.kind == KIND:
+        cause = f"{key.namespace}/{key.name}"
+        if new is None or new.is_finished:
+            forget_failures(ctx, cause)
+        if new is None:
+            ctx.remember(USED_NAMES, cause, None)
+            ctx.cancel_wake_up(cause)
+        elif not new.is_finished and (old is None or generation(old) != generation(new)):
+            yield cause
+    elif old is not None and (not old.terminal if new is None else _counted(old) != _counted(new)):
+        for cause in controller_cause(KIND, old):
+            wake = ctx.note("wake", f"{NAME}|{cause}")
+            if wake is None or wake.at > ctx.now + BATCH_PERIOD:
+                ctx.wake_after(cause, BATCH_PERIOD)
+
+
+def _counted(pod: Pod) -> Any:
+    """Return what a Job's status depends on in its pod."""
+    return pod.status.phase if pod.terminal else (is_ready(pod), is_terminating(pod), restarts(pod))
+
+
+def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
+    """Create or delete pods of one Job, then count those that have ended, and say whether it is over."""
+    ctx.cancel_wake_up(cause)
+    owner: Job | None = ctx.seen.at(Key(KIND, *cause.split("/")))
+    if owner is None or owner.is_finished or owner.spec.rest.get("managedBy", OWN) != OWN:
+        return ()
+    if [kind for kind in (KIND, "Pod") if not has_seen_write(ctx, cause, kind)]:
+        ctx.wake_after(cause, BATCH_PERIOD)
+        return ()
+    return JobSync(ctx, cause, owner).run()
+
+
+# -- pods that no Job counts any more -----------------------------------------------------------------------------
+
+
+def _orphans_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+    """Yield pods that have the finalizer of a Job that is gone or over."""
+    if key.kind == "Pod":
+        found = [new] if new is not None else []
+    else:
+        found = ctx.views["pods"].get((new or old).metadata.uid) if new is None or new.is_finished else []
+    for pod in found:
+        if _is_orphan(ctx, pod):
+            yield f"{pod.metadata.namespace or 'default'}/{pod.metadata.name}"
+
+
+def _is_orphan(ctx: TurnContext, pod: Pod) -> bool:
+    """Say whether a pod has the finalizer, and no Job is there that would remove it."""
+    owner = pod.metadata.controller
+    if not is_tracked(pod) or (owner is not None and owner.kind != KIND):
+        return False
+    job: Job | None = ctx.seen.get(KIND, owner.name, pod.metadata.namespace or "default") if owner is not None else None
+    return owner is None or job is None or job.metadata.uid != owner.uid or job.is_finished
+
+
+def free_orphan(ctx: TurnContext, cause: str) -> Sequence[Write]:
+    """Remove the finalizer of a pod that no Job counts any more."""
+    pod: Pod | None = ctx.seen.at(Key("Pod", *cause.split("/")))
+    plan = PlanBuilder(ctx, NAME)
+    if pod is not None and _is_orphan(ctx, pod):
+        free(plan, pod)
+    return plan.writes
