@@ -20,6 +20,7 @@ from .kinds.pod import Pod, PodTemplateSpec
 from .text.convert import to_plain
 
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # no vowels and no digits that look like letters, so that no words result
+WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "DaemonSet", "ReplicationController", "Job")
 REVISION_LABEL = "controller-revision-hash"
 TEMPLATE_LABEL = "pod-template-hash"
 

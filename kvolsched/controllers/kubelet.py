@@ -224,6 +224,8 @@ class Kubelet:
         if pod.metadata.deletion_timestamp is not None:
             if self._is_over(ctx, cause, f"stop {pod.metadata.uid}", self.options.stop_delay):
                 self._forget_volumes(ctx, cause)
+                ctx.remember("takes", cause, None)  # its end
+                ctx.cancel_wake_up(cause)
                 self._stop(plan, pod)
         elif pod.status.phase in ("", "Pending") and not is_backing_off(ctx, cause):
             self._start(plan, cause, pod, node)

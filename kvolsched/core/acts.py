@@ -19,6 +19,7 @@ from ..api.notebook_output import printable
 from ..api.text import manifest
 from ..api.text.python_gc import infrequent_gc
 from ..api.unknown_name import UnknownName, did_you_mean
+from ..api.workloads import WORKLOADS
 from ..controllers import user
 from ..controllers.admission import webhook
 from ..controllers.custom_controller import ReconcileFunction, custom_controller, is_custom
@@ -39,7 +40,6 @@ from .results import ApplyRefused, CommandResult, Run, Step, hanging_indent
 from .upgrades import Rules
 
 Hook = Callable[[Any, Any], Any]  # (new, old) -> what a webhook answers
-WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
 
 
 class ClusterActs(ClusterCore):

@@ -14,12 +14,13 @@ import attrs
 from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
 from ..api.notebook_output import PrintedAnswer
 from ..api.text.fault import ManifestError
+from ..api.workloads import WORKLOADS
 from ..cluster import Cluster
 from ..core.node_faults import chosen_nodes, stopped_nodes
 from ..core.results import ApplyRefused, hanging_indent
 from ..core.user_commands import read_for_apply
 from ..questions.why import Why
-from ..questions.why.asking import WORKLOADS, is_managed_by
+from ..questions.why.asking import is_managed_by
 from ..rules.revision import Revision
 from ..world.apiserver import key_of, ref
 from ..world.log import Key

@@ -307,6 +307,8 @@ class JobSync:
     def _write(self, owner: Job, status: JobStatus) -> Job:
         words = f"Job controller updates the status of {reference_of(owner)}: {status.active} active, "
         words += f"{status.succeeded} succeeded, {status.failed} failed"
+        words += "".join(f", {new.type}" for new in status.conditions
+                         if new.status == "True" and not owner.has_condition(new.type))  # fmt: skip
         changed: Job = self.plan.update_status(owner, attrs.evolve(owner, status=status), words)
         return changed
 

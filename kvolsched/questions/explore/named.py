@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kvolsched.api.unknown_name import UnknownName, did_you_mean
+from kvolsched.api.workloads import WORKLOADS
 from kvolsched.controllers.custom_controller import is_custom
 from kvolsched.core.conditions import missing_object, named_keys
 from kvolsched.core.core import ClusterCore
@@ -17,7 +18,6 @@ from kvolsched.world.log import Key
 
 from .transitions import ChosenFault, UserAct
 
-WORKLOADS = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DaemonSet"})
 KEPT = 40  # characters of a workload's name that begin the names of its pods, however long it is
 
 

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import attrs
 
+from ...api.workloads import WORKLOADS
 from ...controllers import kubelet
 from ...core.acts import ClusterActs
 from ...core.results import ApplyRefused
@@ -26,7 +27,6 @@ MAX_VALUES = 24
 MAX_SECONDS, MAX_STEPS = 3_600.0, 20_000
 """Where a run without end stops: simulated seconds, steps."""
 KEPT_CLUSTERS = 64
-WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DaemonSet")
 
 
 @attrs.frozen

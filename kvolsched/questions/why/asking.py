@@ -40,6 +40,7 @@ from kvolsched.world.log import Key, Note
 
 from ...api.kinds.meta import evolve_parts
 from ...api.progress import ProgressBar
+from ...api.workloads import WORKLOADS
 from ...core.seen_by_scheduler import snapshot_of_scheduler
 from ...rules.unread_fields import unread_fields, unread_words
 from . import claim_problems, sentences
@@ -53,7 +54,6 @@ from .table import clauses_of_sentence, node_groups, nodes_by_zone
 MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is shown by one node
 MAX_HOLDERS = 4  # named pods on a node that is short of a resource
 MAX_SHORT_NODES = 2  # nodes whose holders are named, for each resource
-WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "DaemonSet", "ReplicationController")
 MAX_OWNERS = 4  # a pod of a Deployment has two
 MAX_CLAUSES = 4  # different comparisons of one group that are shown separately
 

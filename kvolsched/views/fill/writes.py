@@ -32,7 +32,9 @@ RECORDED_KINDS = ("Pod", "PersistentVolume", "PersistentVolumeClaim", "StatefulS
 AT_CREATION = ("spec.claimRef", "spec.nodeAffinity")
 SILENT = ("metadata.finalizers", "metadata.generation", "status.capacity", "status.accessModes", "status.startTime",
           "status.observedGeneration", "metadata.deletionGrace", "status.conditions[ContainersReady",
-          "status.conditions[Initialized", "status.conditions[PodReadyToStart")  # fmt: skip
+          "status.conditions[Initialized", "status.conditions[PodReadyToStart", "status.uncountedTerminated",
+          "status.containerStatuses")  # fmt: skip
+TOLD = ("metadata.finalizers", ".restartCount")  # the end of silent fields that are told if nothing else is
 ANNOTATION = "annotation "
 _PROVISIONED = re.compile(r"(pvc-[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ENTRY = re.compile(r"spec\.(nodeSelector|schedulingGates)\[([^\]]*)\](?:\.name)?")  # one item is told by its name
@@ -136,6 +138,7 @@ def words(change: Change, changed: Sequence[FieldChange]) -> str:
     if change.old is None:
         return ", ".join(_value(field) for field in shown if field.path.startswith(AT_CREATION))
     shown.sort(key=_place_in_order)
+    shown = shown or [field for field in changed if field.path.endswith(TOLD)]
     return _joined(list(dict.fromkeys(map(_value, shown)))) or "nothing that is told"
 
 
