@@ -17,6 +17,7 @@ PHASES: Mapping[str, tuple[str, ...]] = {  # kind -> the phases that its status 
     "Pod": ("Pending", "Running", "Succeeded", "Failed", "Unknown"),
     "PersistentVolumeClaim": ("Pending", "Bound", "Lost"),
     "PersistentVolume": ("Pending", "Available", "Bound", "Released", "Failed"),
+    "Job": ("Suspended", "Complete", "Failed"),  # conditions that are true
 }
 OF_EVERY_KIND = ("exists", "gone")
 SCHEDULED = "scheduled"
@@ -57,6 +58,8 @@ def condition(until: str | Callable[[Asked], Any] | None, objects: Mapping[Key, 
             return (found is None) == (word == "gone")
         if word == SCHEDULED:
             return found is not None and bool(found.spec.node_name)
+        if found is not None and found.kind == "Job":
+            return bool(found.has_condition(word))
         return found is not None and getattr(getattr(found, "status", None), "phase", None) == word
 
     return holds

@@ -56,6 +56,7 @@ SETTINGS = {  # scenario -> values of its parameters for which its script is pla
     "gated-jobs": [{"jobs": 12, "quota": 12, "zone": "zone-a"}, {"quota": 0}],
     "disks-by-node": [{"nodes": 9, "exact": 1}, {"affinity": "no"}],
     "held-jobs": [{"jobs": 1, "disks": "none"}],
+    "suspended-jobs": [{"jobs": 4, "quota": 4, "zone": "zone-a"}, {"quota": 0}],
     "retained-volumes": [{"disks": 1}, {"disks": 4}],
     "redis-pmem": [{"tracking": "off"}, {"interval": 60}, {"nodes": 1, "replicas": 2}],
     "two-volumes-one-pool": [{"nodes": 1}, {"free": "100Gi"}],

@@ -55,6 +55,20 @@ WORKLOADS = (
         "kubectl get events -n <namespace> --field-selector reason=FailedCreate",
     ),
     Meaning(
+        "Job controller",
+        ("Job suspended", "Job resumed", "Job completed"),
+        "A suspended Job has no pods, and its template may be changed; it is complete when enough pods have succeeded.",
+        "Ordinary: somebody, or a queue, sets spec.suspend.",
+        "kubectl get jobs -n <namespace>",
+    ),
+    Meaning(
+        "Job controller",
+        ("Job has reached the specified backoff limit", "Job was active longer than specified deadline"),
+        "A Job fails when more than backoffLimit of its pods have failed, or after activeDeadlineSeconds.",
+        "The program of its pods fails, or somebody deletes them: that counts as a failure.",
+        "kubectl get pods -n <namespace> --sort-by=.metadata.creationTimestamp",
+    ),
+    Meaning(
         "DaemonSet controller",
         (
             "Found failed daemon pod <namespace>/<pod> on node <node>, will try to kill it",
