@@ -18,7 +18,8 @@ from typing import Any
 
 import click
 
-from ..api.kinds.kind import is_kind_name
+from ..api.kinds.kind import KINDS, is_kind_name
+from ..api.notebook_output import table_text
 from ..api.text import manifest
 from ..api.text.manifest import Manifests
 from ..api.text.sources import LIMITS, NamedText
@@ -103,6 +104,17 @@ def main() -> None:
 def list_scenarios() -> None:
     """List the shipped scenarios with their questions and parameters."""
     say(repr(scenario_names()))
+
+
+@main.command("kinds", epilog="Example: kvolsched kinds")
+def list_kinds() -> None:
+    """List the kinds that are modelled, and what to know of each.
+
+    Objects of all other kinds are kept and printed; nobody acts on them.
+    """
+    rows = [(kind.plural, ",".join(kind.short), str(kind.type.api_version), str(kind.namespaced).lower(), kind.name,
+             kind.note) for kind in KINDS]  # fmt: skip
+    say("\n".join(table_text([("NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND", "NOTE"), *rows], 3)))
 
 
 @main.command(epilog="Example: kvolsched run zones --set zones=4")

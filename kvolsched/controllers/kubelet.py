@@ -401,8 +401,9 @@ class Kubelet:
 
     def _ends(self, pod: Pod | None) -> bool:
         """Say whether the containers of a pod run and will end by themselves."""
-        is_set = self.options.ends_after is not None and pod is not None
-        return is_set and pod.status.phase == "Running" and pod.spec.restart_policy != "Always"
+        if self.options.ends_after is None or pod is None:
+            return False
+        return pod.status.phase == "Running" and pod.spec.restart_policy != "Always"
 
     def _run_time(self, ctx: TurnContext, pod: Pod) -> float:
         """Return the seconds from now to the end of a pod's containers, as far as it can be known after a restart."""

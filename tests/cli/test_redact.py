@@ -171,7 +171,7 @@ def test_fields_nobody_knows_go():
 
 SECRET = re.compile(r"zq[0-9]+qz|7391[0-9]+7391", re.IGNORECASE)
 MODELLED = sorted(schema()["kinds"].items())
-OF_PODS = {"DaemonSet", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"}  # what their templates hold is a pod's
+OF_PODS = {"DaemonSet", "Deployment", "Job", "ReplicaSet", "ReplicationController", "StatefulSet"}  # what their templates hold is a pod's
 TYPED = {"boolean": True, "int32": 3, "int64": 4, "quantity": "5Gi", "time": "2026-01-31T12:00:00Z"}
 
 

@@ -19,12 +19,13 @@ from .workload import DaemonSet, Deployment, Event, Job, Namespace, ReplicaSet, 
 
 @attrs.frozen
 class Kind:
-    """One kind: its class, plural, short names, and whether its objects are in a namespace."""
+    """One kind: its class, plural, short names, whether its objects are in a namespace, and what to know of it."""
 
     type: type[Any]
     plural: str
     short: tuple[str, ...] = ()
     namespaced: bool = True
+    note: str = ""
 
     @property
     def name(self) -> str:
@@ -64,7 +65,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(ReplicaSet, "replicasets", ("rs",)),
     Kind(ReplicationController, "replicationcontrollers", ("rc",)),
     Kind(DaemonSet, "daemonsets", ("ds",)),
-    Kind(Job, "jobs"),
+    Kind(Job, "jobs", note="by the source of v1.36: no answers of a real server are recorded; CronJobs are not run"),
     Kind(Service, "services", ("svc",)),
     Kind(PriorityClass, "priorityclasses", ("pc",), namespaced=False),
     Kind(PodDisruptionBudget, "poddisruptionbudgets", ("pdb",)),

@@ -5,6 +5,7 @@ to 10 min. The limits of single indexes, the policies of failures and of success
 after a time are not modelled, nor is the adoption of pods by selector. Mirrors `pkg/controller/job` (v1.36.2).
 """
 
-from .controller import KIND, NAME, component
+from .controller import component
+from .sync import KIND, NAME
 
 __all__ = ["KIND", "NAME", "component"]

@@ -297,12 +297,12 @@ class JobSync:
         """Return the status with the ended pods counted that have lost the finalizer; the others stay uncounted."""
         succeeded, failed = (tuple(uid for uid in uids if uid in tracked)
                              for uids in (self.uncounted.succeeded, self.uncounted.failed))  # fmt: skip
-        counts = {
-            "succeeded": self.status.succeeded + len(self.uncounted.succeeded) - len(succeeded),
-            "failed": self.status.failed + len(self.uncounted.failed) - len(failed),
-        }
-        self.uncounted = UncountedTerminatedPods(succeeded=succeeded, failed=failed)
-        return attrs.evolve(self.status, uncounted_terminated_pods=self.uncounted, **counts)
+        before, self.uncounted = self.uncounted, UncountedTerminatedPods(succeeded=succeeded, failed=failed)
+        return attrs.evolve(
+            self.status, uncounted_terminated_pods=self.uncounted,
+            succeeded=self.status.succeeded + len(before.succeeded) - len(succeeded),
+            failed=self.status.failed + len(before.failed) - len(failed)
+        )
 
     def _write(self, owner: Job, status: JobStatus) -> Job:
         words = f"Job controller updates the status of {reference_of(owner)}: {status.active} active, "
