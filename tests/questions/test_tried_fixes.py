@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched import Cluster
+from kvolsched import Cluster, make
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.questions.fix import Edit, Fix, ObjectChange, edits_without
@@ -128,6 +128,17 @@ def test_the_owner_on_top():
     assert ("Deployment web will create new ones, which need other nodes",) == find(
         fixes("shop", "trainer"), "delete or move"
     ).notes
+
+
+def test_another_pod_of_a_job():
+    """A pod of a Job can be made anew in spite of its finalizer; the Job must be, for its template does not change."""
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "pi"}, "spec": {"template": {"spec": {
+        "restartPolicy": "Never", "containers": [{"name": "app", "image": "app:1", "resources": {"requests": {"cpu": "5"}}}]}}}}
+    c = Cluster.from_manifests([make.node("n1", cpu="4"), job])
+    c.run()
+    found = find(c.fix(c.objects("pods")[0].metadata.name), "ask for 4 cpu instead of 5")
+    assert ("the template of a running Job is immutable: delete Job pi, and create it again with the change",) == found.notes
+    assert "n1" == found.try_it().node
 
 
 @pytest.mark.parametrize(("name", "pod"), [("shop", "cache-2"), ("shop", "batch"), ("storage", "huge"), ("shop", "import")])

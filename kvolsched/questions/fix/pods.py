@@ -47,7 +47,7 @@ def _recreate(trial: TrialCluster, words: str, cost: int, new: Pod) -> Edit:
     owner = owner_on_top(trial.pod, trial.objects)
     note = f"change it in the template of {owner}" if owner is not None else ""
     if owner is not None and owner.kind == "Job":
-        note = f"the template of {owner} is immutable while it runs: delete it, and create it again with the change"
+        note = f"the template of a running Job is immutable: delete {owner}, and create it again with the change"
     return Edit(words, cost, (ObjectChange(trial.pod, new, recreate=True),), note=note)
 
 
