@@ -88,8 +88,8 @@ class KubeletOptions:
         "S0, Feature Gates: VolumeScheduling is configured in all kubelets",
     )
     ends_after: float | None = dial(
-        None, or_null(SECONDS), "from a pod's start to the end of its containers; null: they run for ever, as those with "
-        "restartPolicy Always do in any case",
+        None, or_null(SECONDS), "from a pod's start to the end of its containers; null: they run for ever, as those "
+        "with restartPolicy Always do in any case",
     )
     ends_as: str = dial(
         "Succeeded", choice("Succeeded", "Failed"), "how they end; a container that failed starts again under "
