@@ -4,7 +4,7 @@ import pytest
 from controllers.workloads import cluster, events, pods, running, workload
 
 from kvolsched.api.kinds.meta import Condition, evolve_parts
-from kvolsched.controllers.kubelet import StatusPatch
+from kvolsched.api.pod_status import StatusPatch
 from kvolsched.explore import Crash, explore
 from kvolsched.world.apiserver import Write, key_of
 

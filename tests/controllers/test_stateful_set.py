@@ -5,9 +5,10 @@ from controllers.harness import Harness
 from controllers.workloads import cluster, events, most_and_least, pods, running, workload
 from objects import node, read
 
-from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.api.kinds.meta import Condition, evolve_parts
+from kvolsched.api.pod_status import STARTED, StatusPatch
 from kvolsched.api.text.manifest import from_plain, to_plain
-from kvolsched.controllers import kubelet, stateful_set
+from kvolsched.controllers import stateful_set
 
 NAME = stateful_set.NAME
 SET = """
@@ -36,9 +37,9 @@ def world(replicas, policy="OrderedReady"):
 
 def start(made, name):
     """Play scheduler and kubelet for one pod."""
-    conditions = tuple(kubelet.Condition(type=type_, status="True") for type_ in kubelet.STARTED)
+    conditions = tuple(Condition(type=type_, status="True") for type_ in STARTED)
     made.write("bind", made[f"pod/{name}"], "node-a")
-    made.write("patch", made[f"pod/{name}"], kubelet.StatusPatch("Running", conditions))
+    made.write("patch", made[f"pod/{name}"], StatusPatch("Running", conditions))
     return made.run()
 
 
@@ -127,7 +128,7 @@ def test_a_deleted_pod_is_made_again_with_its_claim(policy):
 def test_a_failed_pod_is_deleted_and_made_again():
     """With the controller's words."""
     made = start(world(1), "web-0")
-    made.write("patch", made["pod/web-0"], kubelet.StatusPatch("Failed", reason="OutOfcpu"))
+    made.write("patch", made["pod/web-0"], StatusPatch("Failed", reason="OutOfcpu"))
     made.run()
     assert ("RecreatingFailedPod", "StatefulSet default/web is recreating failed Pod web-0") in made.events("web")
     assert made["pod/web-0"].status.phase != "Failed"
