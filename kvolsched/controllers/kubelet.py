@@ -205,7 +205,7 @@ class Kubelet:
         if ctx.note(LEFT, node) and _node_with_kubelet(ctx, node) is not None:
             ctx.remember(LEFT, node, None)
             for key in ctx.views["on node"].keys(node):
-                if _starts_or_stops(ctx.seen.at(key)):
+                if _starts_or_stops(pod := ctx.seen.at(key)) or self._ends(pod):
                     yield f"{key.namespace}/{key.name}"
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -217,7 +217,7 @@ class Kubelet:
             return ()
         node = _node_with_kubelet(ctx, pod.spec.node_name)
         if node is None:
-            if _starts_or_stops(pod) and not is_stopped(ctx, pod.spec.node_name):
+            if (_starts_or_stops(pod) or self._ends(pod)) and not is_stopped(ctx, pod.spec.node_name):
                 ctx.remember(LEFT, pod.spec.node_name, True)
             return ()
         plan = PlanBuilder(ctx, NAME)

@@ -140,11 +140,12 @@ def stopped_nodes(log: Log) -> list[str]:
 
 
 def _unfinished_pods(log: Log, node: str) -> Iterator[Key]:
-    """Yield the pods of a node that its kubelet has yet to start or to stop."""
+    """Yield the pods of a node that its kubelet has yet to start or to stop, or whose end it waits for."""
     for key, pod in sorted(log.objects.items()):
         if key.kind != "Pod" or pod.spec.node_name != node:
             continue
-        if pod.status.phase in ("", "Pending") or pod.metadata.deletion_timestamp is not None:
+        waits = Note(kubelet.NAME, "takes", f"{key.namespace}/{key.name}") in log.notes
+        if pod.status.phase in ("", "Pending") or pod.metadata.deletion_timestamp is not None or waits:
             yield key
 
 

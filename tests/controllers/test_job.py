@@ -71,6 +71,27 @@ def test_nothing_ends_by_itself_unless_the_dial_says_so():
     assert ["Running"] == [pod.status.phase for pod in pods(cluster(always, kubelet={"ends_after": 1.0}))]
 
 
+@pytest.mark.parametrize("gone", ["stopped", "not ready"])
+def test_what_ends_on_a_node_without_kubelet_is_told_later(gone):
+    """Containers end as they would have; it is reported once the node's kubelet is there again."""
+    made = cluster(kubelet={"ends_after": 20.0}, nodes=1)
+    made.apply(job())
+    made.run("job/pi Complete", seconds=5)
+    if gone == "stopped":
+        made.stop_nodes("node-1")
+    else:
+        made.patch("node/node-1", {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}, subresource="status")
+    made.wait(25)
+    assert ["Running"] == [pod.status.phase for pod in pods(made)]
+    if gone == "stopped":
+        made.start_nodes()
+    else:
+        made.patch("node/node-1", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, subresource="status")
+    made.run(seconds=100)
+    assert ["Succeeded"] == [pod.status.phase for pod in pods(made)]
+    assert made["job/pi"].is_finished
+
+
 @pytest.mark.parametrize("dials", [{"ends_after": -1.0}, {"ends_as": "Evicted"}])
 def test_a_dial_that_is_nothing_is_refused(dials):
     """A negative time and an end that is none are errors."""

@@ -138,7 +138,7 @@ def validate_replication_controller(controller: ReplicationController) -> FieldE
         yield FieldError("spec.template", "Required")
         return
     if spec.selector:
-        yield from _validate_template_labels(LabelSelector(match_labels=spec.selector), template)
+        yield from validate_template_labels(LabelSelector(match_labels=spec.selector), template)
     yield from validate_template(template)
     yield from _refuse_deadline(template, "ReplicationController")
 
