@@ -10,7 +10,6 @@ Mirrors `pkg/controller/podgc` (v1.36.2), which records no Events.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,7 +56,7 @@ class SomePodToCollect:
 
     def __init__(self) -> None:
         self.nodes: set[str] = set()
-        self.pods: Counter[str] = Counter()
+        self.pods: dict[str, int] = {}
         self.missing: set[str] = set()
         self.removed_nodes = self.out_of_service = self.unscheduled = self.ended = 0
 
@@ -69,16 +68,16 @@ class SomePodToCollect:
             (self.nodes.discard if new is None else self.nodes.add)(key[2])
             self.out_of_service += is_out_of_service(new) - is_out_of_service(old)
             self._update_missing(key[2])
-        else:
-            self._count(old, -1)
+        elif old is None or new is None or _differs(old, new):
             self._count(new, 1)
+            self._count(old, -1)
 
     def _count(self, pod: Pod | None, step: int) -> None:
         if pod is None:
             return
         if node := pod.spec.node_name:
-            self.pods[node] += step
-            if node not in self.nodes or not self.pods[node]:
+            self.pods[node] = self.pods.get(node, 0) + step
+            if node not in self.nodes:
                 self._update_missing(node)
         elif pod.metadata.deletion_timestamp is not None:
             self.unscheduled += step
@@ -86,16 +85,19 @@ class SomePodToCollect:
             self.ended += step
 
     def _update_missing(self, node: str) -> None:
-        if not self.pods[node]:
-            del self.pods[node]
-        orphans = node in self.pods and node not in self.nodes
-        (self.missing.add if orphans else self.missing.discard)(node)
+        (self.missing.add if node not in self.nodes and self.pods.get(node) else self.missing.discard)(node)
 
     @property
     def is_met(self) -> bool:
         """Whether there is such a pod."""
         orphans = self.missing and (self.nodes or self.removed_nodes)
         return bool(orphans or self.out_of_service or self.unscheduled or self.ended > TERMINATED_THRESHOLD)
+
+
+def _differs(old: Pod, new: Pod) -> bool:
+    """Say whether a change of a pod may matter: of its node, its phase or its deletion."""
+    return (old.spec.node_name != new.spec.node_name or old.status.phase != new.status.phase
+            or old.metadata.deletion_timestamp != new.metadata.deletion_timestamp)
 
 
 def is_out_of_service(node: Node | None) -> bool:
