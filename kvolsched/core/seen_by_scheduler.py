@@ -11,6 +11,7 @@ from ..scheduler.columns.kept_snapshot import KeptSnapshot
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.loop.assume_cache import ASSUMED, is_current, key_of_note
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
+from ..world.apiserver import moment
 from ..world.log import Key, Log
 from .core import ClusterCore
 
@@ -32,15 +33,16 @@ def objects_seen_by_scheduler(cluster: ClusterCore, log: Log | None = None) -> d
     return objects
 
 
-def snapshot_of_scheduler(cluster: ClusterCore, log: Log | None = None, moment: str = "") -> Snapshot:
+def snapshot_of_scheduler(cluster: ClusterCore, log: Log | None = None) -> Snapshot:
     """Return the snapshot of what an up-to-date scheduler sees; it is shared: who changes it changes a copy.
 
     Args:
         cluster: the cluster.
-        log: a log at the position that is asked for; by default the cluster's, at its present position.
-        moment: the time that plugins tell of.
+        log: a log at the position that is asked for; by default the cluster's, at its present position. Plugins judge
+            at its time.
     """
-    return kept_snapshot(cluster).of(objects_seen_by_scheduler(cluster, log), moment)
+    at = moment(log or cluster.world.log)
+    return kept_snapshot(cluster).of(objects_seen_by_scheduler(cluster, log), at)
 
 
 def kept_snapshot(cluster: ClusterCore) -> KeptSnapshot:

@@ -373,7 +373,7 @@ def judge_last_pass(cluster: ClusterCore, pod: Key, *, now: bool = False) -> Pas
     asked = log.objects.get(pod)
     if asked is None:
         return None
-    seen = snapshot_of_scheduler(cluster, log, moment(log))
+    seen = snapshot_of_scheduler(cluster, log)
     own = seen.pod(pod)  # perhaps an assumed one
     if turn is None and own is not None and own.spec.node_name:
         seen = seen.copied()

@@ -41,6 +41,7 @@ def ways(seen: Seen, pod: Any, revision: str | Revision = "upstream") -> dict[st
     """
     rules = revision_named(revision)
     view = snapshot(each for kind in WATCHES for each in seen.list(kind))
+    view.moment = seen.moment
     binding: Any = rules.profile.extending(VolumeDecider)
     if binding is None:
         raise UnknownName(f"no plugin of the rules {rules.name} decides volumes")

@@ -59,4 +59,4 @@ def test_a_copy_goes_its_own_way(strategy):
 def test_equal_contents_share_a_snapshot():
     """Who asks again for the same objects gets the same tables, without building any."""
     kept = KeptSnapshot()
-    assert kept.of({}).nodes is kept.of({}).nodes
+    assert kept.of({}, "now").nodes is kept.of({}, "later").nodes

@@ -94,6 +94,12 @@ class Seen:
         self.looked_beyond = True
         return self._ctx.now
 
+    @property
+    def moment(self) -> str:
+        """The present time as objects write it: `2026-01-01T00:01:00Z`."""
+        self.looked_beyond = True
+        return self._ctx.moment
+
     def _key(self, reference: Any) -> Key:
         key = key_for(reference) if isinstance(reference, str) else key_of(reference)
         self._watched(key.kind)

@@ -16,7 +16,7 @@ from kvolsched.questions.why.asking import why
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler.framework.verdict import Code
 
-from ...core.seen_by_scheduler import kept_snapshot, objects_seen_by_scheduler
+from ...core.seen_by_scheduler import objects_seen_by_scheduler, snapshot_of_scheduler
 from . import pods
 from .edit import Edit, ObjectChange, carry_out, manifest_diff, merge_changes, without_unneeded
 from .edit_search import FoundFix, distinct, search
@@ -217,7 +217,8 @@ def fix(cluster: ClusterActs, pod: str) -> Fixes:
     state = why(cluster, pod)
     if state.state not in ("unschedulable", "gated"):
         return Fixes(name, rules, f"nothing to fix: {state.headline}")
-    trial = TrialCluster(objects_seen_by_scheduler(cluster), key, cluster.revision.profile, kept_snapshot(cluster))
+    profile, seen = cluster.revision.profile, snapshot_of_scheduler(cluster)
+    trial = TrialCluster(objects_seen_by_scheduler(cluster), key, profile, seen)
     asked = AskedCluster(cluster, key, state)
     before = pods.let_it_be_tried(trial)
     unmet: tuple[Demand, ...] = ()

@@ -14,6 +14,7 @@ import attrs
 from kvolsched.core.acts import ClusterActs
 from kvolsched.questions.why import Why, Whys, why, why_all
 from kvolsched.scheduler.framework.profile import Profile
+from kvolsched.world.apiserver import moment
 from kvolsched.world.log import Key
 
 from ...core.seen_by_scheduler import kept_snapshot, objects_seen_by_scheduler
@@ -34,16 +35,17 @@ def why_all_with_edits(cluster: ClusterActs, most: int) -> Whys:
     return attrs.evolve(why_all(cluster, most), nearest_edit=_finder(cluster))
 
 
-def nearest_edit(objects: Mapping[Key, Any], profile: Profile, kept: KeptSnapshot | None, pod: str) -> str:
+def nearest_edit(objects: Mapping[Key, Any], profile: Profile, kept: KeptSnapshot, at: str, pod: str) -> str:
     """Return the cheapest edits after which a pending pod fits, in words; "" if the catalogue has none.
 
     Args:
         objects: the objects as the scheduler sees them.
         profile: the scheduler's plugins.
-        kept: the snapshot that is kept of a cluster; None: it is built.
+        kept: the snapshot that is kept of a cluster.
+        at: the time at which the pod is judged.
         pod: `namespace/name`.
     """
-    trial = TrialCluster(objects, Key("Pod", *pod.split("/")), profile, kept)
+    trial = TrialCluster(objects, Key("Pod", *pod.split("/")), profile, kept.of(objects, at))
     before = pods.let_it_be_tried(trial)
     with trial.with_changes([change for edit in before for change in edit.changes]):
         found = () if trial.judge().any_feasible else search(trial).found[:1]
@@ -52,4 +54,5 @@ def nearest_edit(objects: Mapping[Key, Any], profile: Profile, kept: KeptSnapsho
 
 
 def _finder(cluster: ClusterActs) -> Any:
-    return partial(nearest_edit, objects_seen_by_scheduler(cluster), cluster.revision.profile, kept_snapshot(cluster))
+    objects, profile, at = objects_seen_by_scheduler(cluster), cluster.revision.profile, moment(cluster.world.log)
+    return partial(nearest_edit, objects, profile, kept_snapshot(cluster), at)

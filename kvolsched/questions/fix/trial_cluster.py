@@ -12,8 +12,7 @@ from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.questions.why.demands import Demand, demands, group_nodes_by_demands, node_with_most_left
-from kvolsched.scheduler.columns.kept_snapshot import KeptSnapshot
-from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot_of
 from kvolsched.scheduler.framework.judgement import Judgement, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.world.apiserver import key_of
@@ -25,15 +24,21 @@ MAX_NEAR_NODES = 3  # nodes on which edits of nodes are tried
 
 
 class TrialCluster:
-    """A pending pod, all objects and their snapshot. Mutable: `with_changes` changes it for the length of a block."""
+    """A pending pod, all objects and their snapshot. Mutable: `with_changes` changes it for the length of a block.
 
-    def __init__(self, objects: Mapping[Key, Any], pod: Key, profile: Profile,
-                 kept: KeptSnapshot | None = None) -> None:
+    Args:
+        objects: the objects as the scheduler sees them.
+        pod: the pending pod.
+        profile: the scheduler's plugins.
+        seen: the snapshot of the objects, at whose moment the pod is judged; None: it is built, and has none.
+    """
+
+    def __init__(self, objects: Mapping[Key, Any], pod: Key, profile: Profile, seen: Snapshot | None = None) -> None:
         self.objects = {key: obj for key, obj in objects.items() if not isinstance(obj, Frozen)}
         self.stored = frozenset(self.objects)
         self.key = pod
         self.profile = profile
-        self.seen: Snapshot = (kept or KeptSnapshot()).of(objects).copied()
+        self.seen: Snapshot = snapshot_of(objects) if seen is None else seen.copied()
 
     @property
     def pod(self) -> Pod:

@@ -21,12 +21,12 @@ class KeptSnapshot:
     def __init__(self) -> None:
         self._kept: tuple[Mapping[Key, Any], Snapshot] = ({}, Snapshot())
 
-    def of(self, objects: Mapping[Key, Any], moment: str = "") -> Snapshot:
+    def of(self, objects: Mapping[Key, Any], moment: str) -> Snapshot:
         """Return the snapshot of these objects; who wants to change it changes its `copied()`.
 
         Args:
             objects: the API objects by key; the mapping must not change afterwards.
-            moment: the present time, as a plugin tells of it.
+            moment: the time at which plugins judge on it.
         """
         before, found = self._kept
         if before:

@@ -105,7 +105,7 @@ class AssumeCache:
         if self._to_follow or not self._was_read:
             changes = self._to_follow if self._was_read else {key: (None, obj) for key, obj in self._current().items()}
             if self._kept is not None and len(changes) > MANY and 2 * len(changes) > len(self.seen):
-                self._snapshot = self._kept.of(self._current()).copied()
+                self._snapshot = self._kept.of(self._current(), self._snapshot.moment).copied()
             else:
                 for key, (before, after) in changes.items():
                     self._snapshot.apply(key, before, after)
