@@ -177,12 +177,14 @@ class RuleSettings:
         """Return the options of every driver under these settings.
 
         Without VolumeScheduling the controller hands claims over at once. At alpha no driver is told a node or allowed
-        topologies, and zonal volumes have no node affinity.
+        topologies, and zonal volumes have no node affinity. From beta on in-tree plugins are converted (S1).
         """
         if self.level == "alpha":
             options = attrs.evolve(
                 options, uses_selected_node=False, uses_allowed_topologies=False, zonal_affinity=False
             )
+        elif self.level:
+            options = attrs.evolve(options, in_tree_affinity=True)
         if not self.is_on(MANAGER, SCHEDULING_GATE):
             options = attrs.evolve(options, serves_delayed="at once")
         return options

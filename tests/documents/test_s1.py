@@ -121,6 +121,23 @@ def test_a_failure_gives_nothing_back():
     assert len(design.passes("app")) > len(draft.passes("app"))
 
 
+@pytest.mark.checklist("129", "262")
+def test_volumes_of_zonal_plugins_have_labels_alone():
+    """Its plugins are not converted before beta: labels name the zone, and VolumeZone finds them in the second pass."""
+    def made(revision, provisioner="kubernetes.io/gce-pd"):
+        c = cluster(*NODES, storage_class(provisioner=provisioner), claim("data"), pod("app", "data"), revision=revision)
+        c.run(seconds=60)
+        (disk,) = c.objects("pv")
+        return disk.metadata.labels.get(ZONE, ""), disk.spec.node_affinity is not None, c
+
+    zone, has_affinity, c = made("draft")
+    assert (True, False) == (zone in ("a", "b"), has_affinity)
+    assert [f"{zone}1"] == fits(c, "app")
+    for rules in ("design", draft().matured("beta")):
+        assert ("", True) == made(rules)[:2]
+    assert ("", True) == made("draft", "disks.example.com")[:2]
+
+
 @pytest.mark.checklist("262", "267")
 def test_disks_that_exist_are_bound_alike():
     """The draft served pre-provisioned local storage first: there it decides as S0 does, pass by pass."""

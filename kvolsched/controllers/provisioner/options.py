@@ -40,6 +40,7 @@ class ProvisionerOptions:
     Args:
         plays_in_tree: under the name of an in-tree plugin it plays the plugin inside the PV controller: it goes by
             class and node, not by annotation, and has the controller's messages.
+        in_tree_affinity: volumes of in-tree plugins have node affinity as others do (S0); else labels alone (S1).
     """
 
     serves: tuple[str, ...] = dial(
@@ -86,6 +87,7 @@ class ProvisionerOptions:
         "S0, Problem: a zone is chosen before anybody knows where the pod can run",
     )
     plays_in_tree: bool = False
+    in_tree_affinity: bool = True
     uses_selected_node: bool = dial(
         True, SWITCH, "whether it makes volumes where the selected node is",
         "S0, Implementation Plan: not at alpha; Dynamic Provisioning interface changes: its labels decide",

@@ -243,7 +243,9 @@ class VolumeProvisioning:
             driver.refresh_capacity(ctx, volume)
         plan = PlanBuilder(ctx, driver.source)
         name = volume.metadata.name
-        volume = volume if driver.options.zonal_affinity else with_zone_labels(volume, _nodes(ctx))
+        options = driver.options
+        has_affinity = options.zonal_affinity and (options.in_tree_affinity or not driver.in_tree)
+        volume = volume if has_affinity else with_zone_labels(volume, _nodes(ctx))
         failed = f"Error creating provisioned PV object for claim {cause}: {{error}}. Deleting the volume."
         refused = PlannedEvent(Key("PersistentVolumeClaim", *cause.split("/")), "Warning", "ProvisioningFailed", failed,
                                driver.source)

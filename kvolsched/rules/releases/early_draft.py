@@ -45,5 +45,7 @@ def draft() -> Revision:
         profile=profile,
         flow=TwoPasses(volume_binding_of(profile), volumes.DRAFT, concurrent=True),
         binder=attrs.evolve(rules.binder, rules=volumes.DRAFT),
-        provisioning=attrs.evolve(rules.provisioning, uses_selected_node=False, on_failure="retry"),
+        provisioning=attrs.evolve(
+            rules.provisioning, uses_selected_node=False, on_failure="retry", in_tree_affinity=False
+        ),
     )
