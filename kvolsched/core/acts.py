@@ -21,7 +21,7 @@ from ..api.text.python_gc import infrequent_gc
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..api.workloads import WORKLOADS
 from ..controllers import user
-from ..controllers.admission import webhook
+from ..controllers.admission import UnknownFields, webhook
 from ..controllers.custom_controller import ReconcileFunction, custom_controller, is_custom
 from ..rules.revision import Revision, denied_by
 from ..scheduler.framework.custom_plugin import custom_plugin
@@ -96,7 +96,12 @@ class ClusterActs(ClusterCore):
             raise ApplyRefused(refusals)
         self._add_provisioners(obj.provisioner for obj in read.objects if obj.kind == "StorageClass")
         lines = (f"{KINDS_BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
-        return CommandResult((*lines, *user_commands.skipped_objects(read)))
+        said = tuple(f"Warning: {fault.message}" for fault in self._unknown_fields().warnings(read.warnings))
+        return CommandResult((*said, *lines, *user_commands.skipped_objects(read)), said)
+
+    def _unknown_fields(self) -> UnknownFields:
+        """Return the fields of the documents that the API server does not know."""
+        return upgrades.rules_of(self, API_SERVER).unknown_fields
 
     def _applied(self, read: manifest.Manifests) -> tuple[list[Write], dict[Key, str]]:
         """Return the writes that apply manifests, and what kubectl says of each object."""
@@ -173,7 +178,7 @@ class ClusterActs(ClusterCore):
         key = self.world.find_key(reference)
         words = f"user patches {f'the {subresource} of ' if subresource else ''}{ref(key)}"
         patch = ManifestPatch(data, kind, subresource, drops_unknown=True)
-        warnings = patch.warnings(self.world.log.objects[key])
+        warnings = patch.warnings(self.world.log.objects[key], self._unknown_fields().names)
         changed = self._patched(key, patch, words)
         said = tuple(f"Warning: {warning}" for warning in warnings)
         line = _line(key, "patched" if changed else "patched (no change)")

@@ -14,6 +14,7 @@ import attrs
 from ..api.kinds.kind import KINDS, find_kind
 from ..api.progress import ProgressBar
 from ..api.text import dump_checks, manifest
+from ..api.text.fault import MAX_LINES, fault_lines
 from ..api.text.python_gc import infrequent_gc, paused_gc
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..api.workloads import with_generated_names
@@ -94,7 +95,7 @@ class ClusterCore:
             read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
             cluster._load(read.objects)
         cluster.loaded_manifests = read
-        cluster.remarks = tuple(read.left_out())
+        cluster.remarks = (*read.left_out(), *dropped_fields(cluster))
         return cluster
 
     def _load(self, objects: Iterable[Any]) -> None:
@@ -466,6 +467,17 @@ def _keys_named(objects: Collection[Key], reference: str) -> Collection[Key]:
             if found := [key for key in objects if key.kind == kind]:
                 return found
         raise
+
+
+def dropped_fields(cluster: ClusterCore) -> list[str]:
+    """Return the API server's warnings about loaded fields that it does not know, in at most `MAX_LINES` lines.
+
+    >>> from kvolsched.make import inline
+    >>> dropped_fields(ClusterCore.from_manifests(inline()))
+    ['pod/app: unknown field "spec.volumes[0].csi.fsSize"']
+    """
+    warnings = cluster.loaded_manifests.warnings if cluster.loaded_manifests is not None else ()
+    return fault_lines(cluster.first_rules.unknown_fields.warnings(warnings), MAX_LINES, "")
 
 
 def _creates_node(turn: Turn) -> bool:

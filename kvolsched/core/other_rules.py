@@ -26,7 +26,7 @@ from ..world.component import WORLD, Component
 from ..world.history import Turn
 from ..world.log import Key
 from ..world.manifest_patch import ManifestPatch
-from .core import USER, AnyCluster, ClusterCore
+from .core import USER, AnyCluster, ClusterCore, dropped_fields
 
 MOST_ACTS = 3  # acts that a sentence names
 
@@ -44,7 +44,8 @@ def under(
     objects = world.visit(world.history.place_of(0), lambda: list(world.log.objects.values()))
     objects.sort(key=lambda obj: obj.metadata.resource_version)  # as they came
     fresh = {cluster.world.find_key(reference, "pod", ever=True) for reference in again}
-    plain = (_without_additions(obj, cluster.first_rules) for obj in objects)
+    whole = _with_unknown_fields(cluster)
+    plain = (_without_additions(whole.get(key_of(obj), obj), cluster.first_rules) for obj in objects)
     other._load(_as_created(obj) if key_of(obj) in fresh else obj for obj in plain)
     other.loaded_manifests = cluster.loaded_manifests
     if added:
@@ -61,6 +62,12 @@ def under(
 def _as_created(pod: Pod) -> Pod:
     """Return a pod as it was before the scheduler saw it."""
     return evolve_parts(attrs.evolve(pod, status=PodStatus(phase="Pending")), spec={"node_name": ""})
+
+
+def _with_unknown_fields(cluster: ClusterCore) -> dict[Key, Any]:
+    """Return the loaded objects of which the API server dropped fields, with them: other rules may know these."""
+    read, unknown = cluster.loaded_manifests, cluster.first_rules.unknown_fields
+    return {key_of(obj): obj for obj in read.objects if unknown.dropped_from(obj) is not obj} if read else {}
 
 
 def _without_additions(obj: Any, rules: Revision) -> Any:
@@ -165,6 +172,7 @@ def _remarks(cluster: ClusterCore, other: ClusterCore, asked: str, left_out: Seq
         yield (f"These are the rules that {cluster.name or 'the other cluster'} has already, so both go alike: "
                f'c.under("{there}") has {stands_for(there)}.')  # fmt: skip
     yield from unread_by_pods(rules, objects, cluster.first_rules)
+    yield from (words for words in dropped_fields(other) if words not in cluster.remarks)
     yield from _left_out(asked, left_out)
     yield from (f"Not in it, {words}" for words in refused)
     objects = other.world.visit(other.world.history.place_of(0), lambda: dict(other.world.log.objects))

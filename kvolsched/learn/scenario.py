@@ -27,6 +27,7 @@ from ..api.unknown_name import UnknownName, did_you_mean, nearest
 from ..api.words import one_of
 from ..cluster import Cluster
 from ..core.conditions import condition
+from ..core.core import dropped_fields
 from ..core.results import ApplyRefused, hanging_indent
 from ..rules.named import TODAY, documents_of, revision_named
 from ..rules.revision import NOT_DRIVERS, Revision
@@ -143,10 +144,11 @@ class Scenario:
         read = manifest.read([thaw(obj) for obj in this.objects])
         cluster._load([*shipped, *read.objects])
         cluster.loaded_manifests = read
+        cluster.remarks = tuple(dropped_fields(cluster))
         if not revision and rules.called != TODAY:
             given = "".join(f", {name}={value!r}" for name, value in parameters.items())
             today = f'scenario("{self.name}", "{TODAY}"{given})'
-            cluster.remarks = (f"Its rules are {this.revision} ({documents_of(rules.called)}), not today's: {today}.",)
+            cluster.remarks += (f"Its rules are {this.revision} ({documents_of(rules.called)}), not today's: {today}.",)
         return cluster
 
     def play(self, cluster: Cluster | None = None, *, expecting: bool = True, **parameters: Value) -> Cluster:

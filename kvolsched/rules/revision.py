@@ -117,6 +117,7 @@ class Revision(SettableRules):
         controllers: the controllers of workloads, protection and garbage collection.
         protects_in_use: claims and volumes get the finalizer that protects them while they are in use.
         admission_plugins: plugins of the API server beyond Kubernetes' own.
+        unknown_fields: fields of the documents that the API server does not know.
         relaxations: how the API server sees the old object of an update, to allow what validation forbids.
         event_series: sources whose Events are series (events.k8s.io): counted by object version, not by message.
         fine: a scheduling pass takes two turns, so that others may act between choosing and assuming.
@@ -146,6 +147,7 @@ class Revision(SettableRules):
     controllers: tuple[ModuleType, ...] = OTHER_CONTROLLERS
     protects_in_use: bool = True
     admission_plugins: tuple[admission.AdmissionPlugin, ...] = ()
+    unknown_fields: admission.UnknownFields = admission.UnknownFields()
     relaxations: tuple[Callable[[Any, Any], Any], ...] = ()
     event_series: tuple[str, ...] = (RECORDER,)
     fine: bool = False
@@ -316,7 +318,8 @@ class Revision(SettableRules):
         if not self.settings.is_on(API_SERVER, DIRECTIVES_GATE):
             more = (*more, admission.NO_GATED_UPDATES)
         more = (*more, *(plugin for plugin in self.admission_plugins if plugin.name not in self.disabled))
-        more = (*admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on), *more)
+        disabled = admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on)
+        more = (*self.unknown_fields.plugins, *disabled, *more)
         admit = admission.DEFAULT_ADMISSION.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
         relaxations = (*((admission.allow_volume_rollback,) if self.settings.rollback else ()), *self.relaxations)
@@ -333,7 +336,7 @@ class Revision(SettableRules):
         return kubelet.KubeletOptions(reaches=reaches, reaches_on=own, marks_dirty=self.settings.rollback)
 
     def found(self, obj: Any, stored: admission.StoredObjects) -> Any:
-        """Return a loaded object with defaults; one without a uid also gets what admission adds.
+        """Return a loaded object with defaults, without unknown fields; one without a uid gets what admission adds.
 
         >>> from kvolsched import example
         >>> claim = example("my-pvc").objects[0]
@@ -341,6 +344,7 @@ class Revision(SettableRules):
         >>> claim.spec.volume_mode or "none", design().found(claim, {}).spec.volume_mode
         ('none', 'Filesystem')
         """
+        obj = self.unknown_fields.dropped_from(obj)
         obj = defaults.with_defaults(admission.with_priority_of_class(obj, stored))
         if obj.kind == "Job" and obj.spec.selector is None:
             obj = defaults.with_generated_selector(obj, obj.metadata.uid or uid_of(key_of(obj), 0))

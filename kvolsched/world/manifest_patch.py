@@ -6,15 +6,15 @@ through admission as an update does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import attrs
 
 from ..api.kinds.meta import freeze, thaw
 from ..api.text import patches, strategic_patch
-from ..api.text.convert import from_plain, to_plain, without_unknown
-from ..api.text.fault import ManifestError
+from ..api.text.convert import decode, from_plain, to_plain, without_unknown
+from ..api.text.fault import ManifestError, format_path
 from ..api.unknown_name import UnknownName, did_you_mean
 from .apiserver import Denial, conflict_message, key_of
 
@@ -55,16 +55,23 @@ class ManifestPatch:
         if self.subresource not in ("", "status"):
             raise ValueError(f"no subresource {self.subresource!r} can be patched; there is: status")
 
-    def warnings(self, old: Any) -> tuple[str, ...]:
-        """Return the API server's warnings about fields that it drops: `unknown field "spec.nodeSelecter"`."""
+    def warnings(self, old: Any, names: Collection[str] = ()) -> tuple[str, ...]:
+        """Return the API server's warnings about fields that it drops: `unknown field "spec.nodeSelecter"`.
+
+        Args:
+            old: the object before.
+            names: the last steps of the paths to fields of the documents that the server does not know.
+        """
         if not self.drops_unknown:
             return ()
         try:
             patched = PATCH_KINDS[self.kind](to_plain(old), thaw(self.data))
         except ValueError:
             return ()
-        found = without_unknown(patched)[1] if isinstance(patched, dict) else ()
-        return tuple(f'unknown field "{path}"' for path in found)
+        problems = decode(patched)[1] if isinstance(patched, dict) else ()
+        found = [problem.path for problem in problems
+                 if problem.rule == "unknown" or (problem.rule == "design" and problem.path[-1] in names)]
+        return tuple(f'unknown field "{format_path(path)}"' for path in found)
 
     def apply(self, old: Any) -> Any:
         """Return the object with the patch applied, or why it cannot be."""

@@ -216,6 +216,48 @@ def test_an_entry_expires_between_two_pods():
     assert f"0/3 nodes are available: 3 {NO_ROOM}." in message(c, "app-2")
 
 
+@pytest.mark.checklist("157")
+def test_every_question_judges_at_its_own_moment():
+    """Of a pool whose time has come nobody says that it serves a pod: not why, fix and fits, nor the pictures of it."""
+    c = cluster(*NODES, storage_class(), driver(late=[pool("p", "1Ti", expires="2026-01-01T00:01:00Z")]),
+                claim("data"), **{"kube-scheduler": {"absent": True}}, **QUIET)
+    c.apply(pod("app", "data"))
+    before, offers = c.why("app"), str(c.fix("app"))
+    assert "rule ✓" in c.capacity("app").reading
+    c.wait(120)
+    after, fixes = c.why("app"), str(c.fix("app"))
+    assert "3 of 3 nodes would take it" in before.headline
+    assert f"0/3 nodes are available: 3 {NO_ROOM}." == after.sentence
+    assert (True, False) == ("nothing to fix" in offers, "nothing to fix" in fixes)
+    assert "Claim data finds no volume of 10Gi" in str(c.why())
+    assert "rule ✕ expired" in c.capacity("app").reading
+    c.goto(1)
+    assert before == c.why("app")
+
+
+@pytest.mark.checklist("147", "148", "161", "184")
+def test_kubernetes_knows_none_of_the_fields():
+    """Its API server drops them, whoever writes them, and warns of each; other rules know them again."""
+    warnings = ['unknown field "spec.capacityTracking"', 'unknown field "status"', 'unknown field "spec.volumes[0].csi.fsSize"']
+    made = [driver(late=[pool("p", "1Ti")]), inline("scratch", "1Gi")]
+    loaded, applied = cluster(*NODES, *made, revision="upstream"), cluster(*NODES, revision="upstream")
+    said = applied.apply(*made)
+    assert [f"Warning: {each}" for each in warnings] == list(said.lines[:3]) == list(said.warnings)
+    for c in (loaded, applied):
+        told = c[f"csidriver/{DRIVER}"]
+        assert (None, (), None) == (told.spec.capacity_tracking, told.status.storage, c["scratch"].spec.volumes[0].csi.fs_size)
+    assert [f"csidriver/{DRIVER}: {each}" for each in warnings[:2]] == [words.strip(" -") for words in repr(loaded).splitlines()[1:3]]
+    assert f"pod/scratch: {warnings[2]}" in repr(loaded)
+    change = {"spec": {"capacityTracking": True}}
+    assert (f"Warning: {warnings[0]}",) == loaded.patch(f"csidriver/{DRIVER}", change).warnings
+    assert loaded[f"csidriver/{DRIVER}"].spec.capacity_tracking is None
+    design = loaded.under("design")
+    assert ("1Ti", "1Gi") == (design[f"csidriver/{DRIVER}"].status.storage[0].pools[0].capacity,
+                              design["scratch"].spec.volumes[0].csi.fs_size)
+    assert () == design.patch(f"csidriver/{DRIVER}", change).warnings
+    assert warnings[1] in repr(design.under("upstream"))
+
+
 @pytest.mark.checklist("174", "181")
 def test_only_what_is_yet_to_be_made_is_asked_about():
     """Bound claims, claims that find a disk, and claims of a class that binds at once are not asked about."""

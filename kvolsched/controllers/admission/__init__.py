@@ -12,7 +12,9 @@ from .access import PERMISSIONS, Permissions, permissions_without
 from .documents import (
     CLASS_ZONES,
     NO_GATED_UPDATES,
+    UNKNOWN_CAPACITY,
     ZONE_AFFINITY,
+    UnknownFields,
     allow_inserted_requirements,
     allow_volume_rollback,
     chain_relaxations,
@@ -30,8 +32,9 @@ from .subresources import binding_subresource, evict
 from .webhooks import Webhook, webhook
 
 __all__ = [
-    "CLASS_ZONES", "DEFAULT_ADMISSION", "NO_GATED_UPDATES", "PERMISSIONS", "PROTECTION_FINALIZERS", "ZONE_AFFINITY",
-    "Admission", "AdmissionPlugin", "Permissions", "StoredObjects", "Webhook", "allow_inserted_requirements",
-    "allow_volume_rollback", "binding_subresource", "chain_relaxations", "drop_disabled_fields", "evict",
-    "permissions_without", "webhook", "with_priority_of_class", "with_protection_finalizer",
+    "CLASS_ZONES", "DEFAULT_ADMISSION", "NO_GATED_UPDATES", "PERMISSIONS", "PROTECTION_FINALIZERS", "UNKNOWN_CAPACITY",
+    "ZONE_AFFINITY", "Admission", "AdmissionPlugin", "Permissions", "StoredObjects", "UnknownFields", "Webhook",
+    "allow_inserted_requirements", "allow_volume_rollback", "binding_subresource", "chain_relaxations",
+    "drop_disabled_fields", "evict", "permissions_without", "webhook", "with_priority_of_class",
+    "with_protection_finalizer",
 ]

@@ -3,7 +3,8 @@
 `ZONE_AFFINITY` gives new volumes the node affinity that their zone labels mean (S0, Zonal PV Upgrade, phase 1);
 `CLASS_ZONES` refuses classes that restrict zones twice (S0, Restricting Topology); `NO_GATED_UPDATES` refuses changes
 of a gated pod's node selection, as a server without the gate PodSchedulingReadiness does (S4); `drop_disabled_fields`
-removes fields of disabled features from new objects. Relaxations change the old object before immutability is checked.
+removes fields of disabled features from new objects, `UNKNOWN_CAPACITY` those of S2, which never shipped. Relaxations
+change the old object before immutability is checked.
 """
 
 from __future__ import annotations
@@ -21,12 +22,38 @@ from ...api.kinds.pod import Pod
 from ...api.kinds.selector import NodeSelectorTerm
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ...api.text.fault import Fault
 from ...api.validation.immutable_fields import validate_update
 from ...api.volumes import under_rollback, with_zone_affinity
 from .plugins import CREATE_AND_UPDATE, AdmissionPlugin, StoredObjects, deny_forbidden
 from .server import deny_invalid
 
 ZONAL_PROVISIONERS = ("kubernetes.io/gce-pd", "kubernetes.io/aws-ebs")  # they have the parameters zone and zones
+
+
+@attrs.frozen
+class UnknownFields:
+    """Fields of the documents that a release does not have: its API server drops them, with a warning.
+
+    Args:
+        names: the last steps of their paths.
+        plugins: what removes them from an object.
+    """
+
+    names: frozenset[str] = frozenset()
+    plugins: tuple[AdmissionPlugin, ...] = ()
+
+    def dropped_from(self, obj: Any) -> Any:
+        """Return an object without these fields; one that has none of them is returned as is."""
+        for plugin in self.plugins:
+            if plugin.kind == obj.kind:
+                obj = plugin.rule(None, obj, {})
+        return obj
+
+    def warnings(self, faults: Iterable[Fault]) -> tuple[Fault, ...]:
+        """Return what was noticed of these fields in manifests, in the API server's words."""
+        found = (fault for fault in faults if fault.rule == "design" and fault.path.rpartition(".")[2] in self.names)
+        return tuple(attrs.evolve(fault, path="", message=f'unknown field "{fault.path}"') for fault in found)
 
 
 def refuse_zones_twice(_old: StorageClass | None, new: StorageClass, _stored: StoredObjects) -> Any:
@@ -50,19 +77,28 @@ def refuse_gated_update(old: Pod, new: Pod, _stored: StoredObjects) -> Any:
 
 
 def _without_disabled_fields(new: Pod, off: frozenset[str]) -> Pod:
+    new = _without_sizes(None, new, {}) if "CSIStorageCapacity" in off else new
     spec = new.spec
     if "PodSchedulingReadiness" in off:
         spec = attrs.evolve(spec, scheduling_gates=())
     if "EvenPodsSpread" in off:
         spec = attrs.evolve(spec, topology_spread_constraints=())
-    if "CSIStorageCapacity" in off:
-        volumes = (volume if volume.csi is None else attrs.evolve(volume, csi=attrs.evolve(volume.csi, fs_size=None))
-                   for volume in spec.volumes)
-        spec = attrs.evolve(spec, volumes=tuple(volumes))
     return new if spec == new.spec else attrs.evolve(new, spec=spec)
 
 
-def _without_capacity(_old: CSIDriver | None, new: CSIDriver, _stored: StoredObjects) -> Any:
+def _without_sizes(_old: Pod | None, new: Pod, _stored: StoredObjects) -> Pod:
+    """Return a pod whose inline volumes have no sizes."""
+    if all(volume.csi is None or volume.csi.fs_size is None for volume in new.spec.volumes):
+        return new
+    volumes = (volume if volume.csi is None else attrs.evolve(volume, csi=attrs.evolve(volume.csi, fs_size=None))
+               for volume in new.spec.volumes)
+    return evolve_parts(new, spec={"volumes": tuple(volumes)})
+
+
+def _without_pools(_old: CSIDriver | None, new: CSIDriver, _stored: StoredObjects) -> CSIDriver:
+    """Return a driver that tells nothing of its pools."""
+    if new.spec.capacity_tracking is None and new.status == CSIDriverStatus():
+        return new
     return evolve_parts(new, spec={"capacity_tracking": None}, status=CSIDriverStatus())
 
 
@@ -74,8 +110,8 @@ def drop_disabled_fields(gates: Iterable[str]) -> tuple[AdmissionPlugin, ...]:
         return _without_disabled_fields(new, off)
 
     pods = AdmissionPlugin("DisabledFields", "Pod", ("create",), disabled_fields)
-    drivers = AdmissionPlugin("DisabledFields", "CSIDriver", (*CREATE_AND_UPDATE, "patch"), _without_capacity)
-    return (*((pods,) if off else ()), *((drivers,) if "CSIStorageCapacity" in off else ()))
+    drivers = UNKNOWN_CAPACITY.plugins[1:] if "CSIStorageCapacity" in off else ()
+    return (*((pods,) if off else ()), *drivers)
 
 
 def allow_volume_rollback(old: Any, new: Any) -> Any:
@@ -118,6 +154,11 @@ def chain_relaxations(*relaxations: Callable[[Any, Any], Any]) -> Callable[[Any,
     return relax
 
 
+UNKNOWN_CAPACITY = UnknownFields(frozenset({"fsSize", "capacityTracking", "status"}), (
+    AdmissionPlugin("UnknownFields", "Pod", CREATE_AND_UPDATE, _without_sizes),
+    AdmissionPlugin("UnknownFields", "CSIDriver", (*CREATE_AND_UPDATE, "patch"), _without_pools),
+))
+"""S2's fields: the sizes of inline volumes, and what a driver's status tells of its pools."""
 CLASS_ZONES = AdmissionPlugin("StorageClassZones", "StorageClass", ("create",), refuse_zones_twice, refuses=True)
 ZONE_AFFINITY = AdmissionPlugin("PersistentVolumeLabel", "PersistentVolume", ("create",), add_zone_affinity)
 NO_GATED_UPDATES = AdmissionPlugin("PodSchedulingReadiness", "Pod", ("update",), refuse_gated_update, refuses=True)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from ...api import volumes
-from ...controllers import (
-    persistent_volume,
-    provisioner,
-)
+from ...controllers import admission, persistent_volume, provisioner
 from ...scheduler.framework.extension_points import EnabledPlugin, EventWording
 from ...scheduler.framework.profile import Profile
 from ...scheduler.loop.binding_flow import WaitInPreBind
@@ -77,4 +74,5 @@ def upstream() -> Revision:
         binder=persistent_volume.UPSTREAM,
         provisioning=provisioner.UPSTREAM,
         gates_of=GATES_OF_TODAY,
+        unknown_fields=admission.UNKNOWN_CAPACITY,
     )
