@@ -346,6 +346,39 @@ def test_the_limit_of_disks_before_and_after_it_is_part_of_the_decision():
     assert (2, 1) == (len(then.objects("pv")), len(now.objects("pv")))
 
 
+@pytest.mark.parametrize("revision", ["design", "draft"])
+@pytest.mark.parametrize(("source", "field", "most"), [
+    ("gcePersistentDisk", "pdName", 16), ("awsElasticBlockStore", "volumeID", 39), ("azureDisk", "diskURI", 16)])
+@pytest.mark.checklist("127")
+def test_a_node_that_tells_no_limit_has_that_of_its_time(revision, source, field, most):
+    """In-tree disks are limited without any CSINode, each once a node; a node may tell another limit; today none is."""
+    def disks(first, number):
+        more = {"diskName": "d"} if source == "azureDisk" else {}
+        return {"volumes": [{"name": f"d{n}", source: {field: f"disk-{n}", **more}} for n in range(first, first + number)]}
+
+    def ends(rules):
+        c = cluster(node("n1"), pod("there", running_on="n1", **disks(0, most - 1)), pod("same", **disks(0, 1)), pod("last", **disks(100, 1)), revision=rules)
+        c.run(seconds=60)
+        c.apply(pod("more", **disks(200, 1)))
+        c.run(seconds=60)
+        return c
+
+    c = ends(revision)
+    assert ["n1", "n1", ""] == where(c, "same", "last", "more")
+    assert "0/1 nodes are available: 1 node(s) exceed max volume count." == message(c, "more")
+    assert f"{most} volumes of" in str(c.why("more"))
+    assert f"+ 1 new > limit {most}" in str(c.why("more"))
+    assert ["n1", "n1"] == where(ends("upstream"), "last", "more")
+    name = {"gcePersistentDisk": "gce-pd", "awsElasticBlockStore": "aws-ebs", "azureDisk": "azure-disk"}[source]
+    told = node("n1")
+    told["status"]["allocatable"][f"attachable-volumes-{name}"] = "3"
+    small = cluster(told, node("n2"), pod("two", running_on="n1", **disks(0, 2)), pod("app", **disks(10, 2)), revision=revision)
+    small.run(seconds=60)
+    small.goto(small.passes("app")[0].step)
+    assert {"n1": ("NodeVolumeLimits", "node(s) exceed max volume count")} == small.fits("app").rejected
+    assert "NodeVolumeLimits (MaxPDVolumeCount)" in str(small.verdicts("app"))
+
+
 # -- weights -----------------------------------------------------------------------------------------------------------
 
 

@@ -25,7 +25,7 @@ from ...scheduler.plugins.node_name import NodeName
 from ...scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation, score_balance
 from ...scheduler.plugins.node_resources_fit import NodeResourcesFit, is_any_asked_for
 from ...scheduler.plugins.node_unschedulable import NodeUnschedulable
-from ...scheduler.plugins.node_volume_limits import NodeVolumeLimits, bound_volumes
+from ...scheduler.plugins.node_volume_limits import InTreeLimits, NodeVolumeLimits, bound_volumes
 from ...scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD
 from ...scheduler.plugins.taint_toleration import TaintToleration
 from ...scheduler.plugins.volume_binding.releases import CHECK_VOLUME_BINDING
@@ -50,7 +50,7 @@ def design_profile() -> Profile:
             EnabledPlugin(NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restriction=any_node,
                                        preference_faults=any_preference), 1, "general"),
             EnabledPlugin(TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1),
-            EnabledPlugin(NodeVolumeLimits(counted=bound_volumes, document_name="MaxPDVolumeCount")),
+            EnabledPlugin(NodeVolumeLimits(bound_volumes, InTreeLimits(), document_name="MaxPDVolumeCount")),
             EnabledPlugin(CHECK_VOLUME_BINDING, 1),
             EnabledPlugin(VolumeZone(claim_error=ignore_claims, document_name="NoVolumeZoneConflict")),
             EnabledPlugin(EVEN_PODS_SPREAD, 1),

@@ -273,6 +273,10 @@ class NodeTable:
         """Return, by row, the allocatable amount of a resource."""
         return (self._total.get(resource) or self._none).array
 
+    def is_told(self, resource: str) -> bool:
+        """Say whether any node says how much of a resource is allocatable, be it nothing."""
+        return resource in self._total
+
     def labels(self, key: str) -> LabelColumn:
         """Return the column of a label key; it is built on first use."""
         found = self._labels.get(key)

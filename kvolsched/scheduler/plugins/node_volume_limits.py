@@ -1,4 +1,4 @@
-"""NodeVolumeLimits rejects nodes that would have more volumes of a driver than their CSINode allows.
+"""NodeVolumeLimits rejects nodes that would have more volumes of a driver than they may attach.
 
 Volumes to be provisioned count too, so that the limit takes part in the decision (S0, Max PD Count: "this is another
 potential reason"), which 1.11 only promised.
@@ -6,7 +6,7 @@ potential reason"), which 1.11 only promised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import attrs
@@ -16,8 +16,10 @@ from kvolsched.api.kinds.csi import CSINode, VolumeAttachment
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
-from kvolsched.scheduler.columns.arrays import Codes, Mask
+from kvolsched.scheduler import requests
+from kvolsched.scheduler.columns.arrays import Mask
 from kvolsched.scheduler.columns.attachments import (
+    NO_LIMIT,
     AttachedVolume,
     attach_limits,
     attached_volume,
@@ -33,6 +35,14 @@ from kvolsched.scheduler.framework.extension_points import ColumnContext, Queuei
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod
 from kvolsched.scheduler.volume_clauses import claims_of_reason, volume_clauses
+
+# By the driver to which its disks were migrated later: the resource of a node that tells an in-tree plugin's limit, and
+# the limit of nodes that tell none (Google and Microsoft: 16; Amazon: 40 with the system's own).
+IN_TREE_LIMITS: Mapping[str, tuple[str, int]] = {
+    "ebs.csi.aws.com": ("attachable-volumes-aws-ebs", 39),
+    "pd.csi.storage.gke.io": ("attachable-volumes-gce-pd", 16),
+    "disk.csi.azure.com": ("attachable-volumes-azure-disk", 16),
+}
 
 
 def all_volumes(pod: Pod, seen: Snapshot) -> frozenset[AttachedVolume]:
@@ -50,6 +60,37 @@ def _is_bound(claim: PersistentVolumeClaim | None) -> bool:
     return claim is not None and bool(claim.spec.volume_name)
 
 
+@attrs.frozen
+class PublishedLimits:
+    """The attach limits that CSINodes publish (v1.36.2); a driver without one has no limit."""
+
+    def on(self, node: Node, seen: Snapshot) -> Mapping[str, int]:
+        """Return the limits of a node, by driver."""
+        return attach_limits(seen.csi_node(node.metadata.name))
+
+    def by_row(self, driver: str, columns: ColumnContext) -> Any:
+        """Return a driver's limit by row; None if no node has one; NotImplemented: ask `on` node by node."""
+        attachments = columns.seen.attachments
+        return attachments.limits(driver) if attachments.is_limited(driver) else None
+
+
+@attrs.frozen
+class InTreeLimits(PublishedLimits):
+    """The limits of in-tree disks too: what a node tells among its resources (1.12), else a default (1.11)."""
+
+    def on(self, node: Node, seen: Snapshot) -> Mapping[str, int]:
+        told = requests.allocatable(node.status.allocatable)
+        in_tree = {driver: told.get(name, default) for driver, (name, default) in IN_TREE_LIMITS.items()}
+        return {**in_tree, **PublishedLimits.on(self, node, seen)}
+
+    def by_row(self, driver: str, columns: ColumnContext) -> Any:
+        name, default = IN_TREE_LIMITS.get(driver, ("", NO_LIMIT))
+        if columns.nodes.is_told(name):
+            return NotImplemented
+        published = columns.seen.attachments.limits(driver)
+        return np.where(published == NO_LIMIT, default, published)
+
+
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     """Yield a clause for each volume: whether the node's attach limit has room for it."""
     for clause in volume_clauses(pod, columns):
@@ -64,6 +105,7 @@ class NodeVolumeLimits:
 
     Args:
         counted: the volumes of the pod that count.
+        limits: the attach limits of nodes.
     """
 
     name: ClassVar[str] = "NodeVolumeLimits"
@@ -87,6 +129,7 @@ class NodeVolumeLimits:
     )
 
     counted: Callable[[Pod, Snapshot], frozenset[AttachedVolume]] = all_volumes
+    limits: PublishedLimits = PublishedLimits()
     document_name: str = ""
     too_many: Reason = Reason(0, "node(s) exceed max volume count", Code.UNSCHEDULABLE)
 
@@ -96,7 +139,7 @@ class NodeVolumeLimits:
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """For each driver, the volumes on the node and the pod's new ones stay within the limit."""
-        limits = attach_limits(seen.csi_node(node.metadata.name))
+        limits = self.limits.on(node, seen)
         if not limits or not _has_volumes(pod):
             return OK
         in_pods = {volume for other in seen.pods_on(node.metadata.name) for volume in volumes_of_pod(other, seen)}
@@ -109,18 +152,23 @@ class NodeVolumeLimits:
                 return self.too_many.reject(LimitExceeded(driver, present, added, limits[driver]))
         return OK
 
-    def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
+    def column(self, pod: Pod, columns: ColumnContext) -> Any:
         """Add the pod's volumes to the count of each driver; on nodes where a pod has one already it is not new."""
         attachments = columns.seen.attachments
-        counted = [volume for volume in self.counted(pod, columns.seen) if attachments.is_limited(volume.driver)]
+        counted = self.counted(pod, columns.seen)
         rejected: Mask | None = None
         for driver in {volume.driver for volume in counted}:
+            limits = self.limits.by_row(driver, columns)
+            if limits is NotImplemented:
+                return limits
+            if limits is None:
+                continue
             count = attachments.count(driver)
             of_driver = [volume for volume in counted if volume.driver == driver]
             attached_rows = [row for volume in of_driver for row in attachments.rows_with(volume)]
             new = np.full(len(count), len(of_driver))
             np.subtract.at(new, attached_rows, 1)
-            exceeds = count + new > attachments.limits(driver)
+            exceeds = count + new > limits
             if attached_rows:
                 exceeds &= new > 0
             rejected = exceeds if rejected is None else rejected | exceeds
