@@ -66,8 +66,9 @@ def _as_created(pod: Pod) -> Pod:
 
 def _with_unknown_fields(cluster: ClusterCore) -> dict[Key, Any]:
     """Return the loaded objects of which the API server dropped fields, with them: other rules may know these."""
-    read, unknown = cluster.loaded_manifests, cluster.first_rules.unknown_fields
-    return {key_of(obj): obj for obj in read.objects if unknown.dropped_from(obj) is not obj} if read else {}
+    drop, log = cluster.first_rules.unknown_fields.dropped_from, cluster.world.log
+    loaded = cluster.loaded_manifests.objects if cluster.loaded_manifests is not None else ()
+    return {key_of(obj): obj for obj in loaded if drop(obj, log) is not obj}
 
 
 def _without_additions(obj: Any, rules: Revision) -> Any:

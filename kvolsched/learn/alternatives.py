@@ -38,7 +38,6 @@ from ..rules.alternatives import (
     list_of_topologies,
     names,
     place_first,
-    preempting,
     quota_by_topology,
     single_function,
     spread_by_affinity_terms,
@@ -55,7 +54,7 @@ from .scenario import load
 __all__ = [
     "ALTERNATIVES", "Comparison", "Ending", "Experiment", "FailureGrid", "added_terms", "affinity_at_creation",
     "bind_in_kubelet", "bind_in_pv_controller", "bind_in_scheduler", "compare", "experiment", "experiments", "extender",
-    "late_binder", "lax_updates", "list_of_topologies", "names", "place_first", "preempting", "quota_by_topology",
+    "late_binder", "lax_updates", "list_of_topologies", "names", "place_first", "quota_by_topology",
     "readable_volumes", "single_function", "spread_by_affinity_terms", "spread_inside_affinity",
 ]
 

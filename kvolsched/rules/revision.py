@@ -109,6 +109,7 @@ class Revision(SettableRules):
         flow: the acts after a node is chosen.
         binder: options of the PV controller.
         provisioning: options of provisioners, before a scenario's dials.
+        evictor: how the scheduler evicts the victims of preemption.
         zone_labels: binding copies the node's zone to the pod and clears its nomination.
         pops_backoff: without active pods the scheduler tries one in back-off at once.
         stateful_sets: options of the StatefulSet controller.
@@ -139,6 +140,7 @@ class Revision(SettableRules):
     flow: Strategy
     binder: persistent_volume.PVControllerOptions
     provisioning: provisioner.ProvisionerOptions
+    evictor: Evictor = Evictor(cancel_binding)
     zone_labels: bool = True
     pops_backoff: bool = True
     stateful_sets: stateful_set.StatefulSetOptions = stateful_set.StatefulSetOptions()
@@ -344,7 +346,7 @@ class Revision(SettableRules):
         >>> claim.spec.volume_mode or "none", design().found(claim, {}).spec.volume_mode
         ('none', 'Filesystem')
         """
-        obj = self.unknown_fields.dropped_from(obj)
+        obj = self.unknown_fields.dropped_from(obj, stored)
         obj = defaults.with_defaults(admission.with_priority_of_class(obj, stored))
         if obj.kind == "Job" and obj.spec.selector is None:
             obj = defaults.with_generated_selector(obj, obj.metadata.uid or uid_of(key_of(obj), 0))
@@ -356,11 +358,11 @@ class Revision(SettableRules):
 
         >>> from kvolsched import design
         >>> [actor.name for actor in design().scheduler().actors]
-        ['scheduling pass', 'bind worker']
+        ['scheduling pass', 'bind worker', 'preemption']
         """
         respects_gates = self.settings.is_on(SCHEDULER, DIRECTIVES_GATE)
-        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, respects_gates)
-        evicting = (Evictor(cancel_binding),) if self.profile.preempts else ()
+        evicting = (self.evictor,) if self.profile.preempts else ()
+        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, respects_gates, *evicting)
         rolling = (RollbackMarker(),) if self.settings.rollback else ()
         actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)
 

@@ -279,11 +279,11 @@ def test_two_caches_can_choose_one_disk_twice(packaging):
 def test_one_function_at_the_end_misleads_preemption():
     """Volumes are no predicate, so a pod is evicted where the preemptor cannot run; with a predicate none is."""
     ends = {}
-    for rules in ("single_function", alternatives.preempting("design"), "upstream"):
+    for rules in ("single_function", "design", "upstream"):
         c = scenario("evicted-in-vain", rules)
         c.run(seconds=300)
         ends[c.revision.name] = "pod/victim" in c, where(c, "app")
-    assert {"single_function": (False, [""]), "design + DefaultPreemption": (True, [""]), "upstream": (True, [""])} == ends
+    assert {"single_function": (False, [""]), "design": (True, [""]), "upstream": (True, [""])} == ends
 
 
 @pytest.mark.checklist("141a")

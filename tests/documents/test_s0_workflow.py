@@ -209,11 +209,10 @@ def test_one_queue_or_a_goroutine_for_each_pod(revision):
 # -- preemption, custom schedulers, packaging --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", ["upstream", "preempting"])
+@pytest.mark.parametrize("revision", ["upstream", "design", "draft"])
 @pytest.mark.checklist("126")
-def test_a_pod_that_uses_the_only_volume_is_not_evicted_for_it(rules):
+def test_a_pod_that_uses_the_only_volume_is_not_evicted_for_it(revision):
     """The volume outlives its pod: evicting who uses it would free nothing, so nobody is evicted."""
-    revision = alternatives.preempting("design") if rules == "preempting" else rules
     c = local(node("n1"), disk("d", "n1"), wants("theirs"), pod("low", "theirs", cpu="3"), HIGH, revision=revision)
     c.run("pod/low Running")
     c.apply(wants(), pod("high", "data", cpu="3", priorityClassName="high"))

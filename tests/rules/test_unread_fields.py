@@ -49,7 +49,7 @@ def test_what_changes_nothing_is_not_told(fields):
 
 @pytest.mark.parametrize(("spec", "name"), [
     ({"containers": [{"name": "app", "image": "app", "ports": [{"containerPort": 80, "hostPort": 80}]}]}, "hostPort"),
-    ({"priority": 10}, "priority (they evict no pod for it)"),
+    ({"priority": 10, "preemptionPolicy": "Never"}, "preemptionPolicy"),
     ({"volumes": [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {
         "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}}}]}, "volumes[].ephemeral"),
     ({"affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{

@@ -19,7 +19,7 @@ from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.judgement import check, judge
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 from kvolsched.scheduler.loop.scheduling_cycle import post_filter
-from kvolsched.scheduler.plugins.default_preemption import rule as preemption_rule
+from kvolsched.scheduler.plugins.default_preemption import PREEMPTION_1_11, DefaultPreemption
 from kvolsched.scheduler.plugins.default_preemption.dry_run import DryRun
 from kvolsched.scheduler.shortcuts import without_shortcuts
 from kvolsched.world.apiserver import key_of
@@ -324,14 +324,22 @@ def told(wanted, seen, profile):
     }  # fmt: skip
 
 
+def test_1_11_does_not_count_budgets_down():
+    """Each pod is judged by itself: with one disruption left no victim exceeds it, with none each does."""
+    pods = [running(name, "n", 1, labels={"app": "x"}) for name in "ab"]
+    for allowed, exceeded in ((1, [False, False]), (0, [True, True])):
+        assert exceeded == PREEMPTION_1_11.exceeding(pods, [budget({"app": "x"}, allowed, disruptedPods={"a": PAUSE})])
+
+
 @pytest.mark.parametrize("strategy", [crowded(), company(), spread(), disks()], ids=["crowded", "company", "spread", "disks"])
-def test_columns_preempt_as_copies_do(strategy, monkeypatch):
+def test_columns_preempt_as_copies_do(strategy):
     """Victims, node, sentences and verdicts are those of whole judgements on copies, however the cluster came to be."""
 
     @settings(max_examples=30)
     @given(promising(strategy), promising(strategy), st.sampled_from(PROFILES), between(1, 3), st.randoms(use_true_random=False))
     def holds(world, other, profile, enough, random):
-        monkeypatch.setattr(preemption_rule, "MIN_CANDIDATES", enough)
+        profile = profile.changed(lambda each: attrs.evolve(each, min_candidate_nodes_absolute=enough)
+                                  if isinstance(each, DefaultPreemption) else each)
         seen, contents = Snapshot(), {}
         for objects, wanted in (world, other):
             for key, old, new in moves(contents, objects, random):

@@ -70,6 +70,56 @@ def test_who_is_told_what(cluster):
     assert messages["Preempted"] == f"Preempted by pod {high.metadata.uid} on node n"
 
 
+def under_design(*objects, **components):
+    """The same cluster under the rules of 1.11."""
+    made = Cluster.from_manifests([*FOUND, pod("low", 1), *objects], revision="design", components=components)
+    made.run()
+    made.apply(pod("high", 10))
+    return made
+
+
+def test_the_writes_of_1_11_in_their_order():
+    """The condition alone, the nomination, the victim's deletion without a condition; nobody is scheduled meanwhile."""
+    made = under_design()
+    since = len(made.world.turns)
+    made.step("scheduling pass")
+    made.apply(pod("other", 100))
+    begun = bool(made.step("scheduling pass"))
+    made.run("pod/low gone")
+    gone = writes(made, since)
+    messages = {event.involved_object.name: event.message for event in made.objects("events") if event.reason != "Started"}
+
+    assert not begun
+    assert [("scheduling pass", "patch", "pod/high"), ("user", "create", "pod/other"), ("preemption", "patch", "pod/high"),
+            ("preemption", "delete", "pod/low")] == gone[:4]
+    assert "0/1 nodes are available: 1 Insufficient cpu." == made["pod/high"].status.condition("PodScheduled").message
+    assert "by default/high on node n" == messages["low"]
+
+
+def test_a_refused_write_ends_an_eviction_of_1_11():
+    """If the API server refuses to delete a victim, none is deleted or told; the pod keeps its nomination."""
+    made = under_design(**{"kube-scheduler": {"denied": ["delete pods"]}})
+    made.run(seconds=30)
+
+    assert ("n", "Running") == (made["pod/high"].status.nominated_node_name, made["pod/low"].status.phase)
+    assert [] == [event for event in made.objects("events") if event.reason == "Preempted"]
+
+
+def test_a_pod_of_1_11_waits_for_whoever_terminates_on_its_node():
+    """While any pod of lower priority terminates on the nominated node, 1.11 evicts no other, and it reads no policy."""
+    never = {**FOUND[1], "metadata": {"name": "never"}, "preemptionPolicy": "Never"}
+    made = Cluster.from_manifests([*FOUND, never, node("m", cpu="2"), pod("low", 1), pod("lower", 1)], revision="design",
+                                  components={"kubelet": {"stop_delay": 400}})
+    made.run()
+    made.apply(manifests.pod("high", cpu="2", priorityClassName="never"))
+    made.run(seconds=350)
+
+    assert 1 < len(made.passes("high"))
+    assert 1 == len([event for event in made.objects("events") if event.reason == "Preempted"])
+    made.run(seconds=300)
+    assert made["pod/high"].spec.node_name == made["pod/high"].status.nominated_node_name != ""
+
+
 def test_back_to_the_start(cluster):
     """Taken back step by step, the victim runs again and nobody is promised anything; run again, it ends alike."""
     start, steps = cluster.get("pods"), cluster.world.step_number

@@ -43,11 +43,11 @@ class UnknownFields:
     names: frozenset[str] = frozenset()
     plugins: tuple[AdmissionPlugin, ...] = ()
 
-    def dropped_from(self, obj: Any) -> Any:
+    def dropped_from(self, obj: Any, stored: StoredObjects) -> Any:
         """Return an object without these fields; one that has none of them is returned as is."""
         for plugin in self.plugins:
             if plugin.kind == obj.kind:
-                obj = plugin.rule(None, obj, {})
+                obj = plugin.rule(None, obj, stored)
         return obj
 
     def warnings(self, faults: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -77,7 +77,6 @@ def refuse_gated_update(old: Pod, new: Pod, _stored: StoredObjects) -> Any:
 
 
 def _without_disabled_fields(new: Pod, off: frozenset[str]) -> Pod:
-    new = _without_sizes(None, new, {}) if "CSIStorageCapacity" in off else new
     spec = new.spec
     if "PodSchedulingReadiness" in off:
         spec = attrs.evolve(spec, scheduling_gates=())
@@ -106,7 +105,8 @@ def drop_disabled_fields(gates: Iterable[str]) -> tuple[AdmissionPlugin, ...]:
     """Return plugins that remove the fields of disabled feature gates from new objects."""
     off = frozenset(gates)
 
-    def disabled_fields(_old: Pod | None, new: Pod, _stored: StoredObjects) -> Any:
+    def disabled_fields(old: Pod | None, new: Pod, stored: StoredObjects) -> Any:
+        new = _without_sizes(old, new, stored) if "CSIStorageCapacity" in off else new
         return _without_disabled_fields(new, off)
 
     pods = AdmissionPlugin("DisabledFields", "Pod", ("create",), disabled_fields)

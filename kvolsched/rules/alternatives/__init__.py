@@ -12,7 +12,7 @@ from collections.abc import Callable
 from ..named import REVISIONS
 from ..revision import Revision
 from .binding_places import bind_in_kubelet, bind_in_pv_controller, late_binder, place_first
-from .one_function import preempting, single_function
+from .one_function import single_function
 from .pod_updates import added_terms, affinity_at_creation, lax_updates
 from .scheduler_extender import extender
 from .spreading import spread_by_affinity_terms, spread_inside_affinity
@@ -41,6 +41,6 @@ def names() -> tuple[str, ...]:
 
 __all__ = [
     "added_terms", "affinity_at_creation", "bind_in_kubelet", "bind_in_pv_controller", "bind_in_scheduler", "extender",
-    "late_binder", "lax_updates", "list_of_topologies", "names", "place_first", "preempting", "quota_by_topology",
+    "late_binder", "lax_updates", "list_of_topologies", "names", "place_first", "quota_by_topology",
     "single_function", "spread_by_affinity_terms", "spread_inside_affinity",
 ]

@@ -11,7 +11,6 @@ from ...scheduler.framework.profile import derived
 from ...scheduler.framework.ranking import rank
 from ...scheduler.loop.binding_flow import Strategy, assume_cache
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass, handle_failure
-from ...scheduler.plugins.default_preemption import DefaultPreemption
 from ...world.component import Actor, TurnContext
 from ..named import revision_named
 from ..revision import Revision
@@ -70,18 +69,5 @@ def single_function(base: str | Revision = "design") -> Revision:
     >>> "pod/victim" in c, c["pod/app"].spec.node_name
     (False, '')
     """
-    profile = preempting(base).profile.without("VolumeBinding")
+    profile = revision_named(base).profile.without("VolumeBinding")
     return based_on(base, "single_function", profile=profile, arrange=Rearranged(SCHEDULER, replace=_asks_at_the_end))
-
-
-def preempting(base: str | Revision = "design") -> Revision:
-    """Return rules with preemption, for a comparison with `single_function`.
-
-    Args:
-        base: the revision whose other rules hold.
-
-    >>> preempting("design").profile.preempts
-    True
-    """
-    rules = revision_named(base)
-    return rules if rules.profile.preempts else rules.with_plugin(DefaultPreemption(), 0)

@@ -19,6 +19,8 @@ from ...scheduler.framework.extension_points import EnabledPlugin, EventWording
 from ...scheduler.framework.profile import Profile
 from ...scheduler.framework.verdict import Code, Reason
 from ...scheduler.loop.binding_flow import TwoPasses
+from ...scheduler.loop.evictor import SerialEvictor
+from ...scheduler.plugins.default_preemption import PREEMPTION_1_11
 from ...scheduler.plugins.inter_pod_affinity import INTER_POD_AFFINITY_1_11
 from ...scheduler.plugins.node_affinity import NodeAffinity, any_node, any_preference
 from ...scheduler.plugins.node_name import NodeName
@@ -55,6 +57,7 @@ def design_profile() -> Profile:
             EnabledPlugin(VolumeZone(claim_error=ignore_claims, document_name="NoVolumeZoneConflict")),
             EnabledPlugin(EVEN_PODS_SPREAD, 1),
             EnabledPlugin(INTER_POD_AFFINITY_1_11, 0),  # preferred terms do not rank
+            EnabledPlugin(PREEMPTION_1_11, 0),
             EnabledPlugin(NodeResourcesBalancedAllocation(score_of=score_balance), 1),
         ),
         EventWording(prefilter_alone=True, counts_errors=True),
@@ -74,6 +77,7 @@ def design() -> Revision:
         flow=TwoPasses(volume_binding_of(profile), volumes.DESIGN),
         binder=persistent_volume.DESIGN,
         provisioning=provisioner.DESIGN,
+        evictor=SerialEvictor(),
         zone_labels=False,
         pops_backoff=False,
         stateful_sets=stateful_set.StatefulSetOptions(revisions=False),

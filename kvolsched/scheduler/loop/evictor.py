@@ -1,7 +1,8 @@
-"""The evictor: evicts the victims of preemption asynchronously, one write per turn, as kube-scheduler does since v1.33.
+"""The evictor: evicts the victims of preemption, one write per turn.
 
-Each victim gets the condition DisruptionTarget and is deleted, but of one that still waits in PreBind the binding is
-cancelled; pods of lower priority that are nominated to the node lose their nomination. The preempting pod waits in the
+`Evictor` does so asynchronously, as kube-scheduler does since v1.33: each victim gets the condition DisruptionTarget
+and is deleted, but of one that still waits in PreBind the binding is cancelled. `SerialEvictor` is a part of the pass,
+as in 1.11. Pods of lower priority that are nominated to the node lose their nomination. The preempting pod waits in the
 queue and is retried when its victims are gone.
 """
 
@@ -14,7 +15,7 @@ import attrs
 
 from ...api.kinds.meta import Condition, evolve
 from ...api.kinds.pod import Pod
-from ...world.apiserver import RefusedWrite, Write, ref
+from ...world.apiserver import RefusedWrite, Write, key_of, ref
 from ...world.component import TurnContext
 from ...world.log import Key
 from .assume_cache import PodStatusPatch
@@ -30,15 +31,16 @@ MESSAGE = f"{RECORDER}: preempting to accommodate a higher priority pod"
 class Eviction:
     """The remaining work for one preempting pod: the victims to evict and the pods that lose their nomination.
 
-    `marked`: the first victim has its condition already.
+    `marked`: the first victim has its condition already. `nominates`: the pod is yet to be nominated.
     """
 
-    pod: str
+    pod: Key
     uid: str
     node: str
     victims: tuple[Key, ...]
     displaced: tuple[Key, ...] = ()
     marked: bool = False
+    nominates: bool = False
 
 
 @attrs.frozen
@@ -50,10 +52,17 @@ class Evictor:
             it was: such a victim is requeued, not deleted.
     """
 
-    cancel_binding: Callable[[TurnContext, str], bool]
+    cancel_binding: Callable[[TurnContext, str], bool] = lambda _ctx, _name: False
     name: str = EVICTOR
     seldom: ClassVar[bool] = True
     reacts_to: ClassVar[frozenset[str]] = frozenset()
+    holds_passes: ClassVar[bool] = False  # whether no pod is scheduled while it has anything to do
+
+    def begin(self, ctx: TurnContext, name: str, eviction: Eviction) -> str | None:
+        """Queue the victims of a pod; return the nomination to write with the pod's condition, None for none."""
+        ctx.remember(EVICTION, name, eviction)
+        ctx.enqueue(name, ctx.process.actors[EVICTOR])
+        return eviction.node
 
     def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the preempting pods whose victims are to be evicted."""
@@ -90,10 +99,10 @@ class Evictor:
             return evolve(eviction, displaced=eviction.displaced[1:])
         return None
 
-    def _evict(self, ctx: TurnContext, eviction: Eviction, after: Eviction, victim: Pod) -> Eviction:
+    def _evict(self, ctx: TurnContext, eviction: Eviction, after: Eviction, victim: Pod) -> Eviction | None:
         key = eviction.victims[0]
         if not eviction.marked and self.cancel_binding(ctx, f"{key.namespace}/{key.name}"):
-            ctx.describe(f"Scheduler cancels the binding of {victim.metadata.name} for {eviction.pod}.")
+            ctx.describe(f"Scheduler cancels the binding of {victim.metadata.name} for {eviction.pod.name}.")
             self._tell(ctx, eviction, victim)
             return after
         if not eviction.marked:
@@ -101,16 +110,23 @@ class Evictor:
             words = f"Scheduler marks {victim.metadata.name} as a victim of preemption"
             outcome = ctx.commit(Write("patch", key, patch, uid=victim.metadata.uid, words=words))
             return after if isinstance(outcome, RefusedWrite) else evolve(eviction, marked=True)
-        words = f"Scheduler evicts {victim.metadata.name} from {eviction.node} for {eviction.pod}"
-        outcome = ctx.commit(Write("delete", key, uid=victim.metadata.uid, words=words))
-        if not isinstance(outcome, RefusedWrite):
-            self._tell(ctx, eviction, victim)
+        self._delete(ctx, eviction, victim)
         return after
 
+    def _delete(self, ctx: TurnContext, eviction: Eviction, victim: Pod) -> bool:
+        """Delete a victim and tell it by whom; say whether the API server has done so."""
+        words = f"Scheduler evicts {victim.metadata.name} from {eviction.node} for {eviction.pod.name}"
+        outcome = ctx.commit(Write("delete", key_of(victim), uid=victim.metadata.uid, words=words))
+        if not isinstance(outcome, RefusedWrite):
+            self._tell(ctx, eviction, victim)
+        return not isinstance(outcome, RefusedWrite)
+
+    def _tell(self, ctx: TurnContext, eviction: Eviction, victim: Pod) -> None:
+        ctx.event(victim, "Normal", "Preempted", self._by_whom(eviction), RECORDER)
+
     @staticmethod
-    def _tell(ctx: TurnContext, eviction: Eviction, victim: Pod) -> None:
-        message = f"Preempted by pod {eviction.uid} on node {eviction.node}"
-        ctx.event(victim, "Normal", "Preempted", message, RECORDER)
+    def _by_whom(eviction: Eviction) -> str:
+        return f"Preempted by pod {eviction.uid} on node {eviction.node}"
 
     @staticmethod
     def _clear_nomination(ctx: TurnContext, key: Key) -> None:
@@ -121,7 +137,32 @@ class Evictor:
             ctx.commit(Write("patch", key, patch, uid=pod.metadata.uid, words=words))
 
 
-def start_eviction(ctx: TurnContext, name: str, eviction: Eviction) -> None:
-    """Queue the victims of a preempting pod for the evictor."""
-    ctx.remember(EVICTION, name, eviction)
-    ctx.enqueue(name, ctx.process.actors[EVICTOR])
+@attrs.frozen
+class SerialEvictor(Evictor):
+    """The evictor of 1.11: the pass itself nominates the pod and deletes the victims, and then the next pass begins.
+
+    The victims get no condition, and a binding that waits is not cancelled; a refused write ends the eviction. Mirrors
+    `scheduler.go::preempt`.
+    """
+
+    holds_passes: ClassVar[bool] = True
+
+    def begin(self, ctx: TurnContext, name: str, eviction: Eviction) -> str | None:
+        """Queue the nomination and the victims: the condition is written before, alone."""
+        super().begin(ctx, name, evolve(eviction, nominates=True))
+        return None
+
+    def _next(self, ctx: TurnContext, eviction: Eviction) -> Eviction | None:
+        if not eviction.nominates:
+            return super()._next(ctx, eviction)
+        words = f"Scheduler nominates {eviction.node} for {eviction.pod.name}"
+        patch = PodStatusPatch(nominated_node_name=eviction.node)
+        outcome = ctx.commit(Write("patch", eviction.pod, patch, uid=eviction.uid, words=words))
+        return None if isinstance(outcome, RefusedWrite) else evolve(eviction, nominates=False)
+
+    def _evict(self, ctx: TurnContext, eviction: Eviction, after: Eviction, victim: Pod) -> Eviction | None:
+        return after if self._delete(ctx, eviction, victim) else None
+
+    @staticmethod
+    def _by_whom(eviction: Eviction) -> str:
+        return f"by {eviction.pod.namespace}/{eviction.pod.name} on node {eviction.node}"

@@ -22,8 +22,8 @@ from ..framework.judgement import Judgement, judge
 from ..framework.profile import Profile
 from ..framework.ranking import rank
 from ..framework.verdict import Code
-from . import evictor
 from .assume_cache import KINDS, AssumeCache, AssumeRule, PodStatusPatch, drop_outdated
+from .evictor import EVICTOR, Eviction, Evictor
 from .requeueing import (
     CYCLE,
     PASS,
@@ -98,6 +98,7 @@ class SchedulingPass:
         pops_backoff: if no pod is active, pop one in back-off at once (since 1.33; not after errors).
         fine: a pass is two turns, choose and then assume; other actors may act in between.
         respects_gates: scheduling gates keep pods out of the active part (feature gate PodSchedulingReadiness).
+        evictor: who evicts the victims that PostFilter found; None: no plugin finds any.
     """
 
     profile: Profile
@@ -105,10 +106,16 @@ class SchedulingPass:
     pops_backoff: bool = True
     fine: bool = False
     respects_gates: bool = True
+    evictor: Evictor | None = None
     name: str = PASS
 
     def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
-        """Return the pod whose pass has begun, else the first of the active part, else of the back-off part."""
+        """Return the pod whose pass has begun, else the first of the active part, else of the back-off part.
+
+        None is ready while an evictor holds all passes.
+        """
+        if self.evictor is not None and self.evictor.holds_passes and ctx.process.work_queues[EVICTOR].first():
+            return ()
         queue = queue_of(ctx)
         deciding = queue.parts.get(DECIDING)
         if deciding:
@@ -209,13 +216,14 @@ class SchedulingPass:
         plugins |= {restriction.plugin for restriction in judgement.restrictions}
         plugins |= {rejected.plugin} if rejected is not None else set()
         message = judgement.sentence(postfilter=preemption.message)
-        if node := preemption.nominated:
+        nominated = preemption.nominated
+        if nominated and self.evictor is not None:
             victims = tuple(key_of(victim) for victim in preemption.victims)
-            displaced = tuple(key_of(other) for other in judgement.seen.nominated_to(node) if _is_lower(other, pod))
-            eviction = evictor.Eviction(pod.metadata.name, pod.metadata.uid, node, victims, displaced)
-            evictor.start_eviction(ctx, name, eviction)
+            lower = tuple(key_of(other) for other in judgement.seen.nominated_to(nominated) if _is_lower(other, pod))
+            eviction = Eviction(key_of(pod), pod.metadata.uid, nominated, victims, lower)
+            nominated = self.evictor.begin(ctx, name, eviction)
         rejected_by = tuple(sorted(plugins))
-        handle_failure(ctx, name, pod, message, reason=reason, rejected_by=rejected_by, nominated=preemption.nominated)
+        handle_failure(ctx, name, pod, message, reason=reason, rejected_by=rejected_by, nominated=nominated)
 
 
 def _preemption_words(preemption: PostFilterResult) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import attrs
@@ -12,6 +12,8 @@ from kvolsched.api.kinds.policy import PodDisruptionBudget
 from kvolsched.scheduler.columns.ranked_pods import priority, started
 
 PRIORITY_OFFSET = 2**31  # added to each priority before summing, so that more victims always weigh more
+
+Exceeding = Callable[[Sequence[Pod], Sequence[PodDisruptionBudget]], list[bool]]
 
 
 @attrs.frozen

@@ -19,7 +19,7 @@ from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.scheduler.framework.trials import Guests, RowVerdicts, TrialRows
 
-from .candidate import PRIORITY_OFFSET, Candidate, Found, exceeding
+from .candidate import PRIORITY_OFFSET, Candidate, Exceeding, Found
 
 NO_TWIN = -1
 
@@ -32,9 +32,11 @@ class ColumnDryRun:
         seen: the snapshot.
         judgement: the judgement of the pod, of which `read_rows_alone` is true.
         rows: the rows of the nodes, in order of their names.
+        exceeding: says of pods whether their eviction exceeds a budget.
     """
 
-    def __init__(self, pod: Pod, seen: Snapshot, judgement: Judgement, rows: RowIndices) -> None:
+    def __init__(self, pod: Pod, seen: Snapshot, judgement: Judgement, rows: RowIndices, exceeding: Exceeding) -> None:
+        self._exceeding = exceeding
         nominated = judgement.nominated
         self._names = [str(seen.nodes.names[row]) for row in rows.tolist()]
         self._ranked = [seen.ranked_pods_on(name) for name in self._names]
@@ -101,7 +103,7 @@ class ColumnDryRun:
         """Return the numbers of the pods in the order in which they are put back, and how many of a node go first."""
         order, protected = np.arange(self._number), np.zeros(len(self._names), np.int64)
         for node in nodes.tolist() if budgets else ():
-            exceeds = np.array(exceeding(self._ranked[node].pods[self._starts[node] :], budgets), bool)
+            exceeds = np.array(self._exceeding(self._ranked[node].pods[self._starts[node] :], budgets), bool)
             first, number = int(self._first[node]), int(exceeds.sum())
             if number:
                 order[first : first + len(exceeds)] = first + np.argsort(~exceeds, kind="stable")

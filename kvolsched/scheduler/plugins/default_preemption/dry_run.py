@@ -14,13 +14,14 @@ from kvolsched.scheduler.framework.trials import NodeVerdicts
 from kvolsched.scheduler.framework.verdict import Code, ReasonsAndStatus
 from kvolsched.scheduler.shortcuts import SHORTCUTS
 
-from .candidate import Candidate, exceeding
+from .candidate import Candidate, Exceeding, exceeding
 
 
 class DryRun:
     """Removes pods on a copy of the columns; after each call all pods are back. Mutable."""
 
-    def __init__(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> None:
+    def __init__(self, pod: Pod, seen: Snapshot, judgement: Judgement, exceeding: Exceeding = exceeding) -> None:
+        self._exceeding = exceeding
         self.pod = pod
         self.profile = judgement.profile
         self.skipped = judgement.skipped
@@ -38,7 +39,7 @@ class DryRun:
         for node, (reasons, status) in self._rejections(lower).items():
             if status is Code.SUCCESS:
                 ranked = sorted(lower[node], key=importance)
-                exceeds = exceeding(ranked, self.budgets)
+                exceeds = self._exceeding(ranked, self.budgets)
                 protected, others = ([pod for pod, one in zip(ranked, exceeds, strict=True) if one is side]
                                      for side in (True, False))  # fmt: skip
                 reprieves[node], violating[node] = protected + others, len(protected)

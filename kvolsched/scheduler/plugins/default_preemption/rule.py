@@ -24,7 +24,7 @@ from kvolsched.scheduler.framework.trials import read_rows_alone
 from kvolsched.scheduler.framework.verdict import Code
 from kvolsched.scheduler.shortcuts import SHORTCUTS
 
-from .candidate import Found
+from .candidate import Exceeding, Found, exceeding
 from .column import ColumnDryRun
 from .dry_run import DryRun
 
@@ -32,20 +32,31 @@ NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NEVER = "not eligible due to preemptionPolicy=Never."
 WAITS = "not eligible due to a terminating pod on the nominated node."
+NEVER_POLICY = "Never"
 EVICTED = "PreemptionByScheduler"  # the reason in a victim's condition DisruptionTarget
-MIN_CANDIDATES, MIN_CANDIDATES_PERCENT = 100, 10  # so many candidates are enough, or percent of the possible nodes
+
+
+def lower_pods(pod: Pod, node: str, seen: Snapshot) -> list[Pod]:
+    """Return the pods of lower priority on a node."""
+    return [other for other in seen.pods_on(node) if priority(other) < priority(pod)]
 
 
 @attrs.frozen
 class DefaultPreemption:
-    """Finds the node where evicting pods loses least, or says why preemption helps on no node."""
+    """Finds the node where evicting pods loses least, or says why preemption helps on no node.
+
+    Args:
+        exceeding: says of pods whether their eviction exceeds a budget.
+        min_candidate_nodes_percentage, min_candidate_nodes_absolute: so many candidates are enough, the larger number.
+    """
 
     name: ClassVar[str] = "DefaultPreemption"
-    card: ClassVar[Card] = Card(
-        looks_at="pods of lower priority",
-        unread=lambda pod, _objects: ["priority (they evict no pod for it)"] if (pod.spec.priority or 0) > 0 else (),
-    )
+    card: ClassVar[Card] = Card(looks_at="pods of lower priority")
     watches: ClassVar[frozenset[str]] = frozenset({"PodDisruptionBudget"})
+
+    exceeding: Exceeding = exceeding
+    min_candidate_nodes_percentage: int = 10
+    min_candidate_nodes_absolute: int = 100
 
     def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult:
         """Return the node to nominate and its victims, or the words to add to the event message."""
@@ -65,13 +76,12 @@ class DefaultPreemption:
 
     def ineligible(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> str:
         """Return why a pod may not preempt: its policy is Never, or its victims still terminate; "" if it may."""
-        if pod.spec.preemption_policy == "Never":
+        if pod.spec.preemption_policy == NEVER_POLICY:
             return NEVER
         nominated = pod.status.nominated_node_name
         if judgement.status(nominated) is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             return ""
-        lower = (other for other in seen.pods_on(nominated) if priority(other) < priority(pod))
-        return WAITS if any(map(_is_being_evicted, lower)) else ""
+        return WAITS if any(map(_is_being_evicted, lower_pods(pod, nominated, seen))) else ""
 
     def dry_run(self, pod: Pod, possible: RowIndices, seen: Snapshot,
                 judgement: Judgement) -> tuple[Found, Counter[str]]:
@@ -81,13 +91,14 @@ class DefaultPreemption:
         ends with enough candidates, if one of them violates no budget.
         """
         failures: Counter[str] = Counter()
-        enough = max(MIN_CANDIDATES, len(possible) * MIN_CANDIDATES_PERCENT // 100)
+        share = len(possible) * self.min_candidate_nodes_percentage // 100
+        enough = max(self.min_candidate_nodes_absolute, share)
         rows = possible[seen.lowest_priorities()[possible] < priority(pod)]
         failures[NO_VICTIMS] = len(possible) - len(rows)
         found = Found()
         if not len(rows):  # most often so: the copy for dry runs is not needed
             return found, +failures
-        run = _Search(pod, seen, judgement)
+        run = _Search(pod, seen, judgement, self.exceeding)
         step = 1 if run.one_by_one else enough
         for start in range(0, len(rows), step):
             found = found.and_also(run.try_removals(rows[start : start + step], failures))
@@ -99,8 +110,8 @@ class DefaultPreemption:
 class _Search:
     """Tries removals over columns where that is exact, else on a hypothetical snapshot. Mutable."""
 
-    def __init__(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> None:
-        self._pod, self._seen, self._judgement = pod, seen, judgement
+    def __init__(self, pod: Pod, seen: Snapshot, judgement: Judgement, exceeding: Exceeding) -> None:
+        self._pod, self._seen, self._judgement, self._exceeding = pod, seen, judgement, exceeding
         self._by_column = SHORTCUTS.on and read_rows_alone(pod, judgement.filters, seen.nodes)
         self._dry_run: DryRun | None = None
         active = judgement.active_filters
@@ -111,13 +122,13 @@ class _Search:
         """Return what is found on some rows, and count the failures."""
         pod, seen = self._pod, self._seen
         if self._by_column:
-            columns = ColumnDryRun(pod, seen, self._judgement, rows)
+            columns = ColumnDryRun(pod, seen, self._judgement, rows, self._exceeding)
             if columns.exact:
                 return columns.try_removals(seen.budgets(), failures)
         if self._dry_run is None:
-            self._dry_run = DryRun(pod, seen, self._judgement)
+            self._dry_run = DryRun(pod, seen, self._judgement, self._exceeding)
         names = [str(seen.nodes.names[row]) for row in rows.tolist()]
-        lower = {name: [other for other in seen.pods_on(name) if priority(other) < priority(pod)] for name in names}
+        lower = {name: lower_pods(pod, name, seen) for name in names}
         return Found.of(self._dry_run.try_removals(lower, failures))
 
 
