@@ -18,8 +18,7 @@ from typing import Any
 
 import click
 
-from ..api.kinds.kind import KINDS, is_kind_name
-from ..api.notebook_output import table_text
+from ..api.kinds.kind import is_kind_name
 from ..api.text import manifest
 from ..api.text.manifest import Manifests
 from ..api.text.sources import LIMITS, NamedText
@@ -106,15 +105,16 @@ def list_scenarios() -> None:
     say(repr(scenario_names()))
 
 
-@main.command("kinds", epilog="Example: kvolsched kinds")
-def list_kinds() -> None:
-    """List the kinds that are modelled, and what to know of each.
+@main.command("kinds", epilog="Example: kvolsched kinds pod")
+@click.argument("kind", default="")
+def list_kinds(kind: str) -> None:
+    """List the kinds that are modelled, and what is not.
 
-    Objects of all other kinds are kept and printed; nobody acts on them.
+    Of one KIND its fields are listed: those that are read, and those that are kept and printed.
     """
-    rows = [(kind.plural, ",".join(kind.short), str(kind.type.api_version), str(kind.namespaced).lower(), kind.name,
-             kind.note) for kind in KINDS]  # fmt: skip
-    say("\n".join(table_text([("NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND", "NOTE"), *rows], 3)))
+    from ..api.text.kind_list import kind_table
+
+    say(repr(kind_table(kind)))
 
 
 @main.command(epilog="Example: kvolsched run zones --set zones=4")

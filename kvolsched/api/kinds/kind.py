@@ -19,7 +19,10 @@ from .workload import DaemonSet, Deployment, Event, Job, Namespace, ReplicaSet, 
 
 @attrs.frozen
 class Kind:
-    """One kind: its class, plural, short names, whether its objects are in a namespace, and what to know of it."""
+    """One kind: its class, plural, short names, whether its objects are in a namespace, and what to know of it.
+
+    `note` says of which of its behaviour no answers of real components are recorded; "": of none.
+    """
 
     type: type[Any]
     plural: str
@@ -63,10 +66,9 @@ KINDS: tuple[Kind, ...] = (
     Kind(StatefulSet, "statefulsets", ("sts",)),
     Kind(Deployment, "deployments", ("deploy",)),
     Kind(ReplicaSet, "replicasets", ("rs",)),
-    Kind(ReplicationController, "replicationcontrollers", ("rc",),
-         note="by the source of v1.36: no answers of a real server are recorded"),
+    Kind(ReplicationController, "replicationcontrollers", ("rc",), note="recorded but for its controller"),
     Kind(DaemonSet, "daemonsets", ("ds",)),
-    Kind(Job, "jobs", note="by the source of v1.36: no answers of a real server are recorded; CronJobs are not run"),
+    Kind(Job, "jobs", note="none recorded: by the source of v1.36.2"),
     Kind(Service, "services", ("svc",)),
     Kind(PriorityClass, "priorityclasses", ("pc",), namespaced=False),
     Kind(PodDisruptionBudget, "poddisruptionbudgets", ("pdb",)),

@@ -61,6 +61,7 @@ DESIGN_FIELDS: Mapping[str, Mapping[str, Any]] = {  # the first is of S0, all ot
 # Rules whose problems do not prevent decoding; validation judges enumerations.
 DECODABLE_RULES = frozenset({"enum", "spelling", "design"})
 _KEEP_IN_REST = object()  # returned by a reader for a value that the attribute cannot hold
+_HEAD = {"apiVersion", "kind"}
 _INTEGERS = {"int32": 2**31, "int64": 2**63}
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d([.,]\d+)?([Zz]|[+-]\d\d:\d\d)")
 
@@ -156,6 +157,23 @@ def unmodelled_paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[t
             yield from unmodelled_paths(getattr(value, attribute), (*path, name))
         for name in value.rest:
             yield (*path, name)
+
+
+def fields_of_parts(type_name: str, cls: type[Any]) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Yield path, modelled and other fields of each part of a type that a class models, each class once."""
+    waiting, seen = [("", type_name, cls)], {cls}
+    while waiting:
+        path, name, part = waiting.pop(0)
+        shipped, names, hints = schema()["types"].get(name, {}), _manifest_names(part), typing.get_type_hints(part)
+        own = {field: names[field] for field in sorted(names) if field in shipped and field not in _HEAD}
+        yield path, tuple(own), tuple(sorted(shipped.keys() - names.keys() - _HEAD))
+        for field, (attribute, _) in own.items():
+            declared, inner = shipped[field], _inner_type(hints[attribute])
+            of_field = declared["type"] if isinstance(declared, dict) else declared
+            if attrs.has(inner) and inner not in seen and field != "metadata":
+                seen.add(inner)
+                listed = "[]" * of_field.startswith("[]")
+                waiting.append((f"{path}.{field}".lstrip(".") + listed, of_field.removeprefix("[]"), inner))
 
 
 def _wrong_type(value: Any, go_type: str, description: str, path: PathChain, problems: list[Problem],
