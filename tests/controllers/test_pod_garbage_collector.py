@@ -70,6 +70,7 @@ def test_pods_without_any_nodes_stay():
     c = Cluster.from_manifests([pod("app", running_on="n1")])
     assert () == c.run().steps
     assert "pod/app" in c
+    assert "garbage" not in str(c.why("app"))
 
 
 def test_a_deleted_pod_without_node_is_removed():

@@ -49,6 +49,7 @@ from .answer import DemandRow, FailureRow, Holding, Remark, Why
 from .answers import Alike, Answers
 from .causes import MOST_CAUSES, Whys
 from .last_events import LastEvents
+from .on_node import answer_on_node, claim_of_pod, claims_waited_for
 from .table import clauses_of_sentence, node_groups, nodes_by_zone
 
 MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is shown by one node
@@ -323,16 +324,7 @@ def _answer_if_not_pending(
     if pod.terminal:
         return Why(name, rules, "ended", f"it has ended ({pod.status.phase}): nothing is left to schedule.")
     if pod.spec.node_name:
-        node: Any = cluster.world.log.objects.get(Key("Node", "", pod.spec.node_name))
-        notes = tuple(_claims_waited_for(cluster, pod)) if pod.status.phase in ("", "Pending") else ()
-        phase, lacks = pod.status.phase or "Pending", ""
-        if node is None:
-            lacks = ", a node that does not exist"
-            notes = (*notes, Remark("the pod garbage collector deletes it within a minute, unless the node comes"))
-        elif node.readiness != "True" and phase == "Pending":
-            lacks = f", a node whose condition Ready is {node.readiness}, so that no kubelet starts it"
-        head = f"it is not waiting for a node: it is on {pod.spec.node_name}{lacks}, and {phase}."
-        return Why(name, rules, "bound", head, notes=notes)
+        return answer_on_node(cluster, pod, name)
     if pod.metadata.deletion_timestamp is not None:
         return Why(name, rules, "leaving", "it is being deleted, so the scheduler skips it.")
     if (pod.spec.scheduler_name or RECORDER) != RECORDER:
@@ -342,7 +334,7 @@ def _answer_if_not_pending(
     selected = {
         node
         for claim_name in pod.claim_names()
-        if (claim := _claim(cluster, pod, claim_name)) is not None
+        if (claim := claim_of_pod(cluster, pod, claim_name)) is not None
         and not volumes.is_bound(claim)
         and (node := volumes.selected_node(claim))
     }
@@ -352,41 +344,8 @@ def _answer_if_not_pending(
     if binding or nominated:
         node = ", ".join(sorted(selected)) or chosen or "its node"
         head = f"a node is chosen ({node}); it waits for its volumes to be bound."
-        return Why(name, rules, "waiting", head, notes=tuple(_claims_waited_for(cluster, pod)))
+        return Why(name, rules, "waiting", head, notes=tuple(claims_waited_for(cluster, pod)))
     return None
-
-
-def _claim(cluster: ClusterCore, pod: Pod, name: str) -> Any:
-    return cluster.world.log.objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace or "default", name))
-
-
-def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[Remark]:
-    """Yield, for each unbound claim of a pod, which component acts next, and the claim's last event."""
-    events = LastEvents(cluster.world.log.objects)
-    for name in dict.fromkeys(pod.claim_names()):
-        claim = _claim(cluster, pod, name)
-        if claim is None:
-            yield Remark(f"claim {name} does not exist")
-            continue
-        if volumes.is_bound(claim):
-            continue
-        phase = claim.status.phase or "Pending"
-        class_name = volumes.class_of_claim(claim)
-        storage_class: Any = cluster.world.log.objects.get(Key("StorageClass", "", class_name))
-        provisioner = storage_class.provisioner if storage_class is not None else ""
-        node = volumes.selected_node(claim)
-        if claim.spec.volume_name:
-            next_act = f"the volume controller completes its binding to {claim.spec.volume_name} next"
-        elif node and provisioner:
-            next_act = f"{provisioner} provisions a volume for node {node} next"
-        elif not pod.spec.node_name or node:
-            next_act = "the volume controller binds it to the chosen volume next"
-        else:
-            next_act = "no node is selected for it, since the pod got its node without the scheduler, which selects it"
-        event, warning = events.of(claim), events.of(claim, "Warning")
-        told = f"; last event: {event}" if event else ""
-        warned = f"; last warning: {warning}" if warning not in ("", event) else ""
-        yield Remark(f"{next_act}{told}{warned}", f"claim {name} is {phase}")
 
 
 def _fitting_answer(answer: Why, judgement: Judgement, condition_message: str) -> Why:

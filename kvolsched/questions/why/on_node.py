@@ -1,0 +1,66 @@
+"""Answers about a pod that has its node, or is about to: what its kubelet and its claims wait for.
+
+This module looks at what is stored, and judges nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...api import volumes
+from ...api.kinds.pod import Pod
+from ...controllers import pod_garbage_collector
+from ...core.core import ClusterCore
+from ...world.log import Key
+from .answer import Remark, Why
+from .last_events import LastEvents
+
+
+def answer_on_node(cluster: ClusterCore, pod: Pod, name: str) -> Why:
+    """Return the answer about a pod with a node: its phase, what its node lacks, and the claims that it waits for."""
+    node: Any = cluster.world.log.objects.get(Key("Node", "", pod.spec.node_name))
+    phase, lacks = pod.status.phase or "Pending", ""
+    notes = tuple(claims_waited_for(cluster, pod)) if phase == "Pending" else ()
+    if node is None:
+        lacks, collector = ", a node that does not exist", cluster.world.processes.get(pod_garbage_collector.NAME)
+        if collector is not None and collector.watching:
+            notes = (*notes, Remark("the pod garbage collector deletes it within a minute, unless the node comes"))
+    elif node.readiness != "True" and phase == "Pending":
+        lacks = f", a node whose condition Ready is {node.readiness}, so that no kubelet starts it"
+    head = f"it is not waiting for a node: it is on {pod.spec.node_name}{lacks}, and {phase}."
+    return Why(name, cluster.revision.name, "bound", head, notes=notes)
+
+
+def claim_of_pod(cluster: ClusterCore, pod: Pod, name: str) -> Any:
+    """Return the claim that a pod names, or None."""
+    return cluster.world.log.objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace or "default", name))
+
+
+def claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[Remark]:
+    """Yield, for each unbound claim of a pod, which component acts next, and the claim's last event."""
+    events = LastEvents(cluster.world.log.objects)
+    for name in dict.fromkeys(pod.claim_names()):
+        claim = claim_of_pod(cluster, pod, name)
+        if claim is None:
+            yield Remark(f"claim {name} does not exist")
+            continue
+        if volumes.is_bound(claim):
+            continue
+        phase = claim.status.phase or "Pending"
+        class_name = volumes.class_of_claim(claim)
+        storage_class: Any = cluster.world.log.objects.get(Key("StorageClass", "", class_name))
+        provisioner = storage_class.provisioner if storage_class is not None else ""
+        node = volumes.selected_node(claim)
+        if claim.spec.volume_name:
+            next_act = f"the volume controller completes its binding to {claim.spec.volume_name} next"
+        elif node and provisioner:
+            next_act = f"{provisioner} provisions a volume for node {node} next"
+        elif not pod.spec.node_name or node:
+            next_act = "the volume controller binds it to the chosen volume next"
+        else:
+            next_act = "no node is selected for it, since the pod got its node without the scheduler, which selects it"
+        event, warning = events.of(claim), events.of(claim, "Warning")
+        told = f"; last event: {event}" if event else ""
+        warned = f"; last warning: {warning}" if warning not in ("", event) else ""
+        yield Remark(f"{next_act}{told}{warned}", f"claim {name} is {phase}")
