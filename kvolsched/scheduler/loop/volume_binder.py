@@ -22,6 +22,7 @@ from ...world.component import TurnContext
 from ...world.digest import DIGEST_RANK, DIGEST_WAIT
 from ...world.log import Key
 from ...world.view import InformerCache
+from ..csi_migration import effective_affinity
 from ..plugins.volume_binding import VolumeDecision
 from .assume_cache import AssumeCache, assume
 
@@ -129,7 +130,7 @@ def check_bindings(binding: BindingInProgress, ctx: TurnContext) -> bool | str:
     """Return True if every claim of the binding is bound, False if not yet, or the failure in Kubernetes' words.
 
     Reads the informers' objects, never assumed ones, claim by claim, and stops at the first claim that is not bound yet
-    (kube-scheduler v1.36.2, checkBindings).
+    (kube-scheduler v1.36.2, checkBindings). Volumes of a plugin that is migrated on the node are translated first.
     """
     seen, written = ctx.seen, dict(binding.written)
     node = seen.get("Node", binding.node)
@@ -156,7 +157,7 @@ def _check_static(seen: InformerCache, written: dict[Key, int], keys: tuple[Key,
         return f'failed to check binding: persistentvolumeclaims "{claim_key.namespace}/{claim_key.name}" not found'
     if _older(volume, volume_key, written):
         return False
-    if not volumes.volume_fits_node(volume, node):
+    if not _reaches(volume, node, seen):
         return _affinity_mismatch(volume, node)
     if volume.spec.claim_ref is None or not volume.spec.claim_ref.uid:
         return f'ClaimRef got reset for pv "{volume_key.name}"'
@@ -177,9 +178,14 @@ def _check_provisioned(seen: InformerCache, written: dict[Key, int], key: Key, n
         volume = seen.get("PersistentVolume", claim.spec.volume_name)
         if volume is None:  # the informer may be late
             return False
-        if not volumes.volume_fits_node(volume, node):
+        if not _reaches(volume, node, seen):
             return _affinity_mismatch(volume, node)
     return volumes.is_bound(claim)
+
+
+def _reaches(volume: PersistentVolume, node: Node, seen: InformerCache) -> bool:
+    affinity = effective_affinity(volume, seen.get("CSINode", node.metadata.name))
+    return affinity is None or affinity.matches(node.metadata.labels)
 
 
 def _affinity_mismatch(volume: PersistentVolume, node: Node) -> str:
