@@ -90,9 +90,10 @@ class ClusterCore:
         >>> len(ClusterCore.from_manifests(example("2-1-1"), name="spread").objects("pods"))
         4
         """
-        cluster = cls(revision, seed=seed, components=components, name=name)
+        rules = revision_named(revision)
         with paused_gc():
             read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
+            cluster = cls(rules.with_device_classes(read.others), seed=seed, components=components, name=name)
             cluster._load(read.objects)
         cluster.loaded_manifests = read
         cluster.remarks = (*read.left_out(), *dropped_fields(cluster))

@@ -186,6 +186,26 @@ class Revision(SettableRules):
         plain = attrs.evolve(plain, own_plugins=(*plain.own_plugins, plugin.name), profile=profile)
         return _apply(plain, self.settings)
 
+    def with_device_classes(self, objects: Iterable[Mapping[str, Any]]) -> Revision:
+        """Return these rules for a cluster with the DeviceClasses among these objects, as plain data.
+
+        What they offer DynamicResources allocates, which is not modelled: NodeResourcesFit does not count it on nodes
+        that have none, if the profile has that plugin.
+
+        >>> from kvolsched import upstream
+        >>> upstream().with_device_classes([]) == upstream()
+        True
+        """
+        classes = [each for each in objects if each.get("kind") == "DeviceClass"]
+        offered = {f"deviceclass.resource.kubernetes.io/{each['metadata'].get('name')}" for each in classes}
+        offered |= {str(each.get("spec", EMPTY).get("extendedResourceName")) for each in classes}
+        if not classes or "DynamicResources" not in {each.name for each in self.profile.plugins}:
+            return self
+        plain = self._plain()
+        fit: Any = plain.profile.plugin("NodeResourcesFit")
+        profile = plain.profile.replacing(attrs.evolve(fit, of_device_classes=frozenset(offered)))
+        return _apply(attrs.evolve(plain, profile=profile), self.settings)
+
     def with_webhook(self, webhook: admission.Webhook) -> Revision:
         """Return these rules with an admission webhook; those of several are asked in the order of their names.
 

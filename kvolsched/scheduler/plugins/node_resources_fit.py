@@ -72,6 +72,8 @@ class NodeResourcesFit:
     Args:
         too_many_pods, beyond: the reasons that do not depend on the pod.
         is_compared: whether a resource is compared, by what the pod asks for.
+        of_device_classes: resources that are not compared on a node that has none: there they are allocated dynamically
+            (by DynamicResources, v1.36.2), which is not modelled.
     """
 
     name: ClassVar[str] = "NodeResourcesFit"
@@ -90,6 +92,7 @@ class NodeResourcesFit:
     too_many_pods: Reason = Reason(0, "Too many pods", Code.UNSCHEDULABLE)
     beyond: Reason = Reason(UNRESOLVABLE_BIT, "")
     is_compared: Callable[[Mapping[str, int], str], bool] = is_asked_for
+    of_device_classes: frozenset[str] = frozenset()
 
     def reasons(self, pod: Pod) -> tuple[Reason, ...]:
         """Return the reasons in Kubernetes' order: pods, cpu, memory, ephemeral-storage, then other resources."""
@@ -111,8 +114,10 @@ class NodeResourcesFit:
         asks = requests.pod_requests(pod.spec).amounts
         for resource in self._asked(pod):
             ask = asks.get(resource, 0)
+            total = room.total.get(resource, 0)
+            if not total and resource in self.of_device_classes:
+                continue
             if self.is_compared(asks, resource) and ask > room.free(resource):
-                total = room.total.get(resource, 0)
                 short.append(f"Insufficient {resource}")
                 evidence.append(RequestExceeds(resource, ask, total, room.used.get(resource, 0)))
                 if ask > total:
@@ -135,11 +140,13 @@ class NodeResourcesFit:
             for bit, resource in enumerate(asked, start=1)
             if self.is_compared(asks, resource)
         )
-        no_room, beyond = 1 << self.too_many_pods.bit, self.beyond.bit
+        no_room, beyond, dynamic = 1 << self.too_many_pods.bit, self.beyond.bit, self.of_device_classes
 
         def judge_row(row: int) -> int:
             code = no_room if nodes.free(PODS).item(row) < 1 else 0
             for bit, resource, ask in wanted:
+                if dynamic and resource in dynamic and not nodes.total(resource).item(row):
+                    continue
                 if nodes.free(resource).item(row) < ask:
                     code |= 1 << bit
                 if nodes.total(resource).item(row) < ask:
@@ -149,8 +156,9 @@ class NodeResourcesFit:
         def judge_rows(rows: Any) -> Codes:
             codes = self.too_many_pods.where(nodes.free(PODS)[rows] < 1)
             for bit, resource, ask in wanted:
-                codes |= (nodes.free(resource)[rows] < ask) * np.uint16(1 << bit)
-                codes |= self.beyond.where(nodes.total(resource)[rows] < ask)
+                counts = resource not in dynamic or nodes.total(resource)[rows] > 0
+                codes |= ((nodes.free(resource)[rows] < ask) & counts) * np.uint16(1 << bit)
+                codes |= self.beyond.where((nodes.total(resource)[rows] < ask) & counts)
             return codes
 
         return RowWise(judge_row, judge_rows)
