@@ -31,6 +31,7 @@ from .kinds.workload import (
     ReplicationController,
     StatefulSet,
 )
+from .pod_level_requests import with_pod_level_requests
 from .remembered import remembered
 
 DEFAULT_NAMESPACE = "default"
@@ -100,7 +101,10 @@ def _whole_pod_spec(given: PodSpec) -> PodSpec:
     priority = BUILT_IN_PRIORITIES.get(spec.priority_class_name)
     if spec.priority is None and priority is not None:
         spec = evolve(spec, priority=priority)
-    spec = _filled(spec, preemption_policy="PreemptLowerPriority")
+    spec = with_pod_level_requests(_filled(spec, preemption_policy="PreemptLowerPriority"))
+    if spec.rest.get("hostNetwork"):
+        spec = evolve(spec, containers=tuple(map(with_host_ports, spec.containers)),
+                      init_containers=tuple(map(with_host_ports, spec.init_containers)))
     spec = evolve(spec, tolerations=(*spec.tolerations, *lost_node_tolerations(spec.tolerations)))
     return given if spec == given else spec
 
@@ -127,6 +131,14 @@ def _pod_spec(spec: PodSpec) -> PodSpec:
     return evolve(spec, containers=tuple(map(_container, spec.containers)),
                   init_containers=tuple(map(_container, spec.init_containers)),
                   volumes=tuple(map(_volume_source, spec.volumes)))
+
+
+def with_host_ports(container: Container) -> Container:
+    """Set hostPort to containerPort, as for every container on the host network."""
+    if all(port.host_port for port in container.ports):
+        return container
+    ports = tuple(evolve(port, host_port=port.host_port or port.container_port) for port in container.ports)
+    return evolve(container, ports=ports)
 
 
 def _volume_source(volume: Volume) -> Volume:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from .defaults import with_host_ports
 from .kinds.meta import EMPTY, Frozen, evolve, evolve_parts
 from .kinds.node import Node
 from .kinds.pod import Container, Pod, PodSpec, PodStatus, PodTemplateSpec
@@ -106,17 +107,9 @@ def _volume(volume: Volume) -> Volume:
 def _pod_spec(spec: PodSpec, values: Frozen) -> PodSpec:
     containers = tuple(map(_container, spec.containers))
     if spec.rest.get("hostNetwork"):
-        containers = tuple(map(_with_host_ports, containers))
+        containers = tuple(map(with_host_ports, containers))
     return evolve(spec, containers=containers, init_containers=tuple(map(_container, spec.init_containers)),
                   volumes=tuple(map(_volume, spec.volumes)), rest=_with_missing(spec.rest, values))
-
-
-def _with_host_ports(container: Container) -> Container:
-    """Set hostPort to containerPort, as for every container on the host network."""
-    if all(port.host_port for port in container.ports):
-        return container
-    ports = tuple(evolve(port, host_port=port.host_port or port.container_port) for port in container.ports)
-    return evolve(container, ports=ports)
 
 
 def _pod(pod: Pod) -> Pod:

@@ -15,6 +15,7 @@ import attrs
 from kvolsched.api.kinds.meta import EMPTY, Frozen, evolve
 from kvolsched.api.kinds.pod import Container, Pod, PodSpec
 from kvolsched.api.kinds.quantity import parse
+from kvolsched.api.pod_level_requests import add, parsed, total_requests
 
 CPU, MEMORY, STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
 NATIVE = (CPU, MEMORY, STORAGE)
@@ -144,53 +145,19 @@ def _summed(spec: PodSpec, containers: Iterable[Container], inits: Iterable[Cont
 @lru_cache(maxsize=1 << 14)
 def _sum_requests(containers: tuple[Frozen, ...], inits: tuple[tuple[Frozen, bool], ...], overhead: Frozen | None,
                   pod_resources: Frozen | None) -> Requests:
-    real = _total(containers, inits, {})
-    scored = _total(containers, inits, {CPU: SCORED_CPU, MEMORY: SCORED_MEMORY})
-    placed = dict(scored)
     of_pod = (pod_resources or EMPTY).get("requests", EMPTY)
-    for resource, text in of_pod.items():  # pod-level requests replace the sums
-        real[resource] = scored[resource] = parse(text)
-    for resource, text in (overhead or EMPTY).items():
-        real[resource] = real.get(resource, Fraction(0)) + parse(text)
-        scored[resource] = scored.get(resource, Fraction(0)) + parse(text)
-        placed[resource] = placed.get(resource, Fraction(0)) + parse(text)
+    whole, more = parsed(of_pod), parsed(overhead or EMPTY)
+    real = {**total_requests(containers, inits), **whole}  # pod-level requests replace the sums
+    add(real, more)
+    assumed = {CPU: SCORED_CPU, MEMORY: SCORED_MEMORY}
+    placed = scored = total_requests(containers, inits, assumed)
+    add(placed, more)
+    if whole:  # then nothing is assumed of containers in what the pod requests anyway
+        assumed = {resource: number for resource, number in assumed.items() if resource not in real}
+        scored = {**total_requests(containers, inits, assumed), **whole}
+        add(scored, more)
     amounts = {resource: to_units(resource, number) for resource, number in sorted(real.items())}
     counted = [
         to_units(resource, sums.get(resource, Fraction(0))) for sums in (scored, placed) for resource in (CPU, MEMORY)
     ]
     return Requests({resource: amount for resource, amount in amounts.items() if amount}, *counted)
-
-
-def _total(containers: Iterable[Frozen], inits: Iterable[tuple[Frozen, bool]],
-           defaults: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    """Return max(containers + sidecars, each init container + the sidecars before it), resource by resource.
-
-    Containers are given by their requests, init containers also by whether they are sidecars.
-    """
-    running: dict[str, Fraction] = {}
-    for requests in containers:
-        _add(running, _parsed(requests, defaults))
-    sidecars: dict[str, Fraction] = {}
-    starting: dict[str, Fraction] = {}
-    for requests, is_sidecar in inits:
-        requested = _parsed(requests, defaults)
-        if is_sidecar:
-            _add(running, requested)
-            _add(sidecars, requested)
-            requested = sidecars
-        else:
-            _add(requested, sidecars)
-        for resource, number in requested.items():
-            starting[resource] = max(starting.get(resource, number), number)
-    for resource, number in starting.items():
-        running[resource] = max(running.get(resource, number), number)
-    return running
-
-
-def _parsed(requests: Frozen, defaults: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    return {**defaults, **{resource: parse(text) for resource, text in requests.items()}}
-
-
-def _add(total: dict[str, Fraction], more: Mapping[str, Fraction]) -> None:
-    for resource, number in more.items():
-        total[resource] = total.get(resource, Fraction(0)) + number

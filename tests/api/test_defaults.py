@@ -68,3 +68,31 @@ def test_defaults_of_a_stateful_set():
     assert (1, "OrderedReady") == (found["replicas"], found["podManagementPolicy"])
     assert {"volumeMode": "Filesystem"} == found["volumeClaimTemplates"][0]["spec"]
     assert "tolerations" not in found["template"]["spec"]
+
+
+def test_a_pod_on_the_host_network_holds_its_ports():
+    """Of a pod with hostNetwork each containerPort is a hostPort, also of init containers, unless another is given."""
+    ports = [{"containerPort": 80}, {"containerPort": 81, "hostPort": 8081}]
+    spec = {"hostNetwork": True, "containers": [{"name": "c", "ports": ports}],
+            "initContainers": [{"name": "i", "ports": [{"containerPort": 82}]}]}
+
+    found = made("Pod", spec=spec)["spec"]
+
+    assert [80, 8081] == [port["hostPort"] for port in found["containers"][0]["ports"]]
+    assert [82] == [port["hostPort"] for port in found["initContainers"][0]["ports"]]
+
+
+@pytest.mark.parametrize(
+    ("containers", "given", "expected"),
+    [
+        ([{}], {}, {"cpu": "2", "memory": "1Gi"}),
+        ([{"cpu": "500m"}, {"cpu": "1"}], {}, {"cpu": "1500m", "memory": "1Gi"}),
+        ([{"cpu": "500m", "ephemeral-storage": "1Gi"}], {"cpu": "1"}, {"cpu": "1", "memory": "1Gi"}),
+    ],
+)
+def test_pod_level_limits_have_requests(containers, given, expected):
+    """What the containers request together, else the limit; given requests stay."""
+    resources = {"limits": {"cpu": "2", "memory": "1Gi"}, **({"requests": given} if given else {})}
+    parts = [{"name": f"c{n}", "resources": {"requests": each}} for n, each in enumerate(containers)]
+
+    assert expected == made("Pod", spec={"containers": parts, "resources": resources})["spec"]["resources"]["requests"]

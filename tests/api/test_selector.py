@@ -96,6 +96,15 @@ def test_fields_are_about_the_name():
     assert not other.matches({"metadata.uid": "x"}, "n")
 
 
+def test_fields_of_a_volumes_term_are_not_read():
+    """A volume's affinity is asked without the node's name, and then matchFields does not count."""
+    field = Requirement(key="metadata.name", operator="In", values=("n",))
+    label = Requirement(key="a", operator="Exists")
+    term = NodeSelectorTerm(match_fields=(field,), match_expressions=(label,))
+    assert [True, False] == [term.matches(labels) for labels in ({"a": ""}, {})]
+    assert NodeSelectorTerm(match_fields=(field,)).matches({})
+
+
 @pytest.mark.checklist("27")
 def test_a_new_topology_key_needs_no_code():
     """A key that nobody has heard of selects as any other; ANDs and ORs of keys are expressible."""
@@ -120,11 +129,13 @@ def test_a_new_topology_key_needs_no_code():
         ({"key": "j", "operator": "Exists"}, False),
         ({"key": "k", "operator": "Exists", "effect": "NoExecute"}, False),
         ({"key": "k", "operator": "Near", "value": "v"}, False),
+        ({"key": "n", "operator": "Gt", "value": "1", "effect": "NoSchedule"}, False),
+        ({"key": "n", "operator": "Lt", "value": "9", "effect": "NoSchedule"}, False),
     ],
 )
 def test_tolerations(toleration, expected):
-    """A toleration covers a taint by key, operator, value and effect."""
-    taint = Taint(key="k", value="v", effect="NoSchedule")
+    """A toleration covers a taint by key, operator, value and effect; the gate of Gt and Lt is off."""
+    taint = Taint(key="n", value="5", effect="NoSchedule") if toleration.get("key") == "n" else Taint(key="k", value="v", effect="NoSchedule")
     found = Toleration(**toleration)
     assert expected == found.tolerates(taint)
     assert (None if expected else taint) == find_untolerated_taint([taint], [found])

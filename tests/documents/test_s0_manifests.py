@@ -378,12 +378,12 @@ def test_a_pods_words_for_affinity_do_not_change_a_volumes():
 @both
 @pytest.mark.checklist("21")
 def test_a_volumes_affinity_means_something_else_in_the_same_words(revision):
-    """A pod's matchFields choose a node by its name; a volume is judged by labels alone, so the same term admits no node."""
+    """A pod's matchFields choose a node by its name; a volume is judged by labels alone: there the fields are not read."""
     term = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}}
     c = placed(volume("disk", bound="data", nodeAffinity={"required": term}), claim("data", bound="disk"), pod("by-volume", "data"),
                pod("by-pod", affinity=affinity), spots=[{}, {}], revision=revision)
-    assert (["n1"], []) == (fits(c, "by-pod"), fits(c, "by-volume"))
+    assert (["n1"], ["n0", "n1"]) == (fits(c, "by-pod"), fits(c, "by-volume"))
 
 
 def refusal_of_manifest(manifest):

@@ -59,6 +59,7 @@ OTHERS = {
     "pod-create": ("pod-create.jsonl.gz", 300, {"errors": 300}),
     "pod-update": ("pod-update.jsonl.gz", 300, {"errors": 300}),
     "odd": ("odd.jsonl.gz", 2346, dict.fromkeys(verdicts.ODD_ASPECTS, 2346)),
+    "wild": ("wild.jsonl.gz", 2595, dict.fromkeys(ASPECTS, 2595)),
     "refusals": ("refusals.json", 122, dict.fromkeys(api_server.PROBED, 122)),
     "wakeups": ("wakeups.json", 46, {"woken": 46, "attempts": 46}),
     "kubectl": ("kubectl", 11, {"get": 11, "describe": 11}),

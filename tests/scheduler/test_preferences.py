@@ -212,7 +212,8 @@ def softly(draw):
 def liked(wanted, node, seen):
     """Σ over pods in the node's domains of the weights of the terms that speak of them, or of this pod; None: of none.
 
-    Which namespaces its own terms mean is looked up among those seen; another pod's terms read this pod's namespace.
+    Which namespaces its own terms mean is looked up among those seen, or it is every one if the selector accepts empty
+    labels; another pod's terms read this pod's namespace.
     """
     total, heard = 0, False
 
@@ -221,8 +222,9 @@ def liked(wanted, node, seen):
         labels = seen.namespace_labels(other.metadata.namespace)
         selector = term.namespace_selector
         inside = other.metadata.namespace in (term.namespaces or ((owner.metadata.namespace,) if selector is None else ()))
-        known = other.metadata.namespace in seen.namespaces() or owner is not wanted or selector == LabelSelector()
-        inside = inside or (selector is not None and known and selector.matches(labels))
+        known = other.metadata.namespace in seen.namespaces() or owner is not wanted
+        everywhere = owner is wanted and selector is not None and selector.matches({})
+        inside = inside or everywhere or (selector is not None and known and selector.matches(labels))
         met = inside and term.label_selector is not None and term.label_selector.matches(other.metadata.labels)
         if met and term.topology_key in there.metadata.labels:
             heard = True

@@ -56,7 +56,11 @@ def canonical(text: str) -> str:
     Raises:
         ValueError: the text is no quantity.
     """
-    number = parse(text)
+    return in_form_of(text, parse(text))
+
+
+def in_form_of(text: str, number: Fraction) -> str:
+    """Return the canonical text of a number in the form of a quantity: binary, decimal or with an exponent."""
     match = _QUANTITY.fullmatch(text)
     suffix = match.group(3) if match else None
     if suffix in _BINARY and number == number // 1 and abs(number) >= 1024:

@@ -112,9 +112,14 @@ class NodeSelectorTerm(ManifestPart):
     match_fields: tuple[Requirement, ...] = ()
 
     def matches(self, labels: Mapping[str, str], name: str = "") -> bool:
-        """Say whether a node with these labels and this name meets every requirement of the term."""
+        """Say whether a node with these labels and this name meets every requirement of the term.
+
+        Without a name the fields are not looked at, as kube-scheduler does not for a volume's node affinity (v1.36.2).
+        """
         if not self.is_readable:
             return False
+        if not name:
+            return all(expression.matches(labels) for expression in self.match_expressions)
         fields = {"metadata.name": name}
         return all(expression.matches(labels) for expression in self.match_expressions) and all(
             field.key in fields and field.matches(fields) for field in self.match_fields
@@ -172,7 +177,10 @@ class Taint(ManifestPart):
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Toleration(ManifestPart):
-    """spec.tolerations[] of a Pod; an empty effect tolerates all effects, an empty key with Exists all taints."""
+    """spec.tolerations[] of a Pod; an empty effect tolerates all effects, an empty key with Exists all taints.
+
+    Gt and Lt tolerate nothing: the gate of numeric comparison is off (v1.36.2).
+    """
 
     key: str = ""
     operator: str = ""
@@ -191,11 +199,6 @@ class Toleration(ManifestPart):
                 return self.value == taint.value
             case "Exists":
                 return True
-            case "Gt" | "Lt":
-                number, bound = parse_integer(taint.value), parse_integer(self.value)
-                if number is None or bound is None:
-                    return False
-                return number > bound if self.operator == "Gt" else number < bound
         return False
 
 

@@ -35,6 +35,7 @@ SCHEDULER = Family(verdicts.ASPECTS, verdicts.answer, verdicts.expected)
 FAMILIES: Mapping[str, Family | Traces] = {
     **dict.fromkeys(("fit", "spread", "static", "dynamic", "bound", "limits"), SCHEDULER),
     **dict.fromkeys(("interpod", "preempt", "disrupt", "wide", "wide2", "mixed"), SCHEDULER),
+    "wild": Family(verdicts.ASPECTS, verdicts.defaulted_answer, verdicts.expected),
     "odd": Family(verdicts.ODD_ASPECTS, verdicts.odd_answer, verdicts.odd_expected),
     "api": Family(api_server.ASPECTS, api_server.answer, api_server.expected),
     "apply": Family(applying.ASPECTS, applying.answer, applying.expected),

@@ -5,10 +5,13 @@ The profile's plugins filter, score, choose volumes and victims; this module onl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.defaults import with_defaults
+from kvolsched.api.kinds.meta import Frozen, evolve_parts
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.rules.revision import Revision
 from kvolsched.scheduler.columns.snapshot import snapshot
@@ -27,19 +30,47 @@ ASPECTS = ("preFilter", "nodes", "feasible", "scores", "totals", "bindings", "me
 ODD_ASPECTS = (*ASPECTS, "host")
 
 
-def judge_case(case: Case, profile: Profile) -> Judgement:
+def judge_case(case: Case, profile: Profile,
+               read_object: Callable[[Mapping[str, Any]], Any] = from_plain) -> Judgement:
     """Run the filter plugins for the pod of a case in its cluster; objects of unmodelled kinds are ignored.
+
+    Args:
+        case: the recorded cluster and pod.
+        profile: the plugins.
+        read_object: makes an object of each of the case's manifests.
 
     Raises:
         ManifestError: an object has fields that Kubernetes does not have.
     """
-    objects = [item for item in map(from_plain, case["objects"]) if not isinstance(item, Frozen)]
-    return judge(from_plain(case["pod"]), snapshot(objects), profile)
+    objects = [item for item in map(read_object, case["objects"]) if not isinstance(item, Frozen)]
+    return judge(read_object(case["pod"]), snapshot(objects), profile)
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return our scheduler's answer, aspect by aspect; aspects that do not apply are absent."""
-    judgement = judge_case(case, revision.profile)
+    return _told(judge_case(case, revision.profile))
+
+
+def defaulted_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return the answer to a case whose objects are as a user writes them: defaults are filled in first."""
+    return _told(judge_case(case, revision.profile, from_plain_with_defaults))
+
+
+def from_plain_with_defaults(plain: Mapping[str, Any]) -> Any:
+    """Return a recorded manifest as an object with its defaults, as the recording filled them in.
+
+    It was filled in as read, where an empty `allocatable` is one that is given, and stays empty; an API server that
+    stores it loses the difference, and fills it in from the capacity. What admission adds, tolerations, was not added.
+    """
+    obj, given = from_plain(plain), plain.get("status", {}).get("allocatable")
+    if isinstance(obj, Node) and given == {}:
+        return obj
+    filled = with_defaults(obj)
+    return evolve_parts(filled, spec={"tolerations": obj.spec.tolerations}) if isinstance(obj, Pod) else filled
+
+
+def _told(judgement: Judgement) -> dict[str, Any]:
+    """Return what a judgement says, aspect by aspect."""
     found: dict[str, Any] = {"feasible": list(judgement.feasible)}
     rejected = judgement.rejected_by
     if rejected is not None:

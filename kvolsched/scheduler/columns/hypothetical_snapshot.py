@@ -14,6 +14,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.world.log import Key
 
 from ...api.kinds.meta import evolve_parts
+from .exclusive_use import HostPort, host_ports
 from .node_table import NodeInfo
 from .snapshot import Snapshot
 
@@ -34,41 +35,54 @@ class HypotheticalSnapshot(Snapshot):
         self.exclusive_use = seen.exclusive_use.copied()
         self.attachments = seen.attachments.copied(self.nodes, self._node_infos, self)
         self.removed_pods: Collection[Pod] = self._removed.values()
+        self._added: dict[Key, Pod] = {_key(pod): pod for pod in seen.added_pods}
+        self.added_pods: Collection[Pod] = self._added.values()
+        self.freed_ports = set(seen.freed_ports)
 
     def remove(self, pod: Pod) -> None:
         """Remove a pod from its node."""
         key = _key(pod)
         self._removed[key] = pod
+        self.freed_ports |= _ports(pod)
         self._move(self._node_info(pod.spec.node_name), key, pod, -1)
 
     def put_back(self, pod: Pod) -> None:
         """Put a removed pod back on its node."""
         key = _key(pod)
         del self._removed[key]
+        self.freed_ports -= _ports(pod)
         self._move(self._node_info(pod.spec.node_name), key, pod, 1)
 
-    def place(self, pod: Pod, node: str) -> None:
-        """Add a pod to a node."""
+    def place(self, pod: Pod, node: str) -> Pod:
+        """Add a pod to a node, and return it as it is there."""
         assigned = evolve_parts(pod, spec={"node_name": node})
+        self._added[_key(pod)] = assigned
+        self.freed_ports -= _ports(assigned)
         self._move(self._node_info(node), _key(pod), assigned, 1)
+        return assigned
 
     @contextmanager
     def hosting(self, pods: Mapping[str, Iterable[Pod]]) -> Iterator[None]:
         """Add pods to nodes, given by the node's name, for the time of a block."""
-        placed = [(evolve_parts(pod, spec={"node_name": node}), node) for node in pods for pod in pods[node]]
-        for pod, node in placed:
-            self._move(self._node_info(node), _key(pod), pod, 1)
+        freed = set(self.freed_ports)
+        placed = [self.place(pod, node) for node in pods for pod in pods[node]]
         try:
             yield
         finally:
-            for pod, node in placed:
-                self._move(self._node_info(node), _key(pod), pod, -1)
+            self.freed_ports = freed
+            for pod in placed:
+                del self._added[_key(pod)]
+                self._move(self._node_info(pod.spec.node_name), _key(pod), pod, -1)
 
     def _node_info(self, name: str) -> NodeInfo:
         if name not in self._copied:
             self._copied.add(name)
             self._node_infos[name] = self._node_infos[name].copied()
         return self._node_infos[name]
+
+
+def _ports(pod: Pod) -> set[tuple[str, HostPort]]:
+    return {(pod.spec.node_name, port) for port in host_ports(pod.spec)}
 
 
 def _key(pod: Pod) -> Key:

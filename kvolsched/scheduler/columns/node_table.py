@@ -442,10 +442,11 @@ class NodeTable:
         for expression in term.match_expressions:
             found = self._expression(expression)
             matching = found if matching is None else matching & found
-        for field in term.match_fields:
-            found = self._field(field, named)
+        for field in term.match_fields if named else ():
+            found = self._field(field)
             matching = found if matching is None else matching & found
-        assert matching is not None
+        if matching is None:
+            return self.live.array
         return matching & self.live.array if self._holes else matching
 
     def _expression(self, expression: Requirement) -> Mask:
@@ -461,11 +462,9 @@ class NodeTable:
         found: Mask = table[codes]
         return found
 
-    def _field(self, field: Requirement, named: bool) -> Mask:  # noqa: FBT001
+    def _field(self, field: Requirement) -> Mask:
         matching = np.zeros(len(self.names), bool)
         if field.key == "metadata.name":
-            if not named:
-                return np.full(len(self.names), field.matches({field.key: ""}))
             if field.operator == "In":
                 rows = [self.row_of[name] for name in field.values if name in self.row_of]
             else:

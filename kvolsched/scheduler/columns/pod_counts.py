@@ -70,12 +70,16 @@ class AffinityTerm:
         )
 
     def matcher(self, namespaces: Mapping[str, Frozen]) -> PodMatcher | None:
-        """Return a matcher for the term, given all namespaces and their labels; None if it matches no pod."""
+        """Return a matcher for the term of the pod to be placed, given all namespaces and their labels; None: no pod.
+
+        A namespaceSelector that accepts empty labels (NotIn, DoesNotExist) accepts every namespace: kube-scheduler
+        (v1.36.2) adds the names of those selected, and then asks the selector again without labels.
+        """
         if self.label_selector is None:
             return None
         if self.namespace_selector is None:
             names: frozenset[str] | None = self.namespaces
-        elif self.namespace_selector == _EVERY:
+        elif self.namespace_selector.matches(EMPTY):
             names = None
         else:
             selected = (name for name, labels in namespaces.items() if self.namespace_selector.matches(labels))
@@ -84,9 +88,6 @@ class AffinityTerm:
 
     def __str__(self) -> str:
         return f"pods with {self.label_selector} per {self.topology_key}"
-
-
-_EVERY = LabelSelector()
 
 
 @lru_cache(maxsize=1 << 14)

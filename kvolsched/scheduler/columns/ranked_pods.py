@@ -31,13 +31,13 @@ class RankedPods:
     """Pods, the most important first: by priority, then those that started earlier.
 
     Args:
-        pods: the pods, sorted by key; equally important ones keep this order.
+        pods: the pods, sorted by key.
     """
 
     __slots__ = ("_falling", "common", "exact", "pods")
 
     def __init__(self, pods: Iterable[Pod]) -> None:
-        self.pods = tuple(sorted(pods, key=importance))
+        self.pods = tuple(by_importance(pods))
         self._falling = [-priority(pod) for pod in self.pods]
         held = Counter[str]()
         for pod in self.pods:
@@ -101,6 +101,13 @@ def started(pod: Pod) -> float:
     return NOT_STARTED if text is None else datetime.fromisoformat(text.upper()).timestamp()
 
 
-def importance(pod: Pod) -> tuple[int, float]:
-    """Return the sort key in which pods are put back: by priority, then those that started earlier."""
-    return -priority(pod), started(pod)
+def by_importance(pods: Iterable[Pod]) -> list[Pod]:
+    """Return pods in the order in which preemption puts them back: by priority, then those that started earlier.
+
+    Equal ones keep their order, but those without start time turn it round: each counts as started when it is looked
+    at, a moment before the one that it is compared with (`GetPodStartTime`, v1.36.2, with the sort of up to 12 pods).
+    """
+    pods = list(pods)
+    begun = [pod for pod in pods if pod.status.start_time is not None]
+    waiting = [pod for pod in pods if pod.status.start_time is None]
+    return sorted([*begun, *reversed(waiting)], key=lambda pod: (-priority(pod), started(pod)))

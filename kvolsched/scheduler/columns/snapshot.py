@@ -8,6 +8,7 @@ to one built from scratch. Equality compares facts by node name, never row numbe
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from ..csi_migration import is_migrated
 from ..requests import is_resized
 from .arrays import Integers, Mask
 from .attachments import Attachments
-from .exclusive_use import ExclusiveUse, host_ports
+from .exclusive_use import ExclusiveUse, HostPort, host_ports
 from .free_volumes import FreeVolumes
 from .images import Images
 from .kept_column import RowWise
@@ -50,6 +51,14 @@ class Snapshot:
     """The present time; set by each pass, as it is no object that is seen."""
     removed_pods: Collection[Pod] = ()
     """Pods removed in a `HypotheticalSnapshot`; here none."""
+    added_pods: Collection[Pod] = ()
+    """Pods added in a `HypotheticalSnapshot`, with their nodes; here none."""
+    freed_ports: AbstractSet[tuple[str, HostPort]] = frozenset()
+    """Ports, with their nodes, that pods took along when they were removed in a `HypotheticalSnapshot`; here none.
+
+    kube-scheduler keeps a node's ports as a set (v1.36.2): they are free, also if other pods hold them, until a pod is
+    added that holds them.
+    """
 
     def __init__(self) -> None:
         self._node_infos: dict[str, NodeInfo] = {}
@@ -316,7 +325,7 @@ class Snapshot:
         if before is not None:
             left = self._nominations[before.status.nominated_node_name].without(key)
             _put(self._nominations, before.status.nominated_node_name, left if left.pods else None)
-        if new is not None and new.status.nominated_node_name and not new.spec.node_name:
+        if new is not None and new.status.nominated_node_name and _may_get_node(new):
             self._nominated[key] = new
             name = new.status.nominated_node_name
             self._nominations[name] = NominatedPods({**self._nominations.get(name, NominatedPods({})).pods, key: new})
@@ -437,6 +446,11 @@ def _put(store: dict[Any, Any], key: Any, new: Any) -> None:
         store.pop(key, None)
     else:
         store[key] = new
+
+
+def _may_get_node(pod: Pod) -> bool:
+    """Say whether a pod may still be bound: it has no node and no gates, and has not ended."""
+    return not (pod.spec.node_name or pod.spec.scheduling_gates or pod.terminal)
 
 
 def _counts_alike(old: Pod, new: Pod) -> bool:

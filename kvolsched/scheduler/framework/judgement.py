@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.pod import Pod
 
 from ..columns.arrays import Codes, Mask, RowIndices
-from ..columns.hypothetical_snapshot import HypotheticalSnapshot
 from ..shortcuts import SHORTCUTS
 from .evidence import Evidence
 from .extension_points import ColumnContext, legend_of, lift_rule
@@ -316,6 +315,8 @@ class Judgement:
             raise KeyError(f"no verdict of {plugin!r} on node {node!r}")
         seen = self.views.get(node, self.seen)
         answer: Ok | Reject = OK if plugin in self.skipped else enabled.plugin.rule(self.pod, found, seen)
+        if seen is not self.seen and isinstance(answer, Ok) and self.verdict(node, plugin)[0]:
+            answer = enabled.plugin.rule(self.pod, found, self.seen)
         if isinstance(answer, Ok):
             return PluginVerdict("", Code.SKIP if plugin in self.skipped else Code.SUCCESS, ())
         return PluginVerdict(", ".join(answer.reasons), answer.status, answer.evidence, answer.reasons)
@@ -338,6 +339,7 @@ class Judgement:
     def with_rejections_of(self, others: Mapping[str, Judgement]) -> Judgement:
         """Return this judgement with the verdicts on some nodes taken from others, where the other rejects the node."""
         rejecting = {node: other for node, other in others.items() if other.rejection(node)[1] is not Code.SUCCESS}
+        first = {node: self.plugins.index(str(other.first_rejecting[node])) for node, other in rejecting.items()}
         if not rejecting:
             return self
         columns = []
@@ -346,7 +348,8 @@ class Judgement:
             for node, other in rejecting.items():
                 row = self._nodes.row_of[node]
                 cell = other.columns[place].cell(row) if place in other.columns else PASSING_CELL
-                column = column.with_cell(row, cell, len(self._nodes.names))
+                if cell.code or place < first[node]:  # later ones that pass it there say what they say here
+                    column = column.with_cell(row, cell, len(self._nodes.names))
             columns.append(column)
         skipped = frozenset.intersection(self.skipped, *(other.skipped for other in rejecting.values()))
         views = NominatedViews(self.seen, self.nominated, list(rejecting))
@@ -434,12 +437,8 @@ def judge(pod: Pod, seen: Snapshot, profile: Profile, skipped: frozenset[str] | 
         return judgement
     if SHORTCUTS.on:
         return judgement.with_nominated()
-    others = {}
-    for node in sorted(nominated):
-        view = HypotheticalSnapshot(seen)
-        for other in nominated[node].pods:
-            view.place(other, node)
-        others[node] = _run_filters(pod, view, profile, judgement.skipped)
+    views = NominatedViews(seen, nominated, sorted(nominated))
+    others = {node: _run_filters(pod, view, profile, judgement.skipped) for node, view in views.items()}
     return judgement.with_rejections_of(others)
 
 

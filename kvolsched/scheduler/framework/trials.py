@@ -332,6 +332,9 @@ def columns_with_nominated(
         for place, legend in legends.items():
             column = found.get(place) or FilterColumn(place, None, legend)
             for name in rejecting:
-                column = column.with_cell(seen.nodes.row_of[name], rejections[name].get(place, PASSING_CELL), size)
+                # A plugin after the first that rejects beside them, and does not, says what it says without them.
+                if place in rejections[name] or place < min(rejections[name]):
+                    cell = rejections[name].get(place, PASSING_CELL)
+                    column = column.with_cell(seen.nodes.row_of[name], cell, size)
             found[place] = column
     return tuple(found[place] for place in sorted(found)), rejecting

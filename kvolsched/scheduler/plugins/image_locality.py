@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from kvolsched.api.kinds.meta import EMPTY
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.columns.images import full_name
@@ -23,11 +24,11 @@ MAX_CONTAINER_BYTES = 1000 * 2**20
 
 @attrs.frozen
 class ImageLocality:
-    """Ranks nodes by the images of the pod's containers and init containers."""
+    """Ranks nodes by the images of the pod's containers, init containers and volumes."""
 
     name: ClassVar[str] = "ImageLocality"
     card: ClassVar[Card] = Card(letter="M", short="images", looks_at="images that a node has")
-    template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers")
+    template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers", "volumes")
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | Literal[0]:
         """Score Σ size · share of nodes that have the image, from 23 MiB to 1,000 MiB a container, as 0 to 100."""
@@ -35,7 +36,9 @@ class ImageLocality:
         if not images:
             return 0
         containers = (*pod.spec.init_containers, *pod.spec.containers)
-        names = [name for name in (full_name(container.image) for container in containers) if images.nodes_with(name)]
+        mounted = (volume.rest.get("image", EMPTY).get("reference", "") for volume in pod.spec.volumes)
+        wanted = (*(container.image for container in containers), *filter(None, mounted))
+        names = [name for name in map(full_name, wanted) if images.nodes_with(name)]
         if not names:
             return 0
         total = np.zeros(len(columns.nodes.names), np.int64)

@@ -90,19 +90,24 @@ class NodePorts:
         for wanted in host_ports(pod.spec):
             for other in seen.pods_on(node.metadata.name):
                 for port in host_ports(other.spec):
-                    if wanted.conflicts_with(port):
+                    if wanted.conflicts_with(port) and (node.metadata.name, port) not in seen.freed_ports:
                         holder = f"{other.metadata.namespace}/{other.metadata.name}"
                         return self.taken.reject(PortTaken(wanted, port, holder))
         return OK
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once; only nodes where a pod holds such a port number are read."""
+        freed = columns.seen.freed_ports
         rows = [
             columns.nodes.row_of[node]
             for wanted in host_ports(pod.spec)
             for node, users in columns.seen.exclusive_use.users(wanted.resource).items()
             if node in columns.nodes.row_of
-            and any(wanted.conflicts_with(port) for key in users for port in _ports_of(columns.seen.pod(key)))
+            and any(
+                wanted.conflicts_with(port) and (node, port) not in freed
+                for key in users
+                for port in _ports_of(columns.seen.pod(key))
+            )
         ]
         if not rows:
             return None

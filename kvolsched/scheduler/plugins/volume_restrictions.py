@@ -142,7 +142,8 @@ def _single_pod_users(pod: Pod, seen: Snapshot) -> list[str]:
     """Return the pods that use the pod's ReadWriteOncePod claims, with their nodes; none if as many uses were removed.
 
     A claim in use counts once, however many pods use it. In preemption's dry run each removed pod subtracts one for
-    each claim of such a name, so a claim may seem free while others use it (whatever the namespace: v1.36.2).
+    each claim of such a name, so a claim may seem free while others use it; each nominated pod that is tried on the
+    node adds one (both whatever the namespace: v1.36.2).
     """
     namespace = pod.metadata.namespace
     single = {
@@ -152,23 +153,27 @@ def _single_pod_users(pod: Pod, seen: Snapshot) -> list[str]:
     }
     if not single:
         return []
+    removed, added = (
+        [(other, name) for other in pods for name in named_claims(other) if name in single]
+        for pods in (seen.removed_pods, seen.added_pods)
+    )
+    guests = {Key("Pod", other.metadata.namespace, other.metadata.name) for other, _ in added}
     users = {
         name: [
             f"{key.namespace}/{key.name} on {node} ({name})"
             for node, keys in seen.exclusive_use.users(claim_resource(namespace, name)).items()
             if node in seen.nodes.row_of
-            for key in keys
+            for key in keys - guests
         ]
         for name in single
     }
-    removed = [
-        (removed_pod.metadata.namespace, name)
-        for removed_pod in seen.removed_pods
-        for name in named_claims(removed_pod)
-        if name in single
-    ]
-    in_use = sum(bool(users[name]) or (namespace, name) in removed for name in single)
-    return sorted(user for names in users.values() for user in names) if in_use > len(removed) else []
+    gone = {name for other, name in removed if other.metadata.namespace == namespace}
+    in_use = sum(bool(users[name]) or name in gone for name in single)
+    if in_use + len(added) <= len(removed):
+        return []
+    tried = [f"{other.metadata.namespace}/{other.metadata.name} on {other.spec.node_name} ({name})"
+             for other, name in added]
+    return sorted([*(user for names in users.values() for user in names), *tried])
 
 
 def conflicts(volume: Volume, other: Volume) -> bool:

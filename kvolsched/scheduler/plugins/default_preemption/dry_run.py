@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
-from kvolsched.scheduler.columns.ranked_pods import importance
+from kvolsched.scheduler.columns.ranked_pods import by_importance
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import Judgement, judge
 from kvolsched.scheduler.framework.trials import NodeVerdicts
@@ -34,13 +34,14 @@ class DryRun:
         for pods in lower.values():
             for victim in pods:
                 self.view.remove(victim)
+        ranked: dict[str, list[Pod]] = {}
         reprieves: dict[str, list[Pod]] = {}
         violating: dict[str, int] = {}
         for node, (reasons, status) in self._rejections(lower).items():
             if status is Code.SUCCESS:
-                ranked = sorted(lower[node], key=importance)
-                exceeds = self._exceeding(ranked, self.budgets)
-                protected, others = ([pod for pod, one in zip(ranked, exceeds, strict=True) if one is side]
+                ranked[node] = by_importance(lower[node])
+                exceeds = self._exceeding(ranked[node], self.budgets)
+                protected, others = ([pod for pod, one in zip(ranked[node], exceeds, strict=True) if one is side]
                                      for side in (True, False))  # fmt: skip
                 reprieves[node], violating[node] = protected + others, len(protected)
             else:
@@ -58,7 +59,7 @@ class DryRun:
         for pod in list(self.view.removed_pods):
             self.view.put_back(pod)
         return [
-            Candidate(node, tuple(sorted((pod for _, pod in taken), key=importance)),
+            Candidate(node, tuple(pod for pod in ranked[node] if any(pod is other for _, other in taken)),
                       sum(turn < violating[node] for turn, _ in taken))
             for node, taken in victims.items()
             if taken

@@ -15,7 +15,12 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
-from kvolsched.scheduler.columns.pod_counts import AffinityTerm, required_affinity, required_anti_affinity
+from kvolsched.scheduler.columns.pod_counts import (
+    AffinityTerm,
+    domain_mask,
+    required_affinity,
+    required_anti_affinity,
+)
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
@@ -220,9 +225,15 @@ class InterPodAffinity:
         return (self.general_reason, *sorted((check.reason for check in self.checks), key=lambda reason: reason.bit))
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
-        """Skip if neither the pod nor any pod on a node has required terms."""
-        has_terms = required_affinity(pod) or required_anti_affinity(pod) or any(seen.pod_counts.anti_affinity_terms())
-        return None if has_terms else SKIP
+        """Skip if the pod has no required term, and none of a pod on a node with such a label is against it."""
+        if required_affinity(pod) or required_anti_affinity(pod):
+            return None
+        labels = seen.namespace_labels(pod.metadata.namespace)
+        against = any(
+            term.meets(pod, labels) and domain_mask(seen.nodes, term.topology_key, carriers).any()
+            for term, carriers in seen.pod_counts.anti_affinity_terms()
+        )
+        return None if against else SKIP
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Reject a node if one of the checks finds evidence against it."""

@@ -73,7 +73,7 @@ class Domains:
 
 def match_nums(constraint: SpreadConstraint, domains: Domains, seen: Snapshot) -> Integers:
     """Return how many pods a constraint counts in each domain; valid until the snapshot changes."""
-    if constraint.matcher is None or (constraint.removal_matcher is not None and seen.removed_pods):
+    if constraint.matcher is None or (seen.removed_pods or seen.added_pods):
         return domains.sums(matches_by_row(constraint, seen))
     count = seen.pod_count(constraint.matcher)
     return count.sums(domains.code, domains.size + 1, seen.nodes.version)[: domains.size]
@@ -82,13 +82,13 @@ def match_nums(constraint: SpreadConstraint, domains: Domains, seen: Snapshot) -
 def matches_by_row(constraint: SpreadConstraint, seen: Snapshot) -> NDArray[np.int32] | None:
     """Return, by row, how many pods a constraint counts; None if it counts none anywhere."""
     counts = None if constraint.matcher is None else seen.count_matching(constraint.matcher)
-    if constraint.removal_matcher is None or not seen.removed_pods:
+    moves = list(constraint.counted_by_moving(seen))
+    if not moves:
         return counts
-    removed = np.zeros(len(seen.nodes.names), np.int32)
-    for pod in seen.removed_pods:
-        if constraint.is_subtracted(pod):
-            removed[seen.nodes.row_of[pod.spec.node_name]] += 1
-    return -removed if counts is None else counts - removed
+    moved = np.zeros(len(seen.nodes.names), np.int32)
+    for pod, sign in moves:
+        moved[seen.nodes.row_of[pod.spec.node_name]] += sign
+    return moved if counts is None else counts + moved
 
 
 def rows_with(keys: tuple[str, ...], nodes: NodeTable) -> Mask:

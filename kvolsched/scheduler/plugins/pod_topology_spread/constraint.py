@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import attrs
@@ -38,8 +38,8 @@ class SpreadConstraint:
         self_match: 1 if the pod itself is counted once it is placed, else 0.
         min_domains: with fewer domains than this, the minimum is 0.
         honors_node_affinity, honors_node_taints: only nodes that the pod selects, or tolerates, are counted.
-        removal_matcher: which pods preemption subtracts when it removes them in a dry run; it subtracts terminating
-            pods, and those of an empty selector, although they were never counted.
+        move_matcher: which pods count when they are removed or added in a trial, by preemption or as nominated pods:
+            also terminating ones, and those of an empty selector, although they are never counted otherwise.
         skipped_below: with fewer domains than this, the constraint rejects no node.
         known: the constraint without the fields that these rules do not read; None: they read all.
     """
@@ -50,7 +50,7 @@ class SpreadConstraint:
     min_domains: int = 1
     honors_node_affinity: bool = True
     honors_node_taints: bool = False
-    removal_matcher: PodMatcher | None = None
+    move_matcher: PodMatcher | None = None
     skipped_below: int = 0
     known: TopologySpreadConstraint | None = None
 
@@ -78,14 +78,17 @@ class SpreadConstraint:
         return self.matcher is not None and self.matcher.matches(pod)
 
     def match_num(self, node: Node, seen: Snapshot) -> int:
-        """Return how many pods are counted on a node; in a dry run, after some were removed."""
+        """Return how many pods are counted on a node; in a trial, after some were removed or added."""
         name = node.metadata.name
-        removed = sum(self.is_subtracted(pod) for pod in seen.removed_pods if pod.spec.node_name == name)
-        return sum(map(self.matches, seen.pods_on(name))) - removed
+        moved = sum(sign for pod, sign in self.counted_by_moving(seen) if pod.spec.node_name == name)
+        return sum(map(self.matches, seen.pods_on(name))) + moved
 
-    def is_subtracted(self, pod: Pod) -> bool:
-        """Say whether removing a pod in a dry run subtracts one although the pod was not counted."""
-        return self.removal_matcher is not None and self.removal_matcher.matches(pod) and not self.matches(pod)
+    def counted_by_moving(self, seen: Snapshot) -> Iterator[tuple[Pod, int]]:
+        """Yield the pods that are counted only as they are removed (-1) or added (1) in a trial."""
+        matcher = self.move_matcher
+        if matcher is not None:
+            for pods, sign in ((seen.removed_pods, -1), (seen.added_pods, 1)):
+                yield from ((pod, sign) for pod in pods if matcher.matches(pod) and not self.matches(pod))
 
     def node_exclusion(self, pod: Pod, node: Node, constraints: tuple[SpreadConstraint, ...] = ()) -> str:
         """Return why the pods of a node are not counted, "" if they are.
@@ -142,7 +145,7 @@ def prepare_constraint(stated: TopologySpreadConstraint, namespace: str, labels:
         min_domains=stated.min_domains or 1,
         honors_node_affinity=stated.node_affinity_policy != "Ignore",
         honors_node_taints=stated.node_taints_policy == "Honor",
-        removal_matcher=matcher if selectors else None,
+        move_matcher=matcher if selectors else None,
     )
 
 

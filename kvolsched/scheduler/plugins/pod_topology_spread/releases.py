@@ -35,7 +35,7 @@ def prepare_as_1_18(stated: TopologySpreadConstraint, namespace: str, labels: Fr
     known = attrs.evolve(stated, min_domains=None, node_affinity_policy=None, node_taints_policy=None,
                          match_label_keys=())
     constraint = prepare_constraint(known, namespace, labels, selectors)
-    every = constraint.removal_matcher
+    every = constraint.move_matcher
     matcher = None if every is None else attrs.evolve(every, terminating=False)
     return attrs.evolve(constraint, stated=stated, matcher=matcher, skipped_below=1, known=known)
 
@@ -44,7 +44,7 @@ def prepare_as_1_16(stated: TopologySpreadConstraint, namespace: str, labels: Fr
                     selectors: Selectors) -> SpreadConstraint:
     """Prepare as 1.18, but count terminating pods too."""
     constraint = prepare_as_1_18(stated, namespace, labels, selectors)
-    return attrs.evolve(constraint, matcher=constraint.removal_matcher)
+    return attrs.evolve(constraint, matcher=constraint.move_matcher)
 
 
 def prepare_soft_as_1_16(stated: TopologySpreadConstraint, namespace: str, labels: Frozen,
