@@ -36,12 +36,12 @@ from ..api.workloads import (
     waits_for_available,
 )
 from ..world.activation import Exists
-from ..world.apiserver import Write, key_of
+from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.digest import DIGEST_WAIT
 from ..world.log import Key
 from ..world.mutation_cache import USED_NAMES, has_seen_write, refused_if_taken, unused_names, wait_until_seen
-from ..world.plan import PlanBuilder, PlannedEvent, reference_of
+from ..world.plan import PlanBuilder, reference_of
 from ..world.reconciler import Backoff, Reconciler
 from ..world.view import Index, InformerCache, View
 
@@ -238,16 +238,10 @@ class DaemonPods:
         labels = owner.spec.template.metadata.labels.merged({REVISION_LABEL: self.hash})
         replica = replica_of(owner, self._key(number).name, labels, f"{owner.metadata.name}-")
         pod = evolve(replica, spec=spec_for(replica.spec, node, sets_node_name=options.sets_node_name))
-        about = key_of(owner)
-        plan.create(
-            pod, f"DaemonSet controller creates {reference_of(pod)} for node {node}",
-            on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),)
-        )
+        plan.create_pod(owner, pod, f"DaemonSet controller creates {reference_of(pod)} for node {node}")
 
     def _delete(self, plan: PlanBuilder, pod: Pod) -> None:
-        plan.delete(pod, f"DaemonSet controller deletes {reference_of(pod)}")
-        plan.event(self.owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
+        plan.delete_pod(self.owner, pod, f"DaemonSet controller deletes {reference_of(pod)}")
 
     def status(self, *, processed: bool) -> DaemonSetStatus:
         """Return the status with counts of nodes and daemons; a generation is observed once it was processed."""

@@ -86,6 +86,18 @@ class PlanBuilder:
         """Plan to delete an object that was seen, but no later one of that name (uid precondition)."""
         self._write("delete", key_of(old), grace, words, uid=old.metadata.uid, **more)
 
+    def create_pod(self, owner: Any, pod: Any, words: str) -> None:
+        """Plan to create a pod of an owner, with the Events of Kubernetes' `RealPodControl`."""
+        about, name = key_of(owner), pod.metadata.name
+        made = PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {name}", self.source)
+        failed = PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", self.source)
+        self.create(pod, words, on_success=(made,), on_failure=(failed,))
+
+    def delete_pod(self, owner: Any, pod: Any, words: str) -> None:
+        """Plan to delete a pod of an owner, with its Event."""
+        self.delete(pod, words)
+        self.event(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
+
     def event(self, about: Any, type_: str, reason: str, message: str, source: str = "") -> None:
         """Record an Event: now, or once the last write planned so far is committed."""
         source = source or self.source

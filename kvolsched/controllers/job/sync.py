@@ -20,7 +20,7 @@ from ...world.apiserver import Write, key_of
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.mutation_cache import unused_names
-from ...world.plan import PlanBuilder, PlannedEvent, reference_of
+from ...world.plan import PlanBuilder, reference_of
 from .failed_pods import note_failures
 from .indexes import format_indexes, index_of, parse_indexes, with_index
 
@@ -34,7 +34,6 @@ FAILURE_TARGET, CRITERIA_MET = "FailureTarget", "SuccessCriteriaMet"
 LIMIT_REACHED = ("BackoffLimitExceeded", "Job has reached the specified backoff limit")
 TOO_LONG = ("DeadlineExceeded", "Job was active longer than specified deadline")
 REACHED = ("CompletionsReached", "Reached expected number of succeeded pods")
-_PHASE_ORDER = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
 
 
 def is_tracked(pod: Pod) -> bool:
@@ -177,12 +176,13 @@ class JobSync:
                 self._create(min(missing, BURST))
 
     def _surplus(self, count: int) -> list[Pod]:
-        """Return the pods to delete: those without an index of their own, then as many as are too many."""
+        """Return the pods to delete: those without an index of their own, then as many as are too many.
+
+        The first are those without node, then those that do not run, those that are not ready, the youngest.
+        """
         wrong: list[Pod] = []
-        kept = sorted(self.active_pods, key=lambda pod: pod.metadata.creation_timestamp or "", reverse=True)
-        kept.sort(key=lambda pod: (
-            bool(pod.spec.node_name), _PHASE_ORDER.get(pod.status.phase, 1), is_ready(pod)
-        ))  # fmt: skip
+        kept = sorted(self.active_pods, key=_ready_and_created, reverse=True)
+        kept.sort(key=lambda pod: (bool(pod.spec.node_name), pod.status.phase == "Running", is_ready(pod)))
         if self.owner.is_indexed:
             last = {index_of(pod): pod for pod in kept if self._has_valid_index(pod)}
             wrong = [pod for pod in kept if last.get(index_of(pod)) is not pod]
@@ -194,8 +194,7 @@ class JobSync:
         for pod in pods:
             if uncounted and is_tracked(pod):
                 free(self.plan, pod)
-            self.plan.delete(pod, f"Job controller deletes {reference_of(pod)}")
-            self.plan.event(self.owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
+            self.plan.delete_pod(self.owner, pod, f"Job controller deletes {reference_of(pod)}")
         self.active -= len(pods)
         self.ready -= sum(map(is_ready, pods))
         self.terminating += len(pods)
@@ -207,12 +206,7 @@ class JobSync:
             "Pod", meta.namespace or "default", self._name(number, None)))  # fmt: skip
         for index, number in zip(indexes, names, strict=False):
             pod = self._pod(number, index)
-            about, words = key_of(self.owner), f"Created pod: {pod.metadata.name}"
-            self.plan.create(
-                pod, f"Job controller creates {reference_of(pod)}",
-                on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", words, NAME),),
-                on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),)
-            )
+            self.plan.create_pod(self.owner, pod, f"Job controller creates {reference_of(pod)}")
             self.active += 1
 
     def _missing_indexes(self) -> Iterator[int | None]:
@@ -311,6 +305,12 @@ class JobSync:
                          if new.status == "True" and not owner.has_condition(new.type))  # fmt: skip
         changed: Job = self.plan.update_status(owner, attrs.evolve(owner, status=status), words)
         return changed
+
+
+def _ready_and_created(pod: Pod) -> tuple[str, str]:
+    """Return when a pod became ready, and when it was created."""
+    ready = pod.status.condition("Ready")
+    return (ready.last_transition_time or "") if ready is not None else "", pod.metadata.creation_timestamp or ""
 
 
 def _with_condition(status: JobStatus, condition: JobCondition) -> JobStatus:

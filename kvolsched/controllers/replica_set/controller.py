@@ -37,7 +37,7 @@ from ...world.apiserver import Write, key_of
 from ...world.component import Component, TurnContext
 from ...world.log import Key
 from ...world.mutation_cache import USED_NAMES, has_seen_write, refused_if_taken, unused_names, wait_until_seen
-from ...world.plan import PlanBuilder, PlannedEvent, reference_of
+from ...world.plan import PlanBuilder, reference_of
 from ...world.reconciler import Reconciler
 from ...world.view import Index, InformerCache, View
 
@@ -95,7 +95,7 @@ class ReplicaController:
                 self._create(plan, owner, cause, missing)
             elif missing < 0:
                 for pod in _pods_to_delete(ctx, owner, replicas, min(-missing, BURST)):
-                    self._delete(plan, owner, pod)
+                    plan.delete_pod(owner, pod, f"{self.words} deletes {reference_of(pod)}")
         status = self._status(ctx, owner, replicas, pods)
         words = f"{self.words} updates the status of {reference_of(owner)}: {status.ready_replicas} of {wanted} ready"
         plan.update_status(owner, attrs.evolve(owner, status=status), words)
@@ -108,15 +108,8 @@ class ReplicaController:
             return pod_for(owner, pod_name_suffix(owner.metadata.uid, number))
 
         for number in islice(unused_names(plan.ctx, cause, lambda number: key_of(replica(number))), count):
-            pod, about = replica(number), key_of(owner)
-            made = PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", self.source)
-            failed = PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", self.source)
-            words = f"{self.words} creates {reference_of(pod)}"
-            plan.create(pod, words, on_success=(made,), on_failure=(failed,))
-
-    def _delete(self, plan: PlanBuilder, owner: Owner, pod: Pod) -> None:
-        plan.delete(pod, f"{self.words} deletes {reference_of(pod)}")
-        plan.event(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
+            pod = replica(number)
+            plan.create_pod(owner, pod, f"{self.words} creates {reference_of(pod)}")
 
     def _status(self, ctx: TurnContext, owner: Owner, replicas: Sequence[Pod], pods: Sequence[Pod]) -> ReplicaSetStatus:
         """Return the status with counts of the pods that were seen, without this sync's writes."""
