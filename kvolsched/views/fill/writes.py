@@ -37,7 +37,8 @@ SILENT = ("metadata.finalizers", "metadata.generation", "status.capacity", "stat
 TOLD = ("metadata.finalizers", ".restartCount")  # the end of silent fields that are told if nothing else is
 ANNOTATION = "annotation "
 _PROVISIONED = re.compile(r"(pvc-[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_ENTRY = re.compile(r"spec\.(nodeSelector|schedulingGates)\[([^\]]*)\](?:\.name)?")  # one item is told by its name
+# One item of these is told by its name.
+_ENTRY = re.compile(r"(?:spec\.template\.)?spec\.(nodeSelector|schedulingGates)\[([^\]]*)\](?:\.name)?")
 _LINE = re.compile(r"([\d.]+) (?:kcm/)?(\S+) (\S+) ([^\s:]+)(?:: (.*)| (\w+))?$")
 
 
