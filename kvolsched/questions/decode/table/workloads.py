@@ -262,4 +262,11 @@ WORKLOADS = (
         "The node is unreachable or not ready.",
         "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints",
     ),
+    Meaning(
+        "pod garbage collector",
+        ("PodGC: node no longer exists",),
+        "Pods of a node that is gone for a minute are failed and deleted; their controllers make new ones.",
+        "Somebody, or the cluster autoscaler, deleted the node.",
+        "kubectl get nodes",
+    ),
 )
