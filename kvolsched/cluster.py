@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from .api.notebook_output import draw_with
 from .core.acts import ClusterActs
 from .core.core import ClusterCore
+from .core.one_at_a_time import one_at_a_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,6 +50,7 @@ def _draw_answer(answer: Any) -> Figure:
 draw_with(_draw_answer)
 
 
+@one_at_a_time
 class Cluster(ClusterActs):
     """A simulated cluster that can be stepped, questioned and drawn. Mutable: acts and time move it.
 

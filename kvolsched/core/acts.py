@@ -29,19 +29,21 @@ from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, moment, ref
 from ..world.log import Key
 from ..world.manifest_patch import ManifestPatch
-from ..world.outage import API_SERVER
+from ..world.outage import API_SERVER, is_out, unreachable
 from ..world.references import matching_keys
 from . import node_faults, other_rules, upgrades, user_commands
 from .actor_names import component_called
 from .component_names import COMPONENT_NAMES
 from .core import USER, ClusterCore
+from .one_at_a_time import one_at_a_time
 from .pools import set_pool
-from .results import ApplyRefused, CommandResult, Run, Step, hanging_indent
+from .results import ApplyRefused, CommandResult, NotDeleted, Run, Step, hanging_indent
 from .upgrades import Rules
 
 Hook = Callable[[Any, Any], Any]  # (new, old) -> what a webhook answers
 
 
+@one_at_a_time
 class ClusterActs(ClusterCore):
     """The core with everything that a user does. What goes to the API server raises `ApplyRefused` if it is refused."""
 
@@ -89,6 +91,8 @@ class ClusterActs(ClusterCore):
         writes, results = self._applied(read)
         if self._wait_for_answers(writes):
             writes, results = self._applied(read)  # others may have written meanwhile
+        if not writes and is_out(self.world.log.notes, API_SERVER):
+            raise ApplyRefused([unreachable(Write("patch", key)) for key in results])
         words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
         with infrequent_gc():
             outcomes = self.world.perform(USER, writes, words, atomic=True)
@@ -124,14 +128,17 @@ class ClusterActs(ClusterCore):
         """Delete the objects that references name, such as `pod/web-0` or `pvc/shop/data-0`, each that can be.
 
         Raises:
-            UnknownName: a reference names no object; the others are deleted. It is a KeyError.
-            ApplyRefused: the API server refuses.
+            ValueError: no reference is given.
+            NotDeleted: references name no object; the others are deleted. It is an UnknownName and a KeyError.
+            ApplyRefused: the API server refuses; it tells unknown names, too.
 
         >>> from kvolsched import scenario
         >>> scenario("zonal-example").delete("my-pod", "node/node-a")
         pod "my-pod" deleted from default namespace
         node "node-a" deleted
         """
+        if not references:
+            raise ValueError("delete: name the objects to delete, such as 'pod/web-0'")
         keys, missing = [], []
         for reference in references:
             try:
@@ -143,9 +150,9 @@ class ClusterActs(ClusterCore):
         gone = [outcome.write.key for outcome in outcomes if isinstance(outcome, CommittedWrite)]
         done = CommandResult(tuple(_deleted(key) for key in gone))
         if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
-            raise ApplyRefused(refusals, done)
+            raise ApplyRefused(refusals, done, missing)
         if missing:
-            raise missing[0]
+            raise NotDeleted(missing, done)
         return done
 
     # -- any object -----------------------------------------------------------------------------------------------
@@ -300,9 +307,9 @@ class ClusterActs(ClusterCore):
         return self._mark(node, "uncordon", unschedulable=False)
 
     def _mark(self, node: str, verb: str, *, unschedulable: bool) -> CommandResult:
-        """Cordon or uncordon a node, unless it is so already."""
-        key = self.world.find_key(node, "node")
-        if self.world.log.objects[key].spec.unschedulable == unschedulable:
+        """Cordon or uncordon a node, unless it is so already, as an API server says that answers."""
+        key, notes = self.world.find_key(node, "node"), self.world.log.notes
+        if self.world.log.objects[key].spec.unschedulable == unschedulable and not is_out(notes, API_SERVER):
             return _line(key, f"already {verb}ed")
         change = {"unschedulable": unschedulable}
         self._edit(ref(key), lambda old: evolve_parts(old, spec=change), f"user {verb}s {key.name}")
@@ -429,8 +436,9 @@ class ClusterActs(ClusterCore):
 
         Raises:
             UnknownName: there is no such node. It is a KeyError.
-            ValueError: a pod needs an option that was not given, in kubectl's words; the node stays cordoned.
-            ApplyRefused: the API server refuses an eviction for another reason than a budget.
+            ValueError: no node is given, or a pod needs an option that was not given, in kubectl's words; the node
+                stays cordoned.
+            ApplyRefused: the API server refuses an eviction for another reason than a budget; it tells such pods, too.
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example")
@@ -442,6 +450,8 @@ class ClusterActs(ClusterCore):
         pod/my-pod evicted
         node/node-a drained
         """
+        if not nodes:
+            raise ValueError("drain: name the nodes to drain")
         names = [self.world.find_key(node, "node").name for node in nodes]
         lines: list[str] = []
         warnings: list[str] = []
@@ -481,7 +491,7 @@ class ClusterActs(ClusterCore):
                 lines.append(f"node/{name} drained")
         done = CommandResult(tuple(lines), tuple(warnings))
         if refused:
-            raise ApplyRefused(refused, done)
+            raise ApplyRefused(refused, done, [user_commands.DrainRefused(faults, done)] if faults else ())
         if faults:
             raise user_commands.DrainRefused(faults, done)
         return done

@@ -33,6 +33,7 @@ from ..world.simulation import Simulation
 from .actor_names import actor_with_cause, actors_called
 from .component_names import dials_by_component
 from .conditions import condition, missing_object
+from .one_at_a_time import one_at_a_time
 from .results import PossibleTurns, Run, Step, last_step
 
 USER = "user"
@@ -42,6 +43,7 @@ AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")
 INTERNAL = {"components", "drivers", "first_rules", "loaded_manifests", "remarks", "revision", "rule_sets", "world"}
 
 
+@one_at_a_time
 class ClusterCore:
     """A simulated cluster without its questions: objects, components, and the loop they run. Mutable.
 
@@ -222,19 +224,21 @@ class ClusterCore:
         """
         holds = condition(until, self.world.log.objects)
         taken: list[Step] = []
-        limit = self.world.now + seconds
+        limit, place = self.world.now + seconds, self.world.place
         bar = ProgressBar(unit=" steps", disable=not progress)
         with bar, infrequent_gc():
             while len(taken) < steps:
+                place = self.world.place
                 if holds is not None and holds(self):
                     return Run(tuple(taken), f"{until if isinstance(until, str) else 'the condition'} holds")
-                turns = self.world.step(limit=limit)
+                turns = self.world.step(limit=limit, idle="" if taken else f"nothing happens until t = {limit:g} s")
                 if not turns and self.world.next_time() is None:
                     ended = f"nothing is left to do{self._useless_dials()}{self._not_there(until)}"
-                    return Run(tuple(taken), ended, idle=True)
+                    return Run(tuple(taken), ended, True, self.world.history.turns_since(place))
                 if not turns:
                     self.world.idle_until(limit)
-                    return Run(tuple(taken), f"{seconds:g} s of simulated time are over{self._not_there(until)}")
+                    ended = f"{seconds:g} s of simulated time are over{self._not_there(until)}"
+                    return Run(tuple(taken), ended, False, self.world.history.turns_since(place))
                 taken.append(self._taken(turns))
                 bar.update()
         return Run(tuple(taken), f"{steps} steps are over{self._not_there(until)}")
@@ -376,6 +380,8 @@ class ClusterCore:
     if not TYPE_CHECKING:  # a type checker knows the names
 
         def __getattr__(self, name: str) -> NoReturn:
+            if hasattr(type(self), name):
+                object.__getattribute__(self, name)  # raises again what a property has raised
             near = "" if name.startswith("_") else did_you_mean(name, dir(self))
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{near}")
 

@@ -5,12 +5,15 @@ The words of a turn come from its actor; this module only capitalises, punctuate
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from textwrap import wrap
 
 import attrs
 
 from kvolsched.api.notebook_output import PrintedAnswer, printable
+from kvolsched.api.unknown_name import UnknownName
 from kvolsched.api.words import counted
 
 from ..world.apiserver import RefusedWrite
@@ -19,6 +22,8 @@ from ..world.outage import ADDRESS, UNREACHABLE
 from ..world.simulation import Simulation
 
 MAX_PRINTED = 20  # steps of a run that are printed one by one; lines of a refusal
+MAX_FAILING = 5  # what goes on failing that is printed after a run
+OFTEN = 3  # refusals of one write after which a run tells of it
 LINE_WIDTH = 110  # characters of a line of text in a notebook
 
 
@@ -64,11 +69,31 @@ def last_step(world: Simulation) -> Step:
 
 @attrs.frozen(repr=False)
 class Run(PrintedAnswer):
-    """The steps of a run, and why it ended; `idle`: nothing was left to do."""
+    """The steps of a run, and why it ended; `idle`: nothing was left to do; `quiet`: the turns after the last step."""
 
     steps: tuple[Step, ...]
     ended: str
     idle: bool = False
+    quiet: tuple[Turn, ...] = ()
+
+    @property
+    def failing(self) -> tuple[str, ...]:
+        """What failed to the end of the run, the most frequent first: functions of controllers, and refused writes.
+
+        A write is told of if it was refused three times, and not made afterwards.
+        """
+        failed: dict[tuple[str, ...], list[str]] = {}
+        turns = chain.from_iterable((*(step.turns for step in self.steps), self.quiet))
+        for what, failure in chain.from_iterable(map(_attempts, turns)):
+            if failure:
+                failed.setdefault(what, []).append(failure)
+            else:
+                failed.pop(what, None)
+        times: Counter[str] = Counter()
+        for what, failures in failed.items():
+            if len(what) == 3 or len(failures) >= OFTEN:  # three words name a routine, five a write
+                times[failures[-1]] += len(failures)
+        return tuple(f"{count} × {failure}" for failure, count in times.most_common())
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -82,25 +107,54 @@ class Run(PrintedAnswer):
             return self.ended
         steps = [f"{step!r}" for step in self.steps] if count <= MAX_PRINTED else []
         end = f"{counted(count, 'step')}, t={self.steps[-1].time:g} s: {self.ended}"
-        return "\n".join([*steps, end])
+        failing = self.failing
+        more = [f"and {len(failing) - MAX_FAILING} more (.failing)"] if len(failing) > MAX_FAILING else []
+        told = [f"  {hanging_indent([words], 4)}" for words in (*failing[:MAX_FAILING], *more)]
+        return "\n".join([*steps, end, *(["still failing at the end:"] if told else []), *told])
+
+
+def _attempts(turn: Turn) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield what was tried in a turn, the decision of a routine and its writes, and how it failed: "" if it did not."""
+    if turn.actor:
+        yield (turn.component, turn.actor, turn.cause), turn.words if turn.failed else ""
+    for outcome in turn.outcomes:
+        write, failure = outcome.write, ""
+        if isinstance(outcome, RefusedWrite):
+            failure = f"{write.words or f'{turn.component}: {write.verb} {write.subject}'}: refused, {outcome.message}"
+        yield (turn.component, write.verb, *write.key), failure
 
 
 class ApplyRefused(Exception):
-    """Raised when the API server refuses a user's writes: `refusals` holds every one, `done` what was written."""
+    """Raised when the API server refuses a user's writes: `refusals` holds every one, `done` what was written.
 
-    def __init__(self, refusals: Sequence[RefusedWrite], done: CommandResult | None = None) -> None:
-        self.refusals, self.done = tuple(refusals), done or CommandResult(())
-        super().__init__(printable("\n".join(refused.message for refused in self.refusals)))
+    `others` are the errors that the same command met besides, such as names that nothing has.
+    """
+
+    def __init__(
+        self, refusals: Sequence[RefusedWrite], done: CommandResult | None = None, others: Sequence[Exception] = ()
+    ) -> None:
+        self.refusals, self.done, self.others = tuple(refusals), done or CommandResult(()), tuple(others)
+        said = [*(refused.message for refused in self.refusals), *map(str, self.others)]
+        super().__init__(printable("\n".join(said)))
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What kubectl prints: an entry for each refused object."""
-        return tuple(printable(_printed(refused)) for refused in self.refusals)
+        """What kubectl prints: an entry for each refused object, and for each other error."""
+        others = (getattr(error, "words", f"error: {error}") for error in self.others)
+        return tuple(map(printable, (*map(_printed, self.refusals), *others)))
 
     def _render_traceback_(self) -> list[str]:
         lines = "\n".join(self.lines).split("\n")
         hidden = len(lines) - MAX_PRINTED
         return lines if hidden <= 0 else [*lines[:MAX_PRINTED], f"... and {hidden} more lines; .lines holds all"]
+
+
+class NotDeleted(UnknownName):
+    """Raised when names to delete are those of nothing: a line for each of them; `done` is what was deleted."""
+
+    def __init__(self, missing: Sequence[UnknownName], done: CommandResult) -> None:
+        super().__init__("\n".join(map(str, missing)))
+        self.missing, self.done = tuple(missing), done
 
 
 def _printed(refused: RefusedWrite) -> str:

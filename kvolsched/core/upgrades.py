@@ -26,14 +26,20 @@ from .core import USER, ClusterCore, provisioners
 from .results import Step, last_step
 
 KUBELET = "kubelet"
+HALF = 0.5
 Gates = Mapping[str, bool] | Mapping[str, Mapping[str, bool]]
 Rules = str | Revision | Gates
 
 
-def upgrade(cluster: ClusterCore, rules: Rules, component: str | None, *, beside: bool, share: float = 0.5) -> Step:
+def upgrade(cluster: ClusterCore, rules: Rules, component: str | None, *, beside: bool, share: float = HALF) -> Step:
     """Let components restart with other rules, and return the step; see `Cluster.upgrade`."""
     targets = _targets(cluster, rules, component)
-    if beside and [*targets] == [API_SERVER]:
+    of_api_servers = beside and [*targets] == [API_SERVER]
+    if not 0 <= share <= 1:
+        raise ValueError(f"upgrade: share: {share:g}: must be between 0 and 1")
+    if share != HALF and not of_api_servers:
+        raise ValueError(f"upgrade: share: {share:g}: only a second API server, `beside` the first, answers a share")
+    if of_api_servers:
         return _serve_beside(cluster, targets[API_SERVER], share)
     if beside:
         return _upgrade_beside(cluster, targets, component)
@@ -54,8 +60,6 @@ def upgrade(cluster: ClusterCore, rules: Rules, component: str | None, *, beside
 
 def _serve_beside(cluster: ClusterCore, rules: Revision, share: float) -> Step:
     """Let a second API server answer a share of the requests, and return the step."""
-    if not 0 <= share <= 1:
-        raise ValueError(f"upgrade: share: {share:g}: must be between 0 and 1")
     old, new = _label(cluster, rules_of(cluster, API_SERVER)), _label(cluster, rules)
     if old == new or share in (0, 1):
         only = new if share == 1 else old
@@ -95,8 +99,8 @@ def keep_rules(cluster: ClusterCore, label: str, rules: Revision) -> None:
         made: dict[str, Component | None] = dict.fromkeys(component.name for component in first)
         made |= {each.name: each for each in rules.simulation(components=cluster.components).components}
         made.pop(USER)
-        cluster.rule_sets[label] = rules
         world.rule_sets[label] = RuleSet(made, rules.server(denied_by(cluster.components)))
+        cluster.rule_sets[label] = rules  # last: whoever is interrupted before begins anew
     made = world.rule_sets[label].components
     made |= {each.name: each for each in provisioners(cluster, rules) if each.name not in made}
     if new := sorted(name for name in made if name not in world.names):

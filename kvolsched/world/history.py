@@ -28,7 +28,8 @@ class Turn:
     """Record of one turn: who did what, between which positions of the log, at what simulated time (s).
 
     `goes_on`: the cause is not finished and goes on in another turn. `quiet` turns only deliver changes or advance the
-    clock; they belong to the following step. `fault` names an injected fault.
+    clock; they belong to the following step. `fault` names an injected fault. `failed`: the actor could not decide, as
+    its words say.
     `visits`: how many volumes were looked at to find one for a claim, and `calls` what was asked of others than the
     API server; they are in this record alone.
     """
@@ -49,6 +50,7 @@ class Turn:
     quiet: bool = False
     fault: str = ""
     calls: tuple[Any, ...] = ()
+    failed: bool = False
 
 
 @attrs.frozen
@@ -120,6 +122,11 @@ class History:
         first = bisect_left(self.turns, step, key=_STEP)
         return self.turns[first : bisect_right(self.turns, step, first, key=_STEP)]
 
+    def turns_since(self, place: int) -> tuple[Turn, ...]:
+        """Return the turns between a position and the present one."""
+        first = bisect_right(self.turns, place, key=_END)
+        return tuple(self.turns[first : bisect_right(self.turns, self.log.place, first, key=_END)])
+
     def turn_at(self, place: int) -> Turn | None:
         """Return the turn in which the change at a position was made, or None if it was made in no turn."""
         number = bisect_right(self.turns, place, key=_END)
@@ -160,9 +167,14 @@ class History:
         return [turn for turn in self.refused if turn.end <= place]
 
     def extend(self, future: Future) -> None:
-        """Append a known future, without moving there."""
+        """Append a known future, without moving there; its steps are numbered on from here.
+
+        A part of a known step that is repeated (one turn of it) is a step of its own from then on.
+        """
         self.log.extend(future.changes)
-        self.turns += future.turns
+        first = next((turn for turn in future.turns if not turn.quiet), None)
+        shift = len(self.ends) + bisect_left(future.ends, first.end) - first.step if first is not None else 0
+        self.turns += [attrs.evolve(turn, step=turn.step + shift) for turn in future.turns] if shift else future.turns
         self.ends += future.ends
         self.refused += future.refused
 
@@ -262,6 +274,19 @@ class History:
         ]
 
 
+def despite_interrupts(recover: Callable[[], object]) -> None:
+    """Do what puts a world back, again from its beginning if Ctrl-C falls into it, and let the last one go on then."""
+    pressed: KeyboardInterrupt | None = None
+    while True:
+        try:
+            recover()
+            break
+        except KeyboardInterrupt as interrupt:
+            pressed = interrupt
+    if pressed is not None:
+        raise pressed
+
+
 class StepTransaction:
     """Records one step: truncates the future first, and restores it if the step repeats its beginning.
 
@@ -314,6 +339,9 @@ class StepTransaction:
         self._roll_back()
 
     def _roll_back(self) -> None:
+        despite_interrupts(self._put_back)
+
+    def _put_back(self) -> None:
         self.undo(self.start)
         self.history.refused = self.refused
         self._restore_history()

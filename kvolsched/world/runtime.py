@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
+from threading import RLock
 from typing import Any
 
 from ..api.kinds.meta import evolve
@@ -50,6 +51,7 @@ class Runtime:
         self.chooser: Callable[[str, str, int, int], int] | None = None  # replaces draws by the seed (the explorer's)
         self.records_events = True  # whether Events are written; the explorer needs none
         self.rule_sets: dict[str, RuleSet] = {}  # by name, shared by forks
+        self.lock = RLock()  # held by who moves or reads the world or a fork (see core/one_at_a_time.py)
         self._run_over(Log())
 
     def _run_over(self, log: Log) -> None:
@@ -140,6 +142,14 @@ class Runtime:
         self.components += added
         if "processes" not in self.__dict__:
             return  # they will be built with all others
+        try:
+            self._build(added)
+        except BaseException:
+            self._run_over(self.log)
+            raise
+
+    def _build(self, added: Iterable[Component]) -> None:
+        """Build the processes of components beside the others."""
         stored = self.log.by_kind()
         for component in added:
             process = self.processes[component.name] = Process(self._definition(component), self.log)

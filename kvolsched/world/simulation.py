@@ -19,7 +19,7 @@ import attrs
 from .apiserver import ApiServer, CommittedWrite, RefusedWrite, Write
 from .checkpoint import Checkpoint
 from .component import Actor, Component, Process, TurnContext
-from .history import Branch, History, Preview, StepTransaction, Turn
+from .history import Branch, History, Preview, StepTransaction, Turn, despite_interrupts
 from .log import Log, Note
 from .outage import OUTAGES, begin_outage, first_return
 from .rules import RunningRules, rules_note
@@ -217,7 +217,7 @@ class Simulation(Runtime):
         return Turn(
             len(self.history.ends), ctx.component, ctx.actor.name, cause, start, self.log.place, self.now, words,
             tuple(outcomes), tuple(ctx.reads), ctx.events, ctx.visits, goes_on,
-            not (goes_on or outcomes or ctx.events or words), calls=ctx.calls,
+            not (goes_on or outcomes or ctx.events or words), calls=ctx.calls, failed=bool(ctx.failure),
         )
 
     def actorless_turn(self, start: int, component: str, words: str = "", fault: str = "", *,
@@ -243,7 +243,7 @@ class Simulation(Runtime):
         return (best[2], best[3]) if best else None
 
     def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False,
-             limit: float = math.inf, polls: bool = False) -> list[Turn]:
+             limit: float = math.inf, polls: bool = False, idle: str = "") -> list[Turn]:
         """Make one step, the turns of one cause, and return them; an empty list means that there is nothing to do.
 
         Args:
@@ -252,6 +252,7 @@ class Simulation(Runtime):
             turns: stop after one visible turn.
             limit: a time that the clock does not pass.
             polls: idle periodic wake-ups are something to do.
+            idle: the words of a step that moves the clock to the limit, if nothing but time is left before it.
 
         Raises:
             LookupError: there is no such actor, or it has no such cause.
@@ -262,6 +263,8 @@ class Simulation(Runtime):
             else:
                 last = self._next_visible_turn(step, limit, polls=polls)
             if last is None:
+                if idle and self.next_time() is not None:
+                    self._idle(step, limit, "world", idle)
                 return []
             if not turns:
                 self._finish(step, last)
@@ -474,8 +477,7 @@ class Simulation(Runtime):
         try:
             self.log.seek(target)
         except BaseException:
-            self.log.recover(start, target)
-            self.rebuild()
+            self._recover(lambda: self.log.recover(start, target))
             raise
 
     def visit(self, place: int, read: Callable[[], Read]) -> Read:
@@ -498,8 +500,7 @@ class Simulation(Runtime):
             log.extend(later)
             log.seek(present)
         except BaseException:
-            log.recover_changes(place, later, present)
-            self.rebuild()
+            self._recover(lambda: log.recover_changes(place, later, present))
             raise
         return found
 
@@ -530,15 +531,17 @@ class Simulation(Runtime):
         try:
             change()
         except BaseException:
-            log.recover_changes(place, later, present)
-            self.history.restore(saved)
-            self.rebuild()
+            self._recover(lambda: log.recover_changes(place, later, present), lambda: self.history.restore(saved))
             raise
+
+    def _recover(self, *steps: Callable[[], None]) -> None:
+        """Put log and history back by these steps, and build every view from the log."""
+        despite_interrupts(lambda: [step() for step in (*steps, self.rebuild)])
 
     def fork(self) -> Simulation:
         """Return an independent simulation at this position with a copy of the past; it shares every frozen value."""
         other = Simulation(self.components, self.server, self.seed)
-        other.rule_sets = self.rule_sets
+        other.rule_sets, other.lock = self.rule_sets, self.lock
         other._run_over(self.log.copy())
         other.history = self.history.copy(other.log)
         return other

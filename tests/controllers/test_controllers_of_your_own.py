@@ -1,6 +1,7 @@
 """Controllers of your own: a function of what was seen is a component like any other."""
 
 import itertools
+from pathlib import Path
 
 import pytest
 
@@ -228,7 +229,8 @@ def test_an_error_is_the_failure_of_the_controller():
     c = with_function(broken, pod("a"))
     step = c.step("queue")
 
-    failure = "KeyError 'a' (line 3 of broken: `return [rooms[seen.get(ref).metadata.name]]`)"
+    line = f"{Path(__file__).name}:{broken.__code__.co_firstlineno + 2}"
+    failure = f"KeyError 'a' ({line}, line 3 of broken: `return [rooms[seen.get(ref).metadata.name]]`)"
     assert f"queue: reconcile failed: {failure}." == step.words
     assert [("Warning", "ReconcileFailed", failure)] == [(e.type, e.reason, e.message) for e in c.objects("events")]
     assert f"in 0.005 s: queue: reconcile failed: {failure}" in str(c.next).replace("\n       ", " ")

@@ -45,3 +45,32 @@ def test_a_wait_is_undone_wholly(step):
     for number in sorted(left):
         c.goto(number)
         assert left[number] == c.digest()
+
+
+def test_a_turn_of_a_known_step_is_a_step_from_then_on():
+    """In the known past one turn of a step is made: the rest of the step and all later ones are found by new numbers."""
+    c = kvolsched.scenario("zonal-example")
+    c.run()
+    told = {number: repr(c.goto(number)).partition("s: ")[2] for number in range(1, 10)}
+    c.goto(2)
+    c.step(turns=True)
+    first, rest = told[3].split("\n")
+
+    assert (10, ["main"]) == (c.world.known_steps, c.branches)
+    assert first == repr(c._last_step).partition("s: ")[2]
+    assert rest.strip() == repr(c.goto(4)).partition("s: ")[2]
+    assert [told[number] for number in range(4, 10)] == [repr(c.goto(number + 1)).partition("s: ")[2] for number in range(4, 10)]
+    assert [turn.step for turn in c.world.turns] == sorted(turn.step for turn in c.world.turns)
+
+
+def test_time_that_passes_in_vain_is_a_step():
+    """A run of some seconds in which nobody acts is a step of its own: the one before is found as it was left."""
+    c = kvolsched.scenario("zonal-example", **{"kubernetes.io/gce-pd": {"delay": 60.0}})
+    c.run(seconds=1)
+    number, digest = c.world.step_number, c.digest()
+    run = c.run(seconds=5)
+
+    assert ("5 s of simulated time are over", number + 1, 6.0) == (repr(run), c.world.step_number, c.now)
+    assert f"step {number + 1}, t=6 s: Nothing happens until t = 6 s." == repr(c._last_step)
+    c.back()
+    assert digest == c.digest()

@@ -158,7 +158,9 @@ def test_a_failure_of_the_function_is_a_counterexample():
 
     found = with_function(impatient, pod("a")).explore(**QUICK)
 
-    assert "queue: reconcile failed: RuntimeError it does not run (line 4 of impatient: " in found.counterexample.violation
+    told = found.counterexample.violation
+    assert "queue: reconcile failed: RuntimeError it does not run (test_controller_races.py:" in told
+    assert ", line 4 of impatient: " in told
     assert any("Scheduler binds a".lower() in line.lower() for line in found.counterexample.story)
 
 

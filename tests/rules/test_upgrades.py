@@ -251,6 +251,9 @@ def test_plugins_and_webhooks_after_an_upgrade():
      "beside: name the component"),
     (lambda c: c.upgrade({"VolumeScheduling": False}, "kubelet/nowhere"), "no component is called 'kubelet/nowhere'"),
     (lambda c: c.upgrade("design", "kube-apiserver", beside=True, share=2), "share: 2: must be between 0 and 1"),
+    (lambda c: c.upgrade("design", "kube-scheduler", beside=True, share=7), "share: 7: must be between 0 and 1"),
+    (lambda c: c.upgrade("design", "kube-scheduler", beside=True, share=0.7), "share: 0.7: only a second API server"),
+    (lambda c: c.upgrade("design", "kube-apiserver", share=0.7), "share: 0.7: only a second API server"),
 ])
 def test_what_is_wrong_is_named(act, words):
     """Unknown components, gates and shares are refused, and nothing has changed."""

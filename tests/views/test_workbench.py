@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvolsched import Cluster
+from kvolsched import Cluster, UnknownName
 from kvolsched.make import node
 
 ZONE = "topology.kubernetes.io/zone"
@@ -81,7 +81,7 @@ def test_the_kind_of_patch_can_be_changed(cluster):
     bench.text = '[{op: add, path: "/spec/nodeSelector/vm", value: spot}]'
     assert bench.answers.allowed
     assert cluster.may("app", kind="json", edit=True).answers.allowed
-    with pytest.raises(ValueError, match="no kind of patch is called 'yaml'"):
+    with pytest.raises(UnknownName, match="no kind of patch is called 'yaml'; there are: merge, strategic, json"):
         cluster.may("app", kind="yaml", edit=True)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import linecache
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -232,7 +233,10 @@ def cut(words: str) -> str:
 
 
 def _line_of(error: Exception, function: Callable[..., Any]) -> str:
-    """Return ` (line 7 of admit: ...)` for the innermost frame of the file that holds the function; "" if unknown."""
+    """Return ` (line 7 of admit: ...)` for the innermost frame of the file that holds the function; "" if unknown.
+
+    A module is named with its own line, ` (queue.py:31, line 7 of admit: ...)`; a cell of a notebook has none.
+    """
     code = getattr(plain_function(function), "__code__", None)
     own = [place for place in traceback.walk_tb(error.__traceback__) if code and _same_file(place[0], code)]
     if not own:
@@ -240,7 +244,9 @@ def _line_of(error: Exception, function: Callable[..., Any]) -> str:
     frame, line = own[-1]
     number = line - frame.f_code.co_firstlineno + 1
     text = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
-    return f" (line {number} of {frame.f_code.co_name}{f': `{text}`' if text else ''})"
+    file = Path(frame.f_code.co_filename)
+    where = f"{file.name}:{line}, " if file.is_file() else ""
+    return f" ({where}line {number} of {frame.f_code.co_name}{f': `{text}`' if text else ''})"
 
 
 def _same_file(frame: Any, code: Any) -> bool:

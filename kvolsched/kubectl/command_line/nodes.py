@@ -28,7 +28,8 @@ def drain(command: Command) -> None:
     words, nodes = command.words, _nodes(command)
     options = ("ignore-daemonsets", "delete-emptydir-data", "force")
     flags = {flag.replace("-", "_"): words.has(flag) for flag in options}
-    perform(command, lambda: command.cluster.drain(*(key.name for key in nodes), **flags))
+    if nodes:
+        perform(command, lambda: command.cluster.drain(*(key.name for key in nodes), **flags))
 
 
 def taint(command: Command) -> None:

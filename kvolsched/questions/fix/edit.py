@@ -186,18 +186,20 @@ def carry_out(cluster: ClusterActs, changes: Iterable[ObjectChange]) -> None:
     """
     changes = tuple(changes)
     order = {"Pod": 1}  # a new pod comes after the claims it names
-    for change in changes:
-        if change.old is not None and (change.new is None or change.recreate):
-            if change.recreate and change.key.kind == "Pod" and change.old.metadata.finalizers:
-                cluster.patch(reference(change.key), {"metadata": {"finalizers": None}})  # else its name stays taken
-            cluster.delete(reference(change.key))
-    for change in sorted(changes, key=lambda change: order.get(change.key.kind, 0)):
-        if change.new is None:
-            continue
-        if change.old is None or change.recreate:
-            cluster.apply(manifest.write(as_created(change.new)))
-        else:
-            _edit_in_place(cluster, change)
+    with cluster.world.lock:
+        for change in changes:
+            if change.old is not None and (change.new is None or change.recreate):
+                if change.recreate and change.key.kind == "Pod" and change.old.metadata.finalizers:
+                    # else its name stays taken
+                    cluster.patch(reference(change.key), {"metadata": {"finalizers": None}})
+                cluster.delete(reference(change.key))
+        for change in sorted(changes, key=lambda change: order.get(change.key.kind, 0)):
+            if change.new is None:
+                continue
+            if change.old is None or change.recreate:
+                cluster.apply(manifest.write(as_created(change.new)))
+            else:
+                _edit_in_place(cluster, change)
 
 
 def _edit_in_place(cluster: ClusterActs, change: ObjectChange) -> None:

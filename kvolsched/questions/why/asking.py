@@ -94,7 +94,10 @@ def _pod_asked_for(cluster: ClusterCore, reference: str) -> tuple[Key, str]:
             and key.namespace == workload.namespace and is_managed_by(cluster, obj, workload)]  # fmt: skip
     waiting = [key for key in mine if is_pending(cluster.world.log.objects[key])]
     if not mine:
-        raise UnknownName(f"{named} has no pod")
+        objects = cluster.world.log.objects
+        refused = LastEvents(objects).refused_pods({key: obj for key, obj in objects.items() if key == workload
+                                                    or is_managed_by(cluster, obj, workload)})  # fmt: skip
+        raise UnknownName(f"{named} has no pod{''.join(f'; {words}' for words in refused[:1])}")
     if not waiting:
         return mine[0], f"{named}, none of its pods waits for a node"
     which = "its only pending pod" if len(waiting) == 1 else f"the first of its {len(waiting)} pending pods"
@@ -154,8 +157,9 @@ def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
                     known |= {} if decides is None else {decides: alike}
                 rows.append((name, alike, judged if own else None))
             bar.update()
-    without_pods = () if names else workloads_without_pods(cluster)
-    return Whys(Answers(rows), nodes_by_zone(seen), most=most, without_pods=without_pods)
+    refused = events.refused_pods(cluster.world.log.objects)
+    without_pods = () if names or refused else workloads_without_pods(cluster)
+    return Whys(Answers(rows), nodes_by_zone(seen), most=most, without_pods=without_pods, refused=refused)
 
 
 def workloads_without_pods(cluster: ClusterCore) -> tuple[str, ...]:

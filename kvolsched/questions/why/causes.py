@@ -83,6 +83,7 @@ class Whys(DrawnAnswer):
         nearest_edit: finds the nearest edit after which a pod fits, in words, for the picture.
         most: how many causes are printed and drawn; the last ones of more share a line.
         without_pods: workloads that have no pods yet, if no pod waits.
+        refused: sentences about workloads whose controllers cannot create their pods.
     """
 
     answers: Answers = attrs.field(converter=answers_of)
@@ -90,6 +91,7 @@ class Whys(DrawnAnswer):
     nearest_edit: Callable[[str], str] | None = attrs.field(default=None, eq=False)
     most: int = MOST_CAUSES
     without_pods: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -112,7 +114,10 @@ class Whys(DrawnAnswer):
 
     @property
     def title(self) -> str:
-        """How many pods wait, for how many causes."""
+        """How many pods wait, for how many causes; and whose pods cannot be created."""
+        return "; ".join([self._counted().removesuffix("." if self.refused else ""), *self.refused])
+
+    def _counted(self) -> str:
         causes, count = self.causes, len(self.answers)
         if not count:
             if self.without_pods:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...api import volumes
 from ...api.kinds.pod import Pod
 from ...scheduler.columns.snapshot import Snapshot
+from ...world.apiserver import ref
 from ...world.log import Key
 from .answer import Remark
 
@@ -30,6 +33,20 @@ class LastEvents:
             return ""
         last = max(events, key=lambda event: (event.last_timestamp or event.metadata.creation_timestamp or ""))
         return f"{last.reason}: {last.message}"
+
+    def refused_pods(self, objects: Mapping[Key, Any]) -> tuple[str, ...]:
+        """Say of these objects which want more pods than they have, and why their controllers cannot create them."""
+        owners = (owner for key, obj in objects.items() if key.kind == "Pod" for owner in obj.metadata.owner_references)
+        owned = Counter(owner.uid for owner in owners)
+        found = []
+        for about, events in sorted(self._about.items()):
+            obj = objects.get(Key(*about))
+            last = max((event for _, event in events), key=lambda event: event.metadata.resource_version)
+            if obj is None or last.reason != "FailedCreate":
+                continue
+            if owned[obj.metadata.uid] < getattr(obj.spec, "replicas", math.inf):
+                found.append(f"{ref(Key(*about))} lacks pods: {last.reason}: {last.message}")
+        return tuple(found)
 
     def warnings_of_claims(self, pod: Pod, seen: Snapshot) -> Iterator[Remark]:
         """Yield the last warning about each unbound claim of a pod: what its provisioner could not do."""

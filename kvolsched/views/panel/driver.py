@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from ...core.conditions import condition
 from ...core.core import ClusterCore
+from ...core.one_at_a_time import one_at_a_time
 from ..fill import frame_of, with_details
 from ..fill.choices import Choice, choices, offered
 from ..fill.context import FrameContext, JudgedPass
@@ -77,6 +78,7 @@ class PanelDriver(Protocol):
         """Return what was done so far as lines of Python."""
 
 
+@one_at_a_time
 class ClusterDriver:
     """A cluster as a driver. Mutable: it moves the cluster."""
 

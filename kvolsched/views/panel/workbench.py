@@ -26,7 +26,7 @@ from kvolsched.views.fill.may import rows_of
 from kvolsched.views.may_rows import PatchPage
 from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.pictures.may import draw
-from kvolsched.world.manifest_patch import PATCH_KINDS
+from kvolsched.world.manifest_patch import PATCH_KINDS, ManifestPatch
 
 _PLACE = re.compile(r"\bpatch, (?:document \d+, )?")
 
@@ -62,8 +62,7 @@ class GateWorkbench(DrawnPanel):
 
     def __init__(self, cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge", width: int = 1000) -> None:
         self.cluster, self.pod = cluster, pod
-        if kind not in PATCH_KINDS:
-            raise ValueError(f"no kind of patch is called {kind!r}; there are: {', '.join(PATCH_KINDS)}")
+        ManifestPatch({}, kind)  # refuses a kind that there is not
         self._base = may(cluster, pod)
         self._width, self._quiet, self.place = width, False, 0
         self.drafts = [_Draft(_as_text(patch)) for patch in patches]
