@@ -35,7 +35,7 @@ from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.apiserver import key_of
 from ..world.log import Note
 from .script_acts import ACT_WORDS
-from .templates import Parameter, ParameterError, Value, declared, fill
+from .templates import Parameter, ParameterError, Value, declared, fill, repeats
 
 FIELDS = (
     *("name", "question", "parameters", "checklist", "revision", "seed", "gates", "components"),
@@ -80,13 +80,11 @@ class Scenario:
         Raises:
             ScenarioError: there is no such parameter, or a value is not one that it may have.
         """
-        if not self.parameters:
-            if values:
-                raise ScenarioError(self._unknown(values))
-            return self
         known = {each.name: each for each in self.parameters}
         if unknown := [name for name in values if name not in known]:
             raise ScenarioError(self._unknown(unknown))
+        if not known and not any(repeats(getattr(self, part)) for part in TEMPLATE_PARTS):
+            return self
         try:
             chosen = {name: each.checked(values.get(name, each.default)) for name, each in known.items()}
             parts = {part: freeze(fill(thaw(getattr(self, part)), chosen)) for part in TEMPLATE_PARTS}

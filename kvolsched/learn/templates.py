@@ -100,6 +100,15 @@ def _declared(name: str, fields: Any) -> Parameter:
     return found
 
 
+def repeats(plain: Any) -> bool:
+    """Say whether plain data has an item with `for`."""
+    if isinstance(plain, Mapping):
+        return any(map(repeats, plain.values()))
+    if isinstance(plain, str) or not isinstance(plain, Sequence):
+        return False
+    return any((isinstance(item, Mapping) and "for" in item) or repeats(item) for item in plain)
+
+
 def fill(plain: Any, values: Mapping[str, Value]) -> Any:
     """Return plain data with references replaced by values and repeated items repeated.
 

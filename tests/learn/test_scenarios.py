@@ -214,11 +214,21 @@ def test_values_are_filled_in_and_items_repeated():
 
 
 def test_a_scenario_without_parameters_keeps_its_references():
-    """`$(HOST)` in a container's arguments is Kubernetes' own unless the scenario declares parameters."""
+    """`$(HOST)` in a container's arguments is Kubernetes' own unless the scenario declares parameters or repeats items."""
     script = "question: a\nobjects:\n- {apiVersion: v1, kind: Namespace, metadata: {name: shop, annotations: {a: $(HOST)}}}"
     assert "$(HOST)" == read(script, "mine").cluster()["ns/shop"].metadata.annotations["a"]
     with pytest.raises(ScenarioError, match=r"mine: no parameter or component is called 'n'\n  parameters: none"):
         read(script, "mine").cluster(n=3)
+
+
+def test_items_are_repeated_without_any_parameter():
+    """`for` alone is enough; what is filled in is not filled in again."""
+    repeated = "question: a\nobjects:\n- for: {n: 2}\n  item: {apiVersion: v1, kind: Namespace, metadata: {name: shop-$(n),"
+    made = read(f"{repeated} annotations: {{a: $$(HOST)}}}}}}", "mine")
+    cluster = made.filled().cluster()
+    assert ["$(HOST)", "$(HOST)"] == [cluster[f"ns/shop-{n}"].metadata.annotations["a"] for n in (1, 2)]
+    with pytest.raises(ScenarioError, match=r"mine: \$\(m\): no such parameter; there are: n"):
+        read(f"{repeated} annotations: {{a: $(m)}}}}}}", "mine").cluster()
 
 
 def test_parameters_say_what_they_want():
