@@ -161,6 +161,34 @@ def test_a_volume_has_one_source():
     ] == faults("Pod", spec=spec)  # fmt: skip
 
 
+@pytest.mark.parametrize(("given", "shown"), [({}, "null"), ({"capacity": {}}, "{}"), ({"capacity": {"cpu": "1"}}, '{"cpu":"1"}')])
+def test_a_volume_without_storage_shows_what_it_has(given, shown):
+    """An empty capacity is a value; null stands for one that is not given."""
+    spec = {**given, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/x"}}
+    plain = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": spec}
+    found = [one for one in validate(with_defaults(from_plain(plain))) if one.type == "NotSupported"]
+    assert [f'spec.capacity: Unsupported value: {shown}: supported values: "storage"'] == [str(one) for one in found]
+
+
+@pytest.mark.parametrize("size", ["-1Gi", "0"])
+def test_a_claim_for_nothing_is_refused_once(size):
+    """A request that is not positive is one fault, negative or not; so it is in a claim template."""
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
+    plain = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "default"}, "spec": spec}
+    only, = validate(with_defaults(from_plain(plain)))
+    assert ("spec.resources[storage]", "Invalid", size, "must be greater than zero") == (only.path, only.type, only.value, only.detail)
+
+
+def test_a_claim_template_is_a_volume_of_the_pods():
+    """Its name must be one of a volume: the fault stands behind the template's own volumes."""
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": {**container(), "volumes": [{"name": "own", "emptyDir": {}}]}}
+    claim = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    spec = {"serviceName": "web", "selector": {"matchLabels": labels}, "template": template, "volumeClaimTemplates": [
+        {**claim, "metadata": {"name": "data"}}, {**claim, "metadata": {"name": "Bad_Name"}}]}
+    assert [("spec.template.spec.volumes[2].name", "Invalid")] == faults("StatefulSet", "apps/v1", spec=spec)
+
+
 def test_a_field_whose_type_go_names_is_wanted_by_that_name():
     """A text where access modes belong: Kubernetes names its own type."""
     plain = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {"accessModes": "ReadWriteOnce"}}

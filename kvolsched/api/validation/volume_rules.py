@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..kinds import quantity
-from ..kinds.meta import evolve
+from ..kinds.meta import EMPTY, evolve
 from ..kinds.name_syntax import check_qualified_name, check_subdomain
 from ..kinds.selector import NodeSelector
 from ..kinds.storage_class import StorageClass, TopologySelectorTerm
@@ -105,7 +105,8 @@ def validate_volume(volume: PersistentVolume) -> FieldErrors:
     if not spec.capacity:
         yield FieldError("spec.capacity", "Required")
     if list(spec.capacity) != ["storage"]:
-        yield from validate_supported("spec.capacity", dict(spec.capacity) or None, ("storage",))
+        value = None if spec.capacity is EMPTY else dict(spec.capacity)  # not given, or given as {}
+        yield from validate_supported("spec.capacity", value, ("storage",))
     for name, text in spec.capacity.items():
         yield from _validate_positive(f"spec.capacity[{name}]", text)
     if spec.persistent_volume_reclaim_policy:
@@ -222,8 +223,8 @@ def _judge_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErrors
     storage = spec.resources.requests.get("storage")
     if storage is None:
         yield FieldError(f"{path}.resources[storage]", "Required")
-    else:
-        yield from _validate_positive(f"{path}.resources[storage]", storage)
+    elif quantity.parse(storage) <= 0:
+        yield FieldError(f"{path}.resources[storage]", "Invalid", storage, "must be greater than zero")
     yield from validate_name(f"{path}.storageClassName", spec.storage_class_name or "", check_subdomain)
     if spec.volume_mode is not None:
         yield from validate_supported(f"{path}.volumeMode", spec.volume_mode, ("Block", "Filesystem"))

@@ -51,8 +51,11 @@ def validate_stateful_set(stateful_set: StatefulSet) -> FieldErrors:
         yield FieldError("spec.selector", "Invalid", spec.selector)
     else:
         yield from validate_template_labels(spec.selector, spec.template)
-        claims = {claim.metadata.name for claim in spec.volume_claim_templates}
-        yield from validate_template(spec.template, claims)
+        claims = [claim.metadata.name for claim in spec.volume_claim_templates]
+        yield from validate_template(spec.template, frozenset(claims))
+        for index, name in enumerate(claims, len(spec.template.spec.volumes)):  # each is a volume of the pods
+            path = f"spec.template.spec.volumes[{index}].name"
+            yield from validate_name(path, name, check_dns_label, required=True)
     for index, claim in enumerate(spec.volume_claim_templates):
         yield from validate_claim_spec(f"spec.volumeClaimTemplates[{index}].spec", claim.spec)
 
@@ -74,13 +77,13 @@ def validate_template_labels(selector: LabelSelector | None, template: PodTempla
         yield FieldError("spec.template.metadata.labels", "Invalid", template.metadata.labels or None, detail)
 
 
-def validate_template(template: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> FieldErrors:
+def validate_template(template: PodTemplateSpec, claims: frozenset[str] = frozenset()) -> FieldErrors:
     """Validate the template of pods that run always; they may mount volumes of these claim templates."""
     yield from validate_template_spec(template, claims)
     yield from validate_supported("spec.template.spec.restartPolicy", template.spec.restart_policy, ("Always",))
 
 
-def validate_template_spec(template: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> FieldErrors:
+def validate_template_spec(template: PodTemplateSpec, claims: frozenset[str] = frozenset()) -> FieldErrors:
     """Validate a template's labels and pod spec, but not its restartPolicy."""
     for error in itertools.chain(validate_labels("spec.template.metadata.labels", template.metadata.labels),
                                  validate_pod_spec("spec.template.spec", template.spec)):
