@@ -260,6 +260,17 @@ def with_generated_selector(job: Job, uid: str) -> Job:
     return evolve_parts(job, metadata={"uid": uid, "labels": job.metadata.labels or labels}, spec=spec)
 
 
+def with_template_generation(old: DaemonSet, new: DaemonSet) -> DaemonSet:
+    """Return an updated DaemonSet whose annotation counts the changes of its template, whatever its writer says.
+
+    Mirrors `PrepareForUpdate` of `pkg/registry/apps/daemonset` (v1.36.2).
+    """
+    known = old.metadata.annotations.get(TEMPLATE_GENERATION, "")
+    number = (int(known) if known.isdecimal() else 1) + (_template(old.spec.template) != new.spec.template)
+    annotations = new.metadata.annotations.merged({TEMPLATE_GENERATION: str(number)})
+    return evolve_parts(new, metadata={"annotations": annotations})
+
+
 def _service(service: Service) -> Service:
     """Set a service's defaults, except its address, which the API server allocates."""
     spec = _filled(service.spec, type="ClusterIP")

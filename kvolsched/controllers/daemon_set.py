@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from ..api.defaults import TEMPLATE_GENERATION
 from ..api.dials import SWITCH, dial
 from ..api.kinds.directives import selects_node, with_required_node_affinity
 from ..api.kinds.meta import EMPTY, evolve
@@ -46,6 +47,7 @@ from ..world.reconciler import Backoff, Reconciler
 from ..world.view import Index, InformerCache, View
 
 NAME = "daemonset-controller"
+GENERATION_LABEL = "pod-template-generation"
 KIND = "DaemonSet"
 FAILED_PODS = Backoff.per_cause(1.0, 900.0)
 """Failed daemons of a node are killed at such intervals (failedPodsBackoff)."""
@@ -235,7 +237,8 @@ class DaemonPods:
 
     def _create(self, plan: PlanBuilder, node: str, number: int, options: DaemonSetOptions) -> None:
         owner = self.owner
-        labels = owner.spec.template.metadata.labels.merged({REVISION_LABEL: self.hash})
+        counted = owner.metadata.annotations.get(TEMPLATE_GENERATION)
+        labels = owner.spec.template.metadata.labels.merged({REVISION_LABEL: self.hash, GENERATION_LABEL: counted})
         replica = replica_of(owner, self._key(number).name, labels, f"{owner.metadata.name}-")
         pod = evolve(replica, spec=spec_for(replica.spec, node, sets_node_name=options.sets_node_name))
         plan.create_pod(owner, pod, f"DaemonSet controller creates {reference_of(pod)} for node {node}")

@@ -94,3 +94,21 @@ def test_daemons_go_through_the_scheduler_today(revision, passes):
     assert ("node-1", "Running") == (pod.spec.node_name, pod.status.phase)
     assert passes == (pod.spec.affinity is not None)
     assert passes == any(reason == "Scheduled" for reason, _ in events(made, "Pod"))
+
+
+def test_the_template_generation_counts_changes_of_the_template():
+    """The annotation is the server's: a changed template counts it up, nothing else does; pods carry it as a label."""
+    made = cluster(workload("DaemonSet"), nodes=2)
+    annotation, label = "deprecated.daemonset.template.generation", "pod-template-generation"
+
+    def seen():
+        return made["ds/web"].metadata.annotations[annotation], {pod.metadata.labels[label] for pod in pods(made)}
+
+    assert ("1", {"1"}) == seen()
+    made.apply(workload("DaemonSet", spec="minReadySeconds: 1"))
+    made.patch("ds/web", {"metadata": {"annotations": {annotation: "7"}}})
+    made.run(seconds=100)
+    assert ("1", {"1"}) == seen()
+    made.apply(workload("DaemonSet", rev="2", spec="minReadySeconds: 1"))
+    made.run(seconds=100)
+    assert ("2", {"2"}) == seen()

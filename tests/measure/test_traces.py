@@ -264,3 +264,21 @@ def test_only_equal_nodes_change_places():
     ]
     assert 1 == len(list(interchanges(wanted)))
     assert 1 == len(list(interchanges(tainted)))
+
+
+def test_a_daemon_set_is_read_as_it_is_stored():
+    """Its counts from the first, even where they are 0, and the generation of its template; its pods by node."""
+    labels = {"app": "agent"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "a", "image": "i"}]}}
+    agent = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent", "namespace": "demo"},
+             "spec": {"selector": {"matchLabels": labels}, "template": template}}
+    steps = [{"apply": [node("node-a"), node("node-b"), agent]}, {"wait": {"pods": "Running", "prefix": "agent", "count": 2}}]
+    player = TracePlayer(steps, upstream())
+    told = trace_of(player.world, player.drivers)
+    created, *_, last = told["objects"]["ds/agent"]
+    zero = dict.fromkeys((f"status.{each}" for each in (
+        "currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady")), 0)
+    assert {**zero, "metadata.annotations[deprecated.daemonset.template.generation]": "1"} == created["set"]
+    assert ("kcm/daemonset-controller", "update/status", 2) == (last["by"], last["verb"], last["set"]["status.numberReady"])
+    assert {"1"} == {rows[0]["set"]["metadata.labels[pod-template-generation]"]
+                     for name, rows in told["objects"].items() if name.startswith("pod/agent-")}

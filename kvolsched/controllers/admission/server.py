@@ -79,9 +79,7 @@ class Admission:
             new = call_mutating(self.webhooks, verb, old, defaults.with_defaults(new), _notes(stored))
         if isinstance(new, Denial):
             return new
-        new = defaults.with_defaults(new) if new.kind != "Job" or old is not None else _new_job(new, stored)
-        if old is None or (filled := with_unmodelled_defaults(old)) is old or filled == old:
-            new = with_unmodelled_defaults(new)  # loaded objects stay as loaded
+        new = self._filled_in(old, new, stored)
         faults = validation.validate(new)
         if old is not None:
             faults = [*faults, *validate_update(self.relax(old, new), new)]
@@ -91,6 +89,16 @@ class Admission:
         if not self.webhooks or isinstance(new, Denial):
             return new
         return call_validating(self.webhooks, verb, old, new, _notes(stored))
+
+    @staticmethod
+    def _filled_in(old: Any, new: Any, stored: StoredObjects) -> Any:
+        """Return an object with the server's defaults, and with what the server counts of its changes."""
+        new = defaults.with_defaults(new) if new.kind != "Job" or old is not None else _new_job(new, stored)
+        if old is not None and new.kind == "DaemonSet":
+            new = defaults.with_template_generation(old, new)
+        if old is None or (filled := with_unmodelled_defaults(old)) is old or filled == old:
+            new = with_unmodelled_defaults(new)  # loaded objects stay as loaded
+        return new
 
     def _admit_status(self, old: Any, new: Any, stored: StoredObjects) -> Any:
         """Return the object with the status to store, or a `Denial`: no status may have faults that users can write."""

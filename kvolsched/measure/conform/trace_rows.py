@@ -23,10 +23,14 @@ VERBS = {"update_status": "update/status", "bind": "create/binding"}
 SELF = {SCHEDULER: "scheduler", "kubelet": "kubelet", "user": "user"}  # all others are kube-controller-manager
 ALIAS = {"Deployment": "deployment"}  # otherwise kubectl's short name
 NO_MESSAGES = ("Deployment", "ReplicaSet")  # kinds whose conditions are recorded without messages
-ZEROS = {"StatefulSet": ("replicas", "availableReplicas"), "ReplicaSet": ("replicas",)}  # recorded even if 0
+ZEROS = {  # recorded even if 0
+    "StatefulSet": ("replicas", "availableReplicas"), "ReplicaSet": ("replicas",),
+    "DaemonSet": ("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"),
+}
 STATUS = (
     "phase", "nominatedNodeName", "accessModes", "replicas", "readyReplicas", "currentReplicas", "updatedReplicas",
-    "availableReplicas", "unavailableReplicas", "observedGeneration",
+    "availableReplicas", "unavailableReplicas", "observedGeneration", "updatedNumberScheduled", "numberAvailable",
+    "numberUnavailable",
 )  # fmt: skip
 SPEC = (
     "nodeName", "nodeSelector", "schedulingGates", "volumeName", "storageClassName", "persistentVolumeReclaimPolicy",
