@@ -54,7 +54,7 @@ class ClaimSync:
                 if each.key.kind != VOLUME or each.new is None or each.new.spec.claim_ref is None]
 
     def enqueue(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-        """Yield the claims that a change concerns; claims that it may help are woken at the next tick."""
+        """Yield the claims that a change concerns, unless a sync would do nothing; those it may help wake at a tick."""
         match key.kind:
             case "PersistentVolumeClaim":
                 is_own = drop_outdated_writes(ctx, key, new)
