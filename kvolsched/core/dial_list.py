@@ -60,7 +60,7 @@ def dials(component: str = "") -> DialTable:
     """List the dials of a component: values, default, what each stands for, and the sentence that it serves.
 
     Args:
-        component: such as `scheduler`, `kubelet` or `driver`; by default all, whose dials are only named.
+        component: such as `scheduler`, `driver`, or the name of one; by default all, whose dials are only named.
 
     Raises:
         UnknownName: no component of this name has dials; the message lists those that have. It is a KeyError.
@@ -77,6 +77,7 @@ def dials(component: str = "") -> DialTable:
         rows += [DialRow(shown, *row) for row in _rows({rules: each[name] for rules, each in options.items()})]
     meant = {name.lower(): name for name in (*COMPONENT_NAMES, "driver", "kubelet", EVERY)}
     wanted = DISPLAY_NAMES.get(component, meant.get(component.lower(), component))
+    wanted = "driver" if {".", "/"} & set(wanted) else wanted
     if component and wanted not in (known := [row.component for row in rows]):
         raise unknown_name(f"component {component!r} with dials", component, known)
     return DialTable(tuple(row for row in rows if wanted in ("", row.component)))

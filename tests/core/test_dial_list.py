@@ -28,7 +28,7 @@ def test_every_dial_of_every_component_is_listed():
 
 
 @pytest.mark.parametrize(("asked", "component"), [
-    ("driver", "driver"), ("scheduler", "scheduler"), ("kube-scheduler", "scheduler"), ("PV controller", "PV controller"),
+    ("driver", "driver"), ("pd.csi", "driver"), ("kubernetes.io/gce-pd", "driver"), ("scheduler", "scheduler"), ("kube-scheduler", "scheduler"), ("PV controller", "PV controller"),
     ("persistent-volume-binder", "PV controller"), ("kubelet", "kubelet"), ("every component", "every component")])
 def test_a_component_is_found_by_both_its_names(asked, component):
     """The name that people see and that of Kubernetes; a driver stands for all."""

@@ -39,6 +39,7 @@ def choices(cluster: ClusterCore, kind: str) -> list[Choice]:
         "workload": lambda: [_same(ref(key)) for key in sorted(cluster.world.log.objects) if key.kind in WORKLOADS],
         "object": lambda: [_same(ref(key)) for key in _everything(cluster)],
         "component": lambda: _components(cluster),
+        "process": lambda: [*_components(cluster), _same(MANAGER)],
         "condition": lambda: [_same(words) for words in _conditions(cluster)],
         "rules": lambda: [_same(name) for name in REVISIONS],
         "restarted": lambda: [("all components", ""), *map(_same, RESTARTED)],

@@ -110,7 +110,7 @@ def _rules(values: Mapping[str, Any]) -> Call:
 _NODE = Field("node", choices="node", takes=("node",))
 _POD = Field("pod", choices="pod", takes=("pod",))
 _OBJECT = Field("object", choices="object", takes=("node", "pod", "pvc", "pv", "sc"))
-_COMPONENT = Field("component", choices="component")
+_COMPONENT, _PROCESS = Field("component", choices="component"), Field("component", choices="process")
 
 ACTS = (
     PanelAct("cordon", "Which node?", (_NODE,), lambda v: Call("cordon", (v["node"],)), "{node} cordoned"),
@@ -132,14 +132,14 @@ ACTS = (
             "{workload} of {replicas}", needs="workload"),
     PanelAct("ungate", "Which pod's gates?", (Field("pod", choices="gated", takes=("pod",)),),
             lambda v: Call("ungate", (v["pod"].removeprefix("pod/"),)), "{pod} ungated", needs="gated"),
-    PanelAct("crash", "Which component? It loses what it remembers and lists everything again.", (_COMPONENT,),
+    PanelAct("crash", "Which component? It loses what it remembers and lists everything again.", (_PROCESS,),
             lambda v: Call("crash", (v["component"],)), "{component} crashed"),
     PanelAct("refuse", "Whose next write, and why?",
             (_COMPONENT, Field("nth", "write number", default="1"), Field("reason", values=REASONS)),
             lambda v: Call("refuse", (v["component"],), {"nth": int(v["nth"]), "reason": v["reason"]}),
             "{component} refused", done="refuse it"),
     PanelAct("delay", "Which component, for how many seconds?",
-            (_COMPONENT, Field("seconds", "seconds", default="5")),
+            (_PROCESS, Field("seconds", "seconds", default="5")),
             lambda v: Call("delay", (v["component"], _number(v["seconds"]))), "{component} delayed"),
     PanelAct("stop", "Which nodes? Their kubelets answer nobody.",
             (Field("nodes", choices="stoppable", takes=("node",)),),
