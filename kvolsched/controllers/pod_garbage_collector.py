@@ -112,21 +112,18 @@ def is_out_of_service(node: Node | None) -> bool:
 
 def _schedule_checks(ctx: TurnContext, key: Key, old: Any, new: Any) -> Sequence[str]:
     """Schedule the check of each pod that a change makes a candidate; none is a cause before its time has come."""
+    pods: Sequence[Pod] = ()
     if key.kind == NODE:
         if new is None or (is_out_of_service(new) and not is_out_of_service(old)):
-            for pod in ctx.views["on node"].get(key.name):
-                _schedule(ctx, pod)
+            pods = ctx.views["on node"].get(key.name)
     elif new is not None:
-        if _seconds_until_check(ctx, new) and (old is None or not _seconds_until_check(ctx, old)):
-            _schedule(ctx, new)
+        pods = (new,) if old is None or not _seconds_until_check(ctx, old) else ()
         if new.terminal and len(ctx.views["ended"].objects[ENDED]) > TERMINATED_THRESHOLD:
             _wake_once(ctx, ENDED, CHECK_PERIOD)
+    for pod in pods:
+        if seconds := _seconds_until_check(ctx, pod):
+            _wake_once(ctx, "/".join(key_of(pod)[1:]), seconds)
     return ()
-
-
-def _schedule(ctx: TurnContext, pod: Pod) -> None:
-    if seconds := _seconds_until_check(ctx, pod):
-        _wake_once(ctx, "/".join(key_of(pod)[1:]), seconds)
 
 
 def _wake_once(ctx: TurnContext, cause: str, seconds: float) -> None:
