@@ -63,7 +63,7 @@ class Cluster(ClusterActs):
     past     story changes events writes requests create_volume_requests get_capacity_requests mounts visits diff
     pictures lab map timeline domains skew capacity series
     ahead    predict whatif explore sample
-    objects  kubectl get objects manifests written pools digest
+    objects  kubectl get objects manifests written refusals pools digest
 
     A name that nothing has raises UnknownName, a KeyError: one sentence with what there is and the nearest names.
 

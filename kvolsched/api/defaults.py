@@ -16,6 +16,7 @@ from .kinds.node import Node
 from .kinds.pod import Container, Pod, PodSpec, PodStatus, PodTemplateSpec
 from .kinds.pod_volume import Volume
 from .kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
+from .kinds.quota import LimitRange, LimitRangeItem
 from .kinds.selector import LabelSelector, Toleration
 from .kinds.service import Service, ServicePort
 from .kinds.storage_class import IMMEDIATE, StorageClass
@@ -291,6 +292,18 @@ def _priority_class(priority_class: PriorityClass) -> PriorityClass:
     return _filled(priority_class, preemption_policy="PreemptLowerPriority")
 
 
+def _limit_range(limit_range: LimitRange) -> LimitRange:
+    return evolve_parts(limit_range, spec={"limits": tuple(map(_limit_range_item, limit_range.spec.limits))})
+
+
+def _limit_range_item(item: LimitRangeItem) -> LimitRangeItem:
+    """Set the default limits of containers to their maximum, the default requests to these, else to the minimum."""
+    if item.type != "Container":
+        return item
+    limits = item.max.merged(item.default)
+    return evolve(item, default=limits, default_request=item.min.merged(limits).merged(item.default_request))
+
+
 def _csi_driver(driver: CSIDriver) -> CSIDriver:
     spec = _filled(driver.spec, attach_required=True, pod_info_on_mount=False, storage_capacity=False,
                    volume_lifecycle_modes=("Persistent",))
@@ -309,4 +322,5 @@ _DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
     Namespace: _namespace, StatefulSet: _stateful_set, Deployment: _deployment, ReplicaSet: _replica_set,
     ReplicationController: _replication_controller, DaemonSet: _daemon_set, Job: _job, Service: _service,
     PriorityClass: _priority_class, CSIDriver: _csi_driver, VolumeAttachment: _volume_attachment,
+    LimitRange: _limit_range,
 }

@@ -385,6 +385,9 @@ def _load_dump(dump: Sources, revision: str) -> Cluster:
     cluster = Cluster.from_manifests(*dump, revision=revision)
     if cluster.loaded_manifests is not None:
         _say_left_out(cluster.loaded_manifests, dump)
+    if refused := cluster.refusals():
+        say(f"Warning: {refused.line}", err=True)
+        say(repr(refused), err=True)
     return cluster
 
 

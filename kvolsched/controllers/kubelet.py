@@ -256,7 +256,9 @@ class Kubelet:
     # -- the start of a pod -------------------------------------------------------------------------------
 
     def _start(self, plan: PlanBuilder, cause: str, pod: Pod, node: Node) -> None:
-        rejection = self._lack_of_resources(plan.ctx, pod, node) if self.options.admits else None
+        rejection = _other_system(pod, node)
+        if rejection is None and self.options.admits:
+            rejection = self._lack_of_resources(plan.ctx, pod, node)
         claims = _claims(plan.ctx, pod) if self.options.marks_dirty else []
         rolled_back = [claim.metadata.name for claim in claims if under_rollback(claim)]
         if rejection is None and rolled_back:
@@ -447,6 +449,20 @@ def _claims(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:
     namespace = pod.metadata.namespace or "default"
     found = [ctx.seen.get("PersistentVolumeClaim", name, namespace) for name in pod.claim_names()]
     return [claim for claim in found if claim is not None]
+
+
+OS_LABEL = "kubernetes.io/os"
+
+
+def _other_system(pod: Pod, node: Node) -> tuple[str, str] | None:
+    """Return (reason, message) if a pod is for another operating system than its node's, which is Linux by default."""
+    system = node.metadata.labels.get(OS_LABEL) or "linux"
+    if pod.metadata.labels.get(OS_LABEL, system) != system:
+        message = f"Failed to admit pod as the `{OS_LABEL}` label doesn't match node label"
+        return "PodOSSelectorNodeLabelDoesNotMatch", message
+    if pod.spec.rest.get("os", EMPTY).get("name", system) != system:
+        return "PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS"
+    return None
 
 
 def _out_of(resource: str, requested: int, used: int, capacity: int) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from ..api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from ..api.kinds.meta import evolve_parts
 from ..api.notebook_output import printable
 from ..api.text import manifest
+from ..api.text.not_read import find_not_read
 from ..api.text.python_gc import infrequent_gc
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..api.workloads import WORKLOADS
@@ -37,6 +38,7 @@ from .component_names import COMPONENT_NAMES
 from .core import USER, ClusterCore
 from .one_at_a_time import one_at_a_time
 from .pools import set_pool
+from .refusals import Refusals, remarks_on_loading
 from .results import ApplyRefused, CommandResult, NotDeleted, Run, Step, hanging_indent
 from .upgrades import Rules
 
@@ -71,6 +73,18 @@ class ClusterActs(ClusterCore):
 
     # -- manifests ------------------------------------------------------------------------------------------------
 
+    def refusals(self) -> Refusals:
+        """Return which loaded objects an API server would refuse, each with all its faults.
+
+        Objects that a server has stored already, as those of a dump, are not among them.
+
+        >>> from kvolsched import Cluster, make
+        >>> app = make.pod("app", restartPolicy="Sometimes")
+        >>> len(Cluster.from_manifests([app]).refusals())
+        1
+        """
+        return self._refusals
+
     def apply(self, *sources: Any) -> CommandResult:
         """Create or change objects as the user, as `kubectl apply` does; faults refuse all of them.
 
@@ -99,6 +113,7 @@ class ClusterActs(ClusterCore):
         if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
             raise ApplyRefused(refusals)
         self._add_provisioners(obj.provisioner for obj in read.objects if obj.kind == "StorageClass")
+        self.not_read = find_not_read(read, self.not_read)
         lines = (f"{KINDS_BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
         said = tuple(f"Warning: {fault.message}" for fault in self._unknown_fields().warnings(read.warnings))
         return CommandResult((*said, *lines, *user_commands.skipped_objects(read)), said)
@@ -897,7 +912,8 @@ class ClusterActs(ClusterCore):
         where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
         rules = upgrades.rules_in_words(self)
         head = f"Cluster {self.name or '(unnamed)'}, rules {rules}: {counts or 'no objects'}; {where}"
-        return printable("\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in self.remarks)]))
+        remarks = (*self.remarks, *remarks_on_loading(self.refusals(), self.not_read))
+        return printable("\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in remarks)]))
 
     # -- the write ------------------------------------------------------------------------------------------------
 

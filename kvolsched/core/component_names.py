@@ -21,6 +21,7 @@ COMPONENT_NAMES = {  # display name -> name of the component
     "replication controller": "replicationcontroller-controller",
     "pod garbage collector": "pod-garbage-collector-controller",
     "node lifecycle controller": "node-lifecycle-controller", "taint eviction controller": "taint-eviction-controller",
+    "resource quota controller": "resourcequota-controller",
 }  # fmt: skip
 DISPLAY_NAMES = {component: name for name, component in COMPONENT_NAMES.items()}
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeVar
 
 import attrs
 
 from ..api.kinds.kind import KINDS, find_kind
+from ..api.kinds.meta import EMPTY
 from ..api.progress import ProgressBar
 from ..api.text import dump_checks, manifest
-from ..api.text.fault import MAX_LINES, fault_lines
+from ..api.text.not_read import NotRead, find_not_read
 from ..api.text.python_gc import infrequent_gc, paused_gc
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..api.workloads import with_generated_names
@@ -34,13 +36,16 @@ from .actor_names import actor_with_cause, actors_called
 from .component_names import dials_by_component
 from .conditions import condition, missing_object
 from .one_at_a_time import one_at_a_time
-from .results import PossibleTurns, Run, Step, last_step
+from .refusals import Refusals, dropped_fields, remarks_on_loading
+from .results import ApplyRefused, PossibleTurns, Run, Step, last_step
 
 USER = "user"
 MOST_CAUSES = 1_000  # causes of one actor that are tried to tell who may act next
+READ_FIRST = frozenset({"PriorityClass", "RuntimeClass", "LimitRange"})  # by them pods are filled in
 AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")
 # Not offered by Tab.
-INTERNAL = {"components", "drivers", "first_rules", "loaded_manifests", "remarks", "revision", "rule_sets", "world"}
+INTERNAL = {"components", "drivers", "first_rules", "loaded_manifests", "remarks", "revision", "rule_sets", "world",
+            "not_read"}  # fmt: skip
 
 
 @one_at_a_time
@@ -72,21 +77,28 @@ class ClusterCore:
         self.world: Simulation = self.first_rules.simulation(seed=seed, components=self.components)
         self.loaded_manifests: manifest.Manifests | None = None
         self.remarks: tuple[str, ...] = ()  # on its rules and its start, printed with it
+        self.not_read: NotRead = EMPTY  # what bears on placement and is not modelled -> who has it
+        self._refusals = Refusals()
 
     @classmethod
     def from_manifests(
         cls, *sources: Any, revision: str | Revision = "upstream", seed: int = 0,
         components: Mapping[str, Mapping[str, Any]] | None = None, name: str = "", lenient: bool = True,
+        strict: bool = False,
     ) -> Self:  # fmt: skip
         """Load a cluster from manifests: texts, files, directories, or the output of `kubectl get -o yaml`.
+
+        Objects are loaded as they are, also what an API server would refuse: `repr` and `refusals` say so.
 
         Args:
             lenient: what is no object of a cluster (Helm values, a template) is skipped, and of two objects of one name
                 the last counts, each with a line in `repr`; fields and words of other versions are kept. Else all of
                 these are refused.
+            strict: refuse what an API server would refuse.
 
         Raises:
             ManifestError: every fault of every source, with file, line and field path; nothing is loaded.
+            ApplyRefused: `strict`, and an API server would refuse some objects, each with all its faults.
 
         >>> from kvolsched import example
         >>> len(ClusterCore.from_manifests(example("2-1-1"), name="spread").objects("pods"))
@@ -96,18 +108,22 @@ class ClusterCore:
         with paused_gc():
             read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
             cluster = cls(rules.with_device_classes(read.others), seed=seed, components=components, name=name)
-            cluster._load(read.objects)
-        cluster.loaded_manifests = read
-        cluster.remarks = (*read.left_out(), *dropped_fields(cluster))
+            cluster._load(read.objects, read)
+        cluster.remarks = (*read.left_out(), *dropped_fields(read, cluster.first_rules))
+        if strict and cluster._refusals:
+            raise ApplyRefused(cluster._refusals.refused)
         return cluster
 
-    def _load(self, objects: Iterable[Any]) -> None:
-        """Store objects as they are found, without an act, and set the clock to the newest time in them.
+    def _load(self, objects: Iterable[Any], read: manifest.Manifests | None = None) -> None:
+        """Store objects as they are, without an act, set the clock to their newest time, and keep what was `read`.
 
         Raises:
             ValueError: dials name a driver that is misspelled.
         """
-        log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind != "PriorityClass")  # pods name them
+        if read is not None:
+            self.loaded_manifests, self.not_read = read, find_not_read(read)
+            self._refusals = Refusals(with_generated_names(read.objects, self.world.seed, ()), self.world.server)
+        log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind not in READ_FIRST)
         latest = dump_checks.newest_time(objects)
         if latest is not None and latest > self.world.date:
             log.write(ORIGIN, latest.timestamp() - EPOCH - self.now)
@@ -230,18 +246,22 @@ class ClusterCore:
             while len(taken) < steps:
                 place = self.world.place
                 if holds is not None and holds(self):
-                    return Run(tuple(taken), f"{until if isinstance(until, str) else 'the condition'} holds")
+                    return self._ran(taken, f"{until if isinstance(until, str) else 'the condition'} holds")
                 turns = self.world.step(limit=limit, idle="" if taken else f"nothing happens until t = {limit:g} s")
                 if not turns and self.world.next_time() is None:
                     ended = f"nothing is left to do{self._useless_dials()}{self._not_there(until)}"
-                    return Run(tuple(taken), ended, True, self.world.history.turns_since(place))
+                    return self._ran(taken, ended, True, self.world.history.turns_since(place))
                 if not turns:
                     self.world.idle_until(limit)
                     ended = f"{seconds:g} s of simulated time are over{self._not_there(until)}"
-                    return Run(tuple(taken), ended, False, self.world.history.turns_since(place))
+                    return self._ran(taken, ended, False, self.world.history.turns_since(place))
                 taken.append(self._taken(turns))
                 bar.update()
-        return Run(tuple(taken), f"{steps} steps are over{self._not_there(until)}")
+        return self._ran(taken, f"{steps} steps are over{self._not_there(until)}")
+
+    def _ran(self, taken: Sequence[Step], ended: str, idle: bool = False, quiet: tuple[Turn, ...] = ()) -> Run:  # noqa: FBT001, FBT002
+        """Return a run with what to know about what was loaded."""
+        return Run(tuple(taken), ended, idle, quiet, partial(remarks_on_loading, self._refusals, self.not_read))
 
     def _not_there(self, until: Any) -> str:
         """Return what to add to the end of a run about the object of its condition, if there is none; else ""."""
@@ -474,17 +494,6 @@ def _keys_named(objects: Collection[Key], reference: str) -> Collection[Key]:
             if found := [key for key in objects if key.kind == kind]:
                 return found
         raise
-
-
-def dropped_fields(cluster: ClusterCore) -> list[str]:
-    """Return the API server's warnings about loaded fields that it does not know, in at most `MAX_LINES` lines.
-
-    >>> from kvolsched.make import inline
-    >>> dropped_fields(ClusterCore.from_manifests(inline()))
-    ['pod/app: unknown field "spec.volumes[0].csi.fsSize"']
-    """
-    warnings = cluster.loaded_manifests.warnings if cluster.loaded_manifests is not None else ()
-    return fault_lines(cluster.first_rules.unknown_fields.warnings(warnings), MAX_LINES, "")
 
 
 def _creates_node(turn: Turn) -> bool:

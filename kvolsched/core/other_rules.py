@@ -26,7 +26,8 @@ from ..world.component import WORLD, Component
 from ..world.history import Turn
 from ..world.log import Key
 from ..world.manifest_patch import ManifestPatch
-from .core import USER, AnyCluster, ClusterCore, dropped_fields
+from .core import USER, AnyCluster, ClusterCore
+from .refusals import dropped_fields
 
 MOST_ACTS = 3  # acts that a sentence names
 
@@ -47,7 +48,7 @@ def under(
     whole = _with_unknown_fields(cluster)
     plain = (_without_additions(whole.get(key_of(obj), obj), cluster.first_rules) for obj in objects)
     other._load(_as_created(obj) if key_of(obj) in fresh else obj for obj in plain)
-    other.loaded_manifests = cluster.loaded_manifests
+    other.loaded_manifests, other.not_read = cluster.loaded_manifests, cluster.not_read
     if added:
         other.world.add_components(added)
     first, later = _acts(cluster)
@@ -173,7 +174,7 @@ def _remarks(cluster: ClusterCore, other: ClusterCore, asked: str, left_out: Seq
         yield (f"These are the rules that {cluster.name or 'the other cluster'} has already, so both go alike: "
                f'c.under("{there}") has {stands_for(there)}.')  # fmt: skip
     yield from unread_by_pods(rules, objects, cluster.first_rules)
-    yield from (words for words in dropped_fields(other) if words not in cluster.remarks)
+    yield from (words for words in dropped_fields(other.loaded_manifests, other.first_rules) if words not in cluster.remarks)
     yield from _left_out(asked, left_out)
     yield from (f"Not in it, {words}" for words in refused)
     objects = other.world.visit(other.world.history.place_of(0), lambda: dict(other.world.log.objects))

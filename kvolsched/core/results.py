@@ -6,7 +6,7 @@ The words of a turn come from its actor; this module only capitalises, punctuate
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from textwrap import wrap
 
@@ -69,12 +69,16 @@ def last_step(world: Simulation) -> Step:
 
 @attrs.frozen(repr=False)
 class Run(PrintedAnswer):
-    """The steps of a run, and why it ended; `idle`: nothing was left to do; `quiet`: the turns after the last step."""
+    """The steps of a run, and why it ended; `idle`: nothing was left to do; `quiet`: the turns after the last step.
+
+    `remarks` returns what to know about what was loaded, a line each; it is asked when the run is printed.
+    """
 
     steps: tuple[Step, ...]
     ended: str
     idle: bool = False
     quiet: tuple[Turn, ...] = ()
+    remarks: Callable[[], tuple[str, ...]] = attrs.field(default=tuple, eq=False)
 
     @property
     def failing(self) -> tuple[str, ...]:
@@ -104,13 +108,13 @@ class Run(PrintedAnswer):
     def __repr__(self) -> str:
         count = len(self.steps)
         if not count:
-            return self.ended
+            return "\n".join([self.ended, *self.remarks()])
         steps = [f"{step!r}" for step in self.steps] if count <= MAX_PRINTED else []
         end = f"{counted(count, 'step')}, t={self.steps[-1].time:g} s: {self.ended}"
         failing = self.failing
         more = [f"and {len(failing) - MAX_FAILING} more (.failing)"] if len(failing) > MAX_FAILING else []
         told = [f"  {hanging_indent([words], 4)}" for words in (*failing[:MAX_FAILING], *more)]
-        return "\n".join([*steps, end, *(["still failing at the end:"] if told else []), *told])
+        return "\n".join([*steps, end, *(["still failing at the end:"] if told else []), *told, *self.remarks()])
 
 
 def _attempts(turn: Turn) -> Iterator[tuple[tuple[str, ...], str]]:

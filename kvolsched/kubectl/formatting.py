@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
@@ -165,15 +164,6 @@ def timed_condition_lines(conditions: Sequence[Condition], field: str, title: st
     for condition in conditions:
         times = f"{format_time(condition.rest.get(field))} \t{format_time(condition.last_transition_time)}"
         yield f"  {condition.type} \t{condition.status} \t{times} \t{condition.reason} \t{condition.message}"
-
-
-def sum_quantities(texts: Iterable[str]) -> str:
-    """Return the sum of quantities, in the unit format of the first that is not zero."""
-    nonzero = [text for text in texts if quantity.parse(text)]
-    number = sum((quantity.parse(text) for text in nonzero), Fraction(0))
-    if nonzero and nonzero[0].endswith("i") and number.denominator == 1:
-        return quantity.of_bytes(int(number))
-    return quantity.canonical(f"{-(-number * 10**9 // 1)}n")
 
 
 def format_share(part: str, whole: str, *, cpu: bool = False) -> str:

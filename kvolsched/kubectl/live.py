@@ -111,8 +111,7 @@ def load_live_cluster(
     live = read_live_cluster(context, namespaces, kubectl)
     cluster = cls(name=name or context or "", **options)
     read = manifest.read(live.texts, lenient=True, name="kubectl get")
-    cluster._load(read.objects)
-    cluster.loaded_manifests = attrs.evolve(read, listed=live.listed, unread=live.unread)
+    cluster._load(read.objects, attrs.evolve(read, listed=live.listed, unread=live.unread))
     cluster.remarks = tuple(f"unread {what}: {effect}" for what, effect in live.unread.items())
     return cluster
 

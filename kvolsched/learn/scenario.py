@@ -27,7 +27,7 @@ from ..api.unknown_name import UnknownName, did_you_mean, nearest
 from ..api.words import one_of
 from ..cluster import Cluster
 from ..core.conditions import condition
-from ..core.core import dropped_fields
+from ..core.refusals import dropped_fields
 from ..core.results import ApplyRefused, hanging_indent
 from ..rules.named import TODAY, documents_of, revision_named
 from ..rules.revision import NOT_DRIVERS, Revision
@@ -140,9 +140,8 @@ class Scenario:
         )
         shipped = [obj for name in this.manifests for obj in examples.example(name).objects]
         read = manifest.read([thaw(obj) for obj in this.objects])
-        cluster._load([*shipped, *read.objects])
-        cluster.loaded_manifests = read
-        cluster.remarks = tuple(dropped_fields(cluster))
+        cluster._load([*shipped, *read.objects], read)
+        cluster.remarks = tuple(dropped_fields(read, cluster.first_rules))
         if not revision and rules.called != TODAY:
             given = "".join(f", {name}={value!r}" for name, value in parameters.items())
             today = f'scenario("{self.name}", "{TODAY}"{given})'

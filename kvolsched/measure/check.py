@@ -17,6 +17,7 @@ from ..api.text.fault import ManifestError
 from ..api.workloads import WORKLOADS
 from ..cluster import Cluster
 from ..core.node_faults import chosen_nodes, stopped_nodes
+from ..core.refusals import remarks_on_loading
 from ..core.results import ApplyRefused, hanging_indent
 from ..core.user_commands import read_for_apply
 from ..questions.why import Why
@@ -106,7 +107,7 @@ class ClusterCheck(PrintedAnswer):
     rules: str
     placements: tuple[CheckedPlacement, ...]
     left_out: tuple[str, ...] = ()
-    """What was skipped of the cluster's dump, a line each."""
+    """What of the cluster's dump was skipped or would be refused, and what is not read: a line each."""
 
     @property
     def fits(self) -> bool:
@@ -179,7 +180,8 @@ def check(
     unfinished = _run_on(found)
     first = _placement(found, mine, "", before, unfinished)
     placements = (first, *(_without(found, mine, each) for each in selectors))
-    return ClusterCheck(found.revision.name, placements, found.remarks)
+    remarks = (*found.remarks, *remarks_on_loading(found.refusals(), found.not_read))
+    return ClusterCheck(found.revision.name, placements, remarks)
 
 
 def _sources(given: Any) -> list[Any]:

@@ -33,6 +33,7 @@ from ..controllers import (
     pv_protection,
     pvc_protection,
     replica_set,
+    resource_quota,
     stateful_set,
     taint_eviction,
     user,
@@ -88,6 +89,7 @@ OTHER_CONTROLLERS = (
     node_lifecycle,
     taint_eviction,
     pod_garbage_collector,
+    resource_quota,
 )
 
 
@@ -349,7 +351,8 @@ class Revision(SettableRules):
         admit = attrs.evolve(admit, webhooks=self.webhooks)
         permit = admission.permissions_without(denied, self.permissions)
         compounds = {"evict": admission.evict}
-        return ApiServer(admit, subresources, permit, WORKLOADS, self.event_series, admit.waiting_time, compounds)
+        return ApiServer(admit, subresources, permit, WORKLOADS, self.event_series, admit.waiting_time, compounds,
+                         admission.charge)  # fmt: skip
 
     def _kubelet(self) -> kubelet.KubeletOptions:
         reaches = self.settings.is_on(kubelet.NAME, SCHEDULING_GATE)
@@ -367,7 +370,8 @@ class Revision(SettableRules):
         ('none', 'Filesystem')
         """
         obj = self.unknown_fields.dropped_from(obj, stored)
-        obj = defaults.with_defaults(admission.with_priority_of_class(obj, stored))
+        obj = admission.with_priority_of_class(obj, stored)
+        obj = defaults.with_defaults(obj if obj.metadata.uid else admission.with_class_and_limits(obj, stored))
         if obj.kind == "Job" and obj.spec.selector is None:
             obj = defaults.with_generated_selector(obj, obj.metadata.uid or uid_of(key_of(obj), 0))
         by_hand = self.protects_in_use and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS

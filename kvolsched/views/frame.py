@@ -46,6 +46,7 @@ class Head:
     hot: tuple[str, ...] = ()  # Refs that this step changed, sorted
     focus: str = ""  # Ref of the pod that the verdicts are about; empty when there is none
     of_pair: tuple[str, ...] = ()  # Of a pair: whose are the steps, the clock, those who may act next
+    not_read: str = ""  # What bears on placement and is not modelled, in one line
 
 
 @frozen

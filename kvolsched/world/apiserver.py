@@ -102,6 +102,7 @@ Subresource = Callable[[Any, Any, Mapping[Key, Any]], Any]
 Compound = Callable[[Any, Any, Log], "Denial | tuple[Write, ...]"]
 Permit = Callable[[str, str, str], bool]
 WaitingTime = Callable[[Write, Log], float]
+Charge = Callable[[Any, Any, Log], "Denial | tuple[Any, ...]"]
 
 
 def ref(key: Key) -> str:
@@ -174,6 +175,8 @@ class ApiServer:
         compounds: name of a subresource -> (old, payload, log) -> the writes that one request stands for, or `Denial`;
             the server makes them itself.
         waiting_time: (write, log) -> how many seconds a write waits for its answer (slow webhooks).
+        charge: (old, new, log) -> the quotas that count an admitted object, with their new status, or `Denial`; they
+            are stored with it.
     """
 
     def __init__(self, admit: Admit = lambda _verb, _old, new, _log: new,
@@ -181,7 +184,8 @@ class ApiServer:
                  permit: Permit = lambda _component, _verb, _kind: True,
                  generations: Iterable[str] = (), series: Iterable[str] = (),
                  waiting_time: WaitingTime = lambda _write, _log: 0.0,
-                 compounds: Mapping[str, Compound] | None = None) -> None:
+                 compounds: Mapping[str, Compound] | None = None,
+                 charge: Charge = lambda _old, _new, _log: ()) -> None:
         self.admit = admit
         self.subresources = dict(subresources or {})
         self.permit = permit
@@ -189,6 +193,7 @@ class ApiServer:
         self.series = frozenset(series)
         self.waiting_time = waiting_time
         self.compounds = dict(compounds or {})
+        self.charge = charge
 
     def commit(self, log: Log, write: Write, by: str) -> CommittedWrite | RefusedWrite:
         """Commit or refuse a write in the name of a component."""
@@ -225,7 +230,7 @@ class ApiServer:
             case _:
                 new = self.subresources[write.verb](old, write.new, log.objects)
         if not isinstance(new, Denial) and write.verb != "update_status":
-            new = self.admit("update" if getattr(write.new, "admitted", False) else write.verb, old, new, log)
+            new = self._admitted(log, write, old, new)
         if isinstance(new, Denial):
             return self._refuse(write, new)
         return self._store(log, write, old, new)
@@ -244,11 +249,13 @@ class ApiServer:
 
     def _create(self, log: Log, write: Write, old: Any) -> CommittedWrite | RefusedWrite:
         new = self.admit("create", None, write.new, log)
-        if isinstance(new, Denial):
-            return self._refuse(write, new)
+        charged = new if isinstance(new, Denial) else self.charge(None, new, log)
+        if isinstance(charged, Denial):
+            return self._refuse(write, charged)
         if old is not None:  # checked last, as Kubernetes does: faults of the object are reported first
             message = f'{_resource(write.key)} "{write.key.name}" already exists'
             return self._refuse(write, Denial("AlreadyExists", message))
+        self._count(log, charged)
         meta: ObjectMeta = evolve(
             new.metadata, namespace=write.key.namespace, deletion_timestamp=None, deletion_grace_period_seconds=None,
             uid=new.metadata.uid or next_uid(log.notes, write.key),
@@ -260,6 +267,23 @@ class ApiServer:
         stored = evolve(new, metadata=meta)
         log.write(write.key, stored)
         return CommittedWrite(write, stored)
+
+    def _admitted(self, log: Log, write: Write, old: Any, new: Any) -> Any:
+        """Return a changed object after admission, counted in the quotas of its namespace, or a `Denial`."""
+        verb = "update" if getattr(write.new, "admitted", False) else write.verb
+        new = self.admit(verb, old, new, log)
+        if verb == "update" and not isinstance(new, Denial):
+            charged = self.charge(old, new, log)
+            if isinstance(charged, Denial):
+                return charged
+            self._count(log, charged)
+        return new
+
+    @staticmethod
+    def _count(log: Log, charged: Any) -> None:
+        """Store the quotas that count an object."""
+        for quota in charged:
+            log.write(key_of(quota), evolve(quota, metadata=evolve(quota.metadata, resource_version=log.place + 1)))
 
     def _store(self, log: Log, write: Write, old: Any, new: Any) -> CommittedWrite:
         before, after = old.metadata, new.metadata

@@ -8,6 +8,7 @@ from pathlib import Path
 import manifests
 import pytest
 
+from kvolsched.api.kinds import quantity
 from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.text import manifest
 from kvolsched.cluster import Cluster
@@ -119,7 +120,7 @@ def test_no_terminal_is_steered_by_a_manifest():
 ])
 def test_sums_keep_the_manner_of_the_first(texts, expected):
     """A sum of quantities is binary if its first part is, and canonical."""
-    assert expected == formatting.sum_quantities(texts)
+    assert expected == quantity.total(texts)
 
 
 # -- words of pods ------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from .csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
 from .node import Node
 from .pod import Pod
 from .policy import PodDisruptionBudget, PriorityClass
+from .quota import LimitRange, ResourceQuota, RuntimeClass
 from .service import Service
 from .storage_class import StorageClass
 from .volume import PersistentVolume, PersistentVolumeClaim
@@ -56,6 +57,7 @@ class Kind:
         return self.short[0] if self.short else self.name.lower()
 
 
+NOT_RECORDED = "none recorded: by the source of v1.36.2"
 KINDS: tuple[Kind, ...] = (
     Kind(Namespace, "namespaces", ("ns",), namespaced=False),
     Kind(Node, "nodes", ("node", "no"), namespaced=False),
@@ -68,10 +70,13 @@ KINDS: tuple[Kind, ...] = (
     Kind(ReplicaSet, "replicasets", ("rs",)),
     Kind(ReplicationController, "replicationcontrollers", ("rc",), note="recorded but for its controller"),
     Kind(DaemonSet, "daemonsets", ("ds",)),
-    Kind(Job, "jobs", note="none recorded: by the source of v1.36.2"),
+    Kind(Job, "jobs", note=NOT_RECORDED),
     Kind(Service, "services", ("svc",)),
     Kind(PriorityClass, "priorityclasses", ("pc",), namespaced=False),
     Kind(PodDisruptionBudget, "poddisruptionbudgets", ("pdb",)),
+    Kind(LimitRange, "limitranges", ("limits",), note=NOT_RECORDED),
+    Kind(ResourceQuota, "resourcequotas", ("quota",), note=NOT_RECORDED),
+    Kind(RuntimeClass, "runtimeclasses", namespaced=False, note=NOT_RECORDED),
     Kind(CSINode, "csinodes", namespaced=False),
     Kind(CSIDriver, "csidrivers", namespaced=False),
     Kind(CSIStorageCapacity, "csistoragecapacities"),

@@ -7,6 +7,7 @@ fractions of a requested unit are rounded up.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -74,6 +75,15 @@ def in_form_of(text: str, number: Fraction) -> str:
 def of_bytes(number: int) -> str:
     """Return the canonical binary quantity of a number of bytes."""
     return _binary(number) if abs(number) >= 1024 else str(number)
+
+
+def total(texts: Iterable[str]) -> str:
+    """Return the sum of quantities, in the unit format of the first that is not zero."""
+    nonzero = [text for text in texts if parse(text)]
+    number = sum(map(parse, nonzero), Fraction(0))
+    if nonzero and nonzero[0].endswith("i") and number.denominator == 1:
+        return of_bytes(int(number))
+    return canonical(f"{-(-number * 10**9 // 1)}n")
 
 
 def _binary(number: int) -> str:

@@ -33,7 +33,9 @@ DECIDING_KINDS: tuple[tuple[str, str], ...] = (
     ("PriorityClass", "the priorities of pods that will be created from a class"),
     ("PodDisruptionBudget", "which pods preemption spares if it can"),
 )
-OTHER_KINDS = ("Deployment", "DaemonSet", "ReplicationController", "Event")  # decide little, but help to understand
+OTHER_KINDS = (  # they decide about pods that will be created, or help to understand
+    "Deployment", "DaemonSet", "ReplicationController", "RuntimeClass", "LimitRange", "ResourceQuota", "Event",
+)  # fmt: skip
 DUMP_COMMAND = (
     "kubectl get "
     + ",".join(KINDS_BY_NAME[name].plural for name in (*(name for name, _ in DECIDING_KINDS), *OTHER_KINDS))

@@ -16,6 +16,7 @@ from ..kinds.meta import Frozen, evolve
 from ..kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
 from ..kinds.pod import Pod
 from ..kinds.policy import PriorityClass
+from ..kinds.quota import ResourceQuota, RuntimeClass
 from ..kinds.storage_class import StorageClass
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
 from ..kinds.workload import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
@@ -24,6 +25,7 @@ from .field_error import FieldError, FieldErrors, validate_immutable
 from .job_rules import validate_job_update
 from .pod_update_rules import validate_pod_update
 from .policy_rules import validate_priority_class_update
+from .quota_rules import validate_resource_quota_update
 
 _CLAIM_DETAIL = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName "
@@ -165,5 +167,6 @@ _RULES: Mapping[type[Any], Callable[[Any, Any], FieldErrors]] = {
     CSIDriver: _keep(  # attachRequired is misspelt in Kubernetes' path
         spec__attach_required="spec.attachedRequired", spec__volume_lifecycle_modes="spec.volumeLifecycleModes"),
     CSIStorageCapacity: _keep(node_topology="nodeTopology", storage_class_name="storageClassName"),
-    VolumeAttachment: _keep(spec="spec"),
+    VolumeAttachment: _keep(spec="spec"), ResourceQuota: validate_resource_quota_update,
+    RuntimeClass: _keep(handler="handler"),
 }

@@ -25,6 +25,7 @@ from .metadata_rules import validate_finalizer, validate_metadata
 from .node_rules import validate_node
 from .pod_rules import validate_pod_spec
 from .policy_rules import validate_cluster_ip, validate_disruption_budget, validate_priority_class, validate_service
+from .quota_rules import validate_limit_range, validate_resource_quota, validate_runtime_class
 from .volume_rules import validate_claim, validate_storage_class, validate_volume
 from .workload_rules import (
     validate_daemon_set,
@@ -74,5 +75,7 @@ _RULES: Mapping[str, Callable[[Any], Iterable[FieldError]]] = {
     "Service": validate_service, "PriorityClass": validate_priority_class,
     "PodDisruptionBudget": validate_disruption_budget, "CSINode": validate_csi_node, "CSIDriver": validate_csi_driver,
     "CSIStorageCapacity": validate_csi_storage_capacity, "VolumeAttachment": validate_volume_attachment,
+    "LimitRange": validate_limit_range, "ResourceQuota": validate_resource_quota,
+    "RuntimeClass": validate_runtime_class,
     "Event": lambda _event: iter(()),  # only its metadata is judged
 }

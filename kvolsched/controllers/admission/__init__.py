@@ -1,9 +1,9 @@
 """Kubernetes' rules for writes: admission plugins, validation, the subresource pods/binding, and permissions.
 
 A revision passes them to the world's API server, which knows no such rule. This file only re-exports: `plugins` has a
-function for each admission plugin, `server` runs them with defaults and validation, `subresources` has pods/binding
-and pods/eviction, `access` holds permissions, `documents` what only the design documents ask for, `webhooks` asks a
-reader's functions.
+function for each admission plugin, `resource_quota` counts, `server` runs them with defaults and validation,
+`subresources` has pods/binding and pods/eviction, `access` holds permissions, `documents` what only the design
+documents ask for, `webhooks` asks a reader's functions.
 """
 
 from __future__ import annotations
@@ -20,13 +20,9 @@ from .documents import (
     chain_relaxations,
     drop_disabled_fields,
 )
-from .plugins import (
-    PROTECTION_FINALIZERS,
-    AdmissionPlugin,
-    StoredObjects,
-    with_priority_of_class,
-    with_protection_finalizer,
-)
+from .plugin import AdmissionPlugin, StoredObjects
+from .plugins import PROTECTION_FINALIZERS, with_class_and_limits, with_priority_of_class, with_protection_finalizer
+from .resource_quota import charge
 from .server import DEFAULT_ADMISSION, Admission
 from .subresources import binding_subresource, evict
 from .webhooks import Webhook, webhook
@@ -34,7 +30,7 @@ from .webhooks import Webhook, webhook
 __all__ = [
     "CLASS_ZONES", "DEFAULT_ADMISSION", "NO_GATED_UPDATES", "PERMISSIONS", "PROTECTION_FINALIZERS", "UNKNOWN_CAPACITY",
     "ZONE_AFFINITY", "Admission", "AdmissionPlugin", "Permissions", "StoredObjects", "UnknownFields", "Webhook",
-    "allow_inserted_requirements", "allow_volume_rollback", "binding_subresource", "chain_relaxations",
-    "drop_disabled_fields", "evict", "permissions_without", "webhook", "with_priority_of_class",
-    "with_protection_finalizer",
+    "allow_inserted_requirements", "allow_volume_rollback", "binding_subresource", "chain_relaxations", "charge",
+    "drop_disabled_fields", "evict", "permissions_without", "webhook", "with_class_and_limits",
+    "with_priority_of_class", "with_protection_finalizer",
 ]

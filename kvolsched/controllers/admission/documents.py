@@ -25,7 +25,8 @@ from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ...api.text.fault import Fault
 from ...api.validation.immutable_fields import validate_update
 from ...api.volumes import under_rollback, with_zone_affinity
-from .plugins import CREATE_AND_UPDATE, AdmissionPlugin, StoredObjects, deny_forbidden
+from .plugin import AdmissionPlugin, StoredObjects, deny_forbidden
+from .plugins import CREATE_AND_UPDATE
 from .server import deny_invalid
 
 ZONAL_PROVISIONERS = ("kubernetes.io/gce-pd", "kubernetes.io/aws-ebs")  # they have the parameters zone and zones

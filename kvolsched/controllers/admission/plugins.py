@@ -1,63 +1,33 @@
 """The admission plugins, one function each: they change a new object or refuse it as Forbidden.
 
 Each takes the stored object (None on create), the new one, and all stored objects. Mirrors `plugin/pkg/admission`
-(v1.36.2), in Kubernetes' order; quotas, service accounts and limits are not modelled.
+(v1.36.2), in Kubernetes' order; `limit_ranger` has one of its own, and quotas are the server's last question
+(`resource_quota`). Service accounts are not modelled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-import attrs
-
-from ...api.kinds.kind import KINDS_BY_NAME
+from ...api.defaults import with_defaults
 from ...api.kinds.meta import evolve, evolve_parts
 from ...api.kinds.node import REGION_LABEL, ZONE_LABEL, Node
 from ...api.kinds.pod import Pod
 from ...api.kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
 from ...api.kinds.quantity import parse
-from ...api.kinds.selector import Taint
+from ...api.kinds.quota import RuntimeClass
+from ...api.kinds.selector import Taint, Toleration
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...api.volumes import class_of_claim, has_class
 from ...world.apiserver import Denial
 from ...world.log import Key
+from .limit_ranger import check_limits, fill_in_resources
+from .plugin import AdmissionPlugin, StoredObjects, deny_forbidden
 
 TOPOLOGY_LABELS = (ZONE_LABEL, REGION_LABEL)
 NOT_READY = Taint(key="node.kubernetes.io/not-ready", effect="NoSchedule")
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
-
-
-class StoredObjects(Protocol):
-    """The stored objects that an admission plugin may read."""
-
-    @property
-    def objects(self) -> Mapping[Key, Any]: ...
-
-    def of_kind(self, kind: str) -> Iterable[Any]: ...
-
-
-AdmissionRule = Callable[[Any, Any, StoredObjects], Any]
-
-
-@attrs.frozen
-class AdmissionPlugin:
-    """An admission plugin: its name, the kind and verbs it handles, and whether it only refuses (validating).
-
-    One that only refuses is called after validation, as in Kubernetes.
-    """
-
-    name: str
-    kind: str
-    verbs: tuple[str, ...]
-    rule: AdmissionRule
-    refuses: bool = False
-
-
-def deny_forbidden(obj: Any, why: str) -> Denial:
-    """Return the Forbidden refusal of an admission plugin, in the API server's words."""
-    return Denial("Forbidden", f'{KINDS_BY_NAME[obj.kind].resource} "{obj.metadata.name}" is forbidden: {why}')
 
 
 def taint_nodes_by_condition(_old: Node | None, new: Node, _stored: StoredObjects) -> Any:
@@ -145,12 +115,76 @@ def default_storage_class(_old: PersistentVolumeClaim | None, new: PersistentVol
     return evolve_parts(new, spec={"storage_class_name": chosen.metadata.name})
 
 
-def runtime_class(_old: Pod | None, new: Pod, _stored: StoredObjects) -> Any:
-    """Refuse a pod with overhead but without a runtime class (runtime classes are not modelled)."""
-    if new.spec.overhead and not new.spec.rest.get("runtimeClassName"):
+def set_runtime_class(_old: Pod | None, new: Pod, stored: StoredObjects) -> Pod | Denial:
+    """Give a pod the overhead, node selector and tolerations of its RuntimeClass; refuse one whose class is missing."""
+    name = new.spec.rest.get("runtimeClassName")
+    if name is None:
+        return new
+    found: RuntimeClass | None = stored.objects.get(Key("RuntimeClass", "", name))
+    if found is None:
+        return deny_forbidden(new, f'pod rejected: RuntimeClass "{name}" not found')
+    if found.overhead is not None:
+        if new.spec.overhead and new.spec.overhead != found.overhead.pod_fixed:
+            return deny_forbidden(new, OTHER_OVERHEAD)
+        new = evolve_parts(new, spec={"overhead": found.overhead.pod_fixed})
+    if found.scheduling is None:
+        return new
+    selector = new.spec.node_selector
+    for key, value in found.scheduling.node_selector.items():
+        if (mine := selector.get(key, value)) != value:
+            words = f"runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {mine}"
+            return deny_forbidden(new, f"conflict: {words}")
+    new = with_defaults(new)  # the tolerations that every pod gets come before those of the class
+    tolerations = _merge_tolerations((*new.spec.tolerations, *found.scheduling.tolerations))
+    selector = selector.merged(found.scheduling.node_selector)
+    return evolve_parts(new, spec={"node_selector": selector, "tolerations": tolerations})
+
+
+OTHER_OVERHEAD = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+
+
+def check_overhead(_old: Pod | None, new: Pod, stored: StoredObjects) -> Pod | Denial:
+    """Refuse a pod whose overhead is not that of its RuntimeClass."""
+    name = new.spec.rest.get("runtimeClassName")
+    found: RuntimeClass | None = stored.objects.get(Key("RuntimeClass", "", name)) if name is not None else None
+    if found is not None and found.overhead is not None:
+        return new if new.spec.overhead == found.overhead.pod_fixed else deny_forbidden(new, OTHER_OVERHEAD)
+    if new.spec.overhead:
         why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
         return deny_forbidden(new, why)
     return new
+
+
+def _merge_tolerations(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
+    """Return tolerations without those that another one includes; of equal ones the first stays."""
+    merged: list[Toleration] = []
+    for number, one in enumerate(tolerations):
+        later = (other for other in tolerations[number + 1 :] if other != one)
+        if not any(_includes(other, one) for other in (*merged, *later)):
+            merged.append(one)
+    return tuple(merged)
+
+
+def _includes(wide: Toleration, narrow: Toleration) -> bool:
+    """Say whether a toleration tolerates all that another one does (`isSuperset` of `pkg/util/tolerations`)."""
+    if wide == narrow:
+        return True
+    same_key = wide.key == narrow.key or (not wide.key and wide.operator == "Exists")
+    if not same_key or wide.effect not in ("", narrow.effect):
+        return False
+    if wide.effect == "NoExecute" and wide.toleration_seconds is not None:
+        seconds = narrow.toleration_seconds
+        if seconds is None or seconds > wide.toleration_seconds:
+            return False
+    return wide.operator == "Exists" or (narrow.operator in ("", "Equal") and narrow.value == wide.value)
+
+
+def with_class_and_limits(found: Any, stored: StoredObjects) -> Any:
+    """Return a pod with what its RuntimeClass and its LimitRanges give it, as after admission; others unchanged."""
+    if not isinstance(found, Pod):
+        return found
+    filled = set_runtime_class(None, fill_in_resources(None, found, stored), stored)
+    return found if isinstance(filled, Denial) else filled
 
 
 def pod_topology_labels(_old: Pod | None, new: Pod, stored: StoredObjects) -> Any:
@@ -206,6 +240,9 @@ def with_protection_finalizer(new: Any) -> Any:
 
 CREATE_AND_UPDATE = ("create", "update")
 PLUGINS: tuple[AdmissionPlugin, ...] = (
+    AdmissionPlugin("LimitRanger", "Pod", ("create",), fill_in_resources),
+    AdmissionPlugin("LimitRanger", "Pod", ("create",), check_limits, refuses=True),
+    AdmissionPlugin("LimitRanger", "PersistentVolumeClaim", CREATE_AND_UPDATE, check_limits, refuses=True),
     AdmissionPlugin("TaintNodesByCondition", "Node", ("create",), taint_nodes_by_condition),
     AdmissionPlugin("Priority", "Pod", CREATE_AND_UPDATE, set_priority),
     AdmissionPlugin("Priority", "PriorityClass", CREATE_AND_UPDATE, one_default_class, refuses=True),
@@ -213,6 +250,7 @@ PLUGINS: tuple[AdmissionPlugin, ...] = (
     AdmissionPlugin("PersistentVolumeClaimResize", "PersistentVolumeClaim", ("update",), claim_resize, refuses=True),
     *(AdmissionPlugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection)
       for kind in PROTECTION_FINALIZERS),
-    AdmissionPlugin("RuntimeClass", "Pod", ("create",), runtime_class, refuses=True),
+    AdmissionPlugin("RuntimeClass", "Pod", ("create",), set_runtime_class),
+    AdmissionPlugin("RuntimeClass", "Pod", ("create",), check_overhead, refuses=True),
     AdmissionPlugin("PodTopologyLabels", "Pod", ("create",), pod_topology_labels),
 )

@@ -22,13 +22,14 @@ from ...api.validation.field_error import FieldError
 from ...api.validation.immutable_fields import validate_update
 from ...world.apiserver import Denial, Write, key_of, next_uid
 from ...world.log import Note
-from .plugins import PLUGINS, AdmissionPlugin, StoredObjects
+from .plugin import AdmissionPlugin, StoredObjects
+from .plugins import PLUGINS
 from .webhooks import Webhook, call_mutating, call_validating, waiting_time
 
 # Kinds whose status only its subresource writes: they are created with an empty one; a node may have one.
 _CREATED_WITHOUT_STATUS = frozenset({
     "Pod", "PersistentVolume", "PersistentVolumeClaim", "PodDisruptionBudget", "StatefulSet", "Deployment",
-    "ReplicaSet", "ReplicationController", "DaemonSet", "Job",
+    "ReplicaSet", "ReplicationController", "DaemonSet", "Job", "ResourceQuota",
 })
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from . import events, namespaces, nodes, pods, policies, services, storage, workloads
+from . import events, namespaces, nodes, pods, policies, quotas, services, storage, workloads
 from .printer import Printer
 
 __all__ = ["PRINTERS", "Printer"]
 
 PRINTERS: Mapping[str, Printer] = {
     "Pod": pods.PRINTER, "Node": nodes.PRINTER, "Service": services.PRINTER, "Namespace": namespaces.PRINTER,
-    "Event": events.PRINTER, **storage.PRINTERS, **workloads.PRINTERS, **policies.PRINTERS,
+    "Event": events.PRINTER, **storage.PRINTERS, **workloads.PRINTERS, **policies.PRINTERS, **quotas.PRINTERS,
 }

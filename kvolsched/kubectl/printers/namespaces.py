@@ -1,4 +1,4 @@
-"""kubectl's print of namespaces; a simulated cluster has no quotas and no LimitRanges."""
+"""kubectl's print of namespaces, with their quotas and LimitRanges."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import datetime
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.workload import Namespace
 from .printer import DescribeContext, Printer, metadata_lines, object_age
+from .quotas import namespace_lines
 
 
 def _namespace_row(namespace: Namespace, now: datetime) -> Sequence[str]:
@@ -26,7 +27,7 @@ def describe_namespace(namespace: Namespace, context: DescribeContext) -> Iterat
     yield f"Name:\t{namespace.metadata.name}"
     yield from metadata_lines(namespace)
     yield f"Status:\t{namespace_phase(namespace)}"
-    yield from ("", "No resource quota.", "", "No LimitRange resource.")
+    yield from namespace_lines(namespace.metadata.name, context)
 
 
 

@@ -8,6 +8,8 @@ from datetime import datetime
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
+from ...api.kinds.quantity import total
+from ...api.pod_resources import pod_resources
 from ..formatting import (
     NONE,
     UNKNOWN,
@@ -16,10 +18,8 @@ from ..formatting import (
     format_share,
     format_time,
     go_string,
-    sum_quantities,
     timed_condition_lines,
 )
-from .pods import pod_resources
 from .printer import DescribeContext, Printer, metadata_lines, object_age
 
 ROLE_LABEL, ROLE_LABEL_PREFIX = "kubernetes.io/role", "node-role.kubernetes.io/"
@@ -106,7 +106,7 @@ def _pod_lines(node: Node, pods: Sequence[Pod], now: datetime) -> Iterator[str]:
     yield "  --------\t--------\t------"
 
     def totals(name: str) -> list[str]:
-        return [sum_quantities(amounts[index][name] for amounts in sums if name in amounts[index]) for index in (0, 1)]
+        return [total(amounts[index][name] for amounts in sums if name in amounts[index]) for index in (0, 1)]
 
     for name, whole in (("cpu", cpu), ("memory", memory), ("ephemeral-storage", disk)):
         shares = [format_share(amount, whole, cpu=name == "cpu") for amount in totals(name)]

@@ -12,7 +12,7 @@ from typing import Any
 from ...api.kinds import quantity
 from ...api.kinds.meta import EMPTY, Frozen
 from ...api.kinds.pod import Container, Pod
-from ..formatting import NONE, field_lines, format_age, format_time, label_lines, parse_time, sum_quantities
+from ..formatting import NONE, field_lines, format_age, format_time, label_lines, parse_time
 from .containers import container_lines, resource_lines
 from .pod_template import format_tolerations, spread_constraint_lines
 from .printer import DescribeContext, Printer, metadata_lines, name_lines, object_age
@@ -222,39 +222,6 @@ def _positive(containers: Sequence[Container], field: str) -> list[dict[str, Any
     quantities = [getattr(container.resources, field) for container in containers]
     amounts = [{name: quantity.parse(text) for name, text in texts.items()} for texts in quantities]
     return [{name: n for name, n in numbers.items() if n > 0 and name in ("cpu", "memory")} for numbers in amounts]
-
-
-def pod_resources(pod: Pod, field: str) -> dict[str, str]:
-    """Return a pod's `requests` or `limits`: of containers and sidecars, or of the largest init phase, plus overhead.
-
-    Pod-level resources replace the sum over containers.
-    """
-    spec = pod.spec
-    sidecars: list[Container] = []
-    peaks: list[dict[str, str]] = []
-    for container in spec.init_containers:
-        if container.restart_policy == "Always":
-            sidecars.append(container)
-            peaks.append(_sum_of_containers(sidecars, field))
-        else:
-            peaks.append(_sum_of_containers([container, *sidecars], field))
-    amounts = _sum_of_containers([*spec.containers, *sidecars], field)
-    for peak in peaks:
-        for name, text in peak.items():
-            if name not in amounts or quantity.parse(text) > quantity.parse(amounts[name]):
-                amounts[name] = text
-    amounts |= spec.rest.get("resources", EMPTY).get(field, EMPTY)
-    for name, text in spec.overhead.items():
-        if field == "requests" or name in amounts:
-            amounts[name] = sum_quantities([amounts.get(name, "0"), text])
-    return amounts
-
-
-def _sum_of_containers(containers: Sequence[Container], field: str) -> dict[str, str]:
-    given: list[Frozen] = [getattr(container.resources, field) for container in containers]
-    names = dict.fromkeys(name for quantities in given for name in quantities)
-    return {name: sum_quantities(quantities[name] for quantities in given if name in quantities) for name in names}
-
 
 
 PRINTER = Printer(

@@ -1,7 +1,7 @@
 """What kubectl knows of a kind: the columns of its table, the row of an object, and its description.
 
 Mirrors `pkg/printers/internalversion/printers.go` and kubectl's `pkg/describe/describe.go` (v1.36.2): pure functions of
-the objects and the time of the request. A simulated cluster has no leases and no quotas.
+the objects and the time of the request. A simulated cluster has no leases.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer
+from kvolsched.api.text.not_read import not_read_line
 from kvolsched.api.text.python_gc import infrequent_gc
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.results import ApplyRefused, hanging_indent
@@ -166,7 +167,8 @@ class Fix(DrawnAnswer):
 class Fixes(DrawnAnswer):
     """The nearest fixes of a pod, cheapest first; without any, the requirements that no edit lifts.
 
-    Those of a large cluster are `judged_only`: a picture, which shows how runs end, would take minutes.
+    `not_read` is what bears on placement and is not modelled, in one line. Those of a large cluster are `judged_only`:
+    a picture, which shows how runs end, would take minutes.
     """
 
     pod: str
@@ -175,6 +177,7 @@ class Fixes(DrawnAnswer):
     fixes: tuple[Fix, ...] = ()
     unmet: tuple[str, ...] = ()
     judged_only: bool = False
+    not_read: str = ""
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
         shows = PrintedAnswer if self.judged_only else DrawnAnswer
@@ -198,10 +201,11 @@ class Fixes(DrawnAnswer):
         lines += [f"  • {hanging_indent([words], 4)}" for words in self.unmet]
         if self.fixes:
             lines += ["", "[0] as a diff (`.apply(cluster)` applies it):", self.fixes[0].diff]
+        if self.not_read:
+            lines += ["", hanging_indent([self.not_read], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 
-@infrequent_gc()
 def fix(cluster: ClusterActs, pod: str) -> Fixes:
     """Return the nearest fixes of a pending pod, each proved on a fork; the cluster does not change.
 
@@ -212,6 +216,11 @@ def fix(cluster: ClusterActs, pod: str) -> Fixes:
     Raises:
         KeyError: there is no such pod.
     """
+    return attrs.evolve(_fix(cluster, pod), not_read=not_read_line(cluster.not_read))
+
+
+@infrequent_gc()
+def _fix(cluster: ClusterActs, pod: str) -> Fixes:
     key = cluster.world.find_key(pod, "pod")
     name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
     state = why(cluster, pod)

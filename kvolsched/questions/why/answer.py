@@ -8,6 +8,7 @@ from typing import Self
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, Rows
+from kvolsched.api.text.not_read import NotRead, not_read_words
 from kvolsched.api.words import first_of
 from kvolsched.core.results import LINE_WIDTH, hanging_indent
 
@@ -275,6 +276,12 @@ class Why(Rows[FailureRow], DrawnAnswer):
         if self.missing:
             lines += ["", hanging_indent([f"{missing_in_words(self.missing)}; `.missing` says what that hides."], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
+
+
+def remarks_on_not_read(not_read: NotRead) -> tuple[Remark, ...]:
+    """Return what bears on placement and is not modelled."""
+    words = not_read_words(not_read)
+    return tuple(Remark(effect, f"not read {what}", "unread", what) for what, effect in words.items())
 
 
 def missing_in_words(missing: Sequence[Remark]) -> str:

@@ -45,7 +45,7 @@ from ...core.seen_by_scheduler import snapshot_of_scheduler
 from ...rules.unread_fields import unread_fields, unread_words
 from . import claim_problems, sentences
 from .alike import what_decides
-from .answer import DemandRow, FailureRow, Holding, Remark, Why
+from .answer import DemandRow, FailureRow, Holding, Remark, Why, remarks_on_not_read
 from .answers import Alike, Answers
 from .causes import MOST_CAUSES, Whys
 from .last_events import LastEvents
@@ -186,7 +186,8 @@ def _other_state(cluster: ClusterCore, key: Key, pod: Pod, missing: tuple[Remark
     answer = _answer_if_not_pending(cluster, key, pod, judge_pod)
     if answer is None:
         return None
-    return attrs.evolve(answer, missing=missing if answer.state in ("gated", "waiting") else ())
+    waits = answer.state in ("gated", "waiting")
+    return attrs.evolve(answer, missing=missing if waits else remarks_on_not_read(cluster.not_read))
 
 
 def _judged_answer(asked: Pod, name: str, revision: str, missing: tuple[Remark, ...],
@@ -298,17 +299,15 @@ def judge_without_node(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
 
 
 def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[Remark, ...]:
-    """Return what the answer cannot tell, since a dump lacks some kinds; () for manifests that no server has stored.
-
-    Of a live cluster also what could not be read.
-    """
-    loaded = cluster.loaded_manifests
+    """Return what the answer cannot tell: what is not read, and of a dump or live cluster the kinds that it lacks."""
+    loaded, not_read = cluster.loaded_manifests, remarks_on_not_read(cluster.not_read)
     if loaded is None or not any(obj.metadata.uid or obj.metadata.creation_timestamp for obj in loaded.objects):
-        return ()
+        return not_read
     missing = (one for one in loaded.missing_kinds() if one.kind.plural not in loaded.unread)
     return (
         *(Remark(effect, f"unread {what}", "unread", what) for what, effect in loaded.unread.items()),
         *(Remark(one.cannot_tell, f"no {one.kind.plural}", "absent", one.kind.plural) for one in missing),
+        *not_read,
     )
 
 
@@ -326,7 +325,8 @@ def _answer_if_not_pending(
     """Return the answer for a pod that is not pending: it has a node, has ended, is deleted, or waits for volumes."""
     name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
     if pod.terminal:
-        return Why(name, rules, "ended", f"it has ended ({pod.status.phase}): nothing is left to schedule.")
+        said = f": {pod.status.reason}, {pod.status.message}" if pod.status.message else ""
+        return Why(name, rules, "ended", f"it has ended ({pod.status.phase}{said}): nothing is left to schedule.")
     if pod.spec.node_name:
         return answer_on_node(cluster, pod, name)
     if pod.metadata.deletion_timestamp is not None:

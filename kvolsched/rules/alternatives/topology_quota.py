@@ -14,7 +14,7 @@ from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ...api.volumes import class_of_claim
 from ...controllers.admission import AdmissionPlugin, StoredObjects
-from ...controllers.admission.plugins import deny_forbidden
+from ...controllers.admission.plugin import deny_forbidden
 from ...scheduler.plugins.volume_binding.releases import provisioned_anywhere
 from ...world.log import Key
 from ..named import revision_named

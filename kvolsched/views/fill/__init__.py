@@ -12,6 +12,7 @@ from typing import Any
 
 from attrs import evolve
 
+from ...api.text.not_read import not_read_line
 from ...api.text.python_gc import infrequent_gc
 from ...core.core import ClusterCore
 from ...core.results import as_sentence, last_step
@@ -93,6 +94,7 @@ def _head(context: FrameContext, gear: str, changes: tuple[f.ChangeRow, ...]) ->
         sentence=last_step(context.cluster.world).words or ("" if context.step else LOADED),
         hot=tuple(sorted({row.ref for row in changes})),
         focus=ref(context.focus) if context.focus is not None else "",
+        not_read=not_read_line(context.cluster.not_read),
     )
 
 

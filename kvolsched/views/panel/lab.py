@@ -525,7 +525,7 @@ class Lab(DrawnPanel):
         for name, on in (("k-playing", playing), ("k-paired", pair is not None)):
             (self.add_class if on else self.remove_class)(name)
         past = f"starts a branch at step {head.step}" if head.step < head.steps_known else ""
-        note = " · ".join(part for part in (self._ended, past) if part)
+        note = " · ".join(part for part in (self._ended, past, head.not_read) if part)
         self.acts.update(note, self.driver.history(), self.driver.offered())
         events = len(frame.events)
         self.tabs["events"].description = f"Events {events}" if events else "Events"
