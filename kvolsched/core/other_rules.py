@@ -174,7 +174,8 @@ def _remarks(cluster: ClusterCore, other: ClusterCore, asked: str, left_out: Seq
         yield (f"These are the rules that {cluster.name or 'the other cluster'} has already, so both go alike: "
                f'c.under("{there}") has {stands_for(there)}.')  # fmt: skip
     yield from unread_by_pods(rules, objects, cluster.first_rules)
-    yield from (words for words in dropped_fields(other.loaded_manifests, other.first_rules) if words not in cluster.remarks)
+    dropped = dropped_fields(other.loaded_manifests, other.first_rules)
+    yield from (words for words in dropped if words not in cluster.remarks)
     yield from _left_out(asked, left_out)
     yield from (f"Not in it, {words}" for words in refused)
     objects = other.world.visit(other.world.history.place_of(0), lambda: dict(other.world.log.objects))
