@@ -368,6 +368,9 @@ def test_a_node_that_tells_no_limit_has_that_of_its_time(revision, source, field
     assert "0/1 nodes are available: 1 node(s) exceed max volume count." == message(c, "more")
     assert f"{most} volumes of" in str(c.why("more"))
     assert f"+ 1 new > limit {most}" in str(c.why("more"))
+    c.apply(node("n2"))
+    c.run("pod/more Running", seconds=60)
+    assert ["n2"] == where(c, "more")
     assert ["n1", "n1"] == where(ends("upstream"), "last", "more")
     name = {"gcePersistentDisk": "gce-pd", "awsElasticBlockStore": "aws-ebs", "azureDisk": "azure-disk"}[source]
     told = node("n1")

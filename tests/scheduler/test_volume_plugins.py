@@ -3,6 +3,7 @@
 from collections import Counter
 from contextlib import suppress
 
+import attrs
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from objects import claim, csi_node, node, pod, storage_class, volume
 
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.make import SELECTED_NODE
+from kvolsched.rules.releases.design_documents import design_profile
 from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.exclusive_use import ANY_ADDRESS, host_ports
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
@@ -372,6 +374,22 @@ def test_an_in_tree_disk_counts_for_the_driver_it_was_migrated_to():
     judgement = judged(disk, node("a"), csi_node("a", 1, "ebs.csi.aws.com"), other)
 
     assert ("node(s) exceed max volume count",) == judgement.verdict("a", "NodeVolumeLimits")[0]
+
+
+@pytest.mark.parametrize("told", [{}, {"attachable-volumes-gce-pd": "2"}, {"attachable-volumes-gce-pd": "0"}])
+def test_the_column_of_in_tree_limits_is_their_rule(told):
+    """A CSINode's limit counts before what a node tells, be it nothing, and that before the default."""
+    def disks(name, first, number, on=""):
+        return pod(name, node_name=on, volumes=[{"name": f"d{n}", "gcePersistentDisk": {"pdName": f"disk-{n}"}}
+                                                for n in range(first, first + number)])  # fmt: skip
+
+    first = attrs.evolve(node("a"), status=attrs.evolve(node("a").status, allocatable=node("a").status.allocatable.merged(told)))
+    nodes = [first, node("b"), node("c"), csi_node("c", 1, "pd.csi.storage.gke.io"), node("d")]
+    judgement = judge(disks("p", 100, 1), snapshot([*nodes, disks("e", 0, 1, "a"), disks("f", 20, 16, "b"), disks("g", 40, 1, "c"),
+                                                    disks("h", 60, 15, "d")]), design_profile())  # fmt: skip
+    check(judgement)
+
+    assert (("d",) if told.get("attachable-volumes-gce-pd") == "0" else ("a", "d")) == judgement.feasible
 
 
 def labelled(label, zone):

@@ -64,6 +64,8 @@ def _is_bound(claim: PersistentVolumeClaim | None) -> bool:
 class PublishedLimits:
     """The attach limits that CSINodes publish (v1.36.2); a driver without one has no limit."""
 
+    events: ClassVar[tuple[QueueingHint, ...]] = ()  # after which a limit may be higher, beside those of CSINodes
+
     def on(self, node: Node, seen: Snapshot) -> Mapping[str, int]:
         """Return the limits of a node, by driver."""
         return attach_limits(seen.csi_node(node.metadata.name))
@@ -77,6 +79,10 @@ class PublishedLimits:
 @attrs.frozen
 class InTreeLimits(PublishedLimits):
     """The limits of in-tree disks too: what a node tells among its resources (1.12), else a default (1.11)."""
+
+    events: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("Node", "a node appears or tells other limits", action=Action.ADD | Action.NODE_ALLOCATABLE),
+    )
 
     def on(self, node: Node, seen: Snapshot) -> Mapping[str, int]:
         told = requests.allocatable(node.status.allocatable)
@@ -117,7 +123,7 @@ class NodeVolumeLimits:
     )  # fmt: skip
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
-    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
+    events: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("CSINode", "the drivers of a node are published", action=Action.ADD),
         QueueingHint("CSINode", "a limit of a node rises", lambda _pod, old, new: _rises(old, new), Action.UPDATE),
         QueueingHint("Pod", "a pod with volumes leaves its node",
@@ -132,6 +138,11 @@ class NodeVolumeLimits:
     limits: PublishedLimits = PublishedLimits()
     document_name: str = ""
     too_many: Reason = Reason(0, "node(s) exceed max volume count", Code.UNSCHEDULABLE)
+
+    @property
+    def events_to_register(self) -> tuple[QueueingHint, ...]:
+        """The events after which a node may have room."""
+        return (*self.events, *self.limits.events)
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
         """Skip a pod without claims and without disks that were migrated to a driver."""
