@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
+from ..api.kinds.pod import Pod
 from ..api.notebook_output import PrintedAnswer
 from ..api.text.fault import ManifestError
 from ..api.workloads import WORKLOADS
@@ -22,8 +23,9 @@ from ..core.results import ApplyRefused, hanging_indent
 from ..core.user_commands import read_for_apply
 from ..questions.why import Why
 from ..questions.why.asking import is_managed_by
+from ..questions.why.last_events import LastEvents
 from ..rules.revision import Revision
-from ..world.apiserver import key_of, ref
+from ..world.apiserver import key_for, key_of, ref
 from ..world.log import Key
 
 SHORT_KEYS = {"zone": ZONE_LABEL, "region": "topology.kubernetes.io/region", "host": HOSTNAME_LABEL}
@@ -243,8 +245,11 @@ def _placement(
         checked.append(CheckedPod(name, pod.spec.node_name, None if pod.spec.node_name else answers[name]))
     lacking = [_lost(owner, name, pod) for owner, name, pod in lost if alive[owner] < _wanted(cluster, owner)]
     told = {owner for owner, *_ in lost}
-    lacking += [f"{ref(key)} has {alive[key]} of {_pods(_wanted(cluster, key))}" for key in mine
+    lacking += [_lack(cluster, key, alive[key]) for key in mine
                 if alive[key] < _wanted(cluster, key) and key not in told]  # fmt: skip
+    for words in LastEvents(log.objects).refused_pods(log.objects) if lacking else ():
+        refused = key_for(words.partition(" ")[0])
+        lacking += [words] if _owner(cluster, refused, log.objects[refused], mine) is not None else []
     ours = {f"{key.namespace}/{key.name}" for key, owner in owners.items() if owner is not None}
     displaced = sorted(set(before) - set(_placed(cluster)) - ours)
     return CheckedPlacement(without, tuple(checked), tuple(lacking), tuple(displaced), unfinished)
@@ -254,6 +259,15 @@ def _owner(cluster: Cluster, key: Key, pod: Any, mine: Sequence[Key]) -> Key | N
     """Return the object of the manifests that a pod is, or that manages it; None for a pod of others."""
     near = (each for each in mine if each.namespace == key.namespace)
     return next((each for each in near if each == key or is_managed_by(cluster, pod, each)), None)
+
+
+def _lack(cluster: Cluster, key: Key, alive: int) -> str:
+    """Say that an object of the manifests has too few pods, or that its pod has ended and why."""
+    obj = cluster.world.log.objects.get(key)
+    if isinstance(obj, Pod) and obj.terminal:
+        said = f": {obj.status.reason}, {obj.status.message}" if obj.status.message else ""
+        return f"{ref(key)} has ended ({obj.status.phase}{said})"
+    return f"{ref(key)} has {alive} of {_pods(_wanted(cluster, key))}"
 
 
 def _wanted(cluster: Cluster, key: Key) -> int:

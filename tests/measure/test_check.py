@@ -154,3 +154,16 @@ def test_names_are_data_not_markup():
     found = check([make.deployment("x", cpu="9")], [make.node("n1", labels={"a": "<script>"})])
 
     assert "<script>" not in found._repr_mimebundle_()["text/html"]
+
+
+def test_why_pods_of_a_workload_cannot_be_created():
+    """A quota that is used up, or a kubelet that rejects a pod, is told beside the count of pods."""
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "one"}, "spec": {"hard": {"pods": "1"}}}
+    [refused] = check([make.deployment("web", replicas=2)], [make.node("n1"), quota]).placements
+    windows = make.pod("win", os={"name": "windows"})
+    [rejected] = check([windows], [make.node("n1")]).placements
+
+    assert refused.lacking[0] == "deploy/web has 1 of 2 pods"
+    assert "exceeded quota: one, requested: pods=1, used: pods=1, limited: pods=1" in refused.lacking[1]
+    said = "Failed to admit pod as the OS field doesn't match node OS"
+    assert rejected.lacking == (f"pod/win has ended (Failed: PodOSNotSupported, {said})",)

@@ -290,6 +290,18 @@ PODS = (
     ),
     Meaning(
         "kubelet",
+        (
+            "PodOSNotSupported",
+            "PodOSSelectorNodeLabelDoesNotMatch",
+            "Failed to admit pod as the OS field doesn't match node OS",
+            "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
+        ),
+        "The kubelet refuses a pod for another operating system; the scheduler does not look at spec.os.",
+        "The pod lacks the node selector kubernetes.io/os: windows.",
+        POD,
+    ),
+    Meaning(
+        "kubelet",
         ("OutOfcpu", "OutOfmemory", "OutOfephemeral-storage", "OutOfpods", "Predicate NodeAffinity failed"),
         "The kubelet refuses a pod that does not fit its node.",
         "spec.nodeName was set by hand, or the node changed.",
