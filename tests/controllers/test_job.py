@@ -218,9 +218,26 @@ def test_what_a_server_refuses_is_tried_again_and_told():
     made = cluster(manifest)
     assert {("FailedCreate", 'Error creating: pods "pi-' + pod + '" is forbidden: no PriorityClass with name absent was found')
             for pod in [events(made, "Job")[0][1].split("pi-")[1][:5]]} == set(events(made, "Job"))
+    tries = [turn.time for turn in made.world.turns for outcome in turn.outcomes
+             if outcome.write.verb == "create" and outcome.write.key.kind == "Pod"]
+    assert [0, 1, 3, 7, 15, 31, 63] == tries
+    assert (0, "2026-01-01T00:00:00Z") == (made["job/pi"].status.active, made["job/pi"].status.start_time)
     made.apply({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "absent"}, "value": 1})
     made.run(seconds=100)
     assert ["Running"] == [pod.status.phase for pod in pods(made)]
+
+
+def test_what_has_ended_is_counted_though_successors_are_refused():
+    """A server that lets only two pods live at a time does not keep the Job from counting them, or from completing."""
+    made = cluster(kubelet={"ends_after": 5.0})
+    at_most_two = lambda _new, _old: sum(not pod.terminal for pod in made.objects("pods")) < 2  # noqa: E731
+    made = made.with_webhook(validate=at_most_two, verbs=["create"])
+    made.apply(job(parallelism=4, completions=4))
+    made.run("job/pi Complete", seconds=4)
+    assert (2, 2, 0) == (made["job/pi"].status.active, made["job/pi"].status.ready, made["job/pi"].status.succeeded)
+    made.run(seconds=200)
+    assert made["job/pi"].has_condition("Complete")
+    assert all(not pod.metadata.finalizers for pod in made.objects("pods"))
 
 
 def test_no_turn_of_the_controller_does_nothing():

@@ -14,7 +14,7 @@ from ...api.kinds.pod import Pod
 from ...api.kinds.workload import Job
 from ...api.workloads import by_controller_uid, controller_cause, generation, is_ready, is_terminating
 from ...world.activation import Exists
-from ...world.apiserver import CommittedWrite, Write
+from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import Component, TurnContext
 from ...world.log import Key
 from ...world.mutation_cache import USED_NAMES, has_seen_write, refused_if_taken, wait_until_seen
@@ -22,7 +22,7 @@ from ...world.plan import PlanBuilder, report_done, report_refused
 from ...world.reconciler import Backoff, Reconciler
 from ...world.view import Index, InformerCache, View
 from .failed_pods import forget_failures, keep_failures
-from .sync import KIND, NAME, JobSync, free, is_tracked, restarts
+from .sync import KIND, NAME, REFUSED, JobSync, RefusedPods, free, is_tracked, restarts
 
 ORPHANS = f"{NAME} orphan pods"
 BATCH_PERIOD = 1.0  # seconds from a change of a pod to the sync of its Job (syncJobBatchPeriod)
@@ -32,7 +32,7 @@ OWN = "kubernetes.io/job-controller"  # what managedBy says of the Jobs of this 
 
 def component() -> Component:
     """Return the Job controller."""
-    routine = Reconciler(NAME, _jobs_of, sync, refused_if_taken, _committed, BACKOFF)
+    routine = Reconciler(NAME, _jobs_of, sync, _refused, _committed, BACKOFF)
     orphans = Reconciler(ORPHANS, _orphans_of, free_orphan, report_refused, report_done, seldom=True)
     return Component(NAME, (KIND, "Pod"), (routine, orphans), _views, activation=partial(Exists, KIND))
 
@@ -48,6 +48,21 @@ def _committed(ctx: TurnContext, cause: str, outcome: CommittedWrite, *, last: b
     _wait_until_seen(ctx, cause, outcome, last=last)
     if outcome.write.verb == "update_status":
         keep_failures(ctx, cause)
+    elif outcome.write.verb == "create":
+        ctx.remember(REFUSED, cause, None)
+
+
+def _refused(ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
+    """Report a refused write; when the first pod is refused, the Job is synced at once without it."""
+    refused_if_taken(ctx, cause, outcome)
+    if outcome.write.verb == "create":
+        last: RefusedPods | None = ctx.note(REFUSED, cause)
+        failures = min(last.failures + 1 if last is not None else 1, BACKOFF.counted)
+        ctx.remember(REFUSED, cause, RefusedPods(failures, ctx.now + BACKOFF.seconds(failures)))
+        if last is None:
+            ctx.enqueue(cause)
+        else:
+            ctx.wake_after(cause, BACKOFF.seconds(failures))
 
 
 def _jobs_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
@@ -58,6 +73,7 @@ def _jobs_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
             forget_failures(ctx, cause)
         if new is None:
             ctx.remember(USED_NAMES, cause, None)
+            ctx.remember(REFUSED, cause, None)
             ctx.cancel_wake_up(cause)
         elif not new.is_finished and (old is None or generation(old) != generation(new)):
             yield cause

@@ -18,6 +18,7 @@ from ...api.kinds.workload import Job, JobCondition, JobStatus, UncountedTermina
 from ...api.workloads import is_active, is_ready, is_terminating, pod_name_suffix, replica_of
 from ...world.apiserver import Write, key_of
 from ...world.component import TurnContext
+from ...world.digest import DIGEST_WAIT
 from ...world.log import Key
 from ...world.mutation_cache import unused_names
 from ...world.plan import PlanBuilder, reference_of
@@ -26,6 +27,7 @@ from .indexes import format_indexes, index_of, parse_indexes, with_index
 
 NAME = "job-controller"
 KIND = "Job"
+REFUSED = "refused pods"  # sort of the notes about them
 TRACKING = "batch.kubernetes.io/job-tracking"
 BURST = 500  # most pods that one sync creates or deletes
 MOST_UNCOUNTED = 500  # most ended pods that a status lists
@@ -45,6 +47,14 @@ def restarts(pod: Pod) -> int:
     """Return how often the containers of a pod were restarted."""
     fields = ("initContainerStatuses", "containerStatuses")
     return sum(each.get("restartCount", 0) for field in fields for each in pod.status.rest.get(field, ()))
+
+
+@attrs.frozen
+class RefusedPods:
+    """A note: how often in a row a server has refused a Job's new pods, and until when none is created."""
+
+    failures: int
+    until: float = attrs.field(metadata=DIGEST_WAIT)
 
 
 @attrs.frozen
@@ -71,6 +81,7 @@ class JobSync:
         self.ctx, self.cause, self.owner, self.status = ctx, cause, owner, owner.status
         self.plan = PlanBuilder(ctx, NAME)
         self.waits: list[float] = []  # seconds until the Job is looked at again
+        self.new_pods: list[Pod] = []
         self.suspended = bool(owner.spec.suspend)
         self.completions = owner.spec.completions
         self.pods: list[Pod] = sorted(ctx.views["pods"].get(owner.metadata.uid), key=lambda pod: index_of(pod) or 0)
@@ -114,12 +125,21 @@ class JobSync:
             self._delete(self.active_pods)
         elif manages:
             self._manage()
+        refused: RefusedPods | None = self.ctx.note(REFUSED, self.cause)
+        if refused is None:
+            self._create()
         enough = self.succeeded > 0 if self.completions is None else self.succeeded >= self.completions
         if end is None and enough and not self.active:
             end = self._condition(CRITERIA_MET, *REACHED)
         elif manages:
             self._suspend_or_resume()
-        self._track(end)
+        counted = self._track(end)
+        if refused is not None and self.new_pods:  # what has ended is counted, whatever a quota says of its successors
+            if refused.until > self.ctx.now:
+                self.waits.append(refused.until - self.ctx.now)
+            else:
+                self._create()
+                self._write(counted, attrs.evolve(counted.status, active=self.active))
         if self.waits:
             self.ctx.wake_after(self.cause, min(self.waits))
         return self.plan.writes
@@ -173,7 +193,7 @@ class JobSync:
             if wait > 0:
                 self.waits.append(wait)
             else:
-                self._create(min(missing, BURST))
+                self._name_new_pods(min(missing, BURST))
 
     def _surplus(self, count: int) -> list[Pod]:
         """Return the pods to delete: those without an index of their own, then as many as are too many.
@@ -199,15 +219,17 @@ class JobSync:
         self.ready -= sum(map(is_ready, pods))
         self.terminating += len(pods)
 
-    def _create(self, count: int) -> None:
+    def _create(self) -> None:
+        for pod in self.new_pods:
+            self.plan.create_pod(self.owner, pod, f"Job controller creates {reference_of(pod)}")
+        self.active += len(self.new_pods)
+
+    def _name_new_pods(self, count: int) -> None:
         indexes: Iterator[int | None] = islice(self._missing_indexes(), count)
         meta = self.owner.metadata
         names = unused_names(self.ctx, self.cause, lambda number: Key(
             "Pod", meta.namespace or "default", self._name(number, None)))  # fmt: skip
-        for index, number in zip(indexes, names, strict=False):
-            pod = self._pod(number, index)
-            self.plan.create_pod(self.owner, pod, f"Job controller creates {reference_of(pod)}")
-            self.active += 1
+        self.new_pods = [self._pod(number, index) for index, number in zip(indexes, names, strict=False)]
 
     def _missing_indexes(self) -> Iterator[int | None]:
         """Yield the first indexes that have neither an active pod nor succeeded; None for ever without indexes."""
@@ -244,8 +266,11 @@ class JobSync:
         self.status = attrs.evolve(_with_condition(self.status, condition), start_time=start)
         self.plan.event(self.owner, "Normal", word.capitalize(), message)
 
-    def _track(self, end: JobCondition | None) -> None:
-        """Write which pods have ended, remove their finalizers, then count them, and say whether the Job is over."""
+    def _track(self, end: JobCondition | None) -> Job:
+        """Write which pods have ended, remove their finalizers, then count them, and say whether the Job is over.
+
+        Return the Job as it is then.
+        """
         succeeds = end is not None and end.type == CRITERIA_MET
         tracked = {pod.metadata.uid for pod in self.pods if is_tracked(pod)}
         status = self._count_but(tracked)
@@ -282,10 +307,11 @@ class JobSync:
             final = self._condition("Complete" if succeeds else "Failed", end.reason, end.message)
             status = _with_condition(status, final)
             status = attrs.evolve(status, completion_time=self.ctx.moment if succeeds else None)
-        self._write(before, status)
+        counted = self._write(before, status)
         if end is not None and over:
             event = ("Normal", "Completed", "Job completed") if succeeds else ("Warning", end.reason, end.message)
             self.plan.event(self.owner, *event)
+        return counted
 
     def _count_but(self, tracked: set[str]) -> JobStatus:
         """Return the status with the ended pods counted that have lost the finalizer; the others stay uncounted."""
