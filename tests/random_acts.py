@@ -168,8 +168,16 @@ def of_time(c, rng):
     ))  # fmt: skip
 
 
+def put(c, reference):
+    """Replace an object by its manifest with another label."""
+    return c.replace(c.manifests(reference).replace("app: web", "app: db"), reference)
+
+
 def of_rules(c, rng):
-    """Let components run other rules, of another release or with other gates, alone or beside the first master."""
+    """Let components run other rules, of another release or with other gates, alone or beside the first; or crash a process."""
+    manager = "kube-controller-manager"
+    if rng.random() < 0.2:
+        return rng.choice((partial(c.crash, manager), partial(c.delay, manager, 5.0)))
     component = rng.choice(("kube-scheduler", "kube-apiserver", "kube-controller-manager", "kubelet", None))
     rules = rng.choice(("upstream", "design", "draft", *(GATES if component else ())))
     beside = component is not None and rng.random() < 0.3
@@ -206,7 +214,7 @@ def of_fields(c, rng):
         partial(c.patch, rng.choice(sets), template), partial(c.patch, rng.choice(pods), {"status": {"phase": "Failed"}}, subresource="status"),
         partial(c.annotate, rng.choice(there), f"note=n{rng.randrange(9)}", overwrite=True),
         partial(c.label, rng.choice(there), f"tier=t{rng.randrange(3)}", overwrite=rng.random() < 0.5),
-        partial(c.rollout_restart, rng.choice(sets)), partial(c.delete, *rng.choices(kept, k=2)),
+        partial(put, c, rng.choice(kept)), partial(c.rollout_restart, rng.choice(sets)), partial(c.delete, *rng.choices(kept, k=2)),
         partial(c.outage, rng.choice(hooks), 20.0) if hooks else c.start_nodes,
     ))  # fmt: skip
 
@@ -217,7 +225,7 @@ def of_questions(c, rng):
     asked = rng.choice((
         lambda: repr(c.map()), lambda: repr(c.why()), lambda: repr(c.why(pod)), lambda: repr(c.story(pod)), lambda: repr(c.next),
         lambda: repr(c.requests()), lambda: repr((c.passes(pod), c.fits(pod))), lambda: repr(c.verdicts(pod)),
-        lambda: repr(c.get("all")), lambda: repr(c.timeline()), lambda: repr(c.may(pod)), lambda: repr(c.create_volume_requests()),
+        lambda: repr(c.get("all")), lambda: repr(c.timeline()), lambda: repr(c.may(pod)), lambda: repr((c.create_volume_requests(), c.get_capacity_requests())),
     ))  # fmt: skip
     before = c.digest(), c.world.place, c.world.log.end
 

@@ -19,7 +19,7 @@ QUESTIONS = {
     "story": lambda c: repr(c.story("my-pod")),
     "under": lambda c: repr(c.under("design", replay=True)),
     "requests": lambda c: repr(c.requests()),
-    "handed to drivers": lambda c: repr(c.create_volume_requests()),
+    "handed to drivers": lambda c: repr((c.create_volume_requests(), c.get_capacity_requests())),
     "passes": lambda c: repr((c.passes("my-pod"), c.visits())),
     "why": lambda c: repr((c.why("my-pod"), c.why(), c.fits("my-pod"))),
     "fix": lambda c: repr(c.fix("my-pod")),
