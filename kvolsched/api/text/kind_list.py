@@ -10,23 +10,22 @@ import attrs
 from ..kinds.kind import KINDS, Kind, find_kind
 from ..notebook_output import PrintedAnswer, table_text
 from .convert import fields_of_parts, schema
+from .not_read import KINDS as NOT_READ
 
 RECORDED = "recorded"
 HEAD = ("KIND", "APIVERSION", "SHORT", "FIELDS", "ANSWERS OF REAL COMPONENTS")
-NOT_MODELLED = {
-    "CronJob": "nobody makes its Jobs",
-    "ResourceClaim, DeviceClass, ResourceSlice": "dynamic resource allocation: a pod looks as if it asked for none",
-    "PodGroup, Workload": "each pod of a gang goes alone",
+WITHOUT_PLACEMENT = {
     "HorizontalPodAutoscaler": "replicas change by hand",
-    "MutatingWebhookConfiguration": "webhooks are functions (`Cluster.with_webhook`)",
     "Role, RoleBinding": "what a component may do is the dial `denied`",
     "ControllerRevision": "StatefulSets write none, and no workload is rolled back",
     "VolumeSnapshot": "volumes are neither copied nor resized",
     "Ingress, NetworkPolicy": "nothing is sent anywhere",
 }
-"""Kinds without effect, of which some bear on placement: their objects are kept and printed."""
-
-
+NOT_MODELLED = {
+    ", ".join(dict.fromkeys(kind for (_, kind), each in NOT_READ.items() if each == effect)): f"not told: {effect}"
+    for effect in dict.fromkeys(NOT_READ.values())
+} | WITHOUT_PLACEMENT
+"""Kinds without effect, those that bear on where pods go first: their objects are kept and printed."""
 KEPT = "kept: checked, stored and printed as written; single rules look at some, such as updateStrategy or hostNetwork"
 
 
