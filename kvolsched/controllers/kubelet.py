@@ -456,6 +456,8 @@ OS_LABEL = "kubernetes.io/os"
 
 def _other_system(pod: Pod, node: Node) -> tuple[str, str] | None:
     """Return (reason, message) if a pod is for another operating system than its node's, which is Linux by default."""
+    if OS_LABEL not in pod.metadata.labels and "os" not in pod.spec.rest:
+        return None
     system = node.metadata.labels.get(OS_LABEL) or "linux"
     if pod.metadata.labels.get(OS_LABEL, system) != system:
         message = f"Failed to admit pod as the `{OS_LABEL}` label doesn't match node label"

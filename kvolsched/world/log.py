@@ -322,6 +322,8 @@ class Log:
         """Return the API objects of a kind, looked up through the index of changes by kind."""
         if self.base:  # changes before `base` are not in the index
             return [obj for key, obj in self.objects.items() if key[0] == kind]
+        if kind not in self.changes.by_kind:
+            return []
         written: Any = self.changes.keys(self.changes.in_kind(kind, 0, self._place))
         return [self.objects[key] for key in written if key in self.objects]
 
