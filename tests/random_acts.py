@@ -189,7 +189,7 @@ def of_parts(c, rng):
     """Go on with a fork that has a webhook, a controller, a plugin or an autoscaler, or nothing of one's own."""
     machine = make_node("machine", "zone-a", cpu="4", ready="True")
     return rng.choice((
-        c.fork,
+        c.fork, partial(c.under, rng.choice(("upstream", "design")), replay=rng.random() < 0.5),
         partial(c.with_webhook, validate=deny_some, name=f"deny-{rng.randrange(9)}.example.com",
                 on_failure=rng.choice(("Fail", "Ignore")), slow=rng.choice((0.0, 0.0, 2.0))),
         partial(c.with_webhook, mutate=add_label, name=f"label-{rng.randrange(9)}.example.com"),
@@ -214,7 +214,8 @@ def of_fields(c, rng):
         partial(c.patch, rng.choice(sets), template), partial(c.patch, rng.choice(pods), {"status": {"phase": "Failed"}}, subresource="status"),
         partial(c.annotate, rng.choice(there), f"note=n{rng.randrange(9)}", overwrite=True),
         partial(c.label, rng.choice(there), f"tier=t{rng.randrange(3)}", overwrite=rng.random() < 0.5),
-        partial(put, c, rng.choice(kept)), partial(c.rollout_restart, rng.choice(sets)), partial(c.delete, *rng.choices(kept, k=2)),
+        partial(put, c, rng.choice(kept)), partial(c.crash, "kube-controller-manager"),
+        partial(c.rollout_restart, rng.choice(sets)), partial(c.delete, *rng.choices(kept, k=2)),
         partial(c.outage, rng.choice(hooks), 20.0) if hooks else c.start_nodes,
     ))  # fmt: skip
 
@@ -305,8 +306,9 @@ class Run:
         self.acts[number] = f"{words}({', '.join(arguments)[:200]})"
         self.is_crowded |= sort is of_rules or "CSINode" in self.acts[number] or "set_pool" in self.acts[number]
         world, place = self.cluster.world, self.cluster.world.place
+        begun = self.cluster
         before = dict(world.log.objects)
-        interrupt = Interrupt(int(10 ** rng.uniform(0, 4.5))) if rng.random() < 0.15 else None
+        interrupt = Interrupt(int(10 ** rng.uniform(0, 4.5))) if rng.random() < 0.25 else None
         try:
             found = interrupted(act, interrupt)
             if isinstance(found, kvolsched.Cluster):
@@ -315,7 +317,8 @@ class Run:
             self.acts[number] += ": Ctrl-C"
         except REFUSALS as refused:
             self.acts[number] += f": {str(refused).splitlines()[0][:120]}"
-        return self._wrong(rng, before if world.place >= place and sort is not of_time else None)
+        self.is_crowded |= self.cluster.revision is not begun.revision
+        return self._wrong(rng, before if self.cluster is begun and world.place >= place and sort is not of_time else None)
 
     def _wrong(self, rng, before):
         c, objects = self.cluster, self.cluster.world.log.objects
@@ -360,6 +363,8 @@ def main():
     parser.add_argument("--from", dest="first", type=int, default=0)
     asked = parser.parse_args()
     for seed in asked.seeds or range(asked.first, asked.first + asked.acts // ACTS):
+        if not asked.seeds and not seed % 50:
+            print(f"from seed {seed} on", file=sys.stderr, flush=True)
         if found := report(seed) if asked.seeds else wrong(seed):
             print(f"{seed}: {found}" if not asked.seeds else found, flush=True)
 
