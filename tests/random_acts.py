@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from contextlib import suppress
 from functools import partial
+from unittest.mock import patch
 
 import fault_runs
 from fault_runs import INVARIANTS, REFUSALS, cluster, names, nodes_hold_what_they_run
@@ -21,6 +22,7 @@ from kvolsched import writes
 from kvolsched.make import node as make_node
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
+from kvolsched.world import changes, log, runtime
 from kvolsched.world.log import Key
 
 PACKAGE = kvolsched.__path__[0]
@@ -33,22 +35,18 @@ GATES = ({"PodSchedulingReadiness": False}, {"MatchLabelKeysInPodTopologySpread"
 
 def inconsistent(c):
     """Say what does not fit together in a cluster: log and map, steps and turns, views and log; "" if all does."""
-    log, history = c.world.log, c.world.history
-    objects, notes = dict(log.changes.maps.get(log.base, ({}, {}))[0]), {}
-    if not log.base:
-        for place, (key, old, new) in enumerate(log.changes):
-            if place == log.place and (objects, notes) != (log.objects, log.notes):
-                return "the map is not what the log makes"
-            store = objects if isinstance(key, Key) else notes
-            if store.get(key) != old:
-                return f"change {place} of {key} is not of the value before"
-            store[key] = new
-            if new is None:
-                del store[key]
-        if log.place == log.end and (objects, notes) != (log.objects, log.notes):
+    known, history, objects, notes = c.world.log, c.world.history, {}, {}
+    for place, (key, old, new) in enumerate([*known.changes, (None, None, None)]):
+        if place == known.place and (objects, notes) != (known.objects, known.notes):
             return "the map is not what the log makes"
-    if history.ends != sorted(set(history.ends)) or history.ends[-1] > log.end:
-        return f"the ends of steps are {history.ends}, the log ends at {log.end}"
+        store = objects if isinstance(key, Key) else notes
+        if store.get(key) != old:
+            return f"change {place} of {key} is not of the value before"
+        store[key] = new
+        if new is None:
+            del store[key]
+    if history.ends != sorted(set(history.ends)) or history.ends[-1] > known.end:
+        return f"the ends of steps are {history.ends}, the log ends at {known.end}"
     if [turn.step for turn in history.turns] != sorted(turn.step for turn in history.turns):
         return "the turns are not in the order of their steps"
     lost = [turn for turn in history.turns if not turn.start <= turn.end <= history.ends[min(turn.step, len(history.ends) - 1)]]
@@ -291,7 +289,16 @@ class Run:
         self.is_crowded = self.cluster.revision.name == "design"
 
     def play(self):
-        """Do every act; return what was wrong first, "" if nothing was."""
+        """Do every act; return what was wrong first, "" if nothing was.
+
+        In every other run what is done of large clusters and long ways is done of small and short ones, too.
+        """
+        far = self.seed % 2
+        with patch.object(log, "FAR", 30 if far else log.FAR), patch.object(runtime, "FAR", 3 if far else runtime.FAR), \
+             patch.object(log, "KEEP_EVERY", 64 if far else log.KEEP_EVERY), patch.object(changes, "FEW", 8 if far else changes.FEW):
+            return self._play()
+
+    def _play(self):
         for number in range(self.count):
             if number not in self.without and (wrong := self._do(number)):
                 return wrong
