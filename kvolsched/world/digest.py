@@ -284,12 +284,16 @@ class IncrementalDigest:
         return float(self.log.notes.get(Note("world", CLOCK_SORT, ""), 0.0))
 
     def _outdated_keys(self, watcher: DigestSource) -> tuple[Key, ...]:
-        """Return the keys of which a component has seen an old version that equals the stored one."""
+        """Return the keys of which a component has seen an old version that equals the stored one.
+
+        A repeated step stores other objects of the same versions, so that it is the versions that tell.
+        """
         objects = self.log.objects
         return tuple(
             sorted(key for kind in watcher.pending if kind not in IGNORED_KINDS
                    for key, seen in watcher.seen.kinds[kind].items()
-                   if seen is not (stored := objects.get(key)) and seen == stored)
+                   if seen is not (stored := objects.get(key)) and seen == stored
+                   and seen.metadata.resource_version != stored.metadata.resource_version)
         )
 
     def _relative_text(self, owner: str) -> str:

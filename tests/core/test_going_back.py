@@ -74,3 +74,19 @@ def test_time_that_passes_in_vain_is_a_step():
     assert f"step {number + 1}, t=6 s: Nothing happens until t = 6 s." == repr(c._last_step)
     c.back()
     assert digest == c.digest()
+
+
+@pytest.mark.parametrize("name", ["zones", "six-in-three-zones"])
+def test_a_repeated_step_is_the_known_one(name):
+    """A step that is made again in the past stores equal objects: from wherever it is reached its digest is the same."""
+    c = kvolsched.scenario(name)
+    c.run(steps=40)
+    known = c.world.known_steps
+    for step in range(0, known - 2, 4):
+        c.goto(step)
+        c.run(steps=2)
+        digest = c.digest()
+        for other in (known, 0, known):
+            c.goto(other)
+            c.goto(step + 2)
+            assert digest == c.digest()
