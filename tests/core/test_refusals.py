@@ -1,10 +1,13 @@
 """Loading says what an API server would refuse, and what bears on placement and is not read."""
 
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from kvolsched import Cluster, check, incidents, make, scenario
+from kvolsched.cli import main
 from kvolsched.core.results import ApplyRefused
 from kvolsched.learn.scenario import scenario_names
 
@@ -101,3 +104,13 @@ def test_other_kinds_do_not_bear_on_placement():
     other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}
 
     assert "not read" not in repr(Cluster.from_manifests([make.node("n1"), other]).run())
+
+
+def test_the_terminal_lists_what_would_be_refused(tmp_path):
+    """`kvolsched why` of a file says on standard error what an API server would refuse of it, with each fault."""
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [make.node("n1"), wrong()[0]]}), "utf-8")
+    answer = CliRunner().invoke(main, ["why", str(path)])
+
+    assert "Warning: 1 object would be refused by an API server: pod/bad" in answer.stderr
+    assert "maxSkew: Invalid value: 0" in answer.stderr
