@@ -144,7 +144,7 @@ class ClusterActs(ClusterCore):
 
         Raises:
             ValueError: no reference is given.
-            NotDeleted: references name no object; the others are deleted. It is an UnknownName and a KeyError.
+            UnknownName: references name no object; the others are deleted, as `done` of the error (NotDeleted) says.
             ApplyRefused: the API server refuses; it tells unknown names, too.
 
         >>> from kvolsched import scenario
