@@ -55,7 +55,7 @@ class Cluster(ClusterActs):
     """A simulated cluster that can be stepped, questioned and drawn. Mutable: acts and time move it.
 
     begin    from_manifests from_kubectl fork under name
-    time     step run wait next now back goto branches
+    time     step run wait next now back goto branches on_move
     acts     apply replace delete patch label annotate cordon uncordon taint drain evict scale rollout_restart ungate
     faults   stop_nodes start_nodes crash delay refuse outage upgrade set_pool
     own      with_plugin with_controller with_webhook with_autoscaler

@@ -1,4 +1,5 @@
 """The cluster's core: load objects, move in time, branch off, and find objects.
+It is over 500 lines because methods show examples.
 
 The core holds a simulation and asks no question about it. Loading sets objects as they are found, without an act.
 """
@@ -335,6 +336,24 @@ class ClusterCore:
     def _step_after(self, place: int) -> Step:
         """Return the step that was made since a place of the log; a falsy one if nothing changed."""
         return self._last_step if self.world.place != place else Step(-1, self.world.now, ())
+
+    def on_move(self, listener: Callable[[], object]) -> Callable[[], None]:
+        """Call a function after every move: a step, an act of yours, `goto`, another branch; return what ends that.
+
+        It is called in each step of a run, without arguments, by whoever moves the cluster. An error of it becomes a
+        warning, and the move stands. A fork has no listeners.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> steps = []
+        >>> end = c.on_move(lambda: steps.append(c.world.step_number))
+        >>> _ = c.step(), c.step(), c.goto(0)
+        >>> end()
+        >>> _ = c.step()
+        >>> steps
+        [1, 2, 0]
+        """
+        return self.world.on_move(listener)
 
     def fork(self, name: str = "") -> Self:
         """Return an independent copy of this cluster at its present place, with its past.

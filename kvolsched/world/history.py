@@ -293,11 +293,13 @@ class StepTransaction:
     Args:
         history: where the step is recorded.
         undo: puts the world back to a position after an error or interrupt inside the step.
+        moved: called once the step is recorded, if it has moved the world.
     """
 
-    def __init__(self, history: History, undo: Callable[[int], None]) -> None:
+    def __init__(self, history: History, undo: Callable[[int], None], moved: Callable[[], None]) -> None:
         self.history = history
         self.undo = undo
+        self.moved = moved
         self.turns: list[Turn] = []
 
     def add(self, turn: Turn) -> Turn:
@@ -332,11 +334,13 @@ class StepTransaction:
         try:
             if kind is None:
                 self._commit()
-                return
         except BaseException:
             self._roll_back()
             raise
-        self._roll_back()
+        if kind is not None:
+            self._roll_back()
+        elif self.history.log.place != self.start:
+            self.moved()
 
     def _roll_back(self) -> None:
         despite_interrupts(self._put_back)

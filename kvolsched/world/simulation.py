@@ -9,6 +9,8 @@ determine every run. An error or interrupt inside a step leaves the world as it 
 from __future__ import annotations
 
 import math
+import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -55,6 +57,7 @@ class Simulation(Runtime):
     def __init__(self, components: Iterable[Component], server: ApiServer | None = None, seed: int = 0) -> None:
         super().__init__(components, server, seed)
         self.history = History(self.log)
+        self.listeners: tuple[Callable[[], object], ...] = ()
 
     @property
     def turns(self) -> list[Turn]:
@@ -154,7 +157,7 @@ class Simulation(Runtime):
             each: how many causes of an actor are tried.
         """
         found = Preview()
-        with StepTransaction(self.history, self._undo) as trial:
+        with self.transaction() as trial:
             first = self._next_visible_turn(trial)
             trial.drop()
             if first is not None:
@@ -228,7 +231,7 @@ class Simulation(Runtime):
 
     def transaction(self) -> StepTransaction:
         """Return a context manager that records what is done inside it as one step, and undoes it after an error."""
-        return StepTransaction(self.history, self._undo)
+        return StepTransaction(self.history, self._undo, self._tell_moved)
 
     def _choose(self, process: Process, actor: Actor | None, cause: str | None) -> tuple[Actor, str] | None:
         best: tuple[int, int, Actor, str] | None = None
@@ -479,6 +482,8 @@ class Simulation(Runtime):
         except BaseException:
             self._recover(lambda: self.log.recover(start, target))
             raise
+        if target != start:
+            self._tell_moved()
 
     def visit(self, place: int, read: Callable[[], Read]) -> Read:
         """Return what a function reads in the world as it was at another position; what it writes is undone.
@@ -533,6 +538,7 @@ class Simulation(Runtime):
         except BaseException:
             self._recover(lambda: log.recover_changes(place, later, present), lambda: self.history.restore(saved))
             raise
+        self._tell_moved()
 
     def _recover(self, *steps: Callable[[], None]) -> None:
         """Put log and history back by these steps, and build every view from the log."""
@@ -550,6 +556,30 @@ class Simulation(Runtime):
         """Restore a checkpoint of this world, which may be at another one; the past before it is lost."""
         super().restore(checkpoint, present)
         self.history = History(self.log)
+        self._tell_moved()
+
+    def on_move(self, listener: Callable[[], object]) -> Callable[[], None]:
+        """Call a function after every move: a step, `goto`, another branch; return what ends that.
+
+        The move is made by then, whatever the function does: an error of it becomes a warning.
+        """
+        self.listeners += (listener,)
+
+        def end() -> None:
+            self.listeners = tuple(each for each in self.listeners if each is not listener)
+
+        return end
+
+    def _tell_moved(self) -> None:
+        """Call the listeners, in the order in which they came."""
+        for listener in self.listeners:
+            try:
+                listener()
+            except Exception as error:  # noqa: BLE001 - the step that it was told of stands
+                name = getattr(listener, "__qualname__", repr(listener))
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                warnings.warn(f"{name}, called by on_move, raised {type(error).__name__}: {error} "
+                              f"({where.filename}, line {where.lineno}); the cluster has moved", stacklevel=2)
 
 
 def _words_of_first(outcomes: Sequence[CommittedWrite | RefusedWrite]) -> str:
