@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from kvolsched.learn.incidents import incidents
-from kvolsched.learn.incidents.drawer import rules_of
+from kvolsched.learn.incidents.drawer import rules_of, rules_shown
 
 TARGET = Path(__file__).parent.parent / "kvolsched" / "questions" / "decode" / "incidents.json"
 MOST = 3  # named of each sentence
@@ -14,9 +14,10 @@ def index():
     """Return rule -> names of incidents, those whose sentences speak of fewest rules first."""
     found = {}
     for incident in incidents():
-        rules = frozenset().union(*map(rules_of, incident.sentences))
+        rules = rules_shown(incident.name)
+        spoken = frozenset().union(*map(rules_of, incident.sentences))
         for rule in rules:
-            found.setdefault(rule, []).append((len(rules), incident.name))
+            found.setdefault(rule, []).append((len(spoken), incident.name))
     return {rule: [name for _, name in sorted(names)[:MOST]] for rule, names in sorted(found.items())}
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from functools import wraps
 from html import escape
 from pathlib import Path
@@ -31,6 +32,15 @@ _UNPRINTABLE = re.compile(f"[{UNPRINTABLE}]")
 _draw: list[Callable[[Any], Any]] = []
 Row = TypeVar("Row")
 _write: list[Callable[[Any], str]] = []
+
+
+# Whether a command of ours prints the answer: its reader types commands, that of a notebook Python.
+IN_TERMINAL: ContextVar[bool] = ContextVar("IN_TERMINAL", default=False)
+
+
+def to_type(python: str, command: str) -> str:
+    """Return what the reader of an answer types to go on: Python, or in a terminal a command."""
+    return command if IN_TERMINAL.get() else python
 
 
 def printable(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ..api.notebook_output import printable
+from ..api.notebook_output import IN_TERMINAL, printable
 from ..api.text.fault import ManifestError
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..core.results import ApplyRefused
@@ -75,6 +75,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; what it printed is written before it ends. A failure is JSON where the answer would be."""
+        typed = IN_TERMINAL.set(True)
         try:
             return self._answer(ctx)
         except click.ClickException as error:
@@ -82,6 +83,8 @@ class Commands(click.Group):
                 raise
             say(json.dumps({"error": error.format_message()}))
             sys.exit(error.exit_code)
+        finally:
+            IN_TERMINAL.reset(typed)
 
     def _answer(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):

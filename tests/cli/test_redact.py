@@ -310,6 +310,8 @@ def test_only_names_change_in_a_message():
         "Successfully assigned ns/web-0 to n1": f"Successfully assigned {name('ns')}/{name('web-0')} to {name('n1')}",
         "acme says no": REDACTED,
         "0/2 nodes are available: 2 acme quota used up.": "0/2 nodes are available: 2 redacted.",
+        "pod didn't trigger scale-up: 1 Insufficient cpu, 2 acme quota used up":
+            "pod didn't trigger scale-up: 1 Insufficient cpu, 2 redacted",
     }  # fmt: skip
     assert said == {text: redaction.replacing.sentences.replaced(text) for text in said}
 

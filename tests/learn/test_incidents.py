@@ -92,6 +92,31 @@ def test_an_incident_shows_what_a_cluster_of_today_shows():
     assert incident_of({**own, "revision": "design"}, "mine").start().revision.name == "design"
 
 
+@pytest.mark.parametrize(("words", "name", "within"), [
+    ("volume node affinity conflict", "volume-affinity-is-immutable", 1),
+    ("conflict affinity node volume", "volume-affinity-is-immutable", 1),
+    ("had a volume node affinity conflict", "disk-outlives-its-node", 11),
+    ("statefulset stuck pending zonal volume", "zone-lost-volume-stays", 2),
+    ("my PVC was deleted and the released PV is not reused", "retained-volume-is-not-free", 1),
+    ("rolling update hangs", "update-cannot-begin", 1),
+    ("local disk, node replaced", "disk-outlives-its-node", 1),
+    ("CSI driver is not installed", "provisioner-not-installed", 1),
+])  # fmt: skip
+def test_words_of_a_symptom_in_any_order_find_an_incident(words, name, within):
+    """Small words do not count, nor do words that no incident has; older wordings of an event are known."""
+    assert name in incidents(words).names[:within]
+
+
+def test_a_taint_in_a_sentence_leads_to_nodes_that_have_it():
+    """A sentence of an older release that names the taint finds incidents with such nodes only."""
+    lost, kept = (incidents(f"2 node(s) had untolerated taint {{{key}: }}").names
+                  for key in ("node.kubernetes.io/unreachable", "node-role.kubernetes.io/control-plane"))  # fmt: skip
+
+    assert "dead-zone" in lost
+    assert "control-plane-counts-as-host" in kept
+    assert not set(lost) & set(kept)
+
+
 def test_a_whole_event_finds_what_its_clauses_find():
     """What the scheduler says of preemption at the end of an event leads to no incident that only says so, too."""
     clauses = "0/9 nodes are available: 3 node(s) had untolerated taint(s), 6 node(s) didn't match pod topology spread constraints."
@@ -170,4 +195,5 @@ def test_the_command_finds_and_plays():
     assert (listed.exit_code, "dead-zone" in listed.output) == (0, True)
     assert "$ kubectl describe pod next" in played.output
     assert "✓ it helps" in played.output
-    assert CliRunner().invoke(main, ["incidents", "xyzzy"]).exit_code == 1
+    none = CliRunner().invoke(main, ["incidents", "xyzzy"])
+    assert (none.exit_code, "kvolsched decode" in none.output, "kvolsched." in none.output + played.output) == (1, True, False)

@@ -13,7 +13,7 @@ import attrs
 
 from ...questions.decode.decoding import CLAIMS, MAX_DEPTH, PREEMPTION, REPEATED, SUMMARY, TAIL
 from ...questions.decode.meaning import INNER, PLACEHOLDER, as_expression
-from ...questions.decode.splitting import counted_clauses
+from ...questions.decode.splitting import COUNTED, counted_clauses
 from ...questions.decode.table import MEANINGS
 from .words import API_KINDS, ENUMERATED, IN_SENTENCES
 
@@ -82,6 +82,8 @@ class Sentences:
             return f"{summary['fit']}/{summary['size']} nodes are available: {body}"
         if text.startswith((CLAIMS, PREEMPTION)):
             return self._tail(text, depth)
+        if depth and COUNTED.match(text):
+            return self._summary(text, depth)
         plain = text.rstrip(". ")
         found = self._sentence(plain, depth)
         return found and found + text[len(plain) :]

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
+from math import log
 from typing import Any, SupportsIndex, overload
 
 import attrs
 
-from kvolsched.api.notebook_output import PrintedAnswer, described_as_html, printable
+from kvolsched.api.notebook_output import PrintedAnswer, described_as_html, printable, to_type
 from kvolsched.api.text import manifest
 from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.core.results import hanging_indent
 from kvolsched.questions.decode import decode
 from kvolsched.questions.decode.decoding import CLAIMS
+from kvolsched.questions.decode.table import MEANINGS
 
 from .one_incident import Incident, incident_of
 
 FOLDER, NOT_SHOWN = "files", "not_shown.yaml"
 LIST_WIDTH = 92  # characters of a line that a notebook of 1000 px shows
-_WORD = re.compile(r"\w[\w.-]*")
+TAINTED = "node(s) had untolerated taint(s)"
+_SMALL_WORDS = re.compile(
+    r"\b(?:a|all|an|and|any|are|as|at|be|but|by|can|cannot|do|does|for|from|had|has|have|i|if|in|into|is|it|its|like|me|my|no"
+    r"|not|nothing|of|on|one|only|or|our|so|that|the|their|there|this|to|was|we|what|when|where|which|why|will|with)\b"
+)
+_WORD = re.compile(r"[a-z0-9]+")
+_ENDING = re.compile(r"(?<=\w{3})(?:al|e?s|e|ed|ing)\Z")
 
 
 @attrs.frozen(repr=False)
@@ -69,7 +78,9 @@ class Incidents(PrintedAnswer, tuple[Incident, ...]):
 
     def __repr__(self) -> str:
         if not self:
-            return 'no incident matches; kvolsched.incidents() lists all, kvolsched.decode("...") explains a sentence'
+            every = to_type("kvolsched.incidents()", "kvolsched incidents")
+            explains = to_type('kvolsched.decode("...")', 'kvolsched decode "..."')
+            return f"no incident matches; {every} lists all, {explains} explains a sentence"
         width = self._width
         return "\n".join(f"{each.name:<{width}}{hanging_indent([each.title], width, LIST_WIDTH)}" for each in self)
 
@@ -123,11 +134,16 @@ def incidents(words: str = "") -> Incidents:
     True
     """
     every = [incident(name) for name in _names()]
-    if not words.strip():
-        return Incidents(every)
+    named = [each for each in every if words.strip() in (each.name, "")]
+    if named:
+        return Incidents(named)
     rules = rules_of(words)
-    scored = [(_score(each, words, rules), each) for each in every]
-    return Incidents(each for score, each in sorted(scored, key=lambda pair: (-pair[0], pair[1].name)) if score)
+    scores = _by_words(every, words.lower())
+    if rules:
+        shown = {each.name: rules_shown(each.name) for each in every}
+        scores = {name: len(rules & own) / len(rules | own) for name, own in shown.items() if rules & own}
+    found = [each for each in every if each.name in scores]
+    return Incidents(sorted(found, key=lambda each: (-scores[each.name], each.name)))
 
 
 @cache
@@ -140,19 +156,47 @@ def rules_of(sentence: str) -> frozenset[str]:
     return frozenset(row.rule for row in rows if row.known and row.part != "preemption" and row.clause != CLAIMS)
 
 
-def _score(found: Incident, words: str, rules: frozenset[str]) -> float:
-    """Return how well an incident matches; 0 if it does not."""
-    if words.strip() == found.name:
-        return 100.0
-    if rules:
-        own = frozenset[str]().union(*map(rules_of, found.sentences))
-        return 10 * len(rules & own) / len(rules | own) if own else 0.0
-    heavy = " ".join((found.name, found.title, *found.kinds)).lower()
-    cures = (cure.words for cure in found.cures)
-    light = " ".join((found.question, found.cause, *found.sentences, *found.sources, *cures)).lower()
-    asked = [word.lower() for word in _WORD.findall(words)]
-    hits = [3 if word in heavy else 1 if word in light else 0 for word in asked]
-    return float(sum(hits)) if asked and all(hits) else 0.0
+@cache
+def rules_shown(name: str) -> frozenset[str]:
+    """Return the rules that the sentences of an incident speak of; those of v1.36 do not name the nodes' taints."""
+    found = incident(name)
+    rules = frozenset[str]().union(*map(rules_of, found.sentences))
+    named = [f"node(s) had untolerated taint {{{key}: }}" for key in found.taints]
+    return rules.union(*map(rules_of, named)) if rules & rules_of(TAINTED) else rules
+
+
+def _by_words(every: Sequence[Incident], words: str) -> dict[str, float]:
+    """Return how well incidents match words of a symptom in any order; words that no incident has do not count.
+
+    A word counts by how few incidents have it, and three times in a name, a title or a kind. Of what was asked, an
+    incident must have more than half.
+    """
+    asked = {_ENDING.sub("", word) for word in _WORD.findall(_SMALL_WORDS.sub(" ", words))}
+    hits = {stem: {each.name: hit for each in every if (hit := _hit(each.name, stem))} for stem in asked}
+    weights = {stem: log(1 + len(every) / len(names)) for stem, names in hits.items() if names}
+    scores = {}
+    for each in every:
+        counts = {stem: hits[stem][each.name] for stem in weights if each.name in hits[stem]}
+        part = sum(weights[stem] for stem in counts) / (sum(weights.values()) or 1)
+        if part > 1 / 2:
+            scores[each.name] = part**2 * sum(weights[stem] * count for stem, count in counts.items())
+    return scores
+
+
+def _hit(name: str, stem: str) -> int:
+    """Return what the beginning of a word counts in an incident: 0, 1, or 3 in its name, title or kinds."""
+    return max((counts for word, counts in _words_of(name).items() if word.startswith(stem)), default=0)
+
+
+@cache
+def _words_of(name: str) -> Mapping[str, int]:
+    """Return the words of an incident with what each counts; every wording of its rules is among them."""
+    found, rules = incident(name), rules_shown(name)
+    wordings = [sentence for meaning in MEANINGS if meaning.rule in rules for sentence in meaning.sentences]
+    symptoms, cures = (" ".join(line) for line in found.asked), (cure.words for cure in found.cures)
+    heavy = " ".join((found.name, found.title, *found.kinds))
+    light = " ".join((found.question, found.cause, *symptoms, *found.sentences, *wordings, *found.sources, *cures))
+    return dict.fromkeys(_WORD.findall(light.lower()), 1) | dict.fromkeys(_WORD.findall(heavy.lower()), 3)
 
 
 def not_shown() -> tuple[NotShown, ...]:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from kvolsched.api.kinds.meta import Frozen, freeze, thaw
-from kvolsched.api.notebook_output import PrintedAnswer
+from kvolsched.api.notebook_output import PrintedAnswer, to_type
 from kvolsched.cluster import Cluster
 from kvolsched.core.results import hanging_indent
 from kvolsched.learn.scenario import ExpectationFailed, Scenario, ScenarioError, load, read_data
@@ -145,7 +145,17 @@ class Incident(PrintedAnswer):
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of its objects, sorted."""
-        return tuple(sorted({str(thaw(obj)["kind"]) for obj in self.scenario.filled(**thaw(self.parameters)).objects}))
+        return tuple(sorted({str(obj["kind"]) for obj in self._objects}))
+
+    @property
+    def taints(self) -> tuple[str, ...]:
+        """The keys of its nodes' taints, sorted."""
+        specs = [obj.get("spec", {}) for obj in self._objects if obj["kind"] == "Node"]
+        return tuple(sorted({str(taint["key"]) for spec in specs for taint in spec.get("taints", ())}))
+
+    @cached_property
+    def _objects(self) -> list[dict[str, Any]]:
+        return [thaw(obj) for obj in self.scenario.filled(**thaw(self.parameters)).objects]
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -224,7 +234,7 @@ class Incident(PrintedAnswer):
         lines = [self.title, f"  {hanging_indent([self.question], 2)}", *(f"    – {name}" for name in self.answers)]
         lines += ["  cures:", *(f"    {hanging_indent([cure.words], 4)}" for cure in self.cures)]
         lines += [f"  met in: {', '.join(self.sources)}",
-                  "  .symptom, .predict(), .play(), .why, .cure()"]  # fmt: skip
+                  *filter(None, [to_type("  .symptom, .predict(), .play(), .why, .cure()", "")])]  # fmt: skip
         return "\n".join(lines)
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows
+from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, to_type
 from kvolsched.core.results import LINE_WIDTH, hanging_indent
+
+from .meaning import GROUPS
+
+WHICH_NODES = "\nWhich nodes, zones and volumes: kvolsched why --live, or kvolsched why DUMP (kubectl get -o yaml)"
 
 
 @attrs.frozen
@@ -20,7 +24,8 @@ class DecodedClause:
         rule: the rule in one line.
         cause: what usually causes it.
         next_line: the kubectl line that shows more; what the sentence does not name stands as `<pod>`.
-        part: `nodes`, `preemption`, or `` for words about the whole pod, a claim or an event.
+        part: `nodes`, `preemption`, `groups` (of nodes, which an autoscaler counts), or `` for words about the whole
+            pod, a claim or an event.
         known: whether the clause is in the table.
         cut: whether the sentence was cut in or behind the clause.
         incidents: names of incidents that show it, the nearest first: `kvolsched.incident(name)` plays one.
@@ -41,6 +46,8 @@ class DecodedClause:
     @property
     def where(self) -> str:
         """How many nodes the clause speaks of, as words."""
+        if self.part == GROUPS:
+            return f"{self.count} node group{'' if self.count == 1 else 's'}" if self.count is not None else ""
         of = f" of {self.size}" if self.size is not None else ""
         counted = "" if self.count is None else f"{self.count}{of} node{'' if (self.size or self.count) == 1 else 's'}"
         return f"preemption: {counted}" if self.part == "preemption" and counted else counted or self.part
@@ -74,6 +81,8 @@ class Decoded(NumberedRows[DecodedClause], DrawnAnswer):
             lines += ["", hanging_indent([f"{where}“{row.clause}”"], 2)]
             lines += [f"  {label:<8}{hanging_indent([words], 10)}" for label, words in _labelled(row)]
             lines += [f"  {'next':<8}{row.next_line}"] if row.next_line else []  # never wrapped: it is to be copied
+        if any(row.size for row in self.rows):
+            lines += filter(None, [to_type("", WHICH_NODES)])  # a notebook's picture ends with it
         return "\n".join(lines)
 
 
@@ -81,5 +90,7 @@ def _labelled(row: DecodedClause) -> list[tuple[str, str]]:
     """Return the lines of a row with their labels; those without words are left out."""
     found = [("from", row.plugin), ("rule", row.rule), ("usually", row.cause)]
     if row.incidents_to_play:
-        found.append(("play", ", ".join(f'kvolsched.incident("{name}")' for name in row.incidents_to_play)))
+        python = ", ".join(f'kvolsched.incident("{name}")' for name in row.incidents_to_play)
+        command = f"kvolsched incidents --play {', or '.join(row.incidents_to_play)}"
+        found.append(("play", to_type(python, command)))
     return [(label, words) for label, words in found if words]

@@ -11,9 +11,9 @@ from importlib import resources
 import attrs
 
 from .answer import Decoded, DecodedClause
-from .meaning import ERROR_TYPES, FIELD, INNER, Meaning, fill_placeholders
+from .meaning import ERROR_TYPES, FIELD, GROUPS, INNER, Meaning, fill_placeholders
 from .splitting import COUNTED, counted_clauses, messages
-from .table import CUT, CUT_SUMMARY, MEANINGS, UNKNOWN
+from .table import AUTOSCALER, CUT, CUT_SUMMARY, MEANINGS, UNKNOWN
 
 MAX_LENGTH = 10_000  # characters of a paste; an event's message has 1024 at most
 MAX_DEPTH = 6  # sentences within sentences
@@ -102,6 +102,8 @@ def _read(text: str, place: Place) -> Iterator[DecodedClause]:
             yield from _read(part, attrs.evolve(place, depth=place.depth + 1))
     elif TAIL.match(text) and not place.depth:
         yield from _read_tail(text, place)
+    elif place.part == GROUPS and place.count is None and COUNTED.match(text):
+        yield from _read_summary(text, place)
     else:
         yield from _look_up(text, place)
 
@@ -143,12 +145,14 @@ def _look_up(text: str, place: Place) -> Iterator[DecodedClause]:
         words = meaning.read(plain)
         if words is None:
             continue
-        names = {**place.names, **words}
-        last = _row(meaning, plain, attrs.evolve(place, names=names))
+        case, known = meaning.case_of(words)
+        names = {**place.names, **known}
+        last = _row(case, plain, attrs.evolve(place, names=names))
         yield last
         for name, inner in words.items():
             if name.startswith(INNER):
-                deeper = attrs.evolve(place, names=names, depth=place.depth + 1, count=None, cut=cut)
+                part = GROUPS if name == INNER + GROUPS else place.part
+                deeper = attrs.evolve(place, names=names, part=part, depth=place.depth + 1, count=None, cut=cut)
                 for last in _read_inner(inner, deeper):
                     yield last
         # kubectl itself ends some sentences with three dots; they follow their word without a blank.
@@ -207,6 +211,8 @@ def _row(meaning: Meaning, clause: str, place: Place, *, known: bool = True) -> 
     rule = meaning.rule
     if place.part == "preemption" and known and meaning.plugin not in ("DefaultPreemption", ""):
         rule = f"Also without every pod of lower priority: {rule[:1].lower()}{rule[1:]}"
+    if place.part == GROUPS and place.count is not None and known and meaning.plugin != AUTOSCALER:
+        rule = f"On a new node of the group, too: {rule[:1].lower()}{rule[1:]}"
     line = fill_placeholders(meaning.next_line, place.names)
     return DecodedClause(
         _shown(clause), place.count, place.size, meaning.plugin, rule, meaning.cause, line, place.part, known,

@@ -15,8 +15,10 @@ import attrs
 
 PLACEHOLDER = re.compile(r"<<(?P<inner>\w+)>>|<(?P<word>\w+)(?P<free>…)?>")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}\Z")
+RESOURCE = re.compile(r"(?:[a-z0-9.-]{1,253}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,252}\Z")  # nvidia.com/gpu, too
 LONG_FRONT = 12  # characters before a placeholder that tell a sentence from others
 INNER = "inner_"  # the names of groups that hold another sentence begin so
+GROUPS = "groups"  # the name of a list that counts node groups, and the part of its clauses
 ERROR_TYPES = (
     "Invalid value|Forbidden|Required value|Unsupported value|Duplicate value|Too many|Too long|May not be more than"
     "|Not found|Internal error|FieldValue[A-Z][A-Za-z]+"
@@ -35,6 +37,8 @@ class Meaning:
         cause: what usually causes it.
         next_line: the kubectl line that shows more.
         field_error: whether a field's path, an error type and a value may precede the sentences.
+        cases: (regular expression, meaning): what the sentences mean where a word at a placeholder begins so. The
+            expression's named groups are words, too.
     """
 
     plugin: str
@@ -43,6 +47,7 @@ class Meaning:
     cause: str
     next_line: str
     field_error: bool = False
+    cases: tuple[tuple[str, Meaning], ...] = ()
 
     @cached_property
     def patterns(self) -> tuple[re.Pattern[str], ...]:
@@ -57,6 +62,15 @@ class Meaning:
             if found is not None:
                 return {name: word for name, word in found.groupdict().items() if word is not None}
         return None
+
+    def case_of(self, words: Mapping[str, str]) -> tuple[Meaning, Mapping[str, str]]:
+        """Return the first case that the words at the placeholders are of, with its words; else this meaning."""
+        for expression, case in self.cases:
+            for word in words.values():
+                found = re.match(expression, word)
+                if found is not None:
+                    return case, {**words, **found.groupdict()}
+        return self, words
 
     def may_begin(self, text: str) -> bool:
         """Whether one of the sentences begins so: with the text, or as the text does up to its first placeholder."""
@@ -87,6 +101,6 @@ def fill_placeholders(line: str, words: Mapping[str, str]) -> str:
 
     def known(found: re.Match[str]) -> str:
         word = words.get(found["word"] or "", "")
-        return word if NAME.match(word) else found[0]
+        return word if (RESOURCE if found["word"] == "resource" else NAME).match(word) else found[0]
 
     return PLACEHOLDER.sub(known, line)

@@ -13,7 +13,7 @@ from .nodes import NODES
 from .pods import PODS
 from .refusals import REFUSALS
 from .volumes import VOLUMES
-from .workloads import WORKLOADS
+from .workloads import AUTOSCALER, WORKLOADS
 
 MEANINGS: tuple[Meaning, ...] = (*NODES, *PODS, *VOLUMES, *WORKLOADS, *REFUSALS)
 CUT = Meaning(
@@ -34,4 +34,4 @@ UNKNOWN = Meaning(
     "",
 )
 
-__all__ = ["CUT", "CUT_SUMMARY", "MEANINGS", "UNKNOWN"]
+__all__ = ["AUTOSCALER", "CUT", "CUT_SUMMARY", "MEANINGS", "UNKNOWN"]

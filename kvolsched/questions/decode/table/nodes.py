@@ -8,13 +8,51 @@ from __future__ import annotations
 from ..meaning import Meaning
 
 DESCRIBE_POD = "kubectl describe pod <pod> -n <namespace>"
-DESCRIBE_NODES = "kubectl describe nodes"
+TAINTED = "custom-columns=NAME:.metadata.name,TAINTS:.spec.taints[*].key"
+DESCRIBE_TAINTED = f"kubectl describe node $(kubectl get nodes -o {TAINTED} | awk '/<key>/ {{print $1}}')"
+CORDONED = "A node with spec.unschedulable takes no new pod that does not tolerate node.kubernetes.io/unschedulable."
+TAINT = "TaintToleration"
+AVOIDING = (
+    "custom-columns=NAME:.metadata.name,NODE:.spec.nodeName,LABELS:.metadata.labels,AVOIDS:.spec.affinity.podAntiAffinity"
+)
+
+# What a taint means that a sentence names, by how it begins; any other keeps nodes for pods that tolerate it.
+TAINTS = tuple((begins, Meaning(TAINT, (), rule, cause, next_line)) for begins, rule, cause, next_line in (
+    (r"node\.kubernetes\.io/(?P<key>unreachable|not-ready)\b",
+     "A node whose kubelet does not report Ready takes no pod; the taint goes by itself when it does.",
+     "The machine, its kubelet or its network is down; on a new node the network plugin does not run yet.",
+     DESCRIBE_TAINTED),
+    (r"node\.kubernetes\.io/(?P<key>(?:disk|memory|pid)-pressure)\b",
+     "A node that is short of disk, memory or process ids takes no pod; its kubelet lifts the taint by itself.",
+     "Images and logs fill the disk, or pods without limits the memory; the node's conditions say which.",
+     DESCRIBE_TAINTED),
+    (r"\S+/(?P<key>uninitialized|network-unavailable|shutdown|out-of-service|agent-not-ready)\b",
+     "The cloud controller, network plugin or driver says that the node is not set up yet, or is shut down.",
+     "Ordinary for a minute on a new node; if it lasts, that component does not run or lacks a permission.",
+     DESCRIBE_TAINTED),
+    (r"(?:karpenter\.sh/)?(?P<key>disrupt(?:ed|ion)|(?:ToBeDeletedBy|DeletionCandidateOf)ClusterAutoscaler)\b",
+     "An autoscaler is about to remove the node.",
+     "Ordinary: the pod goes to another node, or the autoscaler makes one; if not, its events say why.",
+     DESCRIBE_TAINTED),
+    (r"node\.kubernetes\.io/unschedulable\b",
+     CORDONED,
+     "Somebody ran kubectl cordon or drain, or an upgrade is under way: ask who closed it before you open it.",
+     "kubectl get nodes"),
+    (r"node-role\.kubernetes\.io/(?:control-plane|master)\b",
+     "The nodes of the control plane are kept for its own pods.",
+     "Ordinary: why the other nodes do not take the pod is what matters. A cluster of one node has no others.",
+     "kubectl get nodes"),
+    (r"\S+:",
+     "Whoever owns the nodes keeps them by this taint for pods that tolerate it.",
+     "A pool of one team, GPUs, spot machines: the other nodes are full, or the pod should have a toleration.",
+     "kubectl get pod <pod> -n <namespace> -o jsonpath='{.spec.tolerations}'"),
+))  # fmt: skip
 
 NODES = (
     Meaning(
         "NodeUnschedulable",
         ("node(s) were unschedulable", "node(s) were not ready", "node(s) were out of disk space"),
-        "A node with spec.unschedulable takes no new pod that does not tolerate node.kubernetes.io/unschedulable.",
+        CORDONED,
         "Somebody ran kubectl cordon or drain, or an upgrade of the node is under way.",
         "kubectl get nodes",
     ),
@@ -26,7 +64,7 @@ NODES = (
         "kubectl get pod <pod> -n <namespace> -o jsonpath='{.spec.nodeName}'",
     ),
     Meaning(
-        "TaintToleration",
+        TAINT,
         (
             "node(s) had untolerated taint(s)",
             "node(s) had untolerated taint {<taint…>}",
@@ -36,6 +74,7 @@ NODES = (
         "The pod must tolerate every NoSchedule and NoExecute taint of its node.",
         "Nodes kept for others (control plane, GPUs), or a sick node: not-ready, unreachable, disk-pressure.",
         "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints",
+        cases=TAINTS,
     ),
     Meaning(
         "NodeAffinity",
@@ -88,7 +127,7 @@ NODES = (
         ("Insufficient <resource>",),
         "The pod's requests must fit into the node's allocatable less those of its pods; real use does not count.",
         "Requests are higher than need be, or the cluster has too few or too small nodes.",
-        "kubectl describe nodes | grep -A 10 'Allocated resources'",
+        "kubectl describe nodes | grep -E '^Name:|^  <resource>[: ]'",  # capacity, allocatable, requested
     ),
     Meaning(
         "VolumeRestrictions",
@@ -114,7 +153,7 @@ NODES = (
         ("node(s) exceed max volume count",),
         "Attached and wanted volumes of a driver must not exceed the limit in its CSINode; unbound claims count.",
         "Many small volumes on one node, or attachments that were never taken off.",
-        "kubectl get csinodes -o custom-columns=NAME:.metadata.name,DRIVERS:.spec.drivers[*].allocatable.count",
+        "kubectl get volumeattachments --sort-by=.spec.nodeName",
     ),
     Meaning(
         "VolumeBinding",
@@ -195,7 +234,7 @@ NODES = (
         ("node(s) didn't satisfy existing pods anti-affinity rules",),
         "A pod in the node's domain has a required anti-affinity that matches this pod's labels.",
         "Another application keeps its domain for itself.",
-        "kubectl get pods -A -o wide",
+        f"kubectl get pods -A -o {AVOIDING}",
     ),
     Meaning(
         "NodeDeclaredFeatures",

@@ -9,7 +9,7 @@ from ..meaning import Meaning
 
 POD = "kubectl describe pod <pod> -n <namespace>"
 CLAIM = "kubectl get pvc <claim> -n <namespace>"
-CLAIMS = "kubectl get pvc -n <namespace>"
+CLAIMS = "kubectl describe pvc -n <namespace>"  # its events say why it is unbound
 VOLUME = "kubectl get pv <volume>"
 
 PODS = (

@@ -6,6 +6,7 @@ from ..meaning import Meaning
 
 POD = "kubectl describe pod <pod> -n <namespace>"
 STATEFUL_SET, NODE_LIFECYCLE, KUBELET = "StatefulSet controller", "node lifecycle controller", "kubelet"
+AUTOSCALER = "cluster autoscaler"
 
 WORKLOADS = (
     Meaning(
@@ -232,20 +233,39 @@ WORKLOADS = (
         "kubectl logs <pod> -n <namespace>",
     ),
     Meaning(
-        "cluster autoscaler",
+        AUTOSCALER,
         (
             "pod didn't trigger scale-up",
-            "pod didn't trigger scale-up: <why…>",
+            "pod didn't trigger scale-up: <<groups>>",
             "pod didn't trigger scale-up (it wouldn't fit if a new node is added)",
             "pod didn't trigger scale-up (it wouldn't fit if a new node is added):",
-            "pod didn't trigger scale-up (it wouldn't fit if a new node is added): <why…>",
+            "pod didn't trigger scale-up (it wouldn't fit if a new node is added): <<groups>>",
         ),
         "A new node of no node group would take the pod; what is counted after the colon are node groups.",
         "Every group is at its maximum, or its nodes lack the zone, label, taint or size that the pod needs.",
         "kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml",
     ),
     Meaning(
-        "cluster autoscaler",
+        AUTOSCALER,
+        (
+            "max node group size reached",
+            "max cluster <resources…> limit reached",
+            "in backoff after failed scale-up",
+            "not ready for scale-up",
+        ),
+        "The node group gets no new node now, whatever the pod asks for.",
+        "Its own or the cluster's maximum, or the cloud refused the last machine: quota, no capacity, no permission.",
+        "kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml",
+    ),
+    Meaning(
+        "Karpenter",
+        ("Failed to schedule pod, <why…>",),
+        "No node that a NodePool may make takes the pod; what follows are the reasons, pool by pool.",
+        "The pod asks for a zone, architecture or size that no NodePool allows, or every NodePool is at its limits.",
+        "kubectl get nodepools,nodeclaims -o yaml",
+    ),
+    Meaning(
+        AUTOSCALER,
         ("pod triggered scale-up: <groups…>",),
         "A node group grows so that the pod fits.",
         "Ordinary: a node appears in some minutes.",
