@@ -3,21 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from threading import RLock
 
 from attrs import evolve
 
 from kvolsched.views import frame as f
 from kvolsched.views.panel.acts import Call
+from kvolsched.views.panel.run import ClusterRun
 from kvolsched.views.panel.script import Script
 
 
 class FakeDriver:
-    """Steps through given frames; it mutates only its place, and notes every order it got."""
+    """Steps through given frames; it mutates only its place, and notes every order it got.
+
+    It is also the cluster of its run: `world` and `log` of that are itself.
+    """
 
     def __init__(self, frames: Sequence[f.Frame], at: int = 0) -> None:
         self.frames, self.at, self.known, self.unit = tuple(frames), at, at, "steps"
         self.orders: list[tuple[object, ...]] = []
         self.broken, self.script = "", Script()
+        self.world, self.log, self.lock = self, self, RLock()  # of a cluster that has no engine
+        self.on_move, self.listeners, self.find_key = lambda _listener: None, (), lambda ref, **_: ref
+        self.watched = ClusterRun(self)
+
+    @property
+    def step_number(self) -> int:
+        return self.at
+
+    place = step_number
+
+    @property
+    def known_steps(self) -> int:
+        return max(self.known, self.at)
+
+    end = known_steps
+
+    @property
+    def now(self) -> float:
+        return self.frames[self.at].head.time
+
+    @property
+    def branch(self) -> str:
+        return self.frames[self.at].head.branch
 
     def frame(self, focus: str = "", *, judge: bool = False, most: int | None = None) -> f.Frame:
         base = evolve(self.frames[self.at], next=self.frames[self.at].next[:most])

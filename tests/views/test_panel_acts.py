@@ -110,8 +110,8 @@ def test_an_act_in_the_past_begins_a_branch(lab):
     assert lab.acts.note.value == "starts a branch at step 6"
     lab.user("cordon", node="node-a")
     assert lab.branches == ["node-a cordoned", "main"]
-    assert (lab.branch.value, sorted(lab.branch.options)) == ("node-a cordoned", ["main", "node-a cordoned"])
-    lab.branch.value = "main"
+    assert (lab.toolbar.branch.value, sorted(lab.toolbar.branch.options)) == ("node-a cordoned", ["main", "node-a cordoned"])
+    lab.toolbar.branch.value = "main"
     assert (lab.frame.head.branch, lab.frame.head.step) == ("main", last)
     assert list(lab.history)[-4:] == [
         "c.goto(6)", 'c.goto(6, branch="node-a cordoned")', 'c.cordon("node-a")', 'c.goto("main")',

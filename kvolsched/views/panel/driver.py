@@ -15,11 +15,17 @@ from ..fill.history import REPEATED, known_next
 from ..fill.moments import NOW
 from ..frame import Frame
 from .acts import Call, literal, unused
+from .run import ClusterRun, run_of
 from .script import Script
 
 
 class PanelDriver(Protocol):
-    """A run that the panel can move, and that fills frames of its present place."""
+    """A run that the panel can move, and that fills frames of its present place.
+
+    `watched` is the run whose traits the panel has.
+    """
+
+    watched: ClusterRun
 
     def frame(self, focus: str = "", *, judge: bool = False, most: int | None = None) -> Frame:
         """Return the frame of the present place, with the verdicts on a pod (the last judged one by default).
@@ -84,6 +90,7 @@ class ClusterDriver:
 
     def __init__(self, cluster: ClusterCore) -> None:
         self.cluster = cluster
+        self.watched = run_of(cluster)
         self.unit = "steps"
         self.judged = JudgedPass()
         self.default = ""  # the chip that a plain step stands for: it may have to wait for its time

@@ -30,9 +30,10 @@ from kvolsched.views.panel.export import ORDER, save_page, still
 from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.panel.layout import layout, views
 from kvolsched.views.panel.moment import MomentChoice
-from kvolsched.views.panel.player import Player, failure
+from kvolsched.views.panel.player import failure
+from kvolsched.views.panel.run import RunWidget
 from kvolsched.views.panel.script import Script
-from kvolsched.views.panel.selection import JUDGE, OBJECTS, judge_button, objects, pod_of
+from kvolsched.views.panel.selection import JUDGE, judge_button, pod_of
 from kvolsched.views.panel.toolbar import ALONE, Toolbar
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
 from kvolsched.views.pictures.picture import NAMED, TABS
@@ -60,7 +61,7 @@ def reading(frame: Frame, next_words: str | None = None) -> str:
     return "\n\n".join(parts)
 
 
-class Lab(DrawnPanel):
+class Lab(RunWidget, DrawnPanel):
     """The panel of one run: step it forward and back, select anything, read why.
 
     From top to bottom it shows the step in a sentence; who may act next and what each would do; the map
@@ -80,7 +81,9 @@ class Lab(DrawnPanel):
         lab = c.lab()
         lab                                 # shows it, in as many cells as you like
         lab.do("step")                      # what a click does, without one: back, run, goto, act, select, ...
-        lab.selection = "pod/web-0"         # readable, settable, and to be observed; all tabs speak of it
+        lab.step = 3                        # readable, settable, to be observed and linked, as are `selection`,
+        lab.selection = "pod/web-0"         # of which all tabs speak, and `playing`; and to be read: `steps_known`,
+                                            # `time`, `branch` and `digest`
         lab.user("cordon", node="node-a")   # an act of yours, as a click does it
         lab.history                         # what was done, as lines of Python on `c`
         lab.play(until="pod/web-0 Running")  # a step now and then; lab.pause()
@@ -91,13 +94,11 @@ class Lab(DrawnPanel):
         lab.save("run.html")                # the whole run in one file that steps without a kernel
         lab.reading()                       # the same in text
 
-    It moves the cluster it was opened on: what cells do with that, the panel shows at its next command. A notebook
-    that is reopened without a kernel shows a picture of where it was.
+    It moves the cluster it was opened on, and follows what cells do with that. A notebook that is reopened without a
+    kernel shows a picture of where it was.
     """
 
-    selection = traitlets.Unicode(help="ref of what is selected; empty: nothing")
     topology = traitlets.Unicode(ZONE_LABEL, help="topology key by which the map groups nodes")
-    playing = traitlets.Bool(False, help="whether it steps by itself")
     at = traitlets.Union([traitlets.Int(), traitlets.Enum([NOW, PASS])], default_value=NOW, help="of the ledgers")
     only_differences = traitlets.Bool(False, help="whether two maps side by side leave out what is alike in both")
     tab = traitlets.Enum([picture.name for picture in TABS], "verdicts", help="the open tab")
@@ -108,18 +109,19 @@ class Lab(DrawnPanel):
         self._width, self._scores = width, False
         self._unfolded: frozenset[str] = frozenset()
         self._focus, self._judging, self._all_chips = "", False, False
+        self._driving = False  # a command is carried out: it draws what comes of its moves
         self._refill()
         self.before_step: Callable[[Lab, str | None], bool] | None = None
         self.before_number: Callable[[int], bool] | None = None  # what a number key means, if not an actor
         self.next_words: Callable[[], str] | None = None  # what a reading says where who may act next is not told
-        self.player, self._ended = Player(self._tick, self._stopped), ""
+        self.player = driver.watched.player
         self._until: Callable[[], bool] | None = None
         self.acts = ActsRow(driver.choices, self.do)
         self.slot = widgets.Box().add_class("k-slot")
         self._others: dict[str, ClusterDriver] = {}
         self.toolbar = bar = Toolbar(self.do)
         self.buttons, self.slider, self.gear, self.speed = bar.buttons, bar.slider, bar.gear, bar.speed
-        self.branch, self.place, self.badge = bar.branch, bar.place, bar.badge
+        self.place, self.badge = bar.place, bar.badge
         self.chips = widgets.Box()
         self._chip_label = widgets.Label(headline.NEXT).add_class("k-q-label")
         self._nobody = widgets.Label(headline.IDLE).add_class("k-q-label")
@@ -139,7 +141,10 @@ class Lab(DrawnPanel):
         self.add_class(ROOT).add_class("k-lab")
         self.host.on_msg(self._message)
         self.observe(lambda _: self._draw(), ["topology", "tab", "at", "only_differences"])
+        self.follow(driver.watched)
         self.observe(self._selected, "selection")
+        self.observe(lambda _: self._draw(), "playing")
+        self.observe(self._moved, "digest")
         self._draw()
 
     @property
@@ -166,6 +171,7 @@ class Lab(DrawnPanel):
             raise UnknownName(f"no command {cmd!r}: {', '.join(names)}{did_you_mean(cmd, names)}")
         if cmd not in _WHILE_PLAYING:
             self.player.stop()
+        driving, self._driving = self._driving, True
         try:
             act(**arguments)
         except Exception as error:
@@ -173,6 +179,8 @@ class Lab(DrawnPanel):
             self._draw("" if self.acts.act is not None else f"{type(error).__name__}: {error}")
             raise
         finally:
+            self.run.refresh()
+            self._driving = driving
             self.host.tick += 1
 
     def user(self, act: str, **values: Any) -> None:
@@ -348,7 +356,7 @@ class Lab(DrawnPanel):
             "speed": lambda seconds: setattr(self.player, "seconds", seconds),
             "play": self._play,
             "pause": self.player.stop,
-            "toggle": lambda: self.player.stop() if self.playing else self._play(),
+            "toggle": lambda: self.player.stop() if self.player.playing else self._play(),
             "tab": self._open_tab,
             "tick": self._step,
             "width": self._resize,
@@ -383,15 +391,28 @@ class Lab(DrawnPanel):
             if frame.head == self._frame.head:  # nobody has moved the cluster since
                 self._frame = evolve(self._frame, next=frame.next)
 
-    @traitlets.validate("selection")  # type: ignore[untyped-decorator, unused-ignore]
-    def _known(self, proposal: Any) -> str:
-        """Refuse an object that neither is there nor is spoken of in any view, such as one deleted since."""
-        ref: str = proposal["value"]
-        there = objects(self._frame)
-        drawn = any(f'"{escape(ref)}"' in getattr(self.host, each) for each in (*ORDER, "body"))
-        if ref.partition("/")[0] in OBJECTS and ref not in there and not drawn:
-            raise unknown_name(ref, ref, there)
-        return ref
+    def know(self, ref: str) -> None:
+        if any(f'"{escape(ref)}"' in getattr(self.host, each) for each in (*ORDER, "body")):
+            self.run.drawn.add(ref)  # such as an object of the other cluster
+        super().know(ref)
+
+    def lead(self, name: str, value: Any) -> None:
+        """Set a trait of the run, as a command of the panel does it."""
+        if name == "step":
+            self.do("goto", step=value)
+        elif name == "playing":
+            self.do("toggle" if value != self.player.playing else "ping")
+        else:
+            super().lead(name, value)
+
+    def _moved(self, change: Any) -> None:
+        """Show where code has moved the cluster, or the one beside it."""
+        if not self._driving:
+            if self._pair is not None and change["owner"] is self:
+                self._pair.at = self.step
+            self._judging = False
+            self._refill()
+            self._draw()
 
     def _selected(self, change: dict[str, Any]) -> None:
         """Let all tabs speak of the pod that the selected object is about; a node or a domain leaves them as they are.
@@ -442,7 +463,10 @@ class Lab(DrawnPanel):
             self._select("")
 
     def _beside(self, name: str, align: str = "step") -> None:
-        alone = self.driver.left if isinstance(self.driver, side_by_side.Pair) else self.driver
+        alone = self.driver
+        if isinstance(alone, side_by_side.Pair):
+            alone.right.watched.unobserve(self._moved, "digest")
+            alone = alone.left
         if name == ALONE:
             self.driver = alone
         elif not isinstance(alone, ClusterDriver):
@@ -450,6 +474,7 @@ class Lab(DrawnPanel):
         else:
             other = self._others[name] if name in self._others else alone.beside(name)
             self.driver = side_by_side.Pair(alone, other, align, stay=name in self._others and self._pair is None)
+            other.watched.observe(self._moved, "digest")
         self.toolbar.beside_name = name
         self._refill()
         self._draw()
@@ -458,10 +483,8 @@ class Lab(DrawnPanel):
         self._until = None if until is None else self.driver.holds(until)
         if seconds is not None:
             self.player.seconds = seconds
-        if self._frame.next and not self.playing:
-            self._ended, self.playing = "", True
-            self.player.play()
-            self._draw()
+        if self._frame.next:
+            self.run.play(self._tick)
 
     def _tick(self) -> str:
         """Make one step of playing; say why it was the last one."""
@@ -472,10 +495,6 @@ class Lab(DrawnPanel):
         if self._frame.head == place:
             return "it waits for an answer"
         return failure(self._frame) or ("" if self._frame.next else "the end")
-
-    def _stopped(self, why: str) -> None:
-        self._ended, self.playing = why and f"Play stopped: {why}", False
-        self._draw()
 
     def _select(self, ref: str) -> None:
         kind, _, rest = ref.partition("/")
@@ -525,7 +544,8 @@ class Lab(DrawnPanel):
         for name, on in (("k-playing", playing), ("k-paired", pair is not None)):
             (self.add_class if on else self.remove_class)(name)
         past = f"starts a branch at step {head.step}" if head.step < head.steps_known else ""
-        note = " · ".join(part for part in (self._ended, past, head.not_read) if part)
+        ended = f"Play stopped: {self.run.ended}" if self.run.ended else ""
+        note = " · ".join(part for part in (ended, past, head.not_read) if part)
         self.acts.update(note, self.driver.history(), self.driver.offered())
         events = len(frame.events)
         self.tabs["events"].description = f"Events {events}" if events else "Events"

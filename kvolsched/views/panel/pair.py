@@ -48,6 +48,7 @@ class Pair:
 
     def __init__(self, left: ClusterDriver, right: ClusterDriver, align: str = "step", *, stay: bool = False) -> None:
         self.left, self.right, self.align = left, right, align
+        self.watched = left.watched
         self.halves: tuple[Frame, Frame] = (Frame(), Frame())
         self.at = max(left.place()[0], right.place()[0] if stay else 0)
         if not stay:
