@@ -41,7 +41,7 @@ from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.digest import DIGEST_WAIT
 from ..world.log import Key
-from ..world.mutation_cache import USED_NAMES, has_seen_write, refused_if_taken, unused_names, wait_until_seen
+from ..world.mutation_cache import forget_writes, has_seen_write, refused_if_taken, unused_names, wait_until_seen
 from ..world.plan import PlanBuilder, reference_of
 from ..world.reconciler import Backoff, Reconciler
 from ..world.view import Index, InformerCache, View
@@ -108,7 +108,7 @@ def sync(options: DaemonSetOptions, ctx: TurnContext, cause: str) -> Sequence[Wr
     """Create missing daemons, delete needless or old ones, then write the status."""
     owner: DaemonSet | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
-        ctx.remember(USED_NAMES, cause, None)
+        forget_writes(ctx, cause, "Pod")
         ctx.remember("template", cause, None)
         return ()
     if owner.metadata.deletion_timestamp is not None:

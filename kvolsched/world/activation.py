@@ -28,10 +28,10 @@ class ActivationCondition(Protocol):
 
 
 class Exists:
-    """Condition that an object of a kind exists for which a predicate holds (by default: any object). Mutable."""
+    """Condition that an object of some kinds exists for which a predicate holds (by default: any object). Mutable."""
 
-    def __init__(self, kind: str, holds: Callable[[Any], bool] = lambda _obj: True) -> None:
-        self.follows = frozenset([kind])
+    def __init__(self, kinds: str | tuple[str, ...], holds: Callable[[Any], bool] = lambda _obj: True) -> None:
+        self.follows = frozenset([kinds] if isinstance(kinds, str) else kinds)
         self.holds = holds
         self.count = 0
 

@@ -136,6 +136,13 @@ def has_seen_write(ctx: TurnContext, cause: str, kind: str) -> bool:
     return True
 
 
+def forget_writes(ctx: TurnContext, cause: str, *kinds: str) -> None:
+    """Forget the used names of a cause whose object is gone, and its awaited writes of these kinds."""
+    ctx.remember(USED_NAMES, cause, None)
+    for kind in kinds:
+        ctx.remember("awaits", f"{ctx.actor.name}|{kind} {cause}", None)
+
+
 def unused_names(ctx: TurnContext, cause: str, key_of_number: Callable[[int], Key]) -> Iterator[int]:
     """Yield the numbers of names for new objects of a cause: not one that is used, nor one of an object that is seen.
 

@@ -3,6 +3,8 @@
 import pytest
 from controllers.workloads import cluster, events, pods
 
+from kvolsched import Cluster, make
+from kvolsched.controllers.job import sync as job_sync
 from kvolsched.controllers.job.indexes import format_indexes, parse_indexes
 from kvolsched.explore import Crash, explore
 from kvolsched.kubectl.printers.pods import pod_status
@@ -190,6 +192,69 @@ def test_indexes_are_written_as_intervals(indexes, text):
     assert text == format_indexes(indexes)
     assert indexes == parse_indexes(text, 10)
     assert {index for index in indexes if index < 3} == parse_indexes(text, 3)
+
+
+def test_an_interval_that_cannot_be_read_is_left_out():
+    """Somebody may write anything into completedIndexes; the controller counts what it can read."""
+    assert {2, 4} == parse_indexes("a-b,2,-1,3-,4-4,1_0", 5)
+    made = ran(job(completionMode="Indexed", completions=2), ends_after=60)
+    made.patch("job/pi", {"status": {"completedIndexes": "a-b"}}, subresource="status")
+    made.run(seconds=200)
+    assert "0,1" == made["job/pi"].status.completed_indexes
+
+
+@pytest.mark.parametrize(("spec", "dials", "counts"), [
+    ({}, {"ends_after": 5}, (8, 0)),
+    ({"completionMode": "Indexed"}, {"ends_after": 5}, (8, 0)),
+    ({"activeDeadlineSeconds": 5}, {}, (0, 8)),
+    ({"backoffLimit": 0}, {"ends_after": 5, "ends_as": "Failed"}, (0, 8)),
+])
+def test_more_ended_pods_than_a_status_lists_are_counted_by_later_syncs(monkeypatch, spec, dials, counts):
+    """A sync counts so many, the next one a second later the others; the Job is over when all are counted."""
+    monkeypatch.setattr(job_sync, "MOST_UNCOUNTED", 3)
+    made = ran(job(parallelism=8, completions=8, **spec), **dials)
+    listed = [change.new.status.uncounted_terminated_pods for change in made.world.log.changes
+              if change.key[0] == "Job" and change.new.status.uncounted_terminated_pods]
+    assert counts == (made["job/pi"].status.succeeded, made["job/pi"].status.failed)
+    assert made["job/pi"].is_finished
+    assert all(not pod.metadata.finalizers for pod in made.objects("pods"))
+    assert 3 >= max(len(each.succeeded) + len(each.failed) for each in listed)
+
+
+@pytest.mark.parametrize("owned", [True, False])
+def test_pods_of_a_job_that_was_never_there_go(owned):
+    """A pod with the finalizer and no Job loses it: at once without owner, else when it is deleted."""
+    pod = make.pod("a")
+    pod["metadata"]["finalizers"] = [TRACKING]
+    if owned:
+        pod["metadata"]["ownerReferences"] = [
+            {"apiVersion": "batch/v1", "kind": "Job", "name": "gone", "uid": "x", "controller": True}]
+    made = Cluster.from_manifests([make.node("n1"), pod])
+    made.run()
+    assert owned is bool(made["pod/a"].metadata.finalizers)
+    made.delete("pod/a")
+    made.run()
+    assert "pod/a" not in made
+
+
+@pytest.mark.parametrize("steps", [1, 3, 20])
+def test_nothing_is_remembered_of_a_job_that_is_gone(steps):
+    """Whenever it is deleted, with pods or refused ones, its controller forgets it; one of its name begins anew."""
+    refused = job()
+    refused["spec"]["template"]["spec"]["priorityClassName"] = "absent"
+    for manifest in (job(), refused):
+        made = cluster()
+        made.apply(manifest)
+        for _ in range(steps):
+            made.step(turns=True)
+        made.delete("job/pi")
+        made.run(seconds=100)
+        notes = [note for note in made.world.log.notes if note.component == "job-controller" and note.sort != "cursor"]
+        assert [] == notes
+    made.apply(job())
+    assert "lacks pods" not in repr(made.why())
+    made.run(seconds=100)
+    assert ["Running"] == [pod.status.phase for pod in pods(made)]
 
 
 @pytest.mark.parametrize(("finalizer", "left"), [("", 0), ("foregroundDeletion", 0), ("orphan", 2)])

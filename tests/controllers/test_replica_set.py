@@ -143,3 +143,17 @@ def test_in_no_order_are_there_too_many(lag):
     )
     assert found.exhausted, found
     assert found.counterexample is None, found
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "DaemonSet"])
+@pytest.mark.parametrize("steps", [1, 3])
+def test_nothing_is_remembered_of_an_owner_that_is_gone(kind, steps):
+    """A controller that has not seen its own writes yet waits for them no more once the owner is deleted."""
+    made = cluster()
+    made.apply(workload(kind))
+    for _ in range(steps):
+        made.step(turns=True)
+    made.delete(f"{kind}/web")
+    made.run(seconds=100)
+    remembered = [note for note in made.world.log.notes if note.component == f"{kind.lower()}-controller"]
+    assert {"cursor", "bucket"} >= {note.sort for note in remembered}

@@ -17,15 +17,14 @@ from ...world.activation import Exists
 from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import Component, TurnContext
 from ...world.log import Key
-from ...world.mutation_cache import USED_NAMES, has_seen_write, refused_if_taken, wait_until_seen
+from ...world.mutation_cache import forget_writes, has_seen_write, refused_if_taken, wait_until_seen
 from ...world.plan import PlanBuilder, report_done, report_refused
 from ...world.reconciler import Backoff, Reconciler
 from ...world.view import Index, InformerCache, View
 from .failed_pods import forget_failures, keep_failures
-from .sync import KIND, NAME, REFUSED, JobSync, RefusedPods, free, is_tracked, restarts
+from .sync import BATCH_PERIOD, KIND, NAME, REFUSED, JobSync, RefusedPods, free, is_tracked, restarts
 
 ORPHANS = f"{NAME} orphan pods"
-BATCH_PERIOD = 1.0  # seconds from a change of a pod to the sync of its Job (syncJobBatchPeriod)
 BACKOFF = Backoff.per_cause(1.0, 60.0)
 OWN = "kubernetes.io/job-controller"  # what managedBy says of the Jobs of this controller
 
@@ -34,7 +33,13 @@ def component() -> Component:
     """Return the Job controller."""
     routine = Reconciler(NAME, _jobs_of, sync, _refused, _committed, BACKOFF)
     orphans = Reconciler(ORPHANS, _orphans_of, free_orphan, report_refused, report_done, seldom=True)
-    return Component(NAME, (KIND, "Pod"), (routine, orphans), _views, activation=partial(Exists, KIND))
+    begins = partial(Exists, (KIND, "Pod"), _has_work)
+    return Component(NAME, (KIND, "Pod"), (routine, orphans), _views, activation=begins)
+
+
+def _has_work(obj: Any) -> bool:
+    """Say whether an object is a Job, or a pod that has the finalizer of one."""
+    return not isinstance(obj, Pod) or is_tracked(obj)
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
@@ -66,22 +71,22 @@ def _refused(ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
 
 
 def _jobs_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield a Job whose spec has changed; wake the Job of a pod of which something counts that has changed."""
+    """Yield a Job that is new, gone or has another spec; wake the one of a pod that changed in what counts."""
     if key.kind == KIND:
         cause = f"{key.namespace}/{key.name}"
-        if new is None or new.is_finished:
+        if new is not None and new.is_finished:
             forget_failures(ctx, cause)
-        if new is None:
-            ctx.remember(USED_NAMES, cause, None)
-            ctx.remember(REFUSED, cause, None)
-            ctx.cancel_wake_up(cause)
-        elif not new.is_finished and (old is None or generation(old) != generation(new)):
+        elif new is None or old is None or _version(old) != _version(new):
             yield cause
     elif old is not None and (not old.terminal if new is None else _counted(old) != _counted(new)):
         for cause in controller_cause(KIND, old):
             wake = ctx.note("wake", f"{NAME}|{cause}")
             if wake is None or wake.at > ctx.now + BATCH_PERIOD:
                 ctx.wake_after(cause, BATCH_PERIOD)
+
+
+def _version(job: Job) -> tuple[str, int]:
+    return job.metadata.uid, generation(job)
 
 
 def _counted(pod: Pod) -> Any:
@@ -93,7 +98,11 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Create or delete pods of one Job, then count those that have ended, and say whether it is over."""
     ctx.cancel_wake_up(cause)
     owner: Job | None = ctx.seen.at(Key(KIND, *cause.split("/")))
-    if owner is None or owner.is_finished or owner.spec.rest.get("managedBy", OWN) != OWN:
+    if owner is None:
+        forget_failures(ctx, cause)
+        forget_writes(ctx, cause, KIND, "Pod")
+        ctx.remember(REFUSED, cause, None)
+    if owner is None or owner.is_finished or _is_managed_by_another(owner):
         return ()
     if [kind for kind in (KIND, "Pod") if not has_seen_write(ctx, cause, kind)]:
         ctx.wake_after(cause, BATCH_PERIOD)
@@ -101,13 +110,18 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     return JobSync(ctx, cause, owner).run()
 
 
+def _is_managed_by_another(job: Job) -> bool:
+    return bool(job.spec.rest.get("managedBy", OWN) != OWN)
+
+
 # -- pods that no Job counts any more -----------------------------------------------------------------------------
 
 
 def _orphans_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield pods that have the finalizer of a Job that is gone or over."""
+    """Yield pods that have the finalizer of a Job that is gone or over, once the Job or they are told to go."""
     if key.kind == "Pod":
-        found = [new] if new is not None else []
+        meta = new.metadata if new is not None else None
+        found = [new] if meta is not None and (meta.controller is None or meta.deletion_timestamp is not None) else []
     else:
         found = ctx.views["pods"].get((new or old).metadata.uid) if new is None or new.is_finished else []
     for pod in found:
@@ -121,7 +135,9 @@ def _is_orphan(ctx: TurnContext, pod: Pod) -> bool:
     if not is_tracked(pod) or (owner is not None and owner.kind != KIND):
         return False
     job: Job | None = ctx.seen.get(KIND, owner.name, pod.metadata.namespace or "default") if owner is not None else None
-    return owner is None or job is None or job.metadata.uid != owner.uid or job.is_finished
+    if owner is None or job is None or job.metadata.uid != owner.uid:
+        return True
+    return job.is_finished and not _is_managed_by_another(job)
 
 
 def free_orphan(ctx: TurnContext, cause: str) -> Sequence[Write]:

@@ -5,6 +5,7 @@ Mirrors `indexed_job_utils.go` (v1.36.2).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import groupby
 
@@ -12,6 +13,7 @@ from ...api.kinds.meta import Frozen, evolve, evolve_parts
 from ...api.kinds.pod import Container, Pod
 
 INDEX = "batch.kubernetes.io/job-completion-index"  # label and annotation
+_INTERVAL = re.compile(r"([0-9]+)(?:-([0-9]+)(?:-|\Z)|\Z)")
 _VARIABLE = Frozen({
     "name": "JOB_COMPLETION_INDEX",
     "valueFrom": Frozen(fieldRef=Frozen(fieldPath=f"metadata.labels['{INDEX}']")),
@@ -45,10 +47,10 @@ def _with_variable(container: Container) -> Container:
 
 
 def parse_indexes(text: str, completions: int) -> set[int]:
-    """Return the indexes below `completions` that a text lists."""
+    """Return the indexes below `completions` that a text lists; an interval that cannot be read is left out."""
     found: set[int] = set()
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
+    for interval in filter(None, map(_INTERVAL.match, text.split(","))):
+        first, last = interval.groups()
         found.update(range(int(first), min(int(last or first), completions - 1) + 1))
     return found
 

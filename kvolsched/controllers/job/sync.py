@@ -29,6 +29,7 @@ NAME = "job-controller"
 KIND = "Job"
 REFUSED = "refused pods"  # sort of the notes about them
 TRACKING = "batch.kubernetes.io/job-tracking"
+BATCH_PERIOD = 1.0  # seconds from a change of a pod to the sync of its Job (syncJobBatchPeriod)
 BURST = 500  # most pods that one sync creates or deletes
 MOST_UNCOUNTED = 500  # most ended pods that a status lists
 LONGEST_PREFIX = 58  # of a generated name
@@ -89,6 +90,8 @@ class JobSync:
         self.active_pods = active
         self.active, self.ready = len(active), sum(map(is_ready, active))
         self.terminating = sum(map(is_terminating, self.pods))
+        self.done: set[int] = set()  # indexes that have succeeded, and those that do not stand in the status yet
+        self.newly_done: set[int] = set()
         self.uncounted = self.status.uncounted_terminated_pods or UncountedTerminatedPods()
         tracked = [pod for pod in self.pods if is_tracked(pod) and self._has_valid_index(pod)]
         succeeded = [pod for pod in tracked if pod.status.phase == "Succeeded"
@@ -97,8 +100,9 @@ class JobSync:
         self.failed = self.status.failed + len(self.uncounted.failed) + len(failed)
         self.succeeded = self.status.succeeded + len(self.uncounted.succeeded) + len(succeeded)
         if owner.is_indexed:
-            done = parse_indexes(self.status.completed_indexes, self.completions or 0)
-            self.done = done.union(index for pod in succeeded if (index := index_of(pod)) is not None)
+            before = parse_indexes(self.status.completed_indexes, self.completions or 0)
+            self.done = before.union(index for pod in succeeded if (index := index_of(pod)) is not None)
+            self.newly_done = self.done - before
             self.succeeded = len(self.done)
         self.failed_pods = note_failures(ctx, cause, succeeded, failed)
 
@@ -274,26 +278,11 @@ class JobSync:
         succeeds = end is not None and end.type == CRITERIA_MET
         tracked = {pod.metadata.uid for pod in self.pods if is_tracked(pod)}
         status = self._count_but(tracked)
-        succeeded, failed = (list(uids) for uids in (self.uncounted.succeeded, self.uncounted.failed))
-        freed: list[Pod] = []
-        deleted = self.owner.metadata.deletion_timestamp is not None
-        for pod in self.pods:
-            uid, is_success, is_failure = pod.metadata.uid, pod.status.phase == "Succeeded", self._has_failed(pod)
-            if uid not in tracked or not (deleted or end is not None or is_success or is_failure):
-                continue
-            freed.append(pod)
-            if is_success and uid not in failed:
-                if not self.owner.is_indexed and uid not in succeeded:
-                    succeeded.append(uid)
-            elif (is_failure or (end is not None and not succeeds)) and uid not in failed:
-                failed += [uid] if self._has_valid_index(pod) else []
-            if len(succeeded) + len(failed) >= MOST_UNCOUNTED:
-                break
+        freed, is_full = self._ended(tracked, end)
         if end is not None:
             status = _with_condition(status, end)
         if self.owner.is_indexed:
             status = attrs.evolve(status, succeeded=len(self.done), completed_indexes=format_indexes(self.done))
-        self.uncounted = UncountedTerminatedPods(succeeded=tuple(succeeded), failed=tuple(failed))
         before = self._write(self.owner, attrs.evolve(
             status, active=self.active, ready=self.ready, terminating=self.terminating,
             uncounted_terminated_pods=self.uncounted
@@ -302,7 +291,7 @@ class JobSync:
             free(self.plan, pod)
         self.status = before.status
         status = self._count_but(tracked - {pod.metadata.uid for pod in freed})
-        over = end is not None and not self.terminating and self.uncounted == UncountedTerminatedPods()
+        over = end is not None and not is_full and not self.terminating and self.uncounted == UncountedTerminatedPods()
         if end is not None and over:
             final = self._condition("Complete" if succeeds else "Failed", end.reason, end.message)
             status = _with_condition(status, final)
@@ -312,6 +301,34 @@ class JobSync:
             event = ("Normal", "Completed", "Job completed") if succeeds else ("Warning", end.reason, end.message)
             self.plan.event(self.owner, *event)
         return counted
+
+    def _ended(self, tracked: set[str], end: JobCondition | None) -> tuple[list[Pod], bool]:
+        """Add the pods that have ended to the uncounted ones, and return them, and whether there are more.
+
+        The next sync counts the others.
+        """
+        succeeded, failed = (list(uids) for uids in (self.uncounted.succeeded, self.uncounted.failed))
+        freed: list[Pod] = []
+        indexes, is_full = 0, False
+        all_end = self.owner.metadata.deletion_timestamp is not None or end is not None
+        all_fail = end is not None and end.type != CRITERIA_MET
+        for pod in self.pods:
+            uid, is_success, is_failure = pod.metadata.uid, pod.status.phase == "Succeeded", self._has_failed(pod)
+            if uid not in tracked or not (all_end or is_success or is_failure):
+                continue
+            freed.append(pod)
+            if is_success and uid not in failed:
+                if self.owner.is_indexed:
+                    indexes += index_of(pod) in self.newly_done
+                elif uid not in succeeded:
+                    succeeded.append(uid)
+            elif (is_failure or all_fail) and uid not in failed and self._has_valid_index(pod):
+                failed.append(uid)
+            if is_full := indexes + len(succeeded) + len(failed) >= MOST_UNCOUNTED:
+                self.waits.append(BATCH_PERIOD)
+                break
+        self.uncounted = UncountedTerminatedPods(succeeded=tuple(succeeded), failed=tuple(failed))
+        return freed, is_full
 
     def _count_but(self, tracked: set[str]) -> JobStatus:
         """Return the status with the ended pods counted that have lost the finalizer; the others stay uncounted."""

@@ -36,7 +36,7 @@ from ...world.activation import Exists
 from ...world.apiserver import Write, key_of
 from ...world.component import Component, TurnContext
 from ...world.log import Key
-from ...world.mutation_cache import USED_NAMES, has_seen_write, refused_if_taken, unused_names, wait_until_seen
+from ...world.mutation_cache import forget_writes, has_seen_write, refused_if_taken, unused_names, wait_until_seen
 from ...world.plan import PlanBuilder, reference_of
 from ...world.reconciler import Reconciler
 from ...world.view import Index, InformerCache, View
@@ -83,7 +83,7 @@ class ReplicaController:
         """Create or delete pods until there are as many as asked for, then write the status of what was seen."""
         owner: Owner | None = ctx.seen.at(Key(self.kind, *cause.split("/")))
         if owner is None:
-            ctx.remember(USED_NAMES, cause, None)
+            forget_writes(ctx, cause, "Pod")
             return ()
         pods: list[Pod] = ctx.views["pods"].get(owner.metadata.uid)
         replicas = [pod for pod in pods if is_active(pod)]

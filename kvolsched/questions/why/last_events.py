@@ -28,7 +28,8 @@ class LastEvents:
     def of(self, obj: Any, type_: str = "") -> str:
         """Return reason and message of an object's last event, or of the last of this type; "" if there is none."""
         about = self._about.get((obj.kind, obj.metadata.namespace or "", obj.metadata.name), ())
-        events = [event for _, event in sorted(about, key=lambda pair: pair[0]) if type_ in ("", event.type)]
+        events = [event for _, event in sorted(about, key=lambda pair: pair[0])
+                  if type_ in ("", event.type) and _is_about(event, obj)]  # fmt: skip
         if not events:
             return ""
         last = max(events, key=lambda event: (event.last_timestamp or event.metadata.creation_timestamp or ""))
@@ -42,7 +43,7 @@ class LastEvents:
         for about, events in sorted(self._about.items()):
             obj = objects.get(Key(*about))
             last = max((event for _, event in events), key=lambda event: event.metadata.resource_version)
-            if obj is None or last.reason != "FailedCreate":
+            if obj is None or last.reason != "FailedCreate" or not _is_about(last, obj):
                 continue
             if owned[obj.metadata.uid] < getattr(obj.spec, "replicas", math.inf):
                 found.append(f"{ref(Key(*about))} lacks pods: {last.reason}: {last.message}")
@@ -54,3 +55,8 @@ class LastEvents:
             claim = seen.claim(pod.metadata.namespace, name)
             if claim is not None and not volumes.is_bound(claim) and (warning := self.of(claim, "Warning")):
                 yield Remark(f"claim {name} is {claim.status.phase or 'Pending'}; last warning: {warning}")
+
+
+def _is_about(event: Any, obj: Any) -> bool:
+    """Say whether an Event is about this object, not about an earlier one of its name; kubelets give nodes no uid."""
+    return event.involved_object.uid in ("", obj.metadata.name, obj.metadata.uid)
