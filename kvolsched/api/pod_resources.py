@@ -9,15 +9,14 @@ from collections.abc import Sequence
 
 from .kinds import quantity
 from .kinds.meta import EMPTY, Frozen
-from .kinds.pod import Container, Pod
+from .kinds.pod import Container, PodSpec
 
 
-def pod_resources(pod: Pod, field: str) -> dict[str, str]:
+def pod_resources(spec: PodSpec, field: str) -> dict[str, str]:
     """Return a pod's `requests` or `limits`: of containers and sidecars, or of the largest init phase, plus overhead.
 
     Pod-level resources replace the sum over containers.
     """
-    spec = pod.spec
     sidecars: list[Container] = []
     peaks: list[dict[str, str]] = []
     for container in spec.init_containers:

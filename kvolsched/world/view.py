@@ -78,13 +78,13 @@ class InformerCache:
 
 
 class Index:
-    """Index of one kind by computed values: `Index("Pod", lambda pod: [pod.spec.node_name])`. Mutable view.
+    """Index of one or more kinds by computed values: `Index("Pod", lambda pod: [pod.spec.node_name])`. Mutable view.
 
     A list of objects is sorted in when the index is first read: many are never.
     """
 
-    def __init__(self, kind: str, by: Callable[[Any], Iterable[Hashable]]) -> None:
-        self.follows = frozenset([kind])
+    def __init__(self, kinds: str | tuple[str, ...], by: Callable[[Any], Iterable[Hashable]]) -> None:
+        self.follows = frozenset([kinds] if isinstance(kinds, str) else kinds)
         self.by = by
         self._objects: dict[Hashable, dict[Key, Any]] = {}
         self._listed: Mapping[Key, Any] | None = None  # objects that are not sorted in yet

@@ -3,6 +3,8 @@
 import pytest
 
 from kvolsched import Cluster, make
+from kvolsched.api.quotas import usage_of
+from kvolsched.controllers import resource_quota
 from kvolsched.core.results import ApplyRefused
 
 
@@ -20,6 +22,12 @@ def quota(name="compute", *, scopes=(), **hard):
     """Return a ResourceQuota; an underscore stands for a point."""
     hard = {key.replace("_", "."): value for key, value in hard.items()}
     return plain("ResourceQuota", name, spec={"hard": hard, **({"scopes": list(scopes)} if scopes else {})})
+
+
+def selected(scope, operator, *values):
+    """Return a ResourceQuota of pods with a scope selector."""
+    expression = {"scopeName": scope, "operator": operator, **({"values": list(values)} if values else {})}
+    return plain("ResourceQuota", "q", spec={"hard": {"pods": "1"}, "scopeSelector": {"matchExpressions": [expression]}})
 
 
 def pod(name="app", resources=None, **spec):
@@ -190,6 +198,59 @@ def test_the_quota_controller_frees_what_is_gone():
     assert not [turn for turn in c.world.turns if turn.quiet and turn.actor == "resourcequota-controller"]
 
 
+def test_only_what_changes_is_counted_anew(monkeypatch):
+    """However many pods there are, the next freed one costs the count of a few objects."""
+    c = Cluster.from_manifests([make.node("n1"), quota(pods="100"), *(pod(f"p{number}") for number in range(50))])
+    c.run(seconds=30)
+    counted = []
+    monkeypatch.setattr(resource_quota, "usage_of", lambda obj: counted.append(obj) or usage_of(obj))
+    c.delete("pod/p0")
+    c.run()
+
+    assert dict(c["quota/compute"].status.used) == {"pods": "49"}
+    assert 0 < len(counted) <= 20
+
+
+@pytest.mark.parametrize(("spec", "used"), [
+    ({"type": "ClusterIP"}, ("0", "0")), ({"type": "NodePort"}, ("0", "2")), ({"type": "LoadBalancer"}, ("1", "2")),
+    ({"type": "LoadBalancer", "allocateLoadBalancerNodePorts": False}, ("1", "1")),
+])
+def test_services_count_load_balancers_and_node_ports(spec, used):
+    """A port counts though no node port is allocated yet; a Service that becomes a load balancer is charged."""
+    service = plain("Service", "web", spec={"selector": {"app": "web"}, "ports": [
+        {"name": "a", "port": 80, "nodePort": 30080} if "allocateLoadBalancerNodePorts" in spec else {"name": "a", "port": 80},
+        {"name": "b", "port": 81}]})  # fmt: skip
+    counted = plain("ResourceQuota", "web", spec={"hard": {"services.loadbalancers": "1", "services.nodeports": "2"}})
+    c = Cluster.from_manifests([make.node("n1")])
+    c.apply(counted)
+    c.apply(service | {"spec": service["spec"] | spec})
+    c.run()
+    status = c["quota/web"].status.used
+
+    assert (status["services.loadbalancers"], status["services.nodeports"]) == used
+
+
+def test_a_service_that_becomes_more_is_refused_beyond_the_quota():
+    """A change of a Service's type is charged with the difference."""
+    service = plain("Service", "web", spec={"type": "ClusterIP", "ports": [{"port": 80}]})
+    counted = plain("ResourceQuota", "web", spec={"hard": {"services.loadbalancers": "0"}})
+    said = refusal(counted, service, last=service | {"spec": service["spec"] | {"type": "LoadBalancer"}})
+
+    assert "exceeded quota: web, requested: services.loadbalancers=1, used: services.loadbalancers=0" in said
+
+
+def test_a_claim_counts_what_is_allocated_if_that_is_more():
+    """A claim that asks for less after a failed expansion uses what was allocated until that is given back."""
+    claim = make.claim("data", "5Gi") | {"status": {"phase": "Bound", "allocatedResources": {"storage": "9Gi"}}}
+    c = Cluster.from_manifests([make.node("n1"), claim, quota("disks", requests_storage="20Gi")])
+    c.run()
+    before = dict(c["quota/disks"].status.used)
+    c.patch("pvc/data", {"status": {"allocatedResources": {"storage": "5Gi"}}}, subresource="status")
+    c.run()
+
+    assert (before, dict(c["quota/disks"].status.used)) == ({"requests.storage": "9Gi"}, {"requests.storage": "5Gi"})
+
+
 def test_a_loaded_quota_counts_what_is_there():
     """A quota that is loaded without a status is put in force with the pods that are there, and is in force before."""
     c = Cluster.from_manifests([make.node("n1"), quota(pods="2"), pod("a"), pod("b")])
@@ -248,6 +309,31 @@ def test_a_kubelet_rejects_a_pod_of_another_system():
     assert "PodOSNotSupported" in c.why("win").headline
 
 
+@pytest.mark.parametrize(("os", "security", "of_container", "spec", "said"), [
+    ({}, {}, {}, {}, ["spec.os.name: Required value: cannot be empty"]),
+    ({"name": "mac"}, {}, {}, {}, ['spec.os: Unsupported value: "mac": supported values: "linux", "windows"']),
+    ({"name": "windows"}, {"runAsUser": 0, "windowsOptions": {}}, {"privileged": False},
+     {"hostPID": False, "hostIPC": True, "hostUsers": False},
+     [f"spec.{field}: Forbidden: cannot be set for a windows pod" for field in (
+         "hostUsers", "hostIPC", "securityContext.runAsUser", "containers[0].securityContext.privileged")]),
+    ({"name": "windows"}, {}, {}, {"resources": {"limits": {"cpu": "1"}}},
+     ["spec.resources: Forbidden: may not be set for a windows pod"]),
+    ({"name": "linux"}, {"windowsOptions": {}}, {"windowsOptions": {}, "runAsUser": 1}, {},
+     [f"spec.{field}securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod"
+      for field in ("", "containers[0].")]),
+])  # fmt: skip
+def test_fields_of_another_system_are_refused(os, security, of_container, spec, said):
+    """A pod that names its system has no field that is only for another; each is told by its path."""
+    made = pod("a", os=os, securityContext=security)
+    made["spec"] |= spec
+    made["spec"]["containers"][0]["securityContext"] = of_container
+    with pytest.raises(ApplyRefused) as refused:
+        Cluster().apply(made)
+
+    assert str(refused.value).removeprefix('Pod "a" is invalid: ').strip("[]").split(", spec.") == [
+        words.removeprefix("spec.") if number else words for number, words in enumerate(said)]
+
+
 # -- manifests that are wrong ------------------------------------------------------------------------------------------
 
 
@@ -259,6 +345,19 @@ def test_a_kubelet_rejects_a_pod_of_another_system():
     (quota(gpus="1"), 'hard[gpus]: Invalid value: "gpus": must be a standard resource for quota'),
     (quota(pods="-1"), 'hard[pods]: Invalid value: "-1": must be greater than or equal to 0'),
     (quota(pods="1", scopes=["BestEffort", "NotBestEffort"]), "conflicting scopes"),
+    (quota(pods="1", scopes=["Slow"]), 'spec.scopes: Invalid value: ["Slow"]: unsupported scope'),
+    (quota(services="1", scopes=["NotBestEffort"]),
+     'spec.scopes: Invalid value: ["NotBestEffort"]: unsupported scope applied to resource'),
+    (quota(cpu="1", scopes=["BestEffort"]), "unsupported scope applied to resource"),
+    (selected("PriorityClass", "In"), ("spec.scopeSelector.matchExpressions.values: Required value: must be at least one "
+     "value when `operator` is 'In' or 'NotIn' for scope selector")),
+    (selected("PriorityClass", "Exists", "high"), ('spec.scopeSelector.matchExpressions.values: Invalid value: ["high"]: '
+     "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector")),
+    (selected("Terminating", "In", "x"), ('spec.scopeSelector.matchExpressions.operator: Invalid value: "In": must be '
+     "'Exists' when scope is any of ResourceQuotaScopeTerminating")),
+    (selected("VolumeAttributesClass", "In", "gold"), ('spec.scopeSelector.matchExpressions: Invalid value: '
+     '{"MatchExpressions":[{"ScopeName":"VolumeAttributesClass","Operator":"In","Values":["gold"]}]}: '
+     "unsupported scope applied to resource")),
     (plain("RuntimeClass", "r", "node.k8s.io/v1", handler="No!"), 'handler: Invalid value: "No!"'),
 ])  # fmt: skip
 def test_wrong_objects_are_refused(obj, said):

@@ -99,6 +99,17 @@ def test_what_is_applied_and_not_read_is_said_too():
     assert repr(c.fork().run()).splitlines()[-1] == "not read: 2 ResourceClaims"
 
 
+def test_policies_of_jobs_are_not_read():
+    """A Job whose end depends on a policy that is not modelled says so, each field with its Job."""
+    fields = {"ttlSecondsAfterFinished": 5, "successPolicy": {"rules": [{"succeededIndexes": "0"}]}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "app", "image": "app:1.0"}]}}
+    spec = {"completionMode": "Indexed", "completions": 2, "template": template, **fields}
+    c = Cluster.from_manifests([make.node("n1")])
+    c.apply({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "pi"}, "spec": spec})
+
+    assert repr(c.run()).splitlines()[-1] == "not read: successPolicy of job/pi, ttlSecondsAfterFinished of job/pi"
+
+
 def test_other_kinds_do_not_bear_on_placement():
     """A ConfigMap or a Role is no reason for a line."""
     other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}

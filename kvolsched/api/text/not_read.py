@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..kinds.meta import EMPTY
-from ..kinds.pod import Pod, PodSpec
+from ..kinds.pod import PodSpec
+from ..kinds.workload import JobSpec
 from ..words import first_of
 from .manifest import Manifests
 
@@ -13,6 +14,7 @@ NotRead = Mapping[str, frozenset[str]]
 
 DEVICES = "which devices pods ask for: a pod looks as if it asked for none"
 GANGS = "which pods go together or not at all: each looks as if it went alone"
+ENDS = "when a Job is over, and when it goes: it ends and stays as if this were not written"
 CHANGED = "what is changed in new pods: they look as they were written"
 KINDS = {  # (group, kind) -> what is not told
     **{("resource.k8s.io", kind): DEVICES for kind in
@@ -23,7 +25,11 @@ KINDS = {  # (group, kind) -> what is not told
        ("MutatingWebhookConfiguration", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding")},
     ("batch", "CronJob"): "the pods of its Jobs: they look as if they were not there",
 }  # fmt: skip
-FIELDS = {"resourceClaims": DEVICES, "workloadRef": GANGS, "schedulingGroup": GANGS}  # of a pod's spec
+FIELDS = {  # of a pod's or a Job's spec
+    "resourceClaims": DEVICES, "workloadRef": GANGS, "schedulingGroup": GANGS,
+    **dict.fromkeys(("backoffLimitPerIndex", "maxFailedIndexes", "podFailurePolicy", "successPolicy",
+                     "ttlSecondsAfterFinished"), ENDS),
+}  # fmt: skip
 MOST = 3  # names of one field
 
 
@@ -42,10 +48,10 @@ def find_not_read(read: Manifests, known: NotRead = EMPTY) -> NotRead:
             found.setdefault(kind, set()).add(f"{meta.get('namespace', '')}/{meta.get('name', '')}")
     for obj in read.objects:
         spec = getattr(obj, "spec", None)
-        of_pod = spec if isinstance(obj, Pod) else getattr(getattr(spec, "template", None), "spec", None)
-        if isinstance(of_pod, PodSpec) and not of_pod.rest.keys().isdisjoint(FIELDS):
-            for field in FIELDS.keys() & of_pod.rest.keys():
-                found.setdefault(field, set()).add(f"{obj.kind.lower()}/{obj.metadata.name}")
+        for part in (spec, getattr(getattr(spec, "template", None), "spec", None)):
+            if isinstance(part, PodSpec | JobSpec) and not part.rest.keys().isdisjoint(FIELDS):
+                for field in FIELDS.keys() & part.rest.keys():
+                    found.setdefault(field, set()).add(f"{obj.kind.lower()}/{obj.metadata.name}")
     return {what: frozenset(names) for what, names in sorted(found.items())}
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..kinds.meta import EMPTY
 from ..kinds.name_syntax import check_dns_label, check_subdomain
 from ..kinds.pod import PodSpec
 from ..kinds.pod_volume import EphemeralVolumeSource, Volume
@@ -29,6 +30,20 @@ SOURCES = (
     "configMap", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume", "azureDisk", "storageos",
     "projected", "scaleIO", "csi", "ephemeral", "image",
 )  # fmt: skip
+FORBIDDEN = {  # system -> what its pods' specs and their containers' securityContext may not have, in what words
+    "linux": (("securityContext.windowsOptions",), ("windowsOptions",),
+              "windows options cannot be set for a linux pod"),
+    "windows": (
+        ("securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC",
+         "securityContext.seccompProfile", "securityContext.fsGroup", "securityContext.fsGroupChangePolicy",
+         "securityContext.sysctls", "shareProcessNamespace", "securityContext.runAsUser", "securityContext.runAsGroup",
+         "securityContext.supplementalGroups", "securityContext.supplementalGroupsPolicy",
+         "securityContext.seLinuxChangePolicy"),
+        ("appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged",
+         "allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup"),
+        "cannot be set for a windows pod",
+    ),
+}  # fmt: skip
 _CAPITALS = re.compile("([A-Z]+)")
 
 
@@ -37,6 +52,8 @@ def validate_pod_spec(path: str, spec: PodSpec) -> FieldErrors:
     errors = list(validate_pod_volumes(f"{path}.volumes", spec))
     yield from errors
     yield from validate_containers(path, spec, _mountable_volumes(f"{path}.volumes", spec, errors))
+    if spec.rest.get("resources") and spec.rest.get("os", EMPTY).get("name") == "windows":
+        yield FieldError(f"{path}.resources", "Forbidden", detail="may not be set for a windows pod")
     yield from validate_supported(f"{path}.restartPolicy", spec.restart_policy, ("Always", "OnFailure", "Never"))
     yield from _validate_other_fields(path, spec.rest)
     yield from validate_name(f"{path}.nodeName", spec.node_name, check_subdomain)
@@ -46,6 +63,8 @@ def validate_pod_spec(path: str, spec: PodSpec) -> FieldErrors:
     yield from validate_scheduling_gates(path, spec)
     yield from validate_spread_constraints(f"{path}.topologySpreadConstraints", spec.topology_spread_constraints)
     yield from _validate_names(path, spec.rest)
+    if spec.rest.get("os") is not None:
+        yield from _validate_os(path, spec, spec.rest["os"].get("name"))
 
 
 def _validate_other_fields(path: str, rest: Mapping[str, Any]) -> FieldErrors:
@@ -64,8 +83,29 @@ def _validate_names(path: str, rest: Mapping[str, Any]) -> FieldErrors:
     for field in ("hostname", "subdomain"):
         if isinstance(rest.get(field), str) and rest[field]:
             yield from invalid_values(f"{path}.{field}", rest[field], check_dns_label(rest[field]))
-    if isinstance(rest.get("os"), dict):
-        yield from validate_supported(f"{path}.os", rest["os"].get("name", ""), ("linux", "windows"))
+
+
+def _validate_os(path: str, spec: PodSpec, system: str | None) -> FieldErrors:
+    """Validate the operating system of a pod, and refuse the fields that are only for another."""
+    if not system:
+        yield FieldError(f"{path}.os.name", "Required", detail="cannot be empty")
+    elif system not in FORBIDDEN:
+        yield from validate_supported(f"{path}.os", system, FORBIDDEN)
+    else:
+        fields, of_containers, detail = FORBIDDEN[system]
+        found = [f"{path}.{field}" for field in fields if _is_set(spec.rest, *field.split("."))]
+        for name, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
+            found += [f"{path}.{name}[{index}].securityContext.{field}" for index, container in enumerate(containers)
+                      for field in of_containers if _is_set(container.rest, "securityContext", field)]  # fmt: skip
+        for field in found:
+            yield FieldError(field, "Forbidden", detail=detail)
+
+
+def _is_set(rest: Mapping[str, Any], *names: str) -> bool:
+    value: Any = rest
+    for name in names:
+        value = (value or EMPTY).get(name)
+    return bool(value) if names[-1] in ("hostPID", "hostIPC", "sysctls") else value is not None
 
 
 def validate_pod_volumes(path: str, spec: PodSpec) -> FieldErrors:

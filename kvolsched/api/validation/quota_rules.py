@@ -6,11 +6,12 @@ Mirrors core `ValidateLimitRange` and `ValidateResourceQuota`, and node `Validat
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ..kinds.meta import Resources
 from ..kinds.name_syntax import check_dns_label, check_qualified_name
 from ..kinds.quantity import parse
-from ..kinds.quota import LimitRange, LimitRangeItem, ResourceQuota, RuntimeClass
+from ..kinds.quota import LimitRange, LimitRangeItem, ResourceQuota, RuntimeClass, ScopedResourceSelectorRequirement
 from .container_rules import allows_overcommit, validate_resources
 from .field_error import FieldError, FieldErrors, invalid_values, validate_immutable, validate_labels, validate_unique
 from .selector_rules import validate_tolerations
@@ -24,6 +25,17 @@ QUOTA_COUNTS = frozenset({
 QUOTA_RESOURCES = QUOTA_COUNTS | OF_CONTAINERS | {"requests.storage"} | {
     f"{side}.{name}" for side in ("requests", "limits") for name in OF_CONTAINERS
 }  # fmt: skip
+OF_PODS = frozenset({"pods", *(f"{side}{name}" for side in ("", "requests.", "limits.") for name in ("cpu", "memory"))})
+SCOPES = {  # scope -> the standard resources that a quota of it may limit
+    **dict.fromkeys(("Terminating", "NotTerminating", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity"),
+                    OF_PODS),
+    "BestEffort": frozenset({"pods"}),
+    "VolumeAttributesClass": frozenset({"persistentvolumeclaims", "requests.storage"}),
+}  # fmt: skip
+ONLY_EXISTS = (
+    "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
+    "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+)
 NOT_STANDARD = "must be a standard resource type or fully qualified"
 
 
@@ -100,20 +112,60 @@ def _validate_order(path: str, name: str, item: LimitRangeItem) -> FieldErrors:
 
 
 def validate_resource_quota(quota: ResourceQuota) -> FieldErrors:
-    """Validate a ResourceQuota: names of resources, quantities that are not negative, scopes that do not conflict."""
+    """Validate a ResourceQuota: names of resources, quantities that are not negative, scopes that fit them."""
     for name, text in quota.spec.hard.items():
         path = f"spec.hard[{name}]"
         yield from _validate_names("spec.hard", (name,), of_containers=False)
-        huge = name.removeprefix("requests.").startswith("hugepages-")
-        if "/" not in name and name not in QUOTA_RESOURCES and not huge:
+        if "/" not in name and not _is_standard(name):
             yield FieldError(path, "Invalid", name, "must be a standard resource for quota")
         if parse(text) < 0:
             yield FieldError(path, "Invalid", text, "must be greater than or equal to 0")
         if name in QUOTA_COUNTS and parse(text).denominator != 1:
             yield FieldError(path, "Invalid", text, "must be an integer")
+    scopes, selector = quota.spec.scopes, quota.spec.scope_selector
+    for scope in scopes:
+        if scope not in SCOPES:
+            yield FieldError("spec.scopes", "Invalid", scopes, "unsupported scope")
+        yield from _validate_scope("spec.scopes", scope, quota, scopes)
+    yield from _validate_conflicts("spec.scopes", scopes, scopes)
+    path, requirements = "spec.scopeSelector.matchExpressions", selector.match_expressions if selector else ()
+    for requirement in requirements:
+        if requirement.scope_name not in SCOPES:
+            yield FieldError(f"{path}.scopeName", "Invalid", requirement.scope_name, "unsupported scope")
+        yield from _validate_scope(path, requirement.scope_name, quota, selector)
+        yield from _validate_operator(path, requirement)
+    yield from _validate_conflicts(path, [each.scope_name for each in requirements], scopes or None)
+
+
+def _is_standard(name: str) -> bool:
+    return name in QUOTA_RESOURCES or name.removeprefix("requests.").startswith("hugepages-")
+
+
+def _validate_scope(path: str, scope: str, quota: ResourceQuota, shown: Any) -> FieldErrors:
+    if any(_is_standard(name) and name not in SCOPES.get(scope, (name,)) for name in quota.spec.hard):
+        yield FieldError(path, "Invalid", shown, "unsupported scope applied to resource")
+
+
+def _validate_operator(path: str, requirement: ScopedResourceSelectorRequirement) -> FieldErrors:
+    """Validate the operator of a scope in a selector, and whether it has values."""
+    operator, values = requirement.operator, requirement.values
+    if requirement.scope_name in SCOPES.keys() - {"PriorityClass", "VolumeAttributesClass"} and operator != "Exists":
+        yield FieldError(f"{path}.operator", "Invalid", operator, ONLY_EXISTS)
+    if operator in ("In", "NotIn"):
+        if not values:
+            detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+            yield FieldError(f"{path}.values", "Required", detail=detail)
+    elif operator not in ("Exists", "DoesNotExist"):
+        yield FieldError(f"{path}.operator", "Invalid", operator, "not a valid selector operator")
+    elif values:
+        detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+        yield FieldError(f"{path}.values", "Invalid", values, detail)
+
+
+def _validate_conflicts(path: str, scopes: Iterable[str], shown: Any) -> FieldErrors:
     for scope in ("BestEffort", "Terminating"):
-        if {scope, f"Not{scope}"} <= set(quota.spec.scopes):
-            yield FieldError("spec.scopes", "Invalid", quota.spec.scopes, "conflicting scopes")
+        if {scope, f"Not{scope}"} <= set(scopes):
+            yield FieldError(path, "Invalid", shown, "conflicting scopes")
 
 
 def validate_runtime_class(runtime_class: RuntimeClass) -> FieldErrors:

@@ -84,7 +84,7 @@ def _faults(item: LimitRangeItem, obj: Pod | PersistentVolumeClaim) -> Iterator[
         for container in (*obj.spec.containers, *obj.spec.init_containers):
             yield from _faults_of(item, container.resources.requests, container.resources.limits)
     elif item.type == "Pod":
-        bare = evolve_parts(obj, spec={"overhead": EMPTY})  # which is no part of these sums
+        bare = evolve(obj.spec, overhead=EMPTY)  # which is no part of these sums
         yield from _faults_of(item, pod_resources(bare, "requests"), pod_resources(bare, "limits"))
 
 

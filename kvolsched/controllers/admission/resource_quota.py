@@ -7,13 +7,14 @@ put in force yet are in force here: the request finds the use by counting what i
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
-from ...api.kinds.meta import EMPTY, evolve
+from ...api.kinds.meta import evolve
 from ...api.kinds.pod import Pod
 from ...api.kinds.quantity import canonical, parse, total
 from ...api.kinds.quota import ResourceQuota
-from ...api.quotas import Quantities, calculated, computed, counts, usage_of
+from ...api.quotas import NOTHING, Quantities, Usage, calculated, computed, counts, usage_of
 from ...world.apiserver import Denial
 from .plugin import StoredObjects, deny_forbidden
 
@@ -21,20 +22,21 @@ COMPUTED = ("cpu", "memory")  # which every container must name if a quota limit
 
 
 def charge(old: Any, new: Any, stored: StoredObjects) -> tuple[ResourceQuota, ...] | Denial:
-    """Return the quotas that count a new object, or a claim that grows, with their new use; or the refusal."""
-    if old is not None and new.kind != "PersistentVolumeClaim":
+    """Return the quotas that count a new object, or how a claim or Service grows, with their use; or the refusal."""
+    if old is not None and new.kind not in ("PersistentVolumeClaim", "Service"):
         return ()
     found: list[ResourceQuota] = [*stored.of_kind("ResourceQuota")]
     if not found:
         return ()
     namespace = new.metadata.namespace or "default"
-    found = [each for each in found if each.metadata.namespace == namespace and counts(each, new)]
-    before = usage_of(old) if old is not None else EMPTY
+    usage = usage_of(new)
+    found = [each for each in found if each.metadata.namespace == namespace and counts(each, usage)]
+    before = (usage_of(old) if old is not None else NOTHING).amounts
     asked = {name: text if name not in before else canonical(f"{(parse(text) - parse(before[name])) * 10**9 // 1}n")
-             for name, text in usage_of(new).items()}
+             for name, text in usage.amounts.items()}
     charged = []
     for quota in sorted(found, key=lambda each: each.metadata.name):
-        in_force = quota.status if quota.status.hard == quota.spec.hard else calculated(quota, stored.objects.values())
+        in_force = quota.status if quota.status.hard == quota.spec.hard else calculated(quota, _uses(namespace, stored))
         if missing := _unspecified(new, in_force.hard) if old is None else "":
             return deny_forbidden(new, f"failed quota: {quota.metadata.name}: must specify {missing}")
         asks = {name: text for name, text in sorted(asked.items()) if name in in_force.hard and parse(text) > 0}
@@ -47,6 +49,11 @@ def charge(old: Any, new: Any, stored: StoredObjects) -> tuple[ResourceQuota, ..
         if used:
             charged.append(evolve(quota, status=evolve(in_force, used=in_force.used.merged(used))))
     return tuple(charged)
+
+
+def _uses(namespace: str, stored: StoredObjects) -> Counter[Usage]:
+    """Return how many of the stored objects of a namespace use the same."""
+    return Counter(usage_of(obj) for key, obj in stored.objects.items() if key[1] == namespace and key[0] != "Event")
 
 
 def _unspecified(obj: Any, hard: Quantities) -> str:

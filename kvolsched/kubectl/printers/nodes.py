@@ -94,7 +94,7 @@ def _pod_lines(node: Node, pods: Sequence[Pod], now: datetime) -> Iterator[str]:
     yield f"Non-terminated Pods:\t({len(pods)} in total)"
     yield "  Namespace\tName\t\tCPU Requests\tCPU Limits\tMemory Requests\tMemory Limits\tAge"
     yield "  ---------\t----\t\t------------\t----------\t---------------\t-------------\t---"
-    sums = [(pod_resources(pod, "requests"), pod_resources(pod, "limits")) for pod in pods]
+    sums = [(pod_resources(pod.spec, "requests"), pod_resources(pod.spec, "limits")) for pod in pods]
     for pod, requests_and_limits in zip(pods, sums, strict=True):
         parts = [format_share(amounts.get("cpu", "0"), cpu, cpu=True) for amounts in requests_and_limits]
         parts += [format_share(amounts.get("memory", "0"), memory) for amounts in requests_and_limits]
