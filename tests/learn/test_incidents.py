@@ -46,6 +46,36 @@ def test_every_cure_of_an_incident_helps(name):
         assert not holds(found, promised), f"{cure.words}: it holds without the cure"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cure_is_loud_about_data_and_tells_no_lie(name):
+    """What deletes a claim or frees a volume says in capitals what becomes of the data; no node gets another place."""
+    for cure in incident(name).cures:
+        acts = [act for line in cure.script for act in thaw(line).items()]
+        deleted = [each for word, value in acts if word == "delete" for each in ([value] if isinstance(value, str) else value)]
+        freed = [word for word, value in acts if word == "patch" and "claimRef" in str(value)]
+        labelled = [key for word, value in acts if word == "label" and value.get("overwrite") for key in value]
+        if [each for each in deleted if each.startswith("pvc/")] or freed:
+            assert re.search(r"DATA|FILES", cure.words), cure.words
+        assert labelled == []
+
+
+@pytest.mark.parametrize(("name", "volume", "seen"), [
+    ("volume-affinity-is-immutable", "disk", True), ("retained-volume-is-not-free", "disk-1", True),
+    ("disk-outlives-its-node", "", True), ("disk-outlives-its-node", "", False), ("zone-lost-volume-stays", "", True),
+    ("zone-lost-volume-stays", "", False),
+])  # fmt: skip
+def test_a_cure_keeps_the_data_or_says_that_it_gives_them_up(name, volume, seen):
+    """The pod runs with the volume that it had, or on an empty one where the cure says so."""
+    found = incident(name)
+    (before,) = {each.metadata.name for each in found.play().objects("pv")}
+    cured = found.cure()[0 if seen else 1]
+    (claim,) = cured.cluster.objects("pvc")
+
+    assert (claim.spec.volume_name == before) == seen
+    assert ("GIVE UP THE DATA" in cured.words) != seen
+    assert volume in ("", before)
+
+
 def holds(found, promised):
     """Whether all of these expectations hold at the symptom already."""
     try:
@@ -96,7 +126,7 @@ def test_an_incident_shows_what_a_cluster_of_today_shows():
     ("volume node affinity conflict", "volume-affinity-is-immutable", 1),
     ("conflict affinity node volume", "volume-affinity-is-immutable", 1),
     ("had a volume node affinity conflict", "disk-outlives-its-node", 11),
-    ("statefulset stuck pending zonal volume", "zone-lost-volume-stays", 2),
+    ("statefulset stuck pending zonal volume", "zone-lost-volume-stays", 3),
     ("my PVC was deleted and the released PV is not reused", "retained-volume-is-not-free", 1),
     ("rolling update hangs", "update-cannot-begin", 1),
     ("local disk, node replaced", "disk-outlives-its-node", 1),

@@ -23,6 +23,7 @@ from .one_incident import Incident, incident_of
 
 FOLDER, NOT_SHOWN = "files", "not_shown.yaml"
 LIST_WIDTH = 92  # characters of a line that a notebook of 1000 px shows
+ANYWHERE = (CLAIMS, "not found")  # clauses that stand in every event
 TAINTED = "node(s) had untolerated taint(s)"
 _SMALL_WORDS = re.compile(
     r"\b(?:a|all|an|and|any|are|as|at|be|but|by|can|cannot|do|does|for|from|had|has|have|i|if|in|into|is|it|its|like|me|my|no"
@@ -137,11 +138,9 @@ def incidents(words: str = "") -> Incidents:
     named = [each for each in every if words.strip() in (each.name, "")]
     if named:
         return Incidents(named)
-    rules = rules_of(words)
-    scores = _by_words(every, words.lower())
-    if rules:
-        shown = {each.name: rules_shown(each.name) for each in every}
-        scores = {name: len(rules & own) / len(rules | own) for name, own in shown.items() if rules & own}
+    rules, shown = rules_of(words), {each.name: rules_shown(each.name) for each in every}
+    scores = {name: len(rules & own) / len(rules | own) for name, own in shown.items() if rules & own}
+    scores = scores or _by_words(every, words.lower())
     found = [each for each in every if each.name in scores]
     return Incidents(sorted(found, key=lambda each: (-scores[each.name], each.name)))
 
@@ -153,7 +152,7 @@ def rules_of(sentence: str) -> frozenset[str]:
         rows = decode(sentence)
     except ValueError:
         return frozenset()
-    return frozenset(row.rule for row in rows if row.known and row.part != "preemption" and row.clause != CLAIMS)
+    return frozenset(row.rule for row in rows if row.known and row.part != "preemption" and row.clause not in ANYWHERE)
 
 
 @cache
