@@ -114,6 +114,7 @@ _SHORT_NAMES = {  # modules that people import without their room; beside this f
     "make": "api.make",
     "queueing": "learn.queueing",
     "scenario": "learn.scenario",
+    "widgets": "views.widgets",
     "writes": "controllers.custom_controller.writes",
 }
 _ALTERNATIVES = (
@@ -192,4 +193,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Return what a notebook offers after `kvolsched.`: the public names, and the modules that lessons use."""
-    return sorted([*__all__, "__version__", "explore", "make", "writes"])
+    return sorted([*__all__, "__version__", "explore", "make", "widgets", "writes"])

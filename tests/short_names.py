@@ -10,6 +10,7 @@ import kvolsched.explore
 import kvolsched.make
 import kvolsched.queueing
 import kvolsched.scenario
+import kvolsched.widgets
 import kvolsched.writes
 from kvolsched.alternatives import compare
 from kvolsched.custom_scheduler import ways
@@ -18,9 +19,10 @@ from kvolsched.explore import Crash
 from kvolsched.make import pod
 from kvolsched.queueing import hold
 from kvolsched.scenario import read
+from kvolsched.widgets import Steps
 from kvolsched.writes import patch
 
-READ: list[Callable[..., Any] | type] = [compare, ways, gates, Crash, pod, hold, read, patch]
+READ: list[Callable[..., Any] | type] = [compare, ways, gates, Crash, pod, hold, read, patch, Steps]
 BELOW: list[Callable[..., Any]] = [
     kvolsched.make.node, kvolsched.queueing.quota, kvolsched.writes.delete, kvolsched.alternatives.experiment,
     kvolsched.experiments.capacity, kvolsched.custom_scheduler.ways, kvolsched.scenario,

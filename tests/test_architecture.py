@@ -48,7 +48,7 @@ FLOORS = {
                   ("differences",)),
     "kubectl": (("formatting", "serialize"), ("printers", "output", "jsonpath"), ("resource_lookup",),
                 ("get_command", "describe_command"), ("command_line",)),
-    "views": (("drawing",), ("frame", *ROWS), {"pictures", "fill"}, ("panel",), ("show",), ("answers",)),
+    "views": (("drawing",), ("frame", *ROWS), {"pictures", "fill"}, ("panel",), ("show",), ("answers", "widgets")),
     "learn": (("templates", "script_acts", "attempt", "exercise", "lessons", "queueing"), ("scenario",), {"alternatives", "incidents"}),
     "measure": ({"bench", "check", "conform", "differ", "sweep"}, ("experiments", "pytest_plugin")),
     "cli": (("output", "ipython_magic"), ("redact", "learning"), ("commands",)),
@@ -66,9 +66,13 @@ CLOSED_TO_EACH_OTHER = {
     "kvolsched.scheduler.plugins": "plugins never import plugins",
     "kvolsched.controllers": "controllers never import controllers",
 }
-# Class names that Kubernetes itself uses twice; each docstring says "Not to be confused with" in its first paragraph.
+# Class names that Kubernetes itself uses twice, and parts of the panel that are called what they show; each docstring
+# says "Not to be confused with" in its first paragraph.
 USED_TWICE = {
     "NodeAffinity": {"kvolsched.api.kinds.pod", "kvolsched.scheduler.plugins.node_affinity"},
+    "Domains": {"kvolsched.views.widgets", "kvolsched.scheduler.plugins.pod_topology_spread.column"},
+    "Skew": {"kvolsched.views.widgets", "kvolsched.scheduler.plugins.pod_topology_spread.skew"},
+    "Verdicts": {"kvolsched.views.widgets", "kvolsched.views.frame"},
 }
 
 

@@ -14,7 +14,8 @@ import kvolsched
 ROOT = Path(__file__).parent.parent
 HOUSE = ROOT / "kvolsched"
 SHORT = {"alternatives": "compare", "custom_scheduler": "ways", "experiments": "gates", "explore": "Crash",
-         "make": "pod", "queueing": "hold", "scenario": "read", "writes": "patch"}  # fmt: skip
+         "make": "pod", "queueing": "hold", "scenario": "read", "widgets": "Steps",
+         "writes": "patch"}  # fmt: skip
 
 
 def short_names():

@@ -191,7 +191,7 @@ class CellDetail:
 
 @frozen
 class Verdicts:
-    """The last pass over the pod in focus, judged again where it was made."""
+    """The last pass over the pod in focus, judged again where it was made. Not to be confused with their widget."""
 
     pod: str = ""  # Ref of the pod; empty: nothing judged
     number: int = 0  # Number of the pass of this pod, from 1; 0: none yet

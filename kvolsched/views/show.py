@@ -50,9 +50,12 @@ WHAT_IF_PICTURES = ("skew", "capacity", "map", "domains", "series", "why", "verd
 """Pictures that `Cluster.whatif` can show."""
 
 
-def figure(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "") -> Figure:
-    """Draw the picture of this name (`pictures.picture.PICTURES`), for a pod or by a topology key if it takes one."""
-    return NAMED[name].figure(_frame(cluster, name, pod), known_topology_key(cluster, topology_key))
+def figure(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "", selected: str = "") -> Figure:
+    """Draw the picture of this name (`pictures.picture.PICTURES`), for a pod or by a topology key if it takes one.
+
+    Of a verdict that is `selected`, as `verdict/NODE/PLUGIN`, the words are drawn too.
+    """
+    return NAMED[name].figure(_frame(cluster, name, pod, selected), known_topology_key(cluster, topology_key))
 
 
 def chart(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "") -> ChartFigure:
@@ -60,10 +63,10 @@ def chart(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = ""
     return NAMED[name].chart(_frame(cluster, name, pod), known_topology_key(cluster, topology_key))
 
 
-def _frame(cluster: ClusterCore, name: str, pod: str) -> f.Frame:
+def _frame(cluster: ClusterCore, name: str, pod: str, selected: str = "") -> f.Frame:
     picture = NAMED[name]  # tables are counted for a pod that exists; a pass is also known of a deleted one
     focus = ref(cluster.world.find_key(pod, "pod", ever=not picture.tables)) if pod else ""
-    return frame_of(cluster, focus=focus, chips=0, parts=picture.parts, tables=picture.tables)
+    return frame_of(cluster, focus=focus, chips=0, selected=selected, parts=picture.parts, tables=picture.tables)
 
 
 def ledger(cluster: ClusterCore, name: str, reference: str, at: str | int = "now") -> ChartFigure:

@@ -31,14 +31,15 @@ class Toolbar:
 
     Args:
         do: carries out a command; nothing is sent while a frame is put in.
+        until: whether to offer a condition until which it plays, for which `do` asks.
     """
 
-    def __init__(self, do: Callable[..., None]) -> None:
+    def __init__(self, do: Callable[..., None], *, until: bool = True) -> None:
         self.do, self._quiet = do, False
         self.beside_name, self._seconds = ALONE, 1.0
         self.buttons = {name: button(name.capitalize(), f"k-btn k-{name}", hint, partial(self._pressed, name))
                         for name, hint in _HINTS.items()}  # fmt: skip
-        self.speed = self._choice([*SPEEDS, _UNTIL], "1/s", "how fast it plays", "k-speed", self._sped)
+        self.speed = self._choice([*SPEEDS, *[_UNTIL] * until], "1/s", "how fast it plays", "k-speed", self._sped)
         self.slider = widgets.IntSlider(0, 0, 0, readout=False, description="", layout={"width": "auto"})
         self.slider.add_class("k-slider").tooltip = "timeline"
         self.slider.observe(self._slid, "value")

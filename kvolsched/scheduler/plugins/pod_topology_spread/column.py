@@ -46,7 +46,7 @@ def reject_rows(pod: Pod, constraints: tuple[SpreadConstraint, ...], columns: Co
 
 @attrs.frozen(eq=False)
 class Domains:
-    """The domains of a constraint's counted nodes.
+    """The domains of a constraint's counted nodes. Not to be confused with the widget of all domains.
 
     Args:
         code: by row, the code of the node's domain; `size` if the node is not counted.

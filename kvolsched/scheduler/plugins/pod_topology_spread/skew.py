@@ -22,6 +22,7 @@ from .constraint import SpreadConstraint
 @attrs.frozen
 class Skew:
     """How far ahead of the emptiest domain one domain is if the pod goes there, by one constraint.
+    Not to be confused with the widget that shows it for all domains.
 
     Args:
         constraint: the constraint.

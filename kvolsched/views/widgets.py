@@ -1,0 +1,272 @@
+"""Parts of the panel as widgets: each shows one thing of a cluster, follows it, and stands in any box of ipywidgets.
+
+All parts and panels of a cluster share its run: they are linked without a word, and a click in one selects in all.
+
+    steps, skew = kvolsched.widgets.Steps(c), kvolsched.widgets.Skew(c, "deploy/web")
+    ipywidgets.VBox([steps, skew])
+    skew.observe(lambda change: print(change["new"]), "step")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+import traitlets
+
+from kvolsched.api.unknown_name import UnknownName
+from kvolsched.core.core import ClusterCore
+from kvolsched.views import show
+from kvolsched.views.drawing.figure import Figure
+from kvolsched.views.drawing.svg import nothing
+from kvolsched.views.drawing.text import escape
+from kvolsched.views.fill import frame_of
+from kvolsched.views.fill.moments import NOW, PASS
+from kvolsched.views.panel.driver import ClusterDriver
+from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
+from kvolsched.views.panel.run import ClusterRun, RunWidget, run_of
+from kvolsched.views.panel.toolbar import Toolbar
+from kvolsched.views.pictures import headline, lanes
+
+__all__ = ["Capacity", "ClusterRun", "Domains", "Lanes", "Map", "Skew", "Steps", "Verdicts", "run_of"]
+
+
+class Part(RunWidget, DrawnPanel):
+    """One view of a cluster, which shares the run of all its widgets. Mutable: it moves the cluster.
+
+    A part has the traits `step`, `selection` and `playing` (settable), `steps_known`, `time`, `branch` and `digest`.
+    Keys are those of the panel.
+
+    Args:
+        cluster: the cluster that is shown.
+        controls: widgets above the view.
+        width: for which it is drawn until a page says how wide it is, px.
+        layout: as of any widget; by default a part is as wide as its box, and parts beside each other share it.
+    """
+
+    def __init__(self, cluster: ClusterCore, *controls: Any, width: int = 720, layout: Any = None) -> None:
+        self.cluster, self._width = cluster, width
+        self.driver = ClusterDriver(cluster)
+        self.host = Host(names={"body": type(self).__name__.lower()})
+        box = ipywidgets.Box([*controls, self.host]).add_class("k-widget")
+        super().__init__([box], layout=layout or ipywidgets.Layout(width="100%"))
+        self.add_class(ROOT).add_class("k-lab")
+        self.host.on_msg(self._message)
+        self.follow(self.driver.watched)
+        self.observe(lambda _: self._draw(), ["digest", "selection", "playing"])
+        self._draw()
+
+    def do(self, cmd: str, **arguments: Any) -> None:
+        """Carry out a command, as a click or key does it: step, back, reset, run, goto, branch, toggle, select, ..."""
+        if cmd not in ("toggle", "speed", "select", "clear", "gear", "width", "ping"):
+            self.run.player.stop()
+        try:
+            self._commands()[cmd](**arguments)
+        finally:
+            self.run.refresh()
+            self.host.tick += 1
+
+    def figure(self) -> Figure:
+        """Return what is shown as a figure."""
+        raise NotImplementedError
+
+    def reading(self) -> str:
+        """Return what is shown as text."""
+        return self._or_why(lambda: self.figure().reading, str)
+
+    def __repr__(self) -> str:
+        return self.reading()
+
+    def _svg(self) -> str:
+        return self.figure().draw(self._width, self.selection)
+
+    def _draw(self) -> None:
+        self.host.body = self._or_why(self._svg, lambda words: nothing(self._width, words))
+
+    def _or_why(self, shown: Callable[[], str], words: Callable[[str], str]) -> str:
+        """Return what is shown, or in words why there is nothing: an object that there is not yet, or no more."""
+        try:
+            return shown()
+        except UnknownName as error:
+            return words(str(error.args[0]))
+
+    def _still(self) -> Figure:
+        try:
+            return self.figure()
+        except UnknownName as error:
+            return Figure(self.host.body, str(error.args[0]))
+
+    def _commands(self) -> dict[str, Callable[..., None]]:
+        driver, run = self.driver, self.run
+        return {
+            "step": driver.step, "back": driver.back, "reset": driver.reset, "run": driver.run, "goto": driver.goto,
+            "branch": lambda name: driver.switch(name) if name != self.branch else None,
+            "gear": driver.gear, "speed": lambda seconds: setattr(run.player, "seconds", seconds),
+            "toggle": lambda: run.player.stop() if run.playing else run.play(), "pause": run.player.stop,
+            "select": self._select, "clear": lambda: self._select(self.selection),
+            "width": self._resize, "ping": lambda: None,
+        }  # fmt: skip
+
+    def _select(self, ref: str) -> None:
+        kind, _, rest = ref.partition("/")
+        if kind in ("step", "mark"):
+            self.driver.goto(int(rest.partition("/")[0]))
+        else:
+            self.run.drawn.add(ref)
+            self.selection = "" if ref == self.selection else ref
+
+    def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
+        arguments = dict(content)
+        cmd = arguments.pop("cmd", "")
+        if cmd in self._commands():
+            self.do(cmd, **arguments)
+
+
+class Steps(Part):
+    """The toolbar of a run: reset, back, step, run, play with a speed, slider, branches; and the step in a sentence.
+
+    >>> from kvolsched import scenario
+    >>> c = scenario("zonal-example")
+    >>> steps = Steps(c)
+    >>> steps.step = 0
+    >>> steps.do("step")
+    >>> c.world.step_number, steps.steps_known
+    (1, 1)
+    """
+
+    def __init__(self, cluster: ClusterCore, **more: Any) -> None:
+        self.toolbar = bar = Toolbar(self.do, until=False)
+        bar.box.children = [*bar.buttons.values(), bar.speed, bar.slider, bar.place, bar.gear, bar.branch]
+        super().__init__(cluster, bar.box, **more)
+
+    def figure(self) -> Figure:
+        frame = self._frame()
+        return Figure(lambda width, _: headline.stacked([headline.draw_svg(frame, width)], width, self.reading()),
+                      headline.reading(frame))
+
+    def _frame(self) -> Any:
+        return frame_of(self.cluster, chips=1, parts=())
+
+    def _draw(self) -> None:
+        frame = self._frame()
+        self.toolbar.update(frame, self.driver.branches(), [], playing=self.playing, only=False)
+        (self.add_class if self.playing else self.remove_class)("k-playing")
+        why = f'<p class="k-q-label">Play stopped: {escape(self.run.ended)}</p>' if self.run.ended else ""
+        self.host.body = headline.draw(frame, self._width) + why
+
+
+class Map(Part):
+    """The map: nodes by domain, their pods, claims and volumes.
+
+    Args:
+        cluster: the cluster that is shown.
+        key: the topology key by which nodes are grouped; by default that of zones.
+        more: `width` and `layout`.
+    """
+
+    def __init__(self, cluster: ClusterCore, key: str = "", **more: Any) -> None:
+        self.key = show.known_topology_key(cluster, key)
+        super().__init__(cluster, **more)
+
+    def figure(self) -> Figure:
+        return show.figure(self.cluster, "map", topology_key=self.key)
+
+
+class Domains(Map):
+    """The domains of a topology key: nodes, pods and volumes. Not to be confused with the counts of one constraint.
+
+    Args:
+        cluster: the cluster that is shown.
+        key: the topology key; by default that of zones.
+        more: `width` and `layout`.
+    """
+
+    def figure(self) -> Figure:
+        return show.figure(self.cluster, "domains", topology_key=self.key)
+
+
+class Lanes(Part):
+    """The timeline: a lane an actor, what it did in which step, and who has not seen what yet."""
+
+    def __init__(self, cluster: ClusterCore, **more: Any) -> None:
+        self._unfolded: frozenset[str] = frozenset()
+        super().__init__(cluster, **more)
+
+    def figure(self) -> Figure:
+        return show.figure(self.cluster, "timeline")
+
+    def _svg(self) -> str:
+        frame = frame_of(self.cluster, chips=0, parts=("lanes",))
+        return lanes.draw(frame, self._width, self.selection, unfolded=self._unfolded, fold=True)
+
+    def _select(self, ref: str) -> None:
+        kind, _, rest = ref.partition("/")
+        if kind in ("lane", "fold"):
+            self._unfolded = self._unfolded ^ {rest}
+            self._draw()
+        else:
+            super()._select(ref)
+
+
+class Verdicts(Part):
+    """The verdicts of every plugin on every node, or the scores. Not to be confused with the rows that it draws.
+
+    Args:
+        cluster: the cluster that is shown.
+        pod: whose last pass is shown; by default that of the pod that is selected, else of the one judged last.
+        more: `width` and `layout`.
+    """
+
+    def __init__(self, cluster: ClusterCore, pod: str = "", **more: Any) -> None:
+        self.pod, self._shown = pod, "verdicts"
+        super().__init__(cluster, **more)
+
+    def figure(self) -> Figure:
+        selected = self.selection if self.selection.startswith("pod/") else ""
+        return show.figure(self.cluster, self._shown, self.pod or selected, selected=self.selection)
+
+    def _select(self, ref: str) -> None:
+        kind, _, rest = ref.partition("/")
+        if kind == "matrix":
+            self._shown = rest
+            self._draw()
+        else:
+            super()._select(ref)
+
+
+class Ledger(Part):
+    """A ledger of a pod, or of a workload's next replica. Mutable, as every part.
+
+    Args:
+        cluster: the cluster that is shown.
+        about: such as `deploy/web` or `pod/web-0`; by default the pod that was judged last, else one that waits.
+        at: the moment, a settable trait: "now", "pass" (the pod's last one) or a step.
+        more: `width` and `layout`.
+    """
+
+    at = traitlets.Union([traitlets.Int(), traitlets.Enum([NOW, PASS])], default_value=NOW, help="the moment")
+
+    def __init__(self, cluster: ClusterCore, about: str = "", at: str | int = NOW, **more: Any) -> None:
+        self.about = about
+        self.set_trait("at", at)
+        super().__init__(cluster, **more)
+        self.observe(lambda _: self._draw(), "at")
+
+    def figure(self) -> Figure:
+        return show.ledger(self.cluster, type(self).__name__.lower(), self.about, self.at)
+
+
+class Skew(Ledger):
+    """The ledger of skew: each domain against the limit. Not to be confused with the sum that it shows.
+
+    >>> from kvolsched import scenario
+    >>> c = scenario("dead-zone")
+    >>> _ = c.run()
+    >>> print(Skew(c, "next").reading().partition(",")[0])
+    Who holds next back? Spread over topology.kubernetes.io/zone
+    """
+
+
+class Capacity(Ledger):
+    """The ledger of capacity: what drivers published, what they have now, and what the rule says of each pool."""

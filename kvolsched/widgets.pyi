@@ -1,0 +1,1 @@
+from .views.widgets import *

@@ -1,0 +1,101 @@
+"""A dashboard of one's own in JupyterLab: parts, a panel and a slider of one cluster, offline, light and dark."""
+
+import pytest
+from nbformat import v4, write
+
+from .conftest import ARTEFACTS, VIEW
+from .test_panel import ASK
+
+pytestmark = pytest.mark.browser
+
+CELLS = [
+    """import ipywidgets, kvolsched
+from kvolsched.widgets import Capacity, Domains, Lanes, Map, Skew, Steps, Verdicts
+c = kvolsched.scenario("zones", replicas=3)
+_ = c.run()
+slider = ipywidgets.IntSlider()
+steps, skew = Steps(c), Skew(c, "deploy/web")
+ipywidgets.dlink((steps, "steps_known"), (slider, "max"))
+ipywidgets.link((steps, "step"), (slider, "value"))
+ipywidgets.VBox([steps, slider, ipywidgets.HBox([Map(c), skew]), Verdicts(c), Domains(c), Lanes(c)])""",
+    "c.lab()",
+]
+RUN = """async code => {
+  const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+  await kernel.requestExecute({code, store_history: false}).done;
+}"""
+# The steps that are shown: in the parts' toolbar and sentence, in the slider of one's own, and in the panel.
+SHOWN = """() => [
+  ...[...document.querySelectorAll('.k-place b')].map(number => +number.innerText),
+  ...[...document.querySelectorAll('.k-step-no')].map(number => +number.innerText),
+  +document.querySelector('.jp-OutputArea .widget-readout').innerText]"""
+# What the wait for a step costs, ms, after the code that moves the cluster has ended.
+FOLLOWED = f"""async step => {{
+  const shown = {SHOWN}, start = performance.now();
+  while (shown().some(number => number !== step) && performance.now() < start + 10000) await new Promise(requestAnimationFrame);
+  return performance.now() - start;
+}}"""
+CUT = """() => [...document.querySelectorAll('.k-widget svg')].filter(svg => {
+  const room = svg.closest('.k-widget').getBoundingClientRect();
+  return [...svg.querySelectorAll('text')].some(text => text.getBoundingClientRect().right > room.right + 1);
+}).length"""
+
+
+@pytest.fixture
+def opened(lab_page, tmp_path):
+    """Open the dashboard and the panel of one cluster, and run all cells."""
+    path = tmp_path / "dashboard" / "dashboard.ipynb"
+    path.parent.mkdir()
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in CELLS])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    write(notebook, path)
+    lab = lab_page(path)
+    assert lab.run_all().faults == []
+    lab.page.locator(".k-widget svg").nth(4).wait_for()
+    lab.settle(800)
+    return lab
+
+
+def test_code_moves_panel_parts_and_slider(opened):
+    """Within half a second of the cell's end all show its step; a slider, a key and a click move all, too."""
+    page = opened.page
+    last = page.evaluate(ASK, "c.world.step_number")
+    assert {int(last)} == set(page.evaluate(SHOWN))
+    page.evaluate(RUN, "c.scale('deploy/web', 6); c.run()")
+    step = int(page.evaluate(ASK, "c.world.step_number"))
+    late = [page.evaluate(FOLLOWED, step)]
+    for to in (5, 12, step):
+        page.evaluate(RUN, f"c.goto({to})")
+        late.append(page.evaluate(FOLLOWED, to))
+    print(f"shown after the cell's end: {', '.join(f'{each:.0f}' for each in late)} ms")
+    assert max(late) < 500 * 4
+    assert sorted(late)[1] < 500
+    page.evaluate(RUN, "slider.value = 7")
+    page.evaluate(FOLLOWED, 7)
+    assert {7} == set(page.evaluate(SHOWN))
+    page.locator(".k-widget").first.locator(".k-step").click()
+    page.evaluate(FOLLOWED, 8)
+    page.locator(".k-widget").nth(1).locator("[data-ref^='node/']").first.click()
+    page.locator(".k-widget").nth(1).locator(".k-ring").first.wait_for()
+    page.keyboard.press(",")
+    page.evaluate(FOLLOWED, 7)
+    assert {7} == set(page.evaluate(SHOWN))
+    assert "'node/" in page.evaluate(ASK, "steps.selection")
+    assert (opened.errors, opened.requests) == ([], [])
+
+
+@pytest.mark.parametrize(("theme", "wide"), [("Light", 1400), ("Dark", 1000)])
+def test_a_dashboard_fits_its_page(opened, theme, wide):
+    """Parts beside each other share the width, in the page's colours, and nothing is cut."""
+    page = opened.page
+    page.evaluate(f"jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})")
+    page.wait_for_function(f"document.body.dataset.jpThemeLight === '{str(theme == 'Light').lower()}'")
+    page.set_viewport_size(VIEW | {"width": wide, "height": 2400})
+    opened.settle(1500)
+    ARTEFACTS.mkdir(exist_ok=True)
+    page.locator(".jp-OutputArea").first.screenshot(path=ARTEFACTS / f"dashboard-{theme.lower()}-{wide}.png")
+    left, right = (page.locator(".k-widget").nth(place).bounding_box() for place in (1, 2))
+    assert abs(left["width"] - right["width"]) < 25
+    assert left["x"] + left["width"] <= right["x"]
+    assert 0 == page.evaluate(CUT)
+    assert (opened.errors, opened.requests) == ([], [])

@@ -1,0 +1,186 @@
+"""Parts of the panel: each follows the run of its cluster, moves it, and shares what is selected."""
+
+import asyncio
+import re
+
+import ipywidgets
+import pytest
+
+from kvolsched import scenario, widgets
+from kvolsched.widgets import Capacity, Domains, Lanes, Map, Skew, Steps, Verdicts, run_of
+
+
+@pytest.fixture
+def c():
+    """Return a cluster of three zones whose Deployment has come up."""
+    cluster = scenario("zones", replicas=3)
+    cluster.run()
+    return cluster
+
+
+def parts_of(c):
+    """Return one of each part."""
+    return [Steps(c), Map(c), Verdicts(c), Skew(c, "deploy/web"), Capacity(c), Domains(c), Lanes(c)]
+
+
+def click(part, ref):
+    """Click on what has this ref in a part's view."""
+    assert f'data-ref="{ref}"' in part.host.body
+    part.host._handle_custom_msg({"cmd": "select", "ref": ref}, [])
+
+
+def judged(part):
+    """Return the pod that verdicts are of."""
+    return re.search("pass 1 of (pod/[^:]+):", repr(part))[1]
+
+
+def words(part):
+    """Return what a part shows, without its marks."""
+    return " ".join(re.sub(r"<[^>]+>", " ", part.host.body).split())
+
+
+def test_parts_share_the_run_of_their_cluster(c):
+    """Whoever moves it, code, panel or part: all parts and the panel show the same step."""
+    parts, lab = parts_of(c), c.lab()
+    for do in (lambda: c.goto(4), lambda: lab.do("step"), lambda: setattr(parts[3], "step", 9),
+               parts[0].toolbar.buttons["back"].click, lambda: setattr(parts[0].toolbar.slider, "value", 7),
+               lambda: c.scale("deploy/web", 4)):  # fmt: skip
+        do()
+        assert {c.world.step_number} == {part.step for part in (*parts, lab, run_of(c))}
+        assert {c.world.known_steps} == {part.steps_known for part in (*parts, lab)}
+        assert c.world.step_number == parts[0].toolbar.slider.value == lab.slider.value
+    assert ("branch-1", 8) == (parts[0].branch, c.world.step_number)
+
+
+def test_each_part_shows_what_the_cluster_answers(c):
+    """Its reading is that of the question, at every step; what is drawn changes with it."""
+    parts = parts_of(c)
+    asked = [lambda: repr(c.map()), lambda: repr(c.verdicts(judged(parts[2]))), lambda: repr(c.skew("deploy/web")),
+             lambda: repr(c.capacity()), lambda: repr(c.domains()), lambda: repr(c.timeline())]  # fmt: skip
+    drawn = [part.host.body for part in parts]
+    for step in (c.world.known_steps, 8):
+        c.goto(step)
+        assert [ask() for ask in asked] == [repr(part) for part in parts[1:]]
+    assert f"step {c.world.step_number} of " in repr(parts[0])
+    changed = [type(part).__name__ for part, before in zip(parts, drawn, strict=True) if part.host.body != before]
+    assert ["Steps", "Map", "Skew", "Domains", "Lanes"] == changed  # the last pass is the same
+
+
+def test_a_click_selects_in_every_part_and_again_clears(c):
+    """A zone of the map, and a pod, of which the verdicts then speak."""
+    parts, lab = parts_of(c), c.lab()
+    plain = parts[1].host.body
+    pod = f"pod/{c.objects('pods')[0].metadata.name}"
+    click(parts[1], pod)
+    assert {pod} == {part.selection for part in (*parts, lab)}
+    assert parts[1].host.body != plain
+    assert pod in words(parts[2])
+    click(parts[1], pod)
+    assert ("", plain) == (lab.selection, parts[1].host.body)
+
+
+def test_a_step_in_the_lanes_is_gone_to(c):
+    """A click on its number moves the cluster; one on a lane unfolds it."""
+    timeline = Lanes(c)
+    click(timeline, "step/5")
+    assert 5 == c.world.step_number == timeline.step
+
+
+def test_verdicts_switch_to_scores_and_tell_one(c):
+    """The switch is that of the panel's tab; the words of a verdict that is selected stand in the part."""
+    part = Verdicts(c)
+    node, plugin = "node-1-1", "PodTopologySpread"
+    click(part, f"verdict/{node}/{plugin}")
+    assert f"{plugin} on {node}" in words(part)
+    pod = judged(part)
+    click(part, "matrix/scores")
+    assert repr(c.scores(pod)) == repr(part)
+    click(part, "matrix/verdicts")
+    assert repr(c.verdicts(pod)) != repr(part)  # which tells of the selected one too
+    part.selection = ""
+    assert repr(c.verdicts(pod)) == repr(part)
+
+
+def test_where_there_is_nothing_to_show_a_part_says_so(c):
+    """Before its object exists, and where none of this name is known."""
+    part, unknown = Skew(c, c.objects("pods")[0].metadata.name), Map(c)
+    c.goto(0)
+    assert "no pod" in words(part).lower()
+    assert "no pod" in part.reading().lower()
+    c.goto(-1)
+    assert "no pod" not in words(part).lower()
+    with pytest.raises(KeyError):
+        unknown.selection = "node/nowhere"
+
+
+def test_the_moment_of_a_ledger_is_a_trait(c):
+    """As `at` of the question."""
+    part = Skew(c, "deploy/web", at=8)
+    assert repr(c.skew("deploy/web", at=8)) == repr(part)
+    part.at = "now"
+    assert repr(c.skew("deploy/web")) == repr(part)
+    assert "step 8" not in words(part)
+
+
+def test_playing_is_that_of_the_run(c):
+    """Button, trait and panel agree; each tick is a step, also a known one; the end is said."""
+    steps, lab = Steps(c), c.lab()
+    c.goto(0)
+    steps.toolbar.buttons["play"].click()
+    assert (True, True, "Pause") == (steps.playing, lab.playing, lab.buttons["play"].description)
+    run_of(c).player.once()
+    assert 1 == steps.step
+    lab.pause()
+    assert (False, "Play") == (steps.playing, steps.toolbar.buttons["play"].description)
+    c.goto(-1)
+    steps.playing = True
+    run_of(c).player.once()
+    assert (False, "Play stopped: the end") == (steps.playing, words(steps).partition(". ")[2])
+
+
+def test_a_message_of_the_page_is_a_command(c):
+    """Keys step, the width is drawn for; what is no command is left alone."""
+    part = Map(c)
+    before = part.host.body
+    part.host._handle_custom_msg({"cmd": "width", "px": 1200}, [])
+    assert before != part.host.body
+    part.host._handle_custom_msg({"cmd": "reset"}, [])
+    part.host._handle_custom_msg({"cmd": "act", "number": 1}, [])
+    assert (0, 2) == (c.world.step_number, part.host.tick)
+
+
+def test_a_cell_of_many_steps_is_drawn_once(c):
+    """On an event loop each part draws once, at the end."""
+    async def cell():
+        parts, drawn = [Map(c), Skew(c, "deploy/web")], []
+        for part in parts:
+            part.host.observe(lambda change: drawn.append(change["new"]), "body")
+        c.scale("deploy/web", 6)
+        c.run()
+        await asyncio.sleep(0)
+        return drawn
+
+    assert 2 == len(asyncio.run(cell()))
+
+
+def test_parts_compose_and_close(c):
+    """They stand in any box; a part that is closed follows no more."""
+    steps, skew = Steps(c), Skew(c, "deploy/web", layout=ipywidgets.Layout(width="50%"))
+    assert (steps, skew) == ipywidgets.HBox([steps, skew]).children
+    assert ("100%", "50%") == (steps.layout.width, skew.layout.width)
+    skew.close()
+    before = skew.host.body
+    c.goto(3)
+    assert (before, 3) == (skew.host.body, steps.step)
+
+
+def test_a_part_is_saved_as_a_figure(c, tmp_path):
+    """As every picture, and in a notebook without a kernel its picture and its words are there."""
+    for part in parts_of(c):
+        assert part.save(tmp_path / "part.svg").read_text("utf-8").startswith("<svg")
+        assert {"text/plain", "application/javascript"} < set(part._repr_mimebundle_())
+
+
+def test_the_names_are_those_of_the_page():
+    """What a star imports."""
+    assert {"Steps", "Map", "Verdicts", "Skew", "Capacity", "Domains", "Lanes", "run_of", "ClusterRun"} == set(widgets.__all__)
