@@ -171,8 +171,8 @@ def test_rows_are_whole():
 
 
 @pytest.mark.parametrize(("taint", "rule", "asked"), [
-    ("node.kubernetes.io/unreachable: ", "kubelet does not report", "describe node .*/unreachable/"),
-    ("node.kubernetes.io/not-ready: ", "kubelet does not report", "describe node .*/not-ready/"),
+    ("node.kubernetes.io/unreachable: ", "silent", "describe node .*/unreachable/"),
+    ("node.kubernetes.io/not-ready: ", "not Ready", "describe node .*/not-ready/"),
     ("node.kubernetes.io/disk-pressure: ", "short of disk", "describe node .*/disk-pressure/"),
     ("node.cloudprovider.kubernetes.io/uninitialized: true", "not set up yet", "describe node .*/uninitialized/"),
     ("ToBeDeletedByClusterAutoscaler: 1700000000", "about to remove", "describe node .*/ToBeDeletedByClusterAutoscaler/"),
@@ -211,6 +211,17 @@ def test_a_sick_node_and_a_kept_one_lead_to_other_incidents():
 def test_the_next_command_shows_what_the_sentence_does_not(sentence, answers):
     """What is typed next has the events, attachments, labels or amounts that decide."""
     assert answers in decode(sentence)[0].next_line
+
+
+@pytest.mark.parametrize(("paste", "plugins"), [
+    ("NotTriggerScaleUp: pod didn't trigger scale-up: 1 Insufficient cpu", ["cluster autoscaler", "NodeResourcesFit"]),
+    ("Pod didn't trigger scale-up: 1 Insufficient cpu", ["cluster autoscaler", "NodeResourcesFit"]),
+    ('ProvisioningFailed: storageclass.storage.k8s.io "fast" not found', ["PV controller"]),
+    ("Warning Moon: the moon is full", [""]),
+])  # fmt: skip
+def test_a_reason_or_a_capital_in_front_hides_no_sentence(paste, plugins):
+    """An event's reason before a sentence is taken off if the sentence is known, and a first letter may be a capital."""
+    assert plugins == [row.plugin for row in decode(paste)]
 
 
 @pytest.mark.parametrize("front", ["", " (it wouldn't fit if a new node is added)"])
@@ -308,6 +319,12 @@ def test_a_cut_message_says_so():
     ("pod has unbound immediate PersistentVolumeClaims…", [
         ("pod has unbound immediate PersistentVolumeClaims", "VolumeBinding", False), ("…", "", True)]),
     ("Waiting for 1 pods to be ready...", [("Waiting for 1 pods to be ready", "kubectl", False)]),
+    ("pod didn't trigger scale-up: 2 Insufficient cpu, 1 Insuf...", [
+        ("pod didn't trigger scale-up: 2 Insufficient cpu, 1 Insuf", "cluster autoscaler", False),
+        ("Insufficient cpu", "NodeResourcesFit", False), ("Insuf", "", True)]),
+    ("pod didn't trigger scale-up: 2 Insufficient cpu...", [
+        ("pod didn't trigger scale-up: 2 Insufficient cpu", "cluster autoscaler", False),
+        ("Insufficient cpu", "NodeResourcesFit", False), ("...", "", True)]),
 ])  # fmt: skip
 def test_a_paste_with_dots_is_read_as_far_as_it_goes(paste, read):
     """What a cut paste holds is decoded, each place of a cut is said to be one, and dots that kubectl writes are none."""

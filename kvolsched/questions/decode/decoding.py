@@ -156,17 +156,24 @@ def _look_up(text: str, place: Place) -> Iterator[DecodedClause]:
                 for last in _read_inner(inner, deeper):
                     yield last
         # kubectl itself ends some sentences with three dots; they follow their word without a blank.
-        if dots is not None and not last.cut and (place.size is not None or not dots[0].startswith("...")):
+        ends_so = place.size is None and last.part != GROUPS and dots is not None and dots[0].startswith("...")
+        if dots is not None and not last.cut and not ends_so:
             yield _cut_row(dots[0], attrs.evolve(place, count=None))
         return
     if COUNTED.match(text) and not place.part and not place.depth:
         yield from _read_summary(text, place)
     elif (summary := SUMMARY.search(text)) is not None and not place.depth:
         yield from _read_with_front(text, summary.start(), place)
+    elif (reason := EVENT_REASON.match(text)) is not None and _is_known(text[reason.end() :], place):
+        yield from _read(text[reason.end() :], attrs.evolve(place, depth=place.depth + 1))
     elif cut:
         yield _cut_row(text, place, plain)
     elif plain:
         yield _row(UNKNOWN, plain, place, known=False)
+
+
+def _is_known(text: str, place: Place) -> bool:
+    return any(row.known and not row.cut for row in _read(text, attrs.evolve(place, depth=place.depth + 1)))
 
 
 def _read_with_front(text: str, start: int, place: Place) -> Iterator[DecodedClause]:

@@ -80,7 +80,10 @@ class Meaning:
 
 
 def as_expression(sentence: str) -> str:
-    """Return a pattern of the table as a regular expression; a name that stands twice must be the same word."""
+    """Return a pattern of the table as a regular expression, whose first letter may be small or capital.
+
+    A name that stands twice must be the same word.
+    """
     parts, last, seen = [], 0, set()
     for found in PLACEHOLDER.finditer(sentence):
         parts.append(re.escape(sentence[last : found.start()]))
@@ -93,7 +96,8 @@ def as_expression(sentence: str) -> str:
         quoted = sentence[last : last + 1] == '"'
         one = r'[^"\s]{0,400}' if quoted else r"\S{1,400}?"
         parts.append(f"(?P<{name}>{'.+' if found['inner'] or found['free'] else one})")
-    return "".join([*parts, re.escape(sentence[last:])])
+    expression = "".join([*parts, re.escape(sentence[last:])])
+    return f"(?i:{expression[0]}){expression[1:]}" if expression[0].isalpha() else expression
 
 
 def fill_placeholders(line: str, words: Mapping[str, str]) -> str:

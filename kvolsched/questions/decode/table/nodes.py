@@ -18,9 +18,13 @@ AVOIDING = (
 
 # What a taint means that a sentence names, by how it begins; any other keeps nodes for pods that tolerate it.
 TAINTS = tuple((begins, Meaning(TAINT, (), rule, cause, next_line)) for begins, rule, cause, next_line in (
-    (r"node\.kubernetes\.io/(?P<key>unreachable|not-ready)\b",
-     "A node whose kubelet does not report Ready takes no pod; the taint goes by itself when it does.",
-     "The machine, its kubelet or its network is down; on a new node the network plugin does not run yet.",
+    (r"node\.kubernetes\.io/(?P<key>unreachable)\b",
+     "The node's kubelet has been silent for 50 s: nothing new starts there. The taint goes when it reports again.",
+     "The machine, its kubelet or its network is down.",
+     DESCRIBE_TAINTED),
+    (r"node\.kubernetes\.io/(?P<key>not-ready)\b",
+     "The node's kubelet says that it is not Ready: nothing new starts there. The taint goes when it is.",
+     "No network plugin yet, no container runtime, or a node that has just come.",
      DESCRIBE_TAINTED),
     (r"node\.kubernetes\.io/(?P<key>(?:disk|memory|pid)-pressure)\b",
      "A node that is short of disk, memory or process ids takes no pod; its kubelet lifts the taint by itself.",
