@@ -135,14 +135,12 @@ def incidents(words: str = "") -> Incidents:
     True
     """
     every = [incident(name) for name in _names()]
-    named = [each for each in every if words.strip() in (each.name, "")]
-    if named:
+    if named := [each for each in every if words.strip() in (each.name, "")]:
         return Incidents(named)
     rules, shown = rules_of(words), {each.name: rules_shown(each.name) for each in every}
     scores = {name: len(rules & own) / len(rules | own) for name, own in shown.items() if rules & own}
     scores = scores or _by_words(every, words.lower())
-    found = [each for each in every if each.name in scores]
-    return Incidents(sorted(found, key=lambda each: (-scores[each.name], each.name)))
+    return Incidents(map(incident, sorted(scores, key=lambda name: (-scores[name], name))))
 
 
 @cache

@@ -150,8 +150,8 @@ class Incident(PrintedAnswer):
     @property
     def taints(self) -> tuple[str, ...]:
         """The keys of its nodes' taints, sorted."""
-        specs = [obj.get("spec", {}) for obj in self._objects if obj["kind"] == "Node"]
-        return tuple(sorted({str(taint["key"]) for spec in specs for taint in spec.get("taints", ())}))
+        taints = [taint for obj in self._objects for taint in obj.get("spec", {}).get("taints", ())]
+        return tuple(sorted({str(taint["key"]) for taint in taints}))
 
     @cached_property
     def _objects(self) -> list[dict[str, Any]]:

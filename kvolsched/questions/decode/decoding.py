@@ -156,8 +156,7 @@ def _look_up(text: str, place: Place) -> Iterator[DecodedClause]:
                 for last in _read_inner(inner, deeper):
                     yield last
         # kubectl itself ends some sentences with three dots; they follow their word without a blank.
-        ends_so = place.size is None and last.part != GROUPS and dots is not None and dots[0].startswith("...")
-        if dots is not None and not last.cut and not ends_so:
+        if dots is not None and not last.cut and (place.size or last.part or not dots[0].startswith("...")):
             yield _cut_row(dots[0], attrs.evolve(place, count=None))
         return
     if COUNTED.match(text) and not place.part and not place.depth:

@@ -66,10 +66,8 @@ class Meaning:
     def case_of(self, words: Mapping[str, str]) -> tuple[Meaning, Mapping[str, str]]:
         """Return the first case that the words at the placeholders are of, with its words; else this meaning."""
         for expression, case in self.cases:
-            for word in words.values():
-                found = re.match(expression, word)
-                if found is not None:
-                    return case, {**words, **found.groupdict()}
+            for found in filter(None, (re.match(expression, word) for word in words.values())):
+                return case, {**words, **found.groupdict()}
         return self, words
 
     def may_begin(self, text: str) -> bool:
@@ -80,10 +78,7 @@ class Meaning:
 
 
 def as_expression(sentence: str) -> str:
-    """Return a pattern of the table as a regular expression, whose first letter may be small or capital.
-
-    A name that stands twice must be the same word.
-    """
+    """Return a pattern as a regular expression: its first letter small or capital, equal names equal words."""
     parts, last, seen = [], 0, set()
     for found in PLACEHOLDER.finditer(sentence):
         parts.append(re.escape(sentence[last : found.start()]))

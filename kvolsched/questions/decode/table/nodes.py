@@ -12,9 +12,7 @@ TAINTED = "custom-columns=NAME:.metadata.name,TAINTS:.spec.taints[*].key"
 DESCRIBE_TAINTED = f"kubectl describe node $(kubectl get nodes -o {TAINTED} | awk '/<key>/ {{print $1}}')"
 CORDONED = "A node with spec.unschedulable takes no new pod that does not tolerate node.kubernetes.io/unschedulable."
 TAINT = "TaintToleration"
-AVOIDING = (
-    "custom-columns=NAME:.metadata.name,NODE:.spec.nodeName,LABELS:.metadata.labels,AVOIDS:.spec.affinity.podAntiAffinity"
-)
+AVOIDING = "NODE:.spec.nodeName,LABELS:.metadata.labels,AVOIDS:.spec.affinity.podAntiAffinity"
 
 # What a taint means that a sentence names, by how it begins; any other keeps nodes for pods that tolerate it.
 TAINTS = tuple((begins, Meaning(TAINT, (), rule, cause, next_line)) for begins, rule, cause, next_line in (
@@ -238,7 +236,7 @@ NODES = (
         ("node(s) didn't satisfy existing pods anti-affinity rules",),
         "A pod in the node's domain has a required anti-affinity that matches this pod's labels.",
         "Another application keeps its domain for itself.",
-        f"kubectl get pods -A -o {AVOIDING}",
+        f"kubectl get pods -A -o custom-columns=NAME:.metadata.name,{AVOIDING}",
     ),
     Meaning(
         "NodeDeclaredFeatures",
