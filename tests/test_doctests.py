@@ -1,16 +1,17 @@
-"""The examples in docstrings of the public face run as they stand."""
+"""The examples in docstrings run as they stand; every part of the public face has one."""
 
 import ast
 import doctest
 import importlib
 import inspect
+from pathlib import Path
 
 import pytest
 
 import kvolsched
 from kvolsched import Cluster
 
-EXPORTED = [getattr(kvolsched, name) for name in kvolsched.__all__]
+
 def answers():
     """Return the classes that methods of a cluster return: those that its file imports for types."""
     imports = [each for each in ast.walk(ast.parse(inspect.getsource(kvolsched.cluster))) if isinstance(each, ast.ImportFrom)]
@@ -20,14 +21,11 @@ def answers():
 
 
 CLASSES = answers()
-PUBLIC = sorted({"kvolsched", "kvolsched.make", "kvolsched.writes",
-                 *(each.__name__ if inspect.ismodule(each) else each.__module__ for each in EXPORTED),
-                 *(getattr(each, "__module__", "kvolsched.alternatives") for name in kvolsched.alternatives.__all__
-                   for each in [getattr(kvolsched.alternatives, name)]),
-                 *(getattr(kvolsched.experiments, name).__module__ for name in kvolsched.experiments.__all__),
-                 *(each.__module__ for each in CLASSES),
-                 *(cls.__module__ for cls in kvolsched.Revision.__mro__ if cls.__module__.startswith("kvolsched")),
-                 *(cls.__module__ for cls in Cluster.__mro__ if cls.__module__.startswith("kvolsched"))})  # fmt: skip
+PACKAGE = Path(kvolsched.__file__).parent
+WITH_EXAMPLES = [
+    ".".join(["kvolsched", *file.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
+    for file in sorted(PACKAGE.rglob("*.py")) if ">>> " in file.read_text("utf-8")
+]
 METHODS = [
     pytest.param(each, name, id=f"{each.__name__}.{name}") for each in CLASSES for name, value in sorted(vars(each).items())
     if not name.startswith("_") and inspect.isroutine(value) and each is not Cluster
@@ -36,9 +34,9 @@ FUNCTIONS = sorted(name for name in kvolsched.__all__ if inspect.isroutine(getat
 FACE = sorted(name for name in dir(Cluster) if not name.startswith("_"))
 
 
-@pytest.mark.parametrize("module", PUBLIC)
+@pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_examples_run(module):
-    """Every example of a public module prints what its docstring says."""
+    """Every example of a module, public or not, prints what its docstring says."""
     assert 0 == doctest.testmod(importlib.import_module(module)).failed
 
 

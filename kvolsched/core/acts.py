@@ -200,7 +200,8 @@ class ClusterActs(ClusterCore):
         key = self.world.find_key(reference)
         words = f"user patches {f'the {subresource} of ' if subresource else ''}{ref(key)}"
         patch = ManifestPatch(data, kind, subresource, drops_unknown=True)
-        warnings = patch.warnings(self.world.log.objects[key], self._unknown_fields().names)
+        unknown = self._unknown_fields()
+        warnings = patch.warnings(unknown.dropped_from(self.world.log.objects[key]), unknown.names)
         changed = self._patched(key, patch, words)
         said = tuple(f"Warning: {warning}" for warning in warnings)
         line = _line(key, "patched" if changed else "patched (no change)")

@@ -292,7 +292,7 @@ class ClusterCore:
         An act in the past begins a branch, under the name `branch-1`, `branch-2`, ...; what was known stays in the old.
 
         Args:
-            step: 0 is the start, -1 the last known step; or the name of a branch.
+            step: 0 is the start, -1 the last known step; or the name of a branch, whose last step it is.
             branch: the name of a branch to begin there; by default none.
 
         Raises:
@@ -311,10 +311,11 @@ class ClusterCore:
         >>> c.goto("main").number
         9
         """
-        if isinstance(step, str):
+        if isinstance(step, str) and step != self.world.branch:
             self.world.switch(step)
         else:
-            self.world.goto(step if step >= 0 else self.world.known_steps + 1 + step)
+            number = -1 if isinstance(step, str) else step
+            self.world.goto(number if number >= 0 else self.world.known_steps + 1 + number)
         if branch:
             self.world.begin_branch(branch)
         return self._last_step

@@ -67,9 +67,9 @@ def _as_created(pod: Pod) -> Pod:
 
 def _with_unknown_fields(cluster: ClusterCore) -> dict[Key, Any]:
     """Return the loaded objects of which the API server dropped fields, with them: other rules may know these."""
-    drop, log = cluster.first_rules.unknown_fields.dropped_from, cluster.world.log
+    drop = cluster.first_rules.unknown_fields.dropped_from
     loaded = cluster.loaded_manifests.objects if cluster.loaded_manifests is not None else ()
-    return {key_of(obj): obj for obj in loaded if drop(obj, log) is not obj}
+    return {key_of(obj): obj for obj in loaded if drop(obj) is not obj}
 
 
 def _without_additions(obj: Any, rules: Revision) -> Any:

@@ -346,7 +346,8 @@ class Revision(SettableRules):
         more = (*self.unknown_fields.plugins, *disabled, *more)
         admit = admission.DEFAULT_ADMISSION.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
-        relaxations = (*((admission.allow_volume_rollback,) if self.settings.rollback else ()), *self.relaxations)
+        relaxations = (*((admission.allow_volume_rollback,) if self.settings.rollback else ()),
+                       *((self.unknown_fields.dropped_from,) if self.unknown_fields.drops else ()), *self.relaxations)
         admit = attrs.evolve(admit, relax=admission.chain_relaxations(*relaxations)) if relaxations else admit
         admit = attrs.evolve(admit, webhooks=self.webhooks)
         permit = admission.permissions_without(denied, self.permissions)
@@ -369,7 +370,7 @@ class Revision(SettableRules):
         >>> claim.spec.volume_mode or "none", design().found(claim, {}).spec.volume_mode
         ('none', 'Filesystem')
         """
-        obj = self.unknown_fields.dropped_from(obj, stored)
+        obj = self.unknown_fields.dropped_from(obj)
         obj = admission.with_priority_of_class(obj, stored)
         obj = defaults.with_defaults(obj if obj.metadata.uid else admission.with_class_and_limits(obj, stored))
         if obj.kind == "Job" and obj.spec.selector is None:

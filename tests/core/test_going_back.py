@@ -90,3 +90,13 @@ def test_a_repeated_step_is_the_known_one(name):
             c.goto(other)
             c.goto(step + 2)
             assert digest == c.digest()
+
+
+def test_a_branch_leads_to_its_end_whether_one_is_on_it_or_not():
+    """The name of the present branch is no error: it means its last step."""
+    c = kvolsched.scenario("zonal-example")
+    c.run()
+    last = repr(c.goto(-1))
+    c.goto(3)
+    assert repr(c.goto("main")) == last
+    assert c.branches == ["main"]

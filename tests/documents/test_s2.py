@@ -258,6 +258,21 @@ def test_kubernetes_knows_none_of_the_fields():
     assert warnings[1] in repr(design.under("upstream"))
 
 
+def test_what_another_server_stored_goes_with_the_next_write():
+    """After an upgrade the server drops the fields of what it stored before: a user's patch, a kubelet's, a binding."""
+    c = cluster(*NODES, driver(late=[pool("p", "1Ti")]), inline("scratch", "1Gi"), revision="design")
+    c.run()
+    waiting = cluster(*NODES, inline("scratch", "1Gi"), revision="design")
+    for each in (c, waiting):
+        each.upgrade("upstream")
+    said = c.patch("scratch", {"metadata": {"labels": {"a": "b"}}})
+    driver_said = c.patch(f"csidriver/{DRIVER}", {"metadata": {"labels": {"a": "b"}}})
+    waiting.run()
+    assert ((), ()) == (said.warnings, driver_said.warnings)
+    assert (None, None) == tuple(each["scratch"].spec.volumes[0].csi.fs_size for each in (c, waiting))
+    assert (None, ()) == (c[f"csidriver/{DRIVER}"].spec.capacity_tracking, c[f"csidriver/{DRIVER}"].status.storage)
+
+
 @pytest.mark.checklist("174", "181")
 def test_only_what_is_yet_to_be_made_is_asked_about():
     """Bound claims, claims that find a disk, and claims of a class that binds at once are not asked about."""

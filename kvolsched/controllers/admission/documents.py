@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import attrs
@@ -36,19 +37,27 @@ ZONAL_PROVISIONERS = ("kubernetes.io/gce-pd", "kubernetes.io/aws-ebs")  # they h
 class UnknownFields:
     """Fields of the documents that a release does not have: its API server drops them, with a warning.
 
+    What another server has stored keeps them until it is written again.
+
     Args:
         names: the last steps of their paths.
-        plugins: what removes them from an object.
+        drops: what removes them from an object, by kind.
     """
 
     names: frozenset[str] = frozenset()
-    plugins: tuple[AdmissionPlugin, ...] = ()
+    drops: tuple[tuple[str, Callable[[Any], Any]], ...] = ()
 
-    def dropped_from(self, obj: Any, stored: StoredObjects) -> Any:
-        """Return an object without these fields; one that has none of them is returned as is."""
-        for plugin in self.plugins:
-            if plugin.kind == obj.kind:
-                obj = plugin.rule(None, obj, stored)
+    @property
+    def plugins(self) -> tuple[AdmissionPlugin, ...]:
+        """What removes them from objects that are written."""
+        return tuple(AdmissionPlugin("UnknownFields", kind, (*CREATE_AND_UPDATE, "patch"), partial(_written, drop))
+                     for kind, drop in self.drops)  # fmt: skip
+
+    def dropped_from(self, obj: Any, _new: Any = None) -> Any:
+        """Return an object without these fields, as is if it has none: also a relaxation, as a server reads the old."""
+        for kind, drop in self.drops:
+            if kind == obj.kind:
+                obj = drop(obj)
         return obj
 
     def warnings(self, faults: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -86,7 +95,11 @@ def _without_disabled_fields(new: Pod, off: frozenset[str]) -> Pod:
     return new if spec == new.spec else attrs.evolve(new, spec=spec)
 
 
-def _without_sizes(_old: Pod | None, new: Pod, _stored: StoredObjects) -> Pod:
+def _written(drop: Callable[[Any], Any], _old: Any, new: Any, _stored: StoredObjects) -> Any:
+    return drop(new)
+
+
+def _without_sizes(new: Pod) -> Pod:
     """Return a pod whose inline volumes have no sizes."""
     if all(volume.csi is None or volume.csi.fs_size is None for volume in new.spec.volumes):
         return new
@@ -95,7 +108,7 @@ def _without_sizes(_old: Pod | None, new: Pod, _stored: StoredObjects) -> Pod:
     return evolve_parts(new, spec={"volumes": tuple(volumes)})
 
 
-def _without_pools(_old: CSIDriver | None, new: CSIDriver, _stored: StoredObjects) -> CSIDriver:
+def _without_pools(new: CSIDriver) -> CSIDriver:
     """Return a driver that tells nothing of its pools."""
     if new.spec.capacity_tracking is None and new.status == CSIDriverStatus():
         return new
@@ -106,8 +119,8 @@ def drop_disabled_fields(gates: Iterable[str]) -> tuple[AdmissionPlugin, ...]:
     """Return plugins that remove the fields of disabled feature gates from new objects."""
     off = frozenset(gates)
 
-    def disabled_fields(old: Pod | None, new: Pod, stored: StoredObjects) -> Any:
-        new = _without_sizes(old, new, stored) if "CSIStorageCapacity" in off else new
+    def disabled_fields(_old: Pod | None, new: Pod, _stored: StoredObjects) -> Any:
+        new = _without_sizes(new) if "CSIStorageCapacity" in off else new
         return _without_disabled_fields(new, off)
 
     pods = AdmissionPlugin("DisabledFields", "Pod", ("create",), disabled_fields)
@@ -155,10 +168,8 @@ def chain_relaxations(*relaxations: Callable[[Any, Any], Any]) -> Callable[[Any,
     return relax
 
 
-UNKNOWN_CAPACITY = UnknownFields(frozenset({"fsSize", "capacityTracking", "status"}), (
-    AdmissionPlugin("UnknownFields", "Pod", CREATE_AND_UPDATE, _without_sizes),
-    AdmissionPlugin("UnknownFields", "CSIDriver", (*CREATE_AND_UPDATE, "patch"), _without_pools),
-))
+UNKNOWN_CAPACITY = UnknownFields(frozenset({"fsSize", "capacityTracking", "status"}),
+                                 (("Pod", _without_sizes), ("CSIDriver", _without_pools)))
 """S2's fields: the sizes of inline volumes, and what a driver's status tells of its pools."""
 CLASS_ZONES = AdmissionPlugin("StorageClassZones", "StorageClass", ("create",), refuse_zones_twice, refuses=True)
 ZONE_AFFINITY = AdmissionPlugin("PersistentVolumeLabel", "PersistentVolume", ("create",), add_zone_affinity)

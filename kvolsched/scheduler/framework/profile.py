@@ -264,7 +264,7 @@ def derived(plugin: Any, kind: type[P], **changes: Any) -> P:
     """Return a plugin, or actor, of a derived class with the fields of another one, some of them changed.
 
     >>> derived(EnabledPlugin("x"), EnabledPlugin, weight=2)
-    EnabledPlugin(plugin='x', weight=2)
+    EnabledPlugin(plugin='x', weight=2, group='')
     """
     return kind(**{field.name: getattr(plugin, field.name) for field in attrs.fields(type(plugin))} | changes)
 
