@@ -33,7 +33,6 @@ from ..world.manifest_patch import ManifestPatch
 from ..world.outage import API_SERVER, is_out, unreachable
 from ..world.references import matching_keys
 from . import node_faults, other_rules, upgrades, user_commands
-from .actor_names import component_called
 from .component_names import COMPONENT_NAMES
 from .core import USER, ClusterCore
 from .one_at_a_time import one_at_a_time
@@ -604,7 +603,8 @@ class ClusterActs(ClusterCore):
         """Refuse the nth write of a component from now on, with this reason; return the step.
 
         Args:
-            component: its name, as people see it ("PV controller") or as Kubernetes identifies it.
+            component: its name, as people see it ("PV controller") or as Kubernetes identifies it; or the process
+                "kube-controller-manager": a write of each of its controllers.
             nth: which of its writes: 1 is the next one.
             reason: the reason that the API server gives, such as "Conflict" or "ServiceUnavailable".
 
@@ -617,10 +617,10 @@ class ClusterActs(ClusterCore):
         >>> c.refuse("scheduler")
         step 1, t=0 s: Injected fault: write 1 of kube-scheduler will be refused with Conflict.
         """
-        name = component_called(self.world, component)
+        process, names = upgrades.process_called(self, component)
         if nth < 1:
-            raise ValueError(f"refuse a write of {name}: nth: {nth}: must be at least 1")
-        self.world.refuse(name, nth, reason)
+            raise ValueError(f"refuse a write of {process}: nth: {nth}: must be at least 1")
+        self.world.refuse(process, nth, reason, names)
         return self._last_step
 
     def outage(self, server: str = API_SERVER, seconds: float = 60.0) -> Step:

@@ -21,10 +21,13 @@ from ..api.text.not_read import NotRead, find_not_read
 from ..api.text.python_gc import infrequent_gc, paused_gc
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..api.workloads import with_generated_names
+from ..controllers import autoscaler, kubelet
+from ..controllers.custom_controller import is_custom
 from ..controllers.provisioner import INSTANCE
 from ..rules.driver_dials import refuse_misspelled_drivers, without_effect
 from ..rules.named import revision_named
 from ..rules.revision import NOT_DRIVERS, Revision
+from ..rules.settings import IN_TREE
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.apiserver import EPOCH, ORIGIN, key_of, moment, ref, uid_of
 from ..world.component import Component
@@ -45,8 +48,8 @@ MOST_CAUSES = 1_000  # causes of one actor that are tried to tell who may act ne
 READ_FIRST = frozenset({"PriorityClass", "RuntimeClass", "LimitRange"})  # by them pods are filled in
 AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")
 # Not offered by Tab.
-INTERNAL = {"components", "drivers", "first_rules", "loaded_manifests", "remarks", "revision", "rule_sets", "world",
-            "not_read"}  # fmt: skip
+INTERNAL = {"components", "controllers", "driver_names", "drivers", "first_rules", "loaded_manifests", "remarks",
+            "revision", "rule_sets", "world", "not_read"}  # fmt: skip
 
 
 @one_at_a_time
@@ -164,6 +167,20 @@ class ClusterCore:
         if added := [each for each in provisioners(self, self.first_rules) if each.name not in known]:
             self.world.add_components(added)
 
+    @property
+    def driver_names(self) -> set[str]:
+        """The names of the components that are drivers."""
+        instances = {name for name in self.world.names if INSTANCE in name}
+        return {*self.drivers, *instances, *(set(self.components) - NOT_DRIVERS)}
+
+    @property
+    def controllers(self) -> list[str]:
+        """The components of kube-controller-manager, with the provisioners inside it."""
+        drivers = (name for name in self.driver_names if not name.startswith(IN_TREE))
+        own = (process.name for process in self.world.processes.values() if is_custom(process.component))
+        others = {USER, SCHEDULER, kubelet.NAME, autoscaler.NAME, *drivers, *own}
+        return [name for name in self.world.names if name not in others]
+
     # -- rules --------------------------------------------------------------------------------------------------
 
     @property
@@ -183,7 +200,8 @@ class ClusterCore:
 
         Args:
             actor: the component or actor that acts, as `next` and the panel name it ("scheduler", "PV controller",
-                "provisioner", "kubelet", "bind worker", ...); by default the first of `next`.
+                "provisioner", "kubelet", "bind worker", ...), or the process "kube-controller-manager"; by default the
+                first of `next`.
             cause: which of its causes the actor takes up; for an object, a reference to it.
             turns: stop after one visible turn (the fine gear).
 
@@ -207,13 +225,13 @@ class ClusterCore:
     def _step_of(self, actor: str | None, cause: str | None, *, turns: bool) -> list[Turn]:
         """Make a step of the first actor of these names that has something to do about a cause."""
         if cause is not None:
-            who, chosen = actor_with_cause(self.world, actor, cause)
+            who, chosen = actor_with_cause(self.world, actor, cause, self.controllers)
             with suppress(LookupError):
                 if taken := self.world.step(who, chosen, turns=turns):
                     return taken
             comes = any((turn.actor, turn.cause) == (who, chosen) for turn in self.world.preview(most=1))
             return self.world.step(turns=turns) if comes else []  # time, or turns that do nothing else, come before it
-        for name in actors_called(self.world, str(actor)):
+        for name in actors_called(self.world, str(actor), self.controllers):
             if taken := self.world.step(name, turns=turns):
                 return taken
         return []

@@ -10,12 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from ..api.unknown_name import UnknownName, did_you_mean
-from ..controllers import autoscaler
-from ..controllers.custom_controller import is_custom
-from ..controllers.provisioner import INSTANCE
 from ..rules.named import revision_named
-from ..rules.revision import NOT_DRIVERS, Revision, denied_by
-from ..rules.settings import API_SERVER, IN_TREE, MANAGER
+from ..rules.revision import Revision, denied_by
+from ..rules.settings import API_SERVER, MANAGER
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.component import WORLD, Component
 from ..world.log import Key
@@ -118,7 +115,7 @@ def rules_in_words(cluster: ClusterCore) -> str:
     """
     notes = {note.name: found for note, found in cluster.world.log.notes.items() if note[:2] == (WORLD, RULES)}
     everybody = notes.pop(EVERYBODY, None)
-    controllers = _controllers(cluster)
+    controllers = cluster.controllers
     if controllers and len({notes.get(name) for name in controllers}) == 1 and controllers[0] in notes:
         notes[MANAGER] = notes[controllers[0]]
         notes = {name: running for name, running in notes.items() if name not in controllers}
@@ -136,23 +133,9 @@ def process_called(cluster: ClusterCore, name: str) -> tuple[str, list[str]]:
         UnknownName: there is none; the message has the nearest names and lists the components.
     """
     if name == MANAGER:
-        return name, [each for each in _controllers(cluster) if each in cluster.world.processes]
+        return name, [each for each in cluster.controllers if each in cluster.world.processes]
     component = component_called(cluster.world, name)
     return component, [component]
-
-
-def _controllers(cluster: ClusterCore) -> list[str]:
-    """Return the components of kube-controller-manager, with the provisioners inside it."""
-    drivers = (name for name in _drivers(cluster) if not name.startswith(IN_TREE))
-    own = (process.name for process in cluster.world.processes.values() if is_custom(process.component))
-    others = {USER, SCHEDULER, KUBELET, autoscaler.NAME, *drivers, *own}
-    return [name for name in cluster.world.names if name not in others]
-
-
-def _drivers(cluster: ClusterCore) -> set[str]:
-    """Return the names of the components that are drivers."""
-    instances = {name for name in cluster.world.names if INSTANCE in name}
-    return {*cluster.drivers, *instances, *(set(cluster.components) - NOT_DRIVERS)}
 
 
 def _upgrade_beside(cluster: ClusterCore, targets: Mapping[str, Revision], component: str | None) -> Step:
@@ -262,7 +245,7 @@ def _components(cluster: ClusterCore, process: str, *, gates: bool) -> list[str]
     Drivers read the manager's gates too: whether it hands them delayed claims.
     """
     if process == MANAGER:
-        return [*_controllers(cluster), *(sorted(_drivers(cluster) - set(_controllers(cluster))) if gates else ())]
+        return [*cluster.controllers, *(sorted(cluster.driver_names - {*cluster.controllers}) if gates else ())]
     return [KUBELET] if process.startswith(f"{KUBELET}/") else [process]
 
 

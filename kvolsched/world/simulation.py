@@ -398,14 +398,14 @@ class Simulation(Runtime):
                 self.log.write(note, value)
             step.add(self.actorless_turn(start, component, words, fault))
 
-    def refuse(self, component: str, nth: int = 1, reason: str = "Conflict") -> None:
-        """Inject a fault: the nth write of a component from now on is refused with this reason."""
-        note = Note("world", "refuse", component)
-        faults = (*self.log.notes.get(note, ()), (nth, reason))
+    def refuse(self, component: str, nth: int = 1, reason: str = "Conflict", parts: Sequence[str] = ()) -> None:
+        """Inject a fault: the nth write of a component, or of each part of one, is refused with this reason."""
         with self.transaction() as step:
             start = self.log.place
-            self.log.write(note, faults)
-            words = f"injected fault: write {nth} of {component} will be refused with {reason}"
+            for note in (Note("world", "refuse", part) for part in parts or (component,)):
+                self.log.write(note, (*self.log.notes.get(note, ()), (nth, reason)))
+            whose = f"each component of {component}" if len(parts) > 1 else component
+            words = f"injected fault: write {nth} of {whose} will be refused with {reason}"
             step.add(self.actorless_turn(start, "world", words, "refuse"))
 
     def change_outside(self, words: str, change: Callable[[Log], None]) -> None:

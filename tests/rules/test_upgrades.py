@@ -11,7 +11,7 @@ from world.toy_components import picture
 
 from kvolsched import Cluster, scenario
 from kvolsched.core.upgrades import rules_of
-from kvolsched.explore import Crash
+from kvolsched.explore import Crash, explore
 from kvolsched.rules.named import revision_named
 
 GATE = "PodSchedulingReadiness"
@@ -342,6 +342,21 @@ def test_the_controllers_of_one_process_crash_together():
     assert (1, 1) == (len({turn.step for turn in step.turns}), len(step.lines))
     c.run()
     assert "Running" == c["pod/my-pod"].status.phase
+
+
+def test_a_process_steps_is_refused_and_crashes_by_its_name():
+    """`step`, `refuse` and the explorer's Crash take kube-controller-manager as `crash` does: all its controllers."""
+    manager = "kube-controller-manager"
+    c = scenario("zonal-example", "design")
+    assert {turn.component for turn in c.step(manager).turns if turn.actor} == {"persistent-volume-binder"}
+    assert not c.step(manager)
+    assert "write 1 of each component of kube-controller-manager" in repr(c.refuse(manager))
+    run = c.run("my-pod Running")
+    refused = {turn.component for step in run.steps for turn in step.turns for each in turn.outcomes if hasattr(each, "reason")}
+    assert {"persistent-volume-binder", "kubernetes.io/gce-pd"} == refused
+    found = explore(scenario("zonal-example", "design"), goal="my-pod Running", faults=[Crash(manager)], progress=False)
+    assert found.exhausted
+    assert "kube-controller-manager crashes, once" in repr(found)
 
 
 def test_two_managers_are_known_by_the_name_of_their_process():

@@ -17,6 +17,7 @@ import attrs
 from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.core.actor_names import component_called
 from kvolsched.core.core import ClusterCore
+from kvolsched.core.upgrades import process_called
 from kvolsched.questions.executors import AnyExecutor
 from kvolsched.world.simulation import Simulation
 
@@ -100,7 +101,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     for reduction in reductions:
         _check_option("reduction", reduction, REDUCTIONS)
     components = None if components is None else [component_called(sim, name) for name in components]
-    faults = [_by_component_name(sim, fault) for fault in faults]
+    faults = [_by_component_name(world, sim, fault) for fault in faults]
     options: dict[str, Any] = {
         "lag": lag, "clock": clock, "components": components,
         "eager": "eager" in reductions, "idle": "idle" in reductions,
@@ -144,10 +145,13 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     )
 
 
-def _by_component_name(sim: Simulation, fault: ChosenFault) -> ChosenFault:
+def _by_component_name(world: Simulation | ClusterCore, sim: Simulation, fault: ChosenFault) -> ChosenFault:
     """Return a fault with the component's own name, where people wrote the one that they see."""
     if isinstance(fault, UserAct):
         return fault
+    if isinstance(fault, Crash) and isinstance(world, ClusterCore):
+        process, parts = process_called(world, fault.component)
+        return attrs.evolve(fault, component=process, parts=tuple(parts))
     return attrs.evolve(fault, component=component_called(sim, fault.component))
 
 

@@ -36,10 +36,11 @@ class Refuse:
 
 @attrs.frozen
 class Crash:
-    """A fault: this component crashes and restarts, at most `times` times."""
+    """A fault: this component crashes and restarts, at most `times` times; `parts` are those of a process of many."""
 
     component: str
     times: int = 1
+    parts: tuple[str, ...] = attrs.field(default=(), eq=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.component} crashes, {_times_text(self.times)}"
@@ -345,7 +346,9 @@ class TransitionSystem:
         fault = self.faults[transition.fault]
         place = self.sim.log.place
         if isinstance(fault, Crash):
-            elected = self.sim.restart(self.sim.processes[fault.component])
+            elected = ""
+            for part in fault.parts or (fault.component,):
+                elected = self.sim.restart(self.sim.processes[part], fault.component)
             self.words = f"{fault.component} crashes and restarts: what it remembered is lost{elected}"
         elif isinstance(fault, UserAct):
             write = fault.writes[fault_counts[transition.fault]]
