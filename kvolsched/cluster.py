@@ -253,26 +253,28 @@ class Cluster(ClusterActs):
         return why_with_edit(self, pod) if pod else why_all_with_edits(self, most)
 
     def fix(self, pod: str) -> Fixes:
-        """Find the nearest edits that make a pending pod schedulable, each tried on a fork.
+        """Say what to do about a pending pod: what restores or corrects first, each tried on a fork.
 
-        A notebook shows a card for each fix: what it changes, whom else it touches, who waits then. `fixes[0].try_it()`
-        runs a fork with the fix until it is idle, and `fixes[0].fork` is that cluster; this cluster does not change
-        until `fixes[0].apply(c)`.
+        A notebook shows a card for each fix: who decides, what to do, what restarts, whom else it touches, who waits
+        then. `fixes[0].try_it()` runs a fork with the fix until it is idle, and `fixes[0].fork` is that cluster; this
+        cluster does not change until `fixes[0].apply(c)`.
 
         Args:
             pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
 
         >>> from kvolsched.make import node, pod
-        >>> c = Cluster.from_manifests([node("a", cpu="2"), pod("big", cpu="4")])
-        >>> c.fix("big")[0].words
-        'ask for 2 cpu instead of 4'
-        >>> c.fix("big")[0].try_it()
-        ask for 2 cpu instead of 4: default/big gets a node, and no other pod waits for it
-          after 3 steps default/big runs on a
+        >>> c = Cluster.from_manifests([node("a", unschedulable=True), pod("web")])
+        >>> c.fix("web")[0].title
+        'Uncordon a (A, restores)'
+        >>> c.fix("web")[0].do
+        'kubectl uncordon a'
+        >>> c.fix("web")[0].try_it()
+        Uncordon a: default/web gets a node, and no other pod waits for it
+          after 3 steps default/web runs on a
           every other pod is where it would be without the fix
-        >>> c.fix("big")[0].apply(c)
-        >>> c.run("big Running").ended
-        'big Running holds'
+        >>> c.fix("web")[0].apply(c)
+        >>> c.run("web Running").ended
+        'web Running holds'
         """
         from .questions.fix import fix
 

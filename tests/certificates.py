@@ -191,8 +191,10 @@ def faults_of_fixes(cluster, name):
     helped = name in nodes_of_pods(alone)
     for fix in found:
         words, told = f"{fix.words} ({fix.proof})", repr(fix) + " ".join(fix.costs_others)
+        if not fix.attempt:  # somebody must act who has no object here
+            continue
         fork = cluster.fork()
-        fix.apply(fork)
+        carry_out(fork, fix.changes, fix.acts)
         after, rests = run_out(fork)
         placed = nodes_of_pods(after)
         if name not in placed and f"{name} still waits" not in told and f"{name} is evicted from " not in told:

@@ -67,7 +67,8 @@ class FixCard:
 
     number: int  # Its place, as in `fixes[0]`
     words: str  # The edits as an imperative
-    proof: str  # How it was tried
+    decides: str  # The class of advice and who decides: `A restores · operator of the cluster`
+    said: tuple[tuple[str, str], ...]  # What to do, what restarts, lost data, how long it lasts, the way back
     node: str  # The node that fits then, in few words; `where` names the node whose rejections are lifted, "" for none
     where: str
     is_new: bool  # That node does not exist yet
@@ -81,6 +82,7 @@ class FixCard:
     files: str  # Each file of the diff with its count of lines
     beside: Beside
     code: str  # The same in Python
+    can_be_tried: bool = True  # Else nothing in a cluster shows it: a permission, somebody who must be asked
 
 
 @frozen
@@ -101,3 +103,4 @@ class FixPage:
     corner: str  # How they were tried, by which rules
     cards: tuple[FixCard, ...] = ()
     unmet: tuple[str, ...] = ()  # What no edit lifts, if there are no cards
+    refuted: str = ""  # What was tried and does not help

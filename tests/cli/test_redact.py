@@ -388,11 +388,11 @@ def clusters(path):
     redacted = Cluster.from_manifests(*redaction.objects())
     new_names = {old: new for old, new in redaction.names.new_names.items() if old != new and re.search("[a-z]", old)}
     names = "|".join(map(re.escape, sorted(new_names, key=len, reverse=True)))
-    known = re.compile(rf"(?<![\w.])(?:{names})(?!\w|\.\w)")
+    known = re.compile(rf"(?<![\w.])(?:{names})(?!\w|\.(?!yaml)\w)")
 
     def renamed(text):
         text = " ".join(known.sub(lambda word: new_names[word[0]], text).split())
-        return re.sub(r"the pod is on [\w.-]+( \([^)]*\))?", "the pod is on a node", text.partition(" [0] as a diff")[0])
+        return re.sub(r"(the pod is|runs) on [\w.-]+( \([^)]*\))?", r"\1 on a node", text.partition(" [0] as a diff")[0])
 
     return Cluster.from_manifests(path), redacted, redaction.names.name, renamed
 

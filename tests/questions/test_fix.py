@@ -106,42 +106,39 @@ def test_every_fix_of_every_case():
 
 
 STUCK_IN_DUMPS = [
-    ("shop", "reports", "change nodeSelector topology.kubernetes.io/zone from zone-c to zone-a"),
-    ("shop", "trainer", "ask for 2500m cpu instead of 3500m"),
-    ("shop", "cache-2", "add a volume data-cache-2-more of 8Gi that node-a2 reaches for claim data-cache-2"),
-    ("shop", "import", "create the claim imports, 1Gi of class ebs"),
-    ("shop", "batch", "create the class gp9 that claim scratch names, like ebs"),
-    ("shop", "nightly", "remove the scheduling gates example.com/quota"),
-    ("storage", "kafka-2", "let the pod tolerate dedicated=gpu:NoSchedule"),
-    ("storage", "b-only", "let the pod tolerate dedicated=gpu:NoSchedule"),
-    ("storage", "archive", "add a node node-z like node-a where its volumes are"),
+    ("shop", "reports", "Change nodeSelector topology.kubernetes.io/zone from zone-c to zone-a"),
+    ("shop", "trainer", "Add a node in zone zone-a (4 cpu, 16Gi memory)"),
+    ("shop", "cache-2", "Add a volume data-cache-2-more of 8Gi that node-a2 reaches for claim data-cache-2"),
+    ("shop", "import", "Create the claim imports, 1Gi of class ebs"),
+    ("shop", "batch", "Use class ebs in claim scratch, not gp9"),
+    ("shop", "nightly", "Wait for the controller that removes the gate example.com/quota, or ask it"),
+    ("storage", "kafka-2", "Add a node in zone zone-a (4 cpu, 16Gi memory)"),
+    ("storage", "b-only", "Uncordon node-c, and use a new claim b-only-wait of the existing class ebs"),
+    ("storage", "archive", "Bring node-z back WITH ITS DISK"),
     ("storage", "huge", (
-        "let the pod tolerate dedicated=gpu:NoSchedule, "
-        "and free storage for 500Gi of class ebs where topology.kubernetes.io/zone=zone-b")),
+        "Free storage or add disks for 500Gi of class ebs where topology.kubernetes.io/zone=zone-c, and uncordon node-c")),
     ("storage", "named", (  # a volume of the class's driver counts towards the attach limit of node-a
-        "add a volume missing-volume of 5Gi for claim named, and let the pod tolerate dedicated=gpu:NoSchedule")),
+        "Add a volume missing-volume of 5Gi for claim named, and uncordon node-c")),
 ]
 
 
 @pytest.mark.parametrize(("name", "pod", "nearest"), STUCK_IN_DUMPS)
-def test_the_nearest_fix_of_a_recorded_dump(name, pod, nearest):
-    """The nearest fix is the expected one; once it is applied and the loop has run, the pod is on a node."""
+def test_the_first_fix_of_a_recorded_dump(name, pod, nearest):
+    """The first fix is the expected one; in the fork with the first that changes anything the pod is on a node."""
     cluster = dump(name)
     digest = cluster.digest()
     fixes = cluster.fix(pod)
-    mine = cluster.fork("mine")
-    fixes[0].apply(mine)
-    mine.run(f"pod/demo/{pod} scheduled", steps=2_000)
+    first = next(fix for fix in fixes if fix.attempt)
 
     assert nearest == fixes[0].words
-    assert mine[f"pod/demo/{pod}"].spec.node_name in fixes[0].nodes
+    assert first.fork[f"pod/demo/{pod}"].spec.node_name in first.nodes
     assert digest == cluster.digest()
 
 
 @pytest.mark.parametrize(("name", "pod"), [(name, pod) for name, pod, _ in STUCK_IN_DUMPS])
 def test_each_fix_can_be_applied(name, pod):
     """A user can make each of the fixes, and the pod then gets a node."""
-    for fix in dump(name).fix(pod):
+    for fix in (fix for fix in dump(name).fix(pod) if fix.changes and not fix.acts):
         mine = dump(name).fork("mine")
         fix.apply(mine)
         mine.run(f"pod/demo/{pod} scheduled", steps=2_000)
@@ -154,14 +151,6 @@ def test_fixes_that_do_not_hold_are_not_told():
     fixes = Cluster.from_manifests(STUCK.replace("image: web, ", "")).fix("web")
 
     assert all(not change.recreate for fix in fixes for change in fix.changes)
-
-
-def test_fixes_are_ranked_by_what_they_touch():
-    """Cheaper fixes come first."""
-    costs = [fix.cost for fix in dump("storage").fix("b-only")]
-
-    assert sorted(costs) == costs
-    assert len(costs) > 3
 
 
 def test_a_fix_is_shown_as_a_diff():
@@ -207,25 +196,28 @@ def test_a_preference_over_another_label_does_not_hide_a_larger_max_skew():
                                       web("first", node_name="a"), web("second")])  # fmt: skip
     cluster.run()
 
-    assert f"raise maxSkew over {ZONE_LABEL} from 1 to 2" in [found.words for found in cluster.fix("second")]
+    assert f"Set maxSkew: 2 for {ZONE_LABEL} instead of 1" in [found.words for found in cluster.fix("second")]
+
+
+def found_for(manifests):
+    """Return what the search finds for the pod web."""
+    cluster = Cluster.from_manifests(manifests)
+    objects = {key_of(item): item for item in cluster.loaded_manifests.objects}
+    return search(TrialCluster(objects, key_of(cluster["pod/web"]), upstream().profile)).found
 
 
 def test_several_edits_together():
-    """One node on which three demands fail: the fixes lift all three, or add a node."""
+    """One node on which three demands fail: the fixes add a node, or lift all three; none does more than another."""
     fixes = Cluster.from_manifests(STUCK).fix("web")
 
-    assert {1, 3} >= {len(fix.edits) for fix in fixes}
-    assert any("add a node like n0" in fix.words for fix in fixes)
+    assert "Add a node (4 cpu, 8Gi memory; disk=ssd; without taints)" == fixes[0].words
+    assert {1, 2, 3} == {len(fix.edits) for fix in found_for(STUCK)}
+    assert {1, 3} == {len(fix.edits) for fix in fixes}
 
 
 def test_merging_edits_of_one_object():
     """Two edits of one node are merged to one change."""
-    trial = TrialCluster(
-        {key_of(item): item for item in Cluster.from_manifests(STUCK).loaded_manifests.objects},
-        key_of(Cluster.from_manifests(STUCK)["pod/web"]), upstream().profile,
-    )
-    found = search(trial).found
-    several = next(fix for fix in found if len(fix.edits) == 3)
+    several = next(fix for fix in found_for(STUCK) if len(fix.edits) == 3)
 
     assert len(merge_changes(several.edits)) <= 2
 
@@ -263,7 +255,7 @@ spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
     fits = STUCK.replace(", unschedulable: true", "").replace("disk: ssd", "disk: hdd").replace("NoSchedule", "PreferNoSchedule")
     fixes = Cluster.from_manifests(fits.rstrip() + volume + claim + RUNS.format("n0") + NO_ROOM_TOLD).fix("web")
 
-    words = "delete the claim web-scratch, which is not the pod's, and create the claim web-scratch as the pod's volume"
+    words = "Delete the claim web-scratch, which is not the pod's, and create the claim web-scratch as the pod's volume"
     assert f"{words} scratch describes it" == fixes[0].words
     assert ("n0",) == fixes[0].nodes
 
@@ -330,15 +322,17 @@ nodeTopology: {matchLabels: {zone: z}}
 
 
 @pytest.mark.parametrize(("limit", "pool", "words"), [
-    (1, "", "provide storage for 20Gi of class disks where zone=z"),
-    (1, POOL, "free storage for 20Gi of class disks where zone=z"),
-    (0, POOL.replace("5Gi", "50Gi"), "let n0 attach 1 volumes of disks.example.com instead of 0"),
+    (1, "", "Let disks.example.com publish the capacity of class disks"),
+    (1, POOL, "Free storage or add disks for 20Gi of class disks where zone=z"),
+    (0, POOL.replace("5Gi", "50Gi"), "Use a machine for n0 that attaches more: 1 volumes of disks.example.com instead of 0"),
 ])
-def test_what_a_driver_reports_is_part_of_the_catalogue(limit, pool, words):
-    """Edits raise published capacity, publish missing capacity, and raise an attach limit."""
+def test_what_a_driver_reports_is_changed_by_its_owner(limit, pool, words):
+    """More disks, a provisioner that publishes, a machine that attaches more: nobody edits what a driver reports."""
     fixes = asks(limit=limit, pool=pool).fix("web")
+    found = next(fix for fix in fixes if fix.words == words)
 
-    assert words in [fix.words for fix in fixes]
+    assert "" == found.diff
+    assert "CSI" not in found.do
     assert all("n0" in fix.nodes or "n0-more" in fix.nodes for fix in fixes)
 
 
@@ -387,7 +381,8 @@ spec:
 """
     fixes = Cluster.from_manifests(far + NO_ROOM_TOLD).fix("web")
 
-    assert "use new claims data-n0-wait, data-n1-wait of the class disks" in [fix.words for fix in fixes]
+    assert ["Use a new claim data-n0-wait of the existing class disks"] == [fix.words for fix in fixes]
+    assert "EMPTY VOLUME: the files stay on disk-n0 (1Gi, Retain)" == fixes[0].data
 
 
 def test_the_command_line():

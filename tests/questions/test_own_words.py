@@ -74,7 +74,7 @@ def told(cluster, pod):
     """Return all that `why`, `fix` and `may` say of a pod, without the words that are changed."""
     answer, fixes, patches = cluster.why(pod), cluster.fix(pod), cluster.may(pod)
     edits = [[(edit.words, edit.cost) for edit in fix.edits] for fix in fixes]
-    cards = [(card.proof, card.node, card.is_new, card.touched, card.others)
+    cards = [(card.decides, card.node, card.is_new, card.touched, card.others)
              for card in (fix_card(fix, 1) for fix in list(fixes)[:1])]  # fmt: skip
     allowed = [(row.allowed, row.code, row.before, row.after, row.relation) for row in patches.rows]
     page = may_page_of(patches)
@@ -98,7 +98,7 @@ def test_nor_on_those_about_a_taint_a_limit_and_capacity(wording):
     """The same on a recorded cluster, where a limit is raised by the number of volumes that the evidence counts."""
     cluster = Cluster.from_manifests(RECORDED)
     plain = told(cluster, "kafka-2")
-    assert any("attach 3 volumes of ebs.example.com instead of 2" in words for edits in plain[3] for words, _ in edits)
+    assert any("3 volumes of ebs.example.com instead of 2" in words for edits in plain[3] for words, _ in edits)
     with other_words(wording):
         assert plain == told(cluster, "kafka-2")
 

@@ -82,8 +82,8 @@ def test_why_and_fix_name_the_feature_that_is_lacking():
     cell, = c.why("app").groups[0].cells
     assert (f"needs {RESTARTS}, the node declares {USERS}", RESTARTS) == (cell.sides.evidence, cell.sides.about)
     words = [edit.words for fix in c.fix("app") for edit in fix.edits]
-    assert "remove restartPolicyRules with RestartAllContainers" in words
-    assert f"let the kubelet of n support {RESTARTS}" in words
+    assert "Remove restartPolicyRules with RestartAllContainers" in words
+    assert f"Let the kubelet of n support {RESTARTS}" in words
 
 
 def test_both_features_are_two_demands():

@@ -149,7 +149,7 @@ def test_each_cause_has_its_plugins_its_nodes_and_its_edit():
 
     assert (("A", "node"), ("V", "storage")) == reports.chips
     assert ["A", "A", "A", "A", "V", "V"] == [mark for zone in reports.zones for mark, _, _ in zone.nodes]
-    assert "change nodeSelector topology.kubernetes.io/zone from zone-c to zone-a" == reports.edit
+    assert "Change nodeSelector topology.kubernetes.io/zone from zone-c to zone-a" == reports.edit
     assert {"·"} == {mark for zone in imports.zones for mark, _, _ in zone.nodes}
     assert {"✓"} == {mark for zone in nightly.zones for mark, _, _ in zone.nodes}
 

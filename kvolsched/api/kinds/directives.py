@@ -10,7 +10,7 @@ from typing import Any
 
 from .meta import Frozen, evolve
 from .node import Node
-from .pod import Affinity, NodeAffinity, PodAffinity, PodSpec
+from .pod import Affinity, NodeAffinity, PodAffinity, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm
 from .selector import NodeSelector, Toleration
 
 ANY_SKEW = 2**31 - 1  # the largest maxSkew
@@ -83,6 +83,21 @@ def without_pod_term(spec: PodSpec, side: str, number: int) -> PodSpec:
     terms = getattr(spec.affinity, side)
     left = terms.required[:number] + terms.required[number + 1 :]
     return _with_pod_terms(spec, **{side: evolve(terms, required=left) if left or terms.preferred else None})
+
+
+def with_pod_term(spec: PodSpec, side: str, number: int, term: PodAffinityTerm) -> PodSpec:
+    """Return a spec with another term in place of one required term of a side."""
+    terms = getattr(spec.affinity, side)
+    required = (*terms.required[:number], term, *terms.required[number + 1 :])
+    return _with_pod_terms(spec, **{side: evolve(terms, required=required)})
+
+
+def with_pod_term_preferred(spec: PodSpec, side: str, number: int) -> PodSpec:
+    """Return a spec in which one required term of a side is a preference of the greatest weight."""
+    terms = getattr(spec.affinity, side)
+    wish = WeightedPodAffinityTerm(weight=100, pod_affinity_term=terms.required[number])
+    left = terms.required[:number] + terms.required[number + 1 :]
+    return _with_pod_terms(spec, **{side: evolve(terms, required=left, preferred=(*terms.preferred, wish))})
 
 
 def without_pod_terms(spec: PodSpec) -> PodSpec:

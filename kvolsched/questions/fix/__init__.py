@@ -1,13 +1,14 @@
 """What would make this pod schedulable? Finds the nearest edits of a catalogue and tries each on a fork.
 
-Imports only. `pods`, `nodes`, `topology_keys`, `claims`, `replace_claim` and `add_volume` are the catalogue of edits,
-`search` combines them, `trial_cluster` judges them, `edit` carries them out and prints them, `answer` proves and prints
-fixes, `outcome` tries one on a fork until it is idle.
+Imports only. `pods`, `nodes`, `topology_keys`, `claims`, `replace_claim`, `add_volume` and `components` are the
+catalogue of edits, `edit_search` combines them, `trial_cluster` judges them, `edit` carries them out and prints them,
+`trials` runs them on forks until these are idle, `asking` proves and ranks fixes, `answer` prints them.
 """
 
 from __future__ import annotations
 
-from .answer import Fix, Fixes, LiftedVerdict, fix
+from .answer import Fix, Fixes, LiftedVerdict
+from .asking import fix
 from .edit import Edit, ObjectChange, edits_without, manifest_diff
 from .edit_search import CATALOGUE, FoundFix, SearchResult, search
 from .outcome import MovedPod, TriedFix, WaitingPod

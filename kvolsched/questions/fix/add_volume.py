@@ -1,7 +1,6 @@
 """Catalogue: the edit that adds a volume for a claim, reachable from one node or from all.
 
-Where a driver makes the volumes of the claim's class, one made by hand is the last thing that a user should do, so
-`search` puts such an edit behind all others.
+Where a driver makes the volumes of the claim's class, nobody should make one by hand, unless the claim names it.
 """
 
 from __future__ import annotations
@@ -80,15 +79,17 @@ def add_volume(
     )
     available = attrs.evolve(volume, status=PersistentVolumeStatus(phase="Available"))
     where = f" that {node.metadata.name} reaches" if affinity is not None and node is not None else ""
-    words = f"add a volume {name} of {size}{where} for claim {claim.metadata.name}"
+    words = f"Add a volume {name} of {size}{where} for claim {claim.metadata.name}"
     expected = [ObjectChange(volume, available)]
     if bind:
         reserved = evolve_parts(available, spec={"claim_ref": volumes.claim_ref_of(claim)})
         annotations = claim.metadata.annotations.merged({BIND_COMPLETED: "yes"})
         bound = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
         expected = [ObjectChange(volume, reserved), ObjectChange(claim, bound)]
-    by_hand = not named and (bool(driver) or affinity is None)
-    yield Edit(words, VOLUME_COST, (ObjectChange(None, volume),), tuple(expected), note, last_resort=by_hand)
+    of_class = volumes.class_of_claim(claim)
+    unknown = of_class and trial.get("StorageClass", of_class) is None and not trial.seen.volumes_of_class(of_class)
+    letter = "B" if named else "X" if driver or unknown else "D"
+    yield Edit(words, VOLUME_COST, (ObjectChange(None, volume),), "add volume", tuple(expected), note, letter)
 
 
 def topology_labels(node: Node, driver: str, trial: TrialCluster) -> dict[str, str]:

@@ -1,32 +1,36 @@
-"""Answers which edits make a pod schedulable: proves each fix on a fork and shows it as a diff of manifests."""
+"""What `fix` answers: fixes as cards, each with the trial on a fork that proves it and a diff of manifests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer
-from kvolsched.api.text.not_read import not_read_line
-from kvolsched.api.text.python_gc import infrequent_gc
+from kvolsched.api.words import counted, listed
 from kvolsched.core.acts import ClusterActs
-from kvolsched.core.results import ApplyRefused, hanging_indent
-from kvolsched.questions.why.answer import node_names_text
-from kvolsched.questions.why.asking import why
-from kvolsched.questions.why.demands import Demand
+from kvolsched.core.results import hanging_indent
 from kvolsched.scheduler.framework.verdict import Code
 
-from ...core.seen_by_scheduler import objects_seen_by_scheduler, snapshot_of_scheduler
-from . import pods
-from .edit import Edit, ObjectChange, carry_out, manifest_diff, merge_changes, without_unneeded
-from .edit_search import FoundFix, distinct, search
-from .outcome import AskedCluster, TriedFix
-from .trial_cluster import TrialCluster
+from .advice import CLASSES, worst
+from .commands import MOST_LINES, commands, undo
+from .edit import (
+    Edit,
+    ObjectChange,
+    OutsideAct,
+    carry_out,
+    joined_words,
+    manifest_diff,
+    merge_changes,
+)
+from .outcome import TriedFix
+from .owners import owner_on_top
+from .trials import AskedCluster, Attempt
 
-# After a change of these the loop must run before the pod can be judged.
-LOOP_KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})
 GATES = "SchedulingGates"
+REGISTERED = ("Node", "CSINode")  # kubelets create these
+PLAIN = ("nothing", "kept", "yes", "–", "none")  # what is told in few words
 
 
 @attrs.frozen
@@ -55,7 +59,6 @@ class Fix(DrawnAnswer):
     Args:
         pod: `namespace/name`.
         edits: the edits in order.
-        cost: the sum of the edits' costs; a cheaper fix affects fewer other pods.
         nodes: the nodes that fit afterwards, or the node that the pod got.
         proof: how the fix was tried, in words.
         steps: after how many steps the pod has a node; None: it was judged again.
@@ -66,7 +69,6 @@ class Fix(DrawnAnswer):
 
     pod: str
     edits: tuple[Edit, ...]
-    cost: int
     nodes: tuple[str, ...]
     proof: str
     steps: int | None = None
@@ -77,7 +79,17 @@ class Fix(DrawnAnswer):
     @property
     def words(self) -> str:
         """The edits in one line."""
-        return ", and ".join(edit.words for edit in self.edits)
+        return joined_words(self.edits)
+
+    @property
+    def letter(self) -> str:
+        """The class of advice: that of the worst edit, W, A to H."""
+        return worst(edit.letter for edit in self.edits)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of its edits."""
+        return tuple(edit.kind for edit in self.edits)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -90,18 +102,46 @@ class Fix(DrawnAnswer):
 
         In a large cluster nothing is known of it before `try_it` is called.
         """
-        tried = self.try_it() if self.asked is not None and not self.asked.is_large else None
+        tried = self.trial
         return (tried.headline,) if tried is not None and not tried.helps else ()
 
     @property
+    def can_be_tried(self) -> bool:
+        """Whether there is a cluster to try it on, and something to try."""
+        return self.asked is not None and bool(self.attempt or self.kinds == ("wait",))
+
+    @property
+    def trial(self) -> TriedFix | None:
+        """What `try_it` shows, unless nothing can be tried or the cluster is large, where it takes long."""
+        return self.try_it() if self.asked is not None and self.can_be_tried and not self.asked.is_large else None
+
+    @property
     def changes(self) -> tuple[ObjectChange, ...]:
-        """Each changed object, before and after."""
-        return merge_changes(self.edits)
+        """Each changed object, before and after; a pod of a workload is changed in the workload's template."""
+        merged = merge_changes(self.edits)
+        return merged if self.asked is None else self.asked.for_owner(merged)
+
+    @property
+    def acts(self) -> tuple[OutsideAct, ...]:
+        """What is done outside the API: a machine comes back, disks are added."""
+        return tuple(dict.fromkeys(act for edit in self.edits for act in edit.acts))
+
+    @property
+    def attempt(self) -> Attempt:
+        """What a trial makes: the changes, and the acts from outside."""
+        return (*self.changes, *self.acts)
 
     @property
     def diff(self) -> str:
         """The changed manifests as a unified diff."""
-        return manifest_diff(self.changes)
+        return manifest_diff(self.written)
+
+    @property
+    def written(self) -> tuple[ObjectChange, ...]:
+        """The changes that a user writes; of what kubelets register and drivers report, nobody does."""
+        mine = merge_changes(edit for edit in self.edits if not edit.is_hypothesis)
+        mine = tuple(change for change in mine if change.old is not None or change.key.kind not in REGISTERED)
+        return mine if self.asked is None else self.asked.for_owner(mine)
 
     def apply(self, cluster: ClusterActs) -> None:
         """Make the changes in a cluster as its user.
@@ -109,7 +149,10 @@ class Fix(DrawnAnswer):
         Raises:
             ApplyRefused: the API server refuses.
             KeyError: an object to be changed does not exist.
+            ValueError: no client of the API can do it: a machine must come back, a driver get disks.
         """
+        if self.acts:
+            raise ValueError(f"no write does this, somebody must: {self.words}; .fork has the cluster after it")
         carry_out(cluster, self.changes)
 
     def try_it(self) -> TriedFix:
@@ -122,7 +165,66 @@ class Fix(DrawnAnswer):
         """
         if self.asked is None:
             raise ValueError("this fix was not found by c.fix(...): there is no cluster to try it on")
-        return self.asked.try_changes(self.changes, self.words)
+        return self.asked.try_changes(self.attempt, self.words)
+
+    @property
+    def card(self) -> dict[str, str]:
+        """What it costs whom: who decides, what to do, what restarts, data, how long it lasts, how to take it back."""
+        return {"who": self.who, "do": self.do, "restarts": self.restarts, "data": self.data, "lasts": self.lasts,
+                "undo": self.undo, "tried": self.tried}  # fmt: skip
+
+    @property
+    def who(self) -> str:
+        """Who decides it."""
+        told = "; ".join(edit.who or CLASSES[edit.letter].who for edit in self.edits)
+        return "; ".join(dict.fromkeys(told.split("; ")))
+
+    @property
+    def do(self) -> str:
+        """The command, or what somebody does outside the API."""
+        told = [edit.do for edit in self.edits if edit.do]
+        return "; ".join([*commands(self.written)[:MOST_LINES], *told]) or "nothing"
+
+    @property
+    def restarts(self) -> str:
+        """Which pods are made anew, known after the trial."""
+        tried = self.trial
+        return "–" if tried is None else "; ".join(words.rstrip(",") for words in tried.restarts) or "nothing"
+
+    @property
+    def data(self) -> str:
+        """What becomes of data; in capitals if any is lost."""
+        return "; ".join(edit.data for edit in self.edits if edit.data) or "kept"
+
+    @property
+    def lasts(self) -> str:
+        """Whether the next pod of the same workload needs it again."""
+        pods = [change for change in self.written if change.key.kind == "Pod" and change.new is not None]
+        owner = owner_on_top(pods[0].old, self.asked.objects) if pods and self.asked is not None else None
+        if owner is not None:
+            return f"only this pod: change it in the template of {owner}, which is not here; the next pod waits again"
+        managed = [each for change in self.written if (each := managed_by(change))]
+        return f"change it in {managed[0]}, or it is written back" if managed else "yes"
+
+    @property
+    def undo(self) -> str:
+        """The command that takes it back, or "none"."""
+        return "–" if self.acts or not self.edits else undo(self.written)
+
+    @property
+    def tried(self) -> str:
+        """What the trial showed."""
+        tried = self.trial
+        if tried is None:
+            return f"no, the cluster is large: {self.proof}" if self.can_be_tried else "no: no object shows it"
+        if not tried.node:
+            return f"{self.proof}, but after {counted(tried.steps, 'step')} {tried.headline}"
+        runs = "runs" if tried.phase == "Running" else "is"
+        state = f"{tried.pod_then} {runs} on {tried.node}"
+        wait = "waits" if tried.waits == 1 else "wait"
+        mine = f"; of {tried.owner}, {tried.waited} waited, {tried.waits} {wait}" if tried.waited > 1 else ""
+        left = f"; works only because {listed(tried.leaving)}" if tried.leaving else ""
+        return f"{state} after {counted(self.steps or tried.steps, 'step')}{mine}{left}"
 
     @property
     def lifted(self) -> tuple[LiftedVerdict, ...]:
@@ -158,17 +260,41 @@ class Fix(DrawnAnswer):
         """The fork of `try_it`: the cluster with the fix, run until idle."""
         return self.try_it().cluster
 
+    @property
+    def title(self) -> str:
+        """The edits, and the class of advice in words."""
+        return f"{self.words} ({self.letter}, {CLASSES[self.letter].words})"
+
+    def lines(self) -> list[str]:
+        """Return the card as text: a row for each question that somebody asks before he does it."""
+        card = self.card
+        plain = [f"{name} {value}" for name, value in card.items() if value in PLAIN]
+        rows = [(name, value) for name, value in card.items() if value not in PLAIN]
+        rows += [("note", note) for note in self.notes] + [("but", words) for words in self.costs_others]
+        return [*(f"{name:<9}{hanging_indent([value], 15)}" for name, value in rows), "         ".join(plain)]
+
     def __repr__(self) -> str:
-        notes = f" ({'; '.join(self.notes)})" if self.notes else ""
-        return f"{self.words}{notes}: {self.proof}\n{self.diff}"
+        return "\n".join([self.title, *(f"      {line}" for line in self.lines()), *([self.diff] if self.diff else [])])
+
+
+def managed_by(change: ObjectChange) -> str:
+    """Return what writes an object back: Helm, or a controller that owns it; "" for nothing."""
+    if change.old is None or change.key.kind == "Pod":
+        return ""
+    manager = str(change.old.metadata.labels.get("app.kubernetes.io/managed-by", ""))
+    owner = change.old.metadata.controller
+    return f"{owner.kind} {owner.name}" if owner is not None else manager if manager == "Helm" else ""
 
 
 @attrs.frozen(repr=False)
 class Fixes(DrawnAnswer):
-    """The nearest fixes of a pod, cheapest first; without any, the requirements that no edit lifts.
+    """The fixes of a pod, what restores first; without any, the requirements that no edit lifts.
 
     `not_read` is what bears on placement and is not modelled, in one line. Those of a large cluster are `judged_only`:
     a picture, which shows how runs end, would take minutes.
+
+    Args:
+        refuted: what was tried and does not help, in words.
     """
 
     pod: str
@@ -178,6 +304,7 @@ class Fixes(DrawnAnswer):
     unmet: tuple[str, ...] = ()
     judged_only: bool = False
     not_read: str = ""
+    refuted: tuple[str, ...] = ()
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
         shows = PrintedAnswer if self.judged_only else DrawnAnswer
@@ -193,152 +320,15 @@ class Fixes(DrawnAnswer):
         return self.fixes[number]
 
     def __repr__(self) -> str:
-        lines = [hanging_indent([f"{self.pod}: {self.headline}"], 0)]
+        lines = [hanging_indent([f"{self.pod}: {self.headline}{':' if self.fixes else ''}"], 0)]
         for number, fix in enumerate(self.fixes):
-            lines.append(f"  [{number}] {hanging_indent([f'{fix.words} – {fix.proof}'], 6)}")
-            lines += [f"      {hanging_indent([f'note: {note}'], 12)}" for note in fix.notes]
-            lines += [f"      {hanging_indent([f'but {words}'], 10)}" for words in fix.costs_others]
+            lines.append(f"  [{number}] {hanging_indent([fix.title], 6)}")
+            lines += [f"      {line}" for line in fix.lines()]
         lines += [f"  • {hanging_indent([words], 4)}" for words in self.unmet]
-        if self.fixes:
+        if self.refuted:
+            lines += ["", hanging_indent([f"tried, does not help: {'; '.join(self.refuted)}"], 4)]
+        if self.fixes and self.fixes[0].diff:
             lines += ["", "[0] as a diff (`.apply(cluster)` applies it):", self.fixes[0].diff]
         if self.not_read:
             lines += ["", hanging_indent([self.not_read], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
-
-
-def fix(cluster: ClusterActs, pod: str) -> Fixes:
-    """Return the nearest fixes of a pending pod, each proved on a fork; the cluster does not change.
-
-    Args:
-        cluster: the cluster in its present state.
-        pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
-
-    Raises:
-        KeyError: there is no such pod.
-    """
-    return attrs.evolve(_fix(cluster, pod), not_read=not_read_line(cluster.not_read))
-
-
-@infrequent_gc()
-def _fix(cluster: ClusterActs, pod: str) -> Fixes:
-    key = cluster.world.find_key(pod, "pod")
-    name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
-    state = why(cluster, pod)
-    if state.state not in ("unschedulable", "gated"):
-        return Fixes(name, rules, f"nothing to fix: {state.headline}")
-    profile, seen = cluster.revision.profile, snapshot_of_scheduler(cluster)
-    trial = TrialCluster(objects_seen_by_scheduler(cluster), key, profile, seen)
-    asked = AskedCluster(cluster, key, state)
-    before = pods.let_it_be_tried(trial)
-    unmet: tuple[Demand, ...] = ()
-    with trial.with_changes([change for edit in before for change in edit.changes]):
-        judgement = trial.judge()
-        if judgement.error and judgement.any_feasible:
-            return Fixes(name, rules, f"no change of objects helps, an error ends each pass: {judgement.error}")
-        if judgement.any_feasible:
-            found: tuple[FoundFix, ...] = (FoundFix((), judgement.feasible),)
-        else:
-            searched = search(trial)
-            found, unmet = searched.found, searched.unmet
-    if asked.is_large:
-        gated = [attrs.evolve(fix, edits=(*before, *fix.edits)) for fix in found]
-        fixes = [fix for fix in (_judged(asked, each) for each in gated) if fix is not None]
-        numbered = tuple(attrs.evolve(fix, number=number) for number, fix in enumerate(fixes))
-        if not numbered:
-            return Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
-        head = "judged by the plugins, cheapest first; in a large cluster `.try_it()` takes long, which runs one:"
-        return Fixes(name, rules, head, numbered, judged_only=True)
-    needed = distinct(_without_unneeded_edits(asked, attrs.evolve(fix, edits=(*before, *fix.edits))) for fix in found)
-    results = [_prove(asked, fix) for fix in needed]
-    held = sorted((result for result in results if isinstance(result, Fix)), key=lambda fix: not _places(asked, fix))
-    proved = tuple(attrs.evolve(fix, number=number) for number, fix in enumerate(held))
-    if proved:
-        count = "the nearest fix" if len(proved) == 1 else f"the {len(proved)} nearest fixes"
-        return Fixes(name, rules, f"{count}, each tried on a fork, cheapest first{_left_alone(asked)}:", proved)
-    failures = tuple(dict.fromkeys(result for result in results if isinstance(result, str)))
-    if failures:
-        count = "a fix was found, but" if len(found) == 1 else f"{len(found)} fixes were found, but all"
-        return Fixes(name, rules, f"{count} failed when tried on a fork:", unmet=failures)
-    return Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
-
-
-def _unmet_headline(unmet: tuple[Demand, ...]) -> str:
-    if unmet:
-        return "no edit of the catalogue lifts any of these:"
-    return "edits of the catalogue lift each requirement, but no three edits lift all of them on one node."
-
-
-def _left_alone(asked: AskedCluster) -> str:
-    """Return what becomes of the pod without any fix, if it gets a node so, too."""
-    left, lost = asked.without_fix, asked.losses(())
-    if lost is None:
-        return ""
-    others = " in the place of other pods" if lost else ""
-    return f" (left alone, it gets {left.node}{others} after {left.steps_until_scheduled} steps)"
-
-
-def _places(asked: AskedCluster, fix: Fix) -> bool:
-    """Say whether the pod has a node at the end of a run with a fix, and keeps it."""
-    return asked.losses(fix.changes) is not None
-
-
-def _without_unneeded_edits(asked: AskedCluster, found: FoundFix) -> FoundFix:
-    """Return a fix without edits but for which the loop places the pod as well, at no more cost for other pods.
-
-    Where the pod gets a node without any fix, too, that says nothing of an edit.
-    """
-    losses = asked.losses(merge_changes(found.edits), keep=True)
-    if losses is None or asked.losses(()) is not None:
-        return found
-    most = losses
-
-    def suffice(edits: Sequence[Edit]) -> bool:
-        lost = asked.losses(merge_changes(edits))
-        return lost is not None and not lost - most
-
-    return attrs.evolve(found, edits=without_unneeded(found.edits, suffice))
-
-
-def _judged(asked: AskedCluster, found: FoundFix) -> Fix | None:
-    """Return a fix with the nodes that then fit, by the plugins' verdicts alone; None if it is refused or none fits."""
-    changes = merge_changes(found.edits)
-    try:
-        fit = asked.fork_with(changes).fits
-    except (ApplyRefused, KeyError):
-        return None
-    waits = any(change.key.kind in LOOP_KINDS for change in changes)  # volumes are bound, or made, by the loop
-    nodes = fit or (found.nodes if waits else ())
-    if not nodes:
-        return None
-    every = len(nodes) == sum(key.kind == "Node" for key in asked.objects) > 1
-    when = "then" if fit else "once its volumes are there"
-    proof = f"{when} it fits {'every node' if every else node_names_text(nodes)}"
-    name = f"{asked.pod.namespace}/{asked.pod.name}"
-    return Fix(name, found.edits, found.cost[1], nodes, proof, every=every, asked=asked)
-
-
-def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
-    """Try a fix on a fork: judge the pod there or, if volumes change, run the loop; return why if the fix fails."""
-    key = asked.pod
-    name = f"{key.namespace}/{key.name}"
-    changes = merge_changes(found.edits)
-    try:
-        forked = asked.fork_with(changes)
-    except (ApplyRefused, KeyError) as error:
-        return f"{', and '.join(edit.words for edit in found.edits)}: refused: {error.args[0] if error.args else error}"
-    cost = found.cost[1]
-    proved = Fix(name, found.edits, cost, (), "", asked=asked)
-    fit = forked.fits
-    if fit and not any(change.key.kind in LOOP_KINDS or change.new is None for change in changes):
-        every = len(fit) == sum(other.kind == "Node" for other in forked.cluster.world.log.objects) > 1
-        proof = f"then it fits {'every node' if every else node_names_text(fit)}"
-        return attrs.evolve(proved, nodes=fit, proof=proof, every=every)
-    forked.run()
-    if not forked.node and forked.eviction is None:
-        return f"{proved.words}: after {forked.steps} steps the pod has no node"
-    if forked.eviction is not None:
-        return f"{proved.words}: then the pod is {forked.eviction.words}"
-    if lost := proved.try_it().lost_claims:
-        return f"{proved.words}: then claim {', '.join(lost)} loses its volume"
-    proof = f"after {forked.steps_until_scheduled} steps the pod is on {forked.node}"
-    return attrs.evolve(proved, nodes=(forked.node,), proof=proof, steps=forked.steps_until_scheduled)

@@ -6,27 +6,39 @@ The changes that components then make (a claim gets bound) are written beside an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import attrs
 
 from kvolsched.api import volumes
 from kvolsched.api.kinds.csi import CSIStorageCapacity
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
+from kvolsched.api.kinds.quantity import of_bytes, value
 from kvolsched.api.kinds.selector import LabelSelector
-from kvolsched.api.kinds.storage_class import TopologySelectorLabelRequirement, TopologySelectorTerm
+from kvolsched.api.kinds.storage_class import (
+    DEFAULT_CLASS,
+    StorageClass,
+    TopologySelectorLabelRequirement,
+    TopologySelectorTerm,
+)
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
+from kvolsched.core.acts import ClusterActs
+from kvolsched.core.pools import pools
 from kvolsched.questions.why.demands import Demand
-from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, reaches
+from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size, reaches
 from kvolsched.scheduler.framework.extension_points import VolumeDecider
 
 from . import nodes as node_edits
 from . import replace_claim
 from .add_volume import VOLUME_COST, add_volume, topology_labels
-from .edit import Edit, ObjectChange, combined
+from .edit import Edit, ObjectChange, OutsideAct, combined
+from .near_names import near_misses
 from .topology_keys import add_topology_of_claim
 from .trial_cluster import TrialCluster
 
+NEVER_PUBLISHED = "--enable-capacity of its provisioner, or storageCapacity: false in the CSIDriver"
+KEYS_TODAY = {BETA_ZONE_LABEL: ZONE_LABEL, BETA_REGION_LABEL: REGION_LABEL}
 CLASS_COST, CAPACITY_COST, LEFT_DATA_COST = 3, 4, 3
 
 
@@ -39,19 +51,24 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
         bound = trial.get("PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
         if bound is not None:
             yield from _label_to_reach(bound, near)
+            yield from replace_claim.delete_claim_and_pod([claim], trial)
             yield from _leaving_data(replace_claim.replace_with_delayed_class(claim, trial))
             yield from _leaving_data(replace_claim.replace_with_existing_class(name, claim, trial))
             continue
-        yield from _clear_selected_node(claim)
+        yield from _clear_selected_node(claim, trial)
         yield from _release_volumes(claim, trial)
+        yield from _free_released(claim, trial)
+        yield from _smaller_claim(claim, trial)
+        yield from _name_class(claim, trial)
         yield from _create_class(claim, trial)
         yield from _allow_topology(claim, trial, near)
         yield from add_topology_of_claim(claim, trial, near)
         for node in near:
             for more in add_volume(claim, trial, node):
                 yield more
-                yield from (combined((first, more)) for first in _clear_selected_node(claim))
-        yield from _raise_capacity(claim, trial, near)
+                yield from (combined((first, more)) for first in _clear_selected_node(claim, trial))
+        yield from _add_disks(claim, trial, near)
+        yield from replace_claim.delete_claim_and_pod([claim], trial)
         yield from replace_claim.replace_with_delayed_class(claim, trial)
         for edit in replace_claim.replace_with_existing_class(name, claim, trial):
             yield attrs.evolve(edit, cost=edit.cost + 1)
@@ -72,15 +89,19 @@ def serve_claims_together(demand: Demand, trial: TrialCluster, near: Sequence[No
     ]
     if len(unbound) < 2 or not trial.profile.extends(demand.plugin, VolumeDecider):
         return
-    clearing = [edit for claim in unbound for edit in (*_clear_selected_node(claim), *_release_volumes(claim, trial))]
+    clearing = [edit for claim in unbound for clear in (_clear_selected_node, _release_volumes)
+                for edit in clear(claim, trial)]  # fmt: skip
     for node in near:
         adding = [edit for claim in unbound for edit in add_volume(claim, trial, node)]
         for edits in (adding, [*clearing, *adding]) if clearing else (adding,):
-            yield combined(edits)
+            if edits:
+                yield combined(edits)
 
 
 def replace_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Replace all claims of the pod, since no node reaches all of their volumes."""
+    found = (_claim(trial, name) for name in dict.fromkeys(trial.pod.claim_names()))
+    yield from replace_claim.delete_claim_and_pod([claim for claim in found if claim is not None], trial)
     yield from _leaving_data(replace_claim.replace_all_claims(trial))
 
 
@@ -90,9 +111,15 @@ def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
     for name in dict.fromkeys(pod.claim_names()):
         claim = _claim(trial, name)
         if claim is None:
+            yield from replace_claim.name_existing_claim(name, trial)
             yield from replace_claim.create_missing_claim(name, trial)
         elif not volumes.is_bound(claim) and not volumes.waits_for_pod(claim, trial.get(
                 "StorageClass", volumes.class_of_claim(claim))):  # fmt: skip
+            yield from _name_class(claim, trial)
+            if volumes.class_of_claim(claim) and trial.get("StorageClass", volumes.class_of_claim(claim)) is None:
+                yield from _create_class(claim, trial)
+                continue
+            yield from _mark_default_class(claim, trial)
             yield from add_volume(claim, trial, None, bind=True)
             yield from replace_claim.replace_with_delayed_class(claim, trial)
             yield from _create_class(claim, trial)
@@ -116,14 +143,15 @@ def _label_to_reach(volume: PersistentVolume, near: Sequence[Node]) -> Iterator[
             yield attrs.evolve(edit, cost=edit.cost + 3)
 
 
-def _clear_selected_node(claim: PersistentVolumeClaim) -> Iterator[Edit]:
-    """Remove the selected node from a claim."""
+def _clear_selected_node(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
+    """Remove the selected node from a claim; the scheduler takes one that exists back by itself."""
     selected = volumes.selected_node(claim)
     if selected:
         annotations = claim.metadata.annotations.merged(dict.fromkeys(SELECTED_NODE_KEYS))
         new = evolve_parts(claim, metadata={"annotations": annotations})
-        words = f"remove the selected node {selected} from claim {claim.metadata.name}"
-        yield Edit(words, 1, (ObjectChange(claim, new),))
+        words = f"Remove the selected node {selected} from claim {claim.metadata.name}"
+        letter = "A" if trial.seen.node(selected) is None else "X"
+        yield Edit(words, 1, (ObjectChange(claim, new),), "clear selected node", letter=letter)
 
 
 def _release_volumes(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
@@ -136,7 +164,40 @@ def _release_volumes(claim: PersistentVolumeClaim, trial: TrialCluster) -> Itera
     if reserved:
         changes = tuple(ObjectChange(volume, evolve_parts(volume, spec={"claim_ref": None})) for volume in reserved)
         names = ", ".join(volume.metadata.name for volume in reserved)
-        yield Edit(f"release {names} from claim {claim.metadata.name}", VOLUME_COST - 1 + len(changes), changes)
+        words = f"Release {names} from claim {claim.metadata.name}"
+        data = f"the next claim that takes {names} sees the old files"
+        yield Edit(words, VOLUME_COST - 1 + len(changes), changes, "release volume", data=data)
+
+
+def _free_released(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
+    """Clear the claimRef of a Released volume that would serve a claim; its files stay on it."""
+    for volume in trial.seen.volumes_of_class(volumes.class_of_claim(claim)):
+        reserved = volume.spec.claim_ref
+        if volume.status.phase == "Released" and reserved is not None and not volumes.is_bound_to(volume, claim):
+            name = volume.metadata.name
+            free = evolve_parts(volume, spec={"claim_ref": None})
+            available = evolve_parts(free, status={"phase": "Available"})
+            words = f"Set the claimRef of {name} to nothing, after somebody has looked at its files"
+            before = volumes.claim_ref_key(reserved)
+            data = f"KEPT ON {name}: claim {claim.metadata.name} mounts the files of {before}"
+            yield Edit(words, VOLUME_COST, (ObjectChange(volume, free),), "release volume",
+                       (ObjectChange(free, available),), data=data)  # fmt: skip
+
+
+def _smaller_claim(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
+    """Ask for as much as there is in one place, but for half at least; an unbound claim is made anew."""
+    need, name = volumes.requested(claim), volumes.class_of_claim(claim)
+    free = [volumes.capacity(volume) for volume in trial.seen.volumes_of_class(name) if volume.spec.claim_ref is None]
+    free += [int(max_volume_size(pool)) for pool in trial.seen.storage_capacities.of_class(name)]
+    fitting = [size for size in free if need / 2 <= size < need]
+    if fitting and not replace_claim.is_of_template(claim, trial):
+        size = of_bytes(int(max(fitting)))
+        new = evolve_parts(claim, spec={"resources": attrs.evolve(
+            claim.spec.resources, requests=claim.spec.resources.requests.merged({"storage": size}))})  # fmt: skip
+        asked = claim.spec.resources.requests.get("storage")
+        words = f"Ask for {size} in claim {claim.metadata.name} instead of {asked}"
+        note = "the claim is not bound, so nothing is lost when it is made anew"
+        yield Edit(words, CLASS_COST, (ObjectChange(claim, new, recreate=True),), "smaller claim", note=note)
 
 
 def _allow_topology(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -147,6 +208,7 @@ def _allow_topology(claim: PersistentVolumeClaim, trial: TrialCluster, near: Seq
     keys = dict.fromkeys(
         part.key for term in storage_class.allowed_topologies for part in term.match_label_expressions
     )
+    yield from _todays_keys(storage_class, near)
     for node in near:
         labels = node.metadata.labels
         parts = tuple(
@@ -156,34 +218,106 @@ def _allow_topology(claim: PersistentVolumeClaim, trial: TrialCluster, near: Seq
             terms = (*storage_class.allowed_topologies, TopologySelectorTerm(match_label_expressions=parts))
             new = attrs.evolve(storage_class, allowed_topologies=terms)
             where = ", ".join(f"{part.key}={part.values[0]}" for part in parts)
-            words = f"let class {storage_class.metadata.name} provision volumes in {where} too"
-            yield Edit(words, CLASS_COST, (ObjectChange(storage_class, new),))
+            words = f"Let class {storage_class.metadata.name} provision volumes in {where} too"
+            known = any(node.metadata.labels.keys() & keys for node in trial.seen.all_nodes()
+                        if volumes.topology_allows(storage_class, node))  # fmt: skip
+            note = "the class was restricted by somebody: ask why" if known else "no node has what the class allows"
+            yield Edit(words, CLASS_COST, (ObjectChange(storage_class, new),), "allow topology",
+                       letter="G" if known else "A", note=note)  # fmt: skip
 
 
-def _raise_capacity(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Raise the capacity that a driver publishes near a node to the size of the claim."""
+def _todays_keys(storage_class: StorageClass, near: Sequence[Node]) -> Iterator[Edit]:
+    """Name the zone by its key of today in a class that allows the old key, which no near node has."""
+    def today(part: TopologySelectorLabelRequirement) -> TopologySelectorLabelRequirement:
+        return attrs.evolve(part, key=KEYS_TODAY.get(part.key, part.key))
+
+    parts = [part for term in storage_class.allowed_topologies for part in term.match_label_expressions]
+    old = dict.fromkeys(part.key for part in parts if part.key in KEYS_TODAY
+                        and not any(part.key in node.metadata.labels for node in near))  # fmt: skip
+    if old:
+        terms = tuple(attrs.evolve(term, match_label_expressions=tuple(map(today, term.match_label_expressions)))
+                      for term in storage_class.allowed_topologies)  # fmt: skip
+        new = attrs.evolve(storage_class, allowed_topologies=terms)
+        name = storage_class.metadata.name
+        words = f"Use the key {', '.join(KEYS_TODAY[key] for key in old)} in class {name}, not {', '.join(old)}"
+        note = "a class cannot be changed: delete it and make it anew; its volumes stay"
+        again = ObjectChange(storage_class, new, recreate=True)
+        yield Edit(words, 1, (again,), "allow topology", letter="A", note=note)
+
+
+def _add_disks(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
+    """Free storage near a node, or add disks, as large as the claim; its driver then publishes that."""
     name, size = volumes.class_of_claim(claim), claim.spec.resources.requests.get("storage", "0")
     storage_class = trial.get("StorageClass", name)
     if storage_class is None or not is_capacity_checked(claim, trial.seen.csi_driver(storage_class.provisioner)):
         return
-    pools = trial.seen.storage_capacities.of_class(name)
-    note = "the driver reports this: add disks or delete volumes"
-    for pool in pools:
+    published = trial.seen.storage_capacities.of_class(name)
+    driver = storage_class.provisioner
+    note = f"{driver} then publishes more by itself"
+    do = f"kubectl get pv   # which volumes of class {name} may go? or add disks that {driver} uses"
+    for pool in published:
         if not any(reaches(pool, node) for node in near):
             continue
         largest = size if pool.maximum_volume_size is not None else None
         new = attrs.evolve(pool, capacity=size, maximum_volume_size=largest)
-        words = f"free storage for {size} of class {name} where {pool.node_topology}"
-        yield Edit(words, CAPACITY_COST, (ObjectChange(pool, new),), note=note)
+        words = f"Free storage or add disks for {size} of class {name} where {pool.node_topology}"
+        acts = (OutsideAct(words, partial(_enlarge, driver=driver, labels=pool.node_topology, size=size)),)
+        yield Edit(words, CAPACITY_COST, (ObjectChange(pool, new),), "add disks", note=note, acts=acts, do=do)
     for node in near:
-        if any(reaches(pool, node) for pool in pools):
+        if any(reaches(pool, node) for pool in published):
             continue
         topology = LabelSelector(match_labels=Frozen(topology_labels(node, storage_class.provisioner, trial)))
         meta = ObjectMeta(name=f"{name}-{node.metadata.name}-more", namespace=_capacity_namespace(trial))
         if trial.get("CSIStorageCapacity", meta.name, meta.namespace) is None and topology.match_labels:
             pool = CSIStorageCapacity(metadata=meta, storage_class_name=name, capacity=size, node_topology=topology)
-            words = f"provide storage for {size} of class {name} where {topology}"
-            yield Edit(words, CAPACITY_COST, (ObjectChange(None, pool),), note=note)
+            words = f"Add disks for {size} of class {name} where {topology}" if published else (
+                f"Let {driver} publish the capacity of class {name}")  # fmt: skip
+            acts = (OutsideAct(words, partial(_enlarge, driver=driver, labels=topology, size=size)),)
+            change = ObjectChange(None, pool)
+            if published:
+                yield Edit(words, CAPACITY_COST, (change,), "add disks", note=note, acts=acts, do=do)
+                continue
+            yield Edit(words, CAPACITY_COST, (change,), "publish capacity", note=NEVER_PUBLISHED, acts=acts,
+                       do=f"kubectl describe csidriver {driver}")  # fmt: skip
+
+
+def _enlarge(cluster: ClusterActs, *, driver: str, labels: LabelSelector | None, size: str) -> None:
+    """Enlarge the pools of a driver in a domain by as much as a claim asks for, where the driver has pools."""
+    for row in (row for row in pools(cluster) if row.driver == driver):
+        if labels is None or row.pool in labels.match_labels.values():
+            largest = of_bytes(max(row.largest, value(size)))
+            cluster.set_pool(driver, row.pool, capacity=of_bytes(row.capacity + value(size)), largest=largest)
+
+
+def _name_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
+    """Use the class that a claim nearly names: an unbound claim is deleted and made anew, and nothing is lost."""
+    name = volumes.class_of_claim(claim)
+    if not name or trial.get("StorageClass", name) is not None:
+        return
+    there = [each.metadata.name for each in trial.of_kind("StorageClass")]
+    slips = near_misses(name, there)
+    others = [each.metadata.name for each in replace_claim.delayed_classes(trial)][:2]
+    for place, near in enumerate(dict.fromkeys((*slips, *others)), 1):
+        new = evolve_parts(claim, spec={"storage_class_name": near})
+        words = f"Use class {near} in claim {claim.metadata.name}, not {name}"
+        note = f"no class is called {name}; the claim is not bound, so nothing is lost"
+        change = ObjectChange(claim, new, recreate=True)
+        yield replace_claim.in_template(Edit(words, place, (change,), "use class", note=note), claim, trial)
+
+
+def _mark_default_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
+    """Mark a class as the default one, for a claim that names none."""
+    classes = trial.of_kind("StorageClass")
+    marked = any(each.metadata.annotations.get(DEFAULT_CLASS) == "true" for each in classes)
+    if claim.spec.storage_class_name is not None or claim.spec.volume_name or marked:
+        return
+    for each in (each for each in classes if volumes.has_provisioner(each)):
+        name = each.metadata.name
+        new = evolve_parts(each, metadata={"annotations": each.metadata.annotations.merged({DEFAULT_CLASS: "true"})})
+        classed = evolve_parts(claim, spec={"storage_class_name": name})
+        words = f"Mark class {name} as the default one"
+        note = "the claim then gets this class, and so does every other one that names none"
+        yield Edit(words, 2, (ObjectChange(each, new),), "default class", (ObjectChange(claim, classed),), note)
 
 
 def _capacity_namespace(trial: TrialCluster) -> str:
@@ -199,5 +333,6 @@ def _create_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator
         return
     for like in replace_claim.delayed_classes(trial)[:1]:
         created = attrs.evolve(like, metadata=ObjectMeta(name=name))
-        words = f"create the class {name} that claim {claim.metadata.name} names, like {like.metadata.name}"
-        yield Edit(words, CLASS_COST - 1, (ObjectChange(None, created),), note="if the claim meant that storage")
+        words = f"Create the class {name} that claim {claim.metadata.name} names, like {like.metadata.name}"
+        note = "by somebody who knows its parameters"
+        yield Edit(words, CLASS_COST + 1, (ObjectChange(None, created),), "create class", note=note)

@@ -12,7 +12,8 @@ from typing import Any
 import attrs
 
 from kvolsched.api.kinds.kind import find_kind
-from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.kinds.meta import Frozen, evolve_parts
+from kvolsched.api.kinds.workload import CONTROLLER_UID_LABELS
 from kvolsched.api.text import manifest
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.core import USER
@@ -20,6 +21,9 @@ from kvolsched.core.results import ApplyRefused
 from kvolsched.world.apiserver import RefusedWrite, Write, key_of
 from kvolsched.world.log import Key
 
+from .advice import ORDER, USUAL, worst
+
+MOST_FINALIZED = 100  # steps in which what is deleted is gone
 SERVER_FIELDS = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 
 
@@ -38,6 +42,19 @@ class ObjectChange:
 
 
 @attrs.frozen
+class OutsideAct:
+    """What somebody does who is no client of the API: a machine starts again, a driver gets disks. On a fork only.
+
+    Args:
+        words: what is done, as an imperative; acts of equal words are equal.
+        perform: does it to a fork.
+    """
+
+    words: str
+    perform: Callable[[ClusterActs], Any] = attrs.field(eq=False, repr=False)
+
+
+@attrs.frozen
 class Edit:
     """One edit of the catalogue.
 
@@ -45,32 +62,56 @@ class Edit:
         words: the edit as an imperative.
         cost: 1 for a field that affects one pod, more for changes that affect others, most for new hardware.
         changes: the user's changes.
+        kind: which kind of edit it is; `advice.USUAL` has the class of each.
         expected: changes that components then make before the pod can be judged (a claim gets bound).
         note: a consequence or condition of the edit.
-        last_resort: a volume made by hand, although a driver could make it; such a fix comes after all others.
+        letter: the class of advice, where it is not the usual one of the kind.
+        acts: what is done outside the API; such an edit is a hypothesis, which a trial makes and no user applies.
+        do: the command for it; "": it follows from the changes.
+        data: what becomes of data, if any is lost or left behind.
+        who: who decides, where it is not the one that the class names.
         parts: the edits that this one combines, each of which can be left out; () if it is one.
     """
 
     words: str
     cost: int
     changes: tuple[ObjectChange, ...]
+    kind: str
     expected: tuple[ObjectChange, ...] = ()
     note: str = ""
-    last_resort: bool = False
+    letter: str = attrs.field(default=attrs.Factory(lambda self: USUAL[self.kind], takes_self=True))
+    acts: tuple[OutsideAct, ...] = ()
+    do: str = ""
+    data: str = ""
+    who: str = ""
     parts: tuple[Edit, ...] = ()
+
+    @property
+    def is_hypothesis(self) -> bool:
+        """Whether no change of an object makes it: a machine, a driver or its disks must change."""
+        return bool(self.acts)
 
 
 def combined(edits: Sequence[Edit]) -> Edit:
     """Return consecutive edits as one, for cases where none of them lifts anything alone."""
     return Edit(
-        ", and ".join(edit.words for edit in edits),
+        joined_words(edits),
         sum(edit.cost for edit in edits),
         merge_changes(edits),
+        max(edits, key=lambda edit: ORDER.index(edit.letter)).kind,
         tuple(change for edit in edits for change in edit.expected),
         "; ".join(dict.fromkeys(edit.note for edit in edits if edit.note)),
-        any(edit.last_resort for edit in edits),
-        tuple(edits),
+        worst(edit.letter for edit in edits),
+        tuple(act for edit in edits for act in edit.acts),
+        data="; ".join(dict.fromkeys(edit.data for edit in edits if edit.data)),
+        parts=tuple(edits),
     )
+
+
+def joined_words(edits: Sequence[Edit]) -> str:
+    """Return edits as one imperative: `Uncordon n1, and add a volume v`."""
+    first, *others = [edit.words for edit in edits] or [""]
+    return ", and ".join([first, *(words[:1].lower() + words[1:] for words in others)])
 
 
 def merge_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
@@ -90,18 +131,18 @@ def edits_without(edits: Sequence[Edit], left_out: int) -> tuple[Edit, ...]:
     """Return consecutive edits but one; the later ones are rebased, without changes of what the one created."""
     objects: dict[Key, Any] = {}
 
-    def rebased(changes: Iterable[ObjectChange], *, made: bool) -> Iterator[ObjectChange]:
+    def moved(changes: Iterable[ObjectChange], *, made: bool) -> Iterator[ObjectChange]:
         for change in changes:
             now = objects.setdefault(change.key, change.old)
             if made and (now is not None or change.old is None):
-                objects[change.key] = _rebased(change.old, change.new, now)
+                objects[change.key] = rebased(change.old, change.new, now)
                 yield ObjectChange(now, objects[change.key], change.recreate)
 
     found = []
     for number, edit in enumerate(edits):
         made = number != left_out
-        changes = tuple(rebased(edit.changes, made=made))
-        expected = tuple(rebased(edit.expected, made=made))
+        changes = tuple(moved(edit.changes, made=made))
+        expected = tuple(moved(edit.expected, made=made))
         if changes:
             found.append(attrs.evolve(edit, changes=changes, expected=expected))
     return tuple(found)
@@ -130,16 +171,18 @@ def without_unneeded(edits: Sequence[Edit], suffice: Callable[[Sequence[Edit]], 
     return tuple(edits) if len(kept) == len(every) else kept
 
 
-def _rebased(old: Any, new: Any, now: Any) -> Any:
+def rebased(old: Any, new: Any, now: Any) -> Any:
     """Return `now` with what changed from `old` to `new`: by field, by key, and by element of a list."""
     if old is None or now == old or type(now) is not type(new):
         return new
     if attrs.has(type(new)):
         fields = ([getattr(each, field.name) for each in (old, new, now)] for field in attrs.fields(type(new)))
         named = zip((field.name for field in attrs.fields(type(new))), fields, strict=True)
-        return attrs.evolve(now, **{name: _rebased(*values) for name, values in named if values[0] != values[1]})
+        return attrs.evolve(now, **{name: rebased(*values) for name, values in named if values[0] != values[1]})
     if isinstance(new, Frozen):
         return now.merged({key: new.get(key) for key in {*old, *new} if old.get(key) != new.get(key)})
+    if isinstance(new, tuple) and len(old) == len(new) == len(now) and all(map(attrs.has, map(type, new))):
+        return tuple(map(rebased, old, new, now))
     if isinstance(new, tuple):
         return (*(item for item in now if item in new or item not in old), *(item for item in new if item not in old))
     return new
@@ -177,13 +220,15 @@ def _lines(obj: Any) -> list[str]:
     return manifest.write(manifest.from_plain(plain)).splitlines()
 
 
-def carry_out(cluster: ClusterActs, changes: Iterable[ObjectChange]) -> None:
-    """Make changes in a cluster as its user: deletions first, pods last.
+def carry_out(cluster: ClusterActs, changes: Iterable[ObjectChange], acts: Iterable[OutsideAct] = ()) -> None:
+    """Make changes in a cluster as its user: deletions first, pods last; acts from outside before them.
 
     Raises:
         ApplyRefused: the API server refuses.
         KeyError: an object to be changed does not exist.
     """
+    for act in acts:
+        act.perform(cluster)
     changes = tuple(changes)
     order = {"Pod": 1}  # a new pod comes after the claims it names
     with cluster.world.lock:
@@ -193,6 +238,9 @@ def carry_out(cluster: ClusterActs, changes: Iterable[ObjectChange]) -> None:
                     # else its name stays taken
                     cluster.patch(reference(change.key), {"metadata": {"finalizers": None}})
                 cluster.delete(reference(change.key))
+        again = [change.key for change in changes if change.new is not None and change.recreate]
+        if any(key in cluster.world.log.objects for key in again):  # a finalizer holds it
+            cluster.run(lambda asked: not any(key in asked.world.log.objects for key in again), steps=MOST_FINALIZED)
         for change in sorted(changes, key=lambda change: order.get(change.key.kind, 0)):
             if change.new is None:
                 continue
@@ -208,7 +256,7 @@ def _edit_in_place(cluster: ClusterActs, change: ObjectChange) -> None:
     cluster._edit(where, lambda now: _changed_parts(now, change), f"user edits {change.key.name}")
     if change.key.kind == "Node" and change.old.status != change.new.status:
         new = attrs.evolve(cluster[where], status=change.new.status)
-        write = Write("update_status", change.key, new, words=f"{change.key.name} reports more allocatable")
+        write = Write("update_status", change.key, new, words=f"{change.key.name} reports another state")
         outcome = cluster.world.perform(USER, [write], write.words)[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
@@ -227,6 +275,10 @@ def as_created(obj: Any) -> Any:
     found = attrs.evolve(obj, metadata=meta)
     if obj.kind == "Pod":
         found = attrs.evolve(found, status=type(obj.status)())
+    if obj.kind == "Job" and not obj.spec.manual_selector:  # selector and label are made of the uid
+        labels = obj.spec.template.metadata.labels.merged(dict.fromkeys(CONTROLLER_UID_LABELS))
+        template = evolve_parts(obj.spec.template, metadata={"labels": labels})
+        found = evolve_parts(found, spec={"selector": None, "template": template})
     return found
 
 

@@ -13,18 +13,22 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.questions.why.demands import Demand
 
 from . import claims, nodes, pods, topology_keys
+from .advice import COSTLY, NEVER, ORDER, worst
 from .edit import Edit, all_changes, merge_changes, without_unneeded
 from .trial_cluster import Failures, TrialCluster, failures_of
 
 EditGenerator = Callable[[Demand, TrialCluster, Sequence[Node]], Iterator[Edit]]
-MAX_FIXES = 8
+MAX_FIXES = 12  # that are tried
+ENOUGH = 5  # ways of different kinds that cost no others anything: then no more edits are combined
+COSTLY_FROM = ORDER.index("E")
 MAX_EDITS = 3  # in one fix
 SMALL_CLUSTER = 200  # nodes; in a larger cluster the search ends with the first fixes
+MAX_ALIKE = 3  # fixes of one class and kind that are tried
 BEAM_WIDTH = 6  # combinations that are continued at each depth
 
 # Edits by the sort of a demand; those for one plugin alone are on its card.
 CATALOGUE: Mapping[str, tuple[EditGenerator, ...]] = {
-    "request": (pods.lower_request, nodes.make_room, nodes.raise_allocatable),
+    "request": (pods.lower_request, nodes.make_room, nodes.larger_machine),
     "node selector": (pods.change_node_selector, nodes.label_node),
     "node affinity": (pods.drop_node_affinity, nodes.label_node),
     "taint": (pods.tolerate, nodes.untaint, nodes.uncordon),
@@ -35,9 +39,9 @@ CATALOGUE: Mapping[str, tuple[EditGenerator, ...]] = {
         claims.serve_claims_together,
         claims.replace_claims,
         nodes.make_room,
-        nodes.raise_attach_limit,
+        nodes.attach_more,
     ),
-    "volume": (nodes.make_room, nodes.raise_attach_limit),
+    "volume": (nodes.make_room, nodes.attach_more),
     "spread": (pods.loosen_spread, topology_keys.add_topology_key, nodes.make_room),
     "affinity": (pods.drop_pod_affinity_term, topology_keys.add_topology_key),
     "anti-affinity": (pods.drop_pod_affinity_term, nodes.make_room),
@@ -55,15 +59,25 @@ class FoundFix:
     nodes: tuple[str, ...]
 
     @property
-    def cost(self) -> tuple[bool, int, int]:
-        """Whether it is a last resort, the sum of the edits' costs, and the number of changed objects."""
-        resort = any(edit.last_resort for edit in self.edits)
-        return resort, sum(edit.cost for edit in self.edits), len(merge_changes(self.edits))
+    def letter(self) -> str:
+        """The class of advice of its worst edit."""
+        return worst(edit.letter for edit in self.edits)
 
     @property
-    def order(self) -> tuple[bool, int, int, tuple[str, ...]]:
-        """What sorts fixes: cheapest first, then by words."""
-        return (*self.cost, tuple(edit.words for edit in self.edits))
+    def cost(self) -> int:
+        """The sum of the edits' costs."""
+        return sum(edit.cost for edit in self.edits)
+
+    @property
+    def order(self) -> tuple[int, int, int, tuple[str, ...]]:
+        """What sorts fixes: by their classes, cheapest first, then by the number of changed objects and by words."""
+        words = tuple(edit.words for edit in self.edits)
+        return ORDER.index(self.letter), self.cost, len(merge_changes(self.edits)), words
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Its class and the kinds of its edits: of fixes for which these are equal one is told."""
+        return self.letter, *sorted(dict.fromkeys(edit.kind for edit in self.edits))
 
     def is_part_of(self, other: FoundFix) -> bool:
         """Say whether another fix makes the edits of this one, too."""
@@ -86,7 +100,7 @@ def search(trial: TrialCluster) -> SearchResult:
     unmet: tuple[Demand, ...] = ()
     beam: list[tuple[Edit, ...]] = [()]
     for _ in range(MAX_EDITS):
-        candidates: list[tuple[int, int, int, tuple[Edit, ...]]] = []
+        candidates: list[tuple[int, bool, int, int, tuple[Edit, ...]]] = []
         for edits in beam:
             with trial.with_changes(all_changes(edits)):
                 state = failures_of(trial, trial.judge())
@@ -103,15 +117,16 @@ def search(trial: TrialCluster) -> SearchResult:
                     if lifted:
                         met.add(demand.sort)
                     if lifted or demand.sort == "before filtering":  # each of several claims may need an edit
-                        cost = sum(earlier.cost for earlier in edits) + edit.cost
-                        candidates.append((left.fewest_on_node, cost, number, (*edits, edit)))
+                        together = FoundFix((*edits, edit), ())
+                        rank = (left.fewest_on_node, ORDER.index(together.letter) > COSTLY_FROM, together.cost, number)
+                        candidates.append((*rank, together.edits))
                 if not edits:
                     tried = {demand for _, failed in state.nearest for demand in failed}
                     unmet = tuple(demand for demand in state.demands if demand in tried and demand.sort not in met)
-        good = sum(not fix.cost[0] for fix in found)
-        if good >= (MAX_FIXES if trial.seen.size <= SMALL_CLUSTER else 1):
+        good = {fix.kinds for fix in found if fix.letter not in COSTLY}
+        if len(good) >= (ENOUGH if trial.seen.size <= SMALL_CLUSTER else 1):
             break
-        beam = [edits for *_, edits in sorted(candidates, key=lambda candidate: candidate[:3])[:BEAM_WIDTH]]
+        beam = [edits for *_, edits in sorted(candidates, key=lambda candidate: candidate[:4])[:BEAM_WIDTH]]
     return SearchResult(_cheapest_fixes(found, trial), unmet)
 
 
@@ -128,7 +143,7 @@ def _candidates(trial: TrialCluster, state: Failures) -> Iterator[tuple[Demand, 
 
     def once(demand: Demand, edits: Iterator[Edit]) -> Iterator[tuple[Demand, Edit]]:
         for edit in list(edits):
-            if edit.words not in yielded:
+            if edit.letter != NEVER and edit.words not in yielded:
                 yielded.add(edit.words)
                 yield demand, edit
 
@@ -150,12 +165,10 @@ def _cheapest_fixes(found: Sequence[FoundFix], trial: TrialCluster) -> tuple[Fou
     """Return the cheapest fixes, without edits that are not needed."""
     kept: tuple[FoundFix, ...] = ()
     for fix in sorted(found, key=lambda fix: fix.order):
-        if any(other.is_part_of(fix) for other in kept):
+        if any(other.is_part_of(fix) for other in kept) or sum(fix.kinds == other.kinds for other in kept) == MAX_ALIKE:
             continue
         kept = distinct((*kept, _without_unneeded_edits(fix, trial)))
-        if len(kept) == MAX_FIXES:
-            break
-    return kept
+    return kept[:MAX_FIXES]
 
 
 def distinct(fixes: Iterable[FoundFix]) -> tuple[FoundFix, ...]:

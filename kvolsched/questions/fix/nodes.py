@@ -6,13 +6,14 @@ Each function yields edits that may lift one demand; `search` tries whether they
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
 
 from kvolsched.api.kinds.node import DOMAIN_LABELS, HOSTNAME_LABEL, ZONE_LABEL, Node
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import NodeSelector, Requirement, parse_integer
+from kvolsched.api.kinds.selector import NodeSelector, Requirement, Taint, parse_integer
 from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.api.words import listed
 from kvolsched.questions.why.demands import Demand
@@ -20,33 +21,105 @@ from kvolsched.scheduler import requests
 from kvolsched.scheduler.framework.evidence import LimitExceeded
 from kvolsched.world.apiserver import key_of, ref
 
-from ...api.kinds.meta import evolve_parts
-from .edit import Edit, ObjectChange
+from ...api.kinds.meta import Condition, Frozen, evolve_parts
+from ...core.acts import ClusterActs
+from ...core.node_faults import stopped_nodes
+from .edit import Edit, ObjectChange, OutsideAct
 from .owners import owner_on_top
 from .trial_cluster import TrialCluster
 
-UNCORDON_COST, UNTAINT_COST, LABEL_COST, DELETE_POD_COST, RAISE_COST, ADD_NODE_COST = 1, 2, 2, 3, 4, 5
+UNCORDON_COST, UNTAINT_COST, LABEL_COST, DELETE_POD_COST, RAISE_COST, ADD_NODE_COST, MEND_COST = 1, 2, 2, 3, 8, 5, 1
 CORDON_TAINT = "node.kubernetes.io/unschedulable"  # the taint of cordoned nodes
+LIFECYCLE_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+AUTOSCALER_TAINTS = frozenset({"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler",
+                               "karpenter.sh/disrupted", "karpenter.sh/disruption"})  # fmt: skip
+PRESSURES = {"node.kubernetes.io/disk-pressure": "disk", "node.kubernetes.io/memory-pressure": "memory",
+             "node.kubernetes.io/pid-pressure": "process ids"}  # fmt: skip
+DEAD = frozenset({"node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready",
+                  "node.kubernetes.io/network-unavailable", "node.kubernetes.io/out-of-service",
+                  "node.cloudprovider.kubernetes.io/shutdown"})  # fmt: skip
+PLACES = DOMAIN_LABELS  # another value in place of one of these would be a lie
+MACHINE = frozenset({"kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/os",
+                     "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"})  # fmt: skip
 MAX_MOVED = 30  # pods that are considered for deletion
+STRATEGY_COST = 2
+MIRROR = "kubernetes.io/config.mirror"  # the annotation of a static pod, which only its kubelet's manifest removes
+SYSTEM = 2_000_000_000  # the priority of system pods
+SHOWN = ("cpu", "memory")  # resources of a new node that are always told
 
 
 def uncordon(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Uncordon a near node."""
+    """Uncordon a near node whose kubelet reports."""
     for node in near:
-        if node.spec.unschedulable:
+        if node.spec.unschedulable and not sick_taints(node):
             left = tuple(taint for taint in node.spec.taints if taint.key != CORDON_TAINT)
-            new = evolve_parts(node, spec={"unschedulable": False, "taints": left})
-            yield Edit(f"uncordon {node.metadata.name}", UNCORDON_COST, (ObjectChange(node, new),))
+            new = evolve_parts(node, spec={"unschedulable": False})
+            open_again = evolve_parts(new, spec={"taints": left})  # by the node lifecycle controller
+            note = "ask who cordoned it, and whether a drain or an upgrade of it runs"
+            words = f"Uncordon {node.metadata.name}"
+            yield Edit(words, UNCORDON_COST, (ObjectChange(node, new),), "uncordon",
+                       (ObjectChange(new, open_again),), note)  # fmt: skip
+
+
+def sick_taints(node: Node) -> tuple[Taint, ...]:
+    """Return the taints that tell of a node's state: whoever removes or tolerates them changes nothing of it."""
+    return tuple(taint for taint in node.spec.taints if is_lifecycle(taint.key) and taint.key != CORDON_TAINT)
+
+
+def is_lifecycle(key: str) -> bool:
+    """Say whether a controller sets and removes taints of this key, by the state of the node."""
+    return key.startswith(LIFECYCLE_PREFIXES) or key in AUTOSCALER_TAINTS
 
 
 def untaint(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Remove a key's taints from a near node."""
+    """Remove a key's taints from a near node; of a taint that tells of its state, the reason."""
+    if is_lifecycle(demand.about):
+        yield from mend_node(near)
+        return
     for node in near:
         left = tuple(taint for taint in node.spec.taints if taint.key != demand.about)
         if left != node.spec.taints:
             new = evolve_parts(node, spec={"taints": left})
-            words = f"remove the taint {demand.about} from {node.metadata.name}"
-            yield Edit(words, UNTAINT_COST, (ObjectChange(node, new),), note="it keeps other pods away as well")
+            words = f"Remove the taint {demand.about} from {node.metadata.name}"
+            note = f"{node.metadata.name} is then open to every pod; ask who closed it, and what for"
+            yield Edit(words, UNTAINT_COST, (ObjectChange(node, new),), "untaint", note=note)
+
+
+def mend_node(near: Sequence[Node]) -> Iterator[Edit]:
+    """Bring a near node back, or free what it is short of: its kubelet then removes the taints that say so."""
+    for node in near:
+        name, keys = node.metadata.name, {taint.key for taint in sick_taints(node)}
+        if not keys or keys & AUTOSCALER_TAINTS:
+            continue
+        sound = evolve_parts(node, spec={"taints": tuple(taint for taint in node.spec.taints if taint.key not in keys)},
+                             status={"conditions": tuple(map(_sound, node.status.conditions))})  # fmt: skip
+        changes, do = (ObjectChange(node, sound),), f"kubectl describe node {name}"
+        starts = OutsideAct(f"{name} works", partial(_start, name=name))
+        short = [PRESSURES[key] for key in sorted(keys & PRESSURES.keys())]
+        if keys & DEAD:
+            words, kind = f"Bring {name} back", "bring back"
+            what = "repair or replace the machine, its kubelet or its network"
+            do += "   # Conditions and Events; then repair or replace the machine"
+        elif short:
+            words, kind = f"Free {' and '.join(short)} on {name}", "free a node"
+            what = "the kubelet lifts the taint by itself, some minutes after"
+            do += f"   # then free it there{', as crictl rmi --prune does' if 'disk' in short else ''}"
+        else:
+            words, kind = f"See why {name} is not initialised", "initialise"
+            what = "the cloud controller, or what set the taint, removes it when the node is ready for pods"
+            do += "   # and look at the cloud controller's log"
+        yield Edit(words, MEND_COST, changes, kind, note=what, acts=(starts,), do=do)
+
+
+def _sound(condition: Condition) -> Condition:
+    """Return a condition of a node that nothing ails."""
+    return attrs.evolve(condition, status="True" if condition.type == "Ready" else "False")
+
+
+def _start(cluster: ClusterActs, *, name: str) -> None:
+    """Start a machine, if it is stopped here."""
+    if name in stopped_nodes(cluster.world.log):
+        cluster.start_nodes(name)
 
 
 def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -61,14 +134,22 @@ def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Ite
 
 
 def set_labels(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[Edit]:
-    """Yield the edit that sets labels of a node (None removes one), if it changes any."""
-    labels = node.metadata.labels.merged(wanted)
-    if labels.get(HOSTNAME_LABEL) not in (node.metadata.labels.get(HOSTNAME_LABEL), node.metadata.name):
+    """Yield the edit that sets labels of a node (None removes one), if it changes any and tells no lie."""
+    old, name = node.metadata.labels, node.metadata.name
+    labels = old.merged(wanted)
+    if labels.get(HOSTNAME_LABEL) not in (old.get(HOSTNAME_LABEL), name):
         return  # the kubelet owns that label: it is the node's name
-    if wanted and labels != node.metadata.labels:
-        new = evolve_parts(node, metadata={"labels": labels})
-        text = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
-        yield Edit(f"label {node.metadata.name} {text}", LABEL_COST, (ObjectChange(node, new),), note=note)
+    overwritten = [key for key in wanted if key in old and old[key] != wanted[key]]
+    if not wanted or labels == old or any(key in PLACES or key in MACHINE for key in overwritten):
+        return
+    if any(key in MACHINE for key in wanted):
+        return  # what a machine is, its kubelet says
+    new = evolve_parts(node, metadata={"labels": labels})
+    text = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
+    kind = "relabel" if overwritten else "label truly"
+    if not note:
+        note = "ask who set the label, and who else selects by it" if overwritten else f"only if it is true of {name}"
+    yield Edit(f"Label {name} {text}", LABEL_COST, (ObjectChange(node, new),), kind, note=note)
 
 
 def labels_matching(selector: NodeSelector | None, node: Node) -> dict[str, Any]:
@@ -98,8 +179,8 @@ def _value_for(part: Requirement) -> str | None:
     return ""
 
 
-def raise_allocatable(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Raise a near node's allocatable of a resource by the amount that the pod lacks."""
+def larger_machine(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
+    """Use a larger machine for a near node: with what the pod lacks of a resource."""
     pod, resource = trial.pod, demand.about
     ask = 1 if resource == requests.PODS else requests.pod_requests(pod.spec).amounts.get(resource, 0)
     for node in near:
@@ -109,13 +190,25 @@ def raise_allocatable(demand: Demand, trial: TrialCluster, near: Sequence[Node])
             continue
         total = requests.format_amount(resource, room.total.get(resource, 0) + lacks)
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
-        more = requests.format_amount(resource, lacks)
-        words = f"give {node.metadata.name} {more} more {resource} (allocatable {total})"
-        yield Edit(words, RAISE_COST, (ObjectChange(node, attrs.evolve(node, status=status)),))
+        words = f"Use a larger machine for {node.metadata.name}: {total} {resource}"
+        yield _machine(words, node, (ObjectChange(node, attrs.evolve(node, status=status)),))
 
 
-def raise_attach_limit(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Raise the attach limits of a near node's drivers to the number of volumes with the pod's."""
+def _machine(words: str, node: Node, changes: tuple[ObjectChange, ...]) -> Edit:
+    """Return the edit that changes what a machine has, which its kubelet and its drivers report."""
+    name = node.metadata.name
+    do = f"kubectl drain {name} --ignore-daemonsets   # then change the machine's type, and kubectl uncordon {name}"
+    note = f"every pod of {name} moves while the machine changes"
+    larger = OutsideAct(words, _nothing_else)
+    return Edit(words, RAISE_COST, changes, "larger machine", note=note, acts=(larger,), do=do)
+
+
+def _nothing_else(_cluster: ClusterActs) -> None:
+    """Do nothing: what the machine then reports is among the changes."""
+
+
+def attach_more(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
+    """Use a machine for a near node that attaches the volumes there and the pod's."""
     plugin: Any = trial.profile.plugin(demand.plugin)
     for node in near:
         old = new = trial.get("CSINode", node.metadata.name)
@@ -130,9 +223,8 @@ def raise_attach_limit(demand: Demand, trial: TrialCluster, near: Sequence[Node]
             new, words = raised
             raises.append(words)
         if raises:
-            words = f"let {node.metadata.name} attach {' and '.join(raises)}"
-            note = "the driver reports this limit, often by the size of the machine"
-            yield Edit(words, RAISE_COST, (ObjectChange(old, new),), note=note)
+            words = f"Use a machine for {node.metadata.name} that attaches more: {' and '.join(raises)}"
+            yield _machine(words, node, (ObjectChange(old, new),))
 
 
 def _raise_driver_limit(csi_node: Any, exceeded: LimitExceeded) -> Iterator[tuple[Any, str]]:
@@ -146,21 +238,75 @@ def _raise_driver_limit(csi_node: Any, exceeded: LimitExceeded) -> Iterator[tupl
 
 
 def make_room(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Delete or move the fewest pods of a near node, or of its domain, that make the demand fail."""
+    """Move the fewest pods of a near node, or of its domain, that make the demand fail; none that must stay.
+
+    An old replica of the pod's own workload leaves by the workload's strategy.
+    """
+    owner = owner_on_top(trial.pod, trial.objects)
     for node in near:
-        pods = [pod for pod in _pods_in_the_way(demand, trial, node) if key_of(pod) != trial.key]
-        pods.sort(key=lambda pod: (-(pod.spec.priority or 0), -_requested_amount(pod, demand), pod.metadata.name))
-        gone = _fewest_pods(trial, pods[:MAX_MOVED], demand)
+        others = (pod for pod in _pods_in_the_way(demand, trial, node) if key_of(pod) != trial.key)
+        pods = [pod for pod in others if may_leave(pod, trial)]
+        pods.sort(key=lambda pod: (owner_on_top(pod, trial.objects) is None, -(pod.spec.priority or 0),
+                                   -_requested_amount(pod, demand), pod.metadata.name))  # fmt: skip
+        old = [pod for pod in pods if owner is not None and owner_on_top(pod, trial.objects) == owner]
+        yield from _by_strategy(demand, trial, old)
+        gone = _fewest_pods(trial, [pod for pod in pods if pod not in old][:MAX_MOVED], demand)
         if gone:
-            names = ", ".join(f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in gone)
-            places = ", ".join(dict.fromkeys(pod.spec.node_name for pod in gone))
-            owners = [owner_on_top(pod, trial.objects) for pod in gone]
-            makers = dict.fromkeys(str(owner) for owner in owners if owner is not None)
-            again = f"{listed(makers)} will create new ones, which need other nodes" if makers else ""
-            lost = [ref(key_of(pod)) for pod, owner in zip(gone, owners, strict=True) if owner is None]
-            note = "; ".join(part for part in (again, f"nobody creates {listed(lost)} again" if lost else "") if part)
-            changes = tuple(ObjectChange(pod, None) for pod in gone)
-            yield Edit(f"delete or move {names} from {places}", DELETE_POD_COST * len(gone), changes, note=note)
+            yield _moved(gone, trial)
+
+
+def _moved(gone: Sequence[Pod], trial: TrialCluster) -> Edit:
+    """Return the edit that evicts pods, of which nobody creates the bare ones again."""
+    names = ", ".join(f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in gone)
+    places = ", ".join(dict.fromkeys(pod.spec.node_name for pod in gone))
+    owners = [owner_on_top(pod, trial.objects) for pod in gone]
+    makers = dict.fromkeys(str(owner) for owner in owners if owner is not None)
+    notes = [f"{listed(makers)} will create new ones, which need other nodes"] if makers else []
+    budgets = [f"PodDisruptionBudget {name} allows {allowed}" for pod in gone for name, allowed in _budgets(pod, trial)]
+    lost = [ref(key_of(pod)) for pod, owner in zip(gone, owners, strict=True) if owner is None]
+    changes = tuple(ObjectChange(pod, None) for pod in gone)
+    if lost:
+        words, kind = f"Delete {names} from {places}: nobody creates {listed(lost)} again", "delete pods"
+    else:
+        words, kind = f"Move {names} away from {places}", "move pods"
+    note = "; ".join(dict.fromkeys([*notes, *budgets]))
+    return Edit(words, DELETE_POD_COST * len(gone) + len(lost), changes, kind, note=note)
+
+
+def may_leave(pod: Pod, trial: TrialCluster) -> bool:
+    """Say whether a pod may be moved for another: no mirror pod, no part of the system, no budget that forbids it."""
+    owner = pod.metadata.controller
+    fixed = owner is not None and owner.kind in ("Node", "DaemonSet")
+    system = pod.metadata.namespace == "kube-system" or MIRROR in pod.metadata.annotations
+    above = (pod.spec.priority or 0) > max(trial.pod.spec.priority or 0, 0) or (pod.spec.priority or 0) >= SYSTEM
+    return not (fixed or system or above) and all(allowed > 0 for _, allowed in _budgets(pod, trial))
+
+
+def _budgets(pod: Pod, trial: TrialCluster) -> Iterator[tuple[str, int]]:
+    """Yield the PodDisruptionBudgets that select a pod, each with how many disruptions it allows now."""
+    for budget in trial.of_kind("PodDisruptionBudget"):
+        mine = budget.metadata.namespace == pod.metadata.namespace
+        if mine and budget.spec.selector is not None and budget.spec.selector.matches(pod.metadata.labels):
+            yield budget.metadata.name, budget.status.disruptions_allowed
+
+
+def _by_strategy(demand: Demand, trial: TrialCluster, old: Sequence[Pod]) -> Iterator[Edit]:
+    """Let a rollout delete an old replica before it makes the new one, where the old one is in the way."""
+    mine = trial.pod.metadata.controller
+    uid = mine.uid if mine is not None else ""
+    old = [pod for pod in old if pod.metadata.controller is not None and pod.metadata.controller.uid != uid]
+    owner = owner_on_top(trial.pod, trial.objects)
+    workload = trial.get(owner.kind, owner.name, trial.key.namespace) if owner is not None else None
+    gone = _fewest_pods(trial, old, demand)
+    if not gone or workload is None or workload.kind != "Deployment":
+        return
+    rolling = Frozen({"type": "RollingUpdate", "rollingUpdate": Frozen({"maxSurge": 0, "maxUnavailable": 1})})
+    new = evolve_parts(workload, spec={"rest": workload.spec.rest.with_(strategy=rolling)})
+    if new != workload:
+        words = f"Set maxSurge: 0, maxUnavailable: 1 in {owner}, so that an old replica leaves first"
+        expected = tuple(ObjectChange(pod, None) for pod in gone)
+        note = "while it rolls out, one replica less runs"
+        yield Edit(words, STRATEGY_COST, (ObjectChange(workload, new),), "strategy", expected, note)
 
 
 def _pods_in_the_way(demand: Demand, trial: TrialCluster, node: Node) -> list[Pod]:
@@ -223,14 +369,18 @@ def rejection_count(judgement: Any, demand: Demand) -> int:
 
 
 def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Add an empty copy of a near node with the labels that the pod selects, in its zone or a new one."""
+    """Add an empty copy of a near node with the labels that the pod selects, in its zone or a new one.
+
+    A new machine has no old local disk: where the pod's volume is on one, its node must come back with the disk.
+    """
     pod = trial.pod
     asks = {requests.PODS: 1, **requests.pod_requests(pod.spec).amounts}
     for node in near:
         name = _free_name(trial, f"{node.metadata.name}-more")
-        labels = node.metadata.labels.merged({HOSTNAME_LABEL: name, **pod.spec.node_selector})
-        like = evolve_parts(node, metadata={"labels": labels})
-        labels = labels.merged(labels_matching(pod.spec.required_node_affinity, like))
+        selected = dict(pod.spec.node_selector)
+        like = evolve_parts(node, metadata={"labels": node.metadata.labels.merged({HOSTNAME_LABEL: name, **selected})})
+        selected |= labels_matching(pod.spec.required_node_affinity, like)
+        labels = like.metadata.labels.merged(selected)
         total = requests.allocatable(node.status.allocatable)
         more = {
             resource: requests.format_amount(resource, ask)
@@ -247,25 +397,42 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
             (" in new domains", spread),
         ]
         for where, place in places:
-            if where and all(key not in labels for key in place):
+            if where and (all(key not in labels for key in place) or any(key in selected for key in place)):
                 continue
             new_name = place.get(HOSTNAME_LABEL) or name  # a kubelet gives its node's name to this label
             if trial.get("Node", new_name) is not None:
                 continue
+            allocatable, sound = node.status.allocatable.merged(more), tuple(map(_sound, node.status.conditions))
             new = Node(
                 metadata=type(node.metadata)(name=new_name, labels=labels.merged({HOSTNAME_LABEL: new_name, **place})),
                 spec=type(node.spec)(),
-                status=attrs.evolve(node.status, allocatable=node.status.allocatable.merged(more)),
+                status=attrs.evolve(node.status, allocatable=allocatable, conditions=sound),
             )
             changes = [ObjectChange(None, new)]
             drivers = trial.get("CSINode", node.metadata.name)
             if drivers is not None:
-                meta = type(node.metadata)(name=new_name)
-                changes.append(ObjectChange(None, attrs.evolve(drivers, metadata=meta)))
-            size = " with more allocatable" if more else ""
-            which = "a node" if new_name == name else f"a node {new_name}"
-            words = f"add {which} like {node.metadata.name}{size}{where}"
-            yield Edit(words, ADD_NODE_COST + bool(where), tuple(changes))
+                changes.append(ObjectChange(None, attrs.evolve(drivers, metadata=type(node.metadata)(name=new_name))))
+            if new_name != name and place is near_volumes:
+                yield _node_with_its_disk(new_name, tuple(changes))
+                continue
+            shown = {key: value for key, value in selected.items() if key not in DOMAIN_LABELS}
+            told = (each for each in dict.fromkeys((*SHOWN, *asks)) if each != requests.PODS)
+            size = [f"{allocatable[each]} {each}" for each in told if each in allocatable]
+            details = "; ".join([", ".join(size), *(f"{key}={value}" for key, value in sorted(shown.items()))])
+            zone = "" if "new" in where or not new.zone else f" in zone {new.zone}"
+            words = f"Add a node{zone or where} ({details}{'' if not node.spec.taints else '; without taints'})"
+            note = "" if where != " where its volumes are" else "the pod's volumes are reached from there alone"
+            yield Edit(words, ADD_NODE_COST + bool(where), tuple(changes), "add node", note=note,
+                       do="a machine from your provider or node pool; its kubelet registers the node")  # fmt: skip
+
+
+def _node_with_its_disk(name: str, changes: tuple[ObjectChange, ...]) -> Edit:
+    """Return the edit that brings a node back that is gone, with the local disk of a volume."""
+    words = f"Bring {name} back WITH ITS DISK"
+    note = f"a new machine of the name {name} without that disk would not do"
+    do = f"start the machine {name}, or move its disk to another machine that registers as {name}"
+    back = OutsideAct(words, _nothing_else)
+    return Edit(words, MEND_COST, changes, "bring back", note=note, acts=(back,), do=do)
 
 
 def _labels_of_volumes(trial: TrialCluster, node: Node) -> dict[str, Any]:

@@ -14,13 +14,15 @@ from kvolsched.api.kinds.directives import (
     constraint_alone,
     with_constraint,
     with_node_affinity,
+    with_pod_term,
+    with_pod_term_preferred,
     with_required_node_affinity,
     with_tolerations,
     without_pod_term,
 )
 from kvolsched.api.kinds.meta import Frozen, evolve, evolve_parts
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import SCHEDULE_ANYWAY, Affinity, Pod, PodSpec
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
+from kvolsched.api.kinds.pod import SCHEDULE_ANYWAY, Affinity, Pod, PodAffinityTerm, PodSpec
 from kvolsched.api.kinds.quantity import parse
 from kvolsched.api.kinds.selector import Toleration
 from kvolsched.api.validation.container_rules import allows_overcommit
@@ -28,90 +30,114 @@ from kvolsched.questions.why.demands import Demand
 from kvolsched.rules.named import plugin_card
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds
+from kvolsched.world.apiserver import key_of
 
-from .edit import Edit, ObjectChange
-from .owners import owner_on_top
+from .edit import Edit, ObjectChange, rebased
+from .near_names import near_misses
+from .nodes import MACHINE, is_lifecycle
+from .owners import owner_on_top, siblings
 from .trial_cluster import TrialCluster
 
 LOWER_REQUEST_COST, LOOSEN_COST, DROP_COST = 2, 2, 3
+UNITS = (1024, 1000, 1024**2, 1000**2)  # a slip of the unit is one of these
+LEAST = {"cpu": 10, "memory": 4 * 1024**2}  # what a pod asks for at least: 10m, 4Mi
+WHOLE = frozenset({requests.PODS})  # what nobody asks for less of
 FILTERING_EFFECTS = ("NoSchedule", "NoExecute")
 
 
-def edit_spec(trial: TrialCluster, words: str, cost: int, spec: PodSpec) -> Edit:
-    """Return the edit that recreates the pod with another spec."""
-    return _recreate(trial, words, cost, attrs.evolve(trial.pod, spec=spec))
-
-
-def _recreate(trial: TrialCluster, words: str, cost: int, new: Pod) -> Edit:
-    """Return the edit that creates the pod again as another one; a pod of a controller is changed in the template."""
-    owner = owner_on_top(trial.pod, trial.objects)
-    note = f"change it in the template of {owner}" if owner is not None else ""
-    if owner is not None and owner.kind == "Job":
-        note = f"the template of a running Job is immutable: delete {owner}, and create it again with the change"
-    return Edit(words, cost, (ObjectChange(trial.pod, new, recreate=True),), note=note)
+def edit_spec(trial: TrialCluster, words: str, cost: int, spec: PodSpec, kind: str, **details: Any) -> Edit:
+    """Return the edit that creates the pod again with another spec; that of a workload's template is changed."""
+    change = ObjectChange(trial.pod, attrs.evolve(trial.pod, spec=spec), recreate=True)
+    return Edit(words, cost, (change,), kind, **details)
 
 
 def edits_of_plugin(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Yield the edits on the card of the plugin that judges a demand; a pod is created again."""
     for edit in plugin_card(demand.plugin).edits(trial.pod, demand.about, near):
-        if isinstance(edit.old, Pod):
-            yield _recreate(trial, edit.words, edit.cost, edit.new)
-        else:
-            yield Edit(edit.words, edit.cost, (ObjectChange(edit.old, edit.new),), note=edit.note)
+        change = ObjectChange(edit.old, edit.new, recreate=isinstance(edit.old, Pod))
+        yield Edit(edit.words, edit.cost, (change,), edit.kind, note=edit.note)
 
 
 def tolerate(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Add a toleration of a near node's taint, or of every taint with its key."""
+    """Add a toleration of a near node's taint, or of every taint with its key; of none that tells of its state."""
     pod = trial.pod
+    if is_lifecycle(demand.about):
+        return
     taints = dict.fromkeys(
         taint
         for node in near
         for taint in node.spec.taints
         if taint.key == demand.about and taint.effect in FILTERING_EFFECTS
     )
-    owner = owner_on_top(pod, trial.objects)
-    note = f"the template of {owner} stays as it is: its next pod would lack the toleration" if owner else ""
     more = {str(taint): Toleration(key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value,
                                    effect=taint.effect) for taint in taints}  # fmt: skip
     if len(taints) > 1:
         more[f"every taint {demand.about}"] = Toleration(key=demand.about, operator="Exists")
     for what, toleration in more.items():
         tolerant = attrs.evolve(pod, spec=with_tolerations(pod.spec, toleration))
-        yield Edit(f"let the pod tolerate {what}", 1, (ObjectChange(pod, tolerant),), note=note)
+        note = "ask who keeps these nodes for others"
+        yield Edit(f"Let the pod tolerate {what}", 1, (ObjectChange(pod, tolerant),), "tolerate", note=note)
 
 
 def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Change a nodeSelector entry to a near node's value, or remove it."""
+    """Change a nodeSelector entry to a near node's value, or to one that it nearly names, or remove it."""
     pod, key = trial.pod, demand.about
     selector = pod.spec.node_selector
-    for value in dict.fromkeys(node.metadata.labels[key] for node in near if key in node.metadata.labels):
-        if value != selector.get(key):
-            words = f"change nodeSelector {key} from {selector.get(key)} to {value}"
-            yield edit_spec(trial, words, LOOSEN_COST, evolve(pod.spec, node_selector=selector.merged({key: value})))
+    asked = selector.get(key, "")
+
+    def changed(value: str, cost: int, kind: str) -> Edit:
+        words = f"Change nodeSelector {key} from {asked} to {value}"
+        looser = evolve(pod.spec, node_selector=selector.merged({key: value}))
+        return edit_spec(trial, words, cost, looser, kind, note=note)
+
+    found = dict.fromkeys(node.metadata.labels[key] for node in near if key in node.metadata.labels)
+    there = [node.metadata.labels.get(key, "") for node in trial.seen.all_nodes()]
+    slips = [] if key in MACHINE else near_misses(asked, there)
+    note = "only if the image has it" if key in MACHINE else ""
+    for place, value in enumerate(slips, 1):
+        yield changed(value, place, "use selector")
+    for value in found:
+        if value != asked and value not in slips:
+            yield changed(value, LOOSEN_COST + (key == HOSTNAME_LABEL), "change selector")
     without = Frozen({other: value for other, value in selector.items() if other != key})
-    yield edit_spec(trial, f"remove {key} from nodeSelector", DROP_COST, evolve(pod.spec, node_selector=without))
+    yield edit_spec(trial, f"Remove {key} from nodeSelector", DROP_COST, evolve(pod.spec, node_selector=without),
+                    "drop selector", note=note)  # fmt: skip
 
 
 def drop_node_affinity(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Remove the required node affinity."""
+    """Remove the required node affinity; that of a DaemonSet's pod names its node."""
     looser = with_required_node_affinity(trial.pod.spec, None)
-    if looser != trial.pod.spec:
-        yield edit_spec(trial, "remove the required node affinity", DROP_COST, looser)
+    owner = owner_on_top(trial.pod, trial.objects)
+    if looser != trial.pod.spec and (owner is None or owner.kind != "DaemonSet"):
+        yield edit_spec(trial, "Remove the required node affinity", DROP_COST, looser, "drop affinity")
 
 
 def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Lower a request to what a near node has left."""
+    """Lower a request to what a near node has left, but not below half; or to what a slip of the unit meant."""
     pod, resource = trial.pod, demand.about
     ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
+    if resource in WHOLE:
+        return
+    least = LEAST.get(resource, 1)  # less is no slip of the unit
+    too_much = all(node_total(node, resource) < ask for node in trial.seen.all_nodes())
     for node in near:
         free = trial.seen.node_info(node.metadata.name).free(resource)
-        if not 0 < free < ask:
+        slips = [unit for unit in UNITS if ask % unit == 0 and least <= ask // unit <= free] if too_much else []
+        if not 0 < free < ask or (2 * free < ask and not slips):
             continue
-        containers = _lower_containers(pod, resource, ask - free)
+        less = ask // slips[0] if slips else free
+        containers = _lower_containers(pod, resource, ask - less)
         if containers is not None:
-            less, before = requests.format_amount(resource, free), requests.format_amount(resource, ask)
-            words = f"ask for {less} {resource} instead of {before}"
-            yield edit_spec(trial, words, LOWER_REQUEST_COST, evolve(pod.spec, containers=containers))
+            lowered, before = requests.format_amount(resource, less), requests.format_amount(resource, ask)
+            words = f"Ask for {lowered} {resource} instead of {before}"
+            note = "no machine has as much: a slip of the unit?" if slips else "compare kubectl top pod first"
+            yield edit_spec(trial, words, 1 if slips else LOWER_REQUEST_COST, evolve(pod.spec, containers=containers),
+                            "lower request", letter="B" if slips else "E", note=note)  # fmt: skip
+
+
+def node_total(node: Node, resource: str) -> int:
+    """Return what a node has of a resource, in the scheduler's units."""
+    return requests.allocatable(node.status.allocatable).get(resource, 0)
 
 
 def _lower_containers(pod: Pod, resource: str, less: int) -> tuple[Any, ...] | None:
@@ -142,8 +168,8 @@ def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
     constraint = constraints[number]
     key = constraint.topology_key
 
-    def changed(words: str, cost: int, **fields: Any) -> Edit:
-        return edit_spec(trial, words, cost, with_constraint(pod.spec, number, **fields))
+    def changed(words: str, cost: int, kind: str, **fields: Any) -> Edit:
+        return edit_spec(trial, words, cost, with_constraint(pod.spec, number, **fields), kind)
 
     plugin: Any = trial.profile.plugin(demand.plugin)
     variant = attrs.evolve(pod, spec=constraint_alone(pod.spec, number))
@@ -153,20 +179,20 @@ def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
         evidence = getattr(plugin.rule(variant, node, trial.seen), "evidence", ())
         skews = [item.skew.skew for item in evidence if isinstance(item, SkewExceeds)]
         needed.update(skew for skew in skews if skew > constraint.skew_limit)
-    if needed:
-        words = f"raise maxSkew over {key} from {constraint.skew_limit} to {min(needed)}"
-        yield changed(words, LOOSEN_COST, max_skew=min(needed))
     if constraint.node_taints_policy != "Honor":
-        words = f"set nodeTaintsPolicy: Honor for {key}, so that tainted nodes do not count"
-        yield changed(words, 2, node_taints_policy="Honor")
+        yield changed(f"Set nodeTaintsPolicy: Honor for {key}, so that tainted nodes do not count", 2, "spread policy",
+                      node_taints_policy="Honor")  # fmt: skip
     if constraint.node_affinity_policy == "Ignore":
-        words = f"set nodeAffinityPolicy: Honor for {key}, so that only nodes that the pod selects count"
-        yield changed(words, 2, node_affinity_policy="Honor")
+        words = f"Set nodeAffinityPolicy: Honor for {key}, so that only nodes that the pod selects count"
+        yield changed(words, 2, "spread policy", node_affinity_policy="Honor")
     if constraint.min_domains:
-        yield changed(f"remove minDomains over {key}", LOOSEN_COST, min_domains=None)
+        yield changed(f"Remove minDomains over {key}", LOOSEN_COST, "soften spread", min_domains=None)
     if constraint.is_hard:
-        words = f"make the spread over {key} a preference (ScheduleAnyway)"
-        yield changed(words, DROP_COST, when_unsatisfiable=SCHEDULE_ANYWAY, min_domains=None)
+        words = f"Set whenUnsatisfiable: ScheduleAnyway for {key}: spread if it can be"
+        yield changed(words, LOOSEN_COST, "soften spread", when_unsatisfiable=SCHEDULE_ANYWAY, min_domains=None)
+    if needed and min(needed) <= 2 * constraint.skew_limit:
+        words = f"Set maxSkew: {min(needed)} for {key} instead of {constraint.skew_limit}"
+        yield changed(words, DROP_COST, "raise maxSkew", max_skew=min(needed))
 
 
 def drop_pod_affinity_term(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -176,8 +202,33 @@ def drop_pod_affinity_term(demand: Demand, trial: TrialCluster, near: Sequence[N
         "pod_anti_affinity", "podAntiAffinity")  # fmt: skip
     terms = getattr(spec.affinity or Affinity(), side)
     if terms is not None and demand.number < len(terms.required):
+        if demand.sort == "affinity":
+            yield from _near_selector(terms.required[demand.number], demand, trial)
         looser = without_pod_term(spec, side, demand.number)
-        yield edit_spec(trial, f"remove the required {name} over {demand.about}", DROP_COST, looser)
+        yield edit_spec(trial, f"Remove the required {name} over {demand.about}", DROP_COST, looser, "drop pod term")
+        wish = with_pod_term_preferred(spec, side, demand.number)
+        words = f"Set the {name} over {demand.about} as a preference"
+        edit = edit_spec(trial, words, LOOSEN_COST, wish, "soften spread")
+        yield attrs.evolve(edit, expected=_replicas_alike(trial, wish))
+
+
+def _replicas_alike(trial: TrialCluster, spec: PodSpec) -> tuple[ObjectChange, ...]:
+    """Return the changes of the pod's siblings that follow from the same change of their template."""
+    others = [pod for pod in siblings(trial.pod, trial.objects) if key_of(pod) != trial.key]
+    return tuple(ObjectChange(pod, evolve(pod, spec=rebased(trial.pod.spec, spec, pod.spec))) for pod in others)
+
+
+def _near_selector(term: PodAffinityTerm, demand: Demand, trial: TrialCluster) -> Iterator[Edit]:
+    """Correct a label of a podAffinity term that matches no pod, where pods have nearly that value."""
+    labels = term.label_selector.match_labels if term.label_selector is not None else Frozen()
+    pods = [pod for pod in trial.of_kind("Pod") if pod.metadata.namespace == trial.key.namespace]
+    for key, value in labels.items():
+        there = [pod.metadata.labels.get(key, "") for pod in pods]
+        for near in () if value in there else near_misses(value, there, longer=True):
+            right = evolve_parts(term, label_selector={"match_labels": labels.merged({key: near})})
+            spec = with_pod_term(trial.pod.spec, "pod_affinity", demand.number, right)
+            words = f"Change the podAffinity from {key}={value} to {key}={near}"
+            yield edit_spec(trial, words, 1, spec, "use selector")
 
 
 def let_it_be_tried(trial: TrialCluster) -> tuple[Edit, ...]:
@@ -196,7 +247,8 @@ def drop_unreadable_preferences(trial: TrialCluster) -> Iterator[Edit]:
                  if all(part.is_label_requirement for part in term.preference.match_expressions))  # fmt: skip
     if read != wishes.preferred:
         left = with_node_affinity(spec, evolve(wishes, preferred=read))
-        yield edit_spec(trial, "remove the preferred node affinity that cannot be read", DROP_COST, left)
+        words = "Remove the preferred node affinity that cannot be read"
+        yield edit_spec(trial, words, DROP_COST, left, "drop preferences")
 
 
 def remove_gates(trial: TrialCluster) -> Iterator[Edit]:
@@ -206,4 +258,4 @@ def remove_gates(trial: TrialCluster) -> Iterator[Edit]:
         gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
         new = evolve_parts(pod, spec={"scheduling_gates": ()})
         note = "a controller that sets gates also removes them: ask it first"
-        yield Edit(f"remove the scheduling gates {gates}", 1, (ObjectChange(pod, new),), note=note)
+        yield Edit(f"Remove the scheduling gates {gates}", 1, (ObjectChange(pod, new),), "remove gates", note=note)

@@ -10,19 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from kvolsched.api import volumes
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference, Resources
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference, Resources, evolve_parts
+from kvolsched.api.kinds.pod import Pod, PodSpec
 from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.api.kinds.storage_class import DEFAULT_CLASS, WAIT_FOR_FIRST_CONSUMER, StorageClass
-from kvolsched.api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
+from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
 from kvolsched.scheduler.pod_claims import named_claims
 
 from .add_volume import VOLUME_COST, add_volume
-from .edit import Edit, ObjectChange, merge_changes
+from .edit import Edit, ObjectChange
+from .near_names import near_misses
+from .owners import owner_on_top
 from .pods import edit_spec
 from .trial_cluster import TrialCluster
 
 CLAIM_COST = 3
-EMPTY_VOLUME = "the new volume is empty"
 
 
 def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
@@ -41,15 +43,12 @@ def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster
 
 
 def replace_with_existing_class(name: str, claim: PersistentVolumeClaim | None, trial: TrialCluster) -> Iterator[Edit]:
-    """Replace a claim by one of an existing class with delayed binding, or, without any, by one with a new volume."""
+    """Replace a claim by one of an existing class with delayed binding."""
     if claim is None:
         return
-    classes = delayed_classes(trial)
-    for storage_class in classes[:2]:
+    for storage_class in delayed_classes(trial)[:2]:
         words = f"of the existing class {storage_class.metadata.name}"
         yield from _replace_one_claim(claim, trial, storage_class.metadata.name, words, [])
-    if not classes:
-        yield from _replace_with_new_volumes([claim], trial)
 
 
 def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:
@@ -61,9 +60,12 @@ def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:
     missing = [name for name, claim in found.items() if claim is None]
     if not claims or len(found) < 2 or not all(map(trial.is_stored, claims)):
         return
-    classes = delayed_classes(trial)
+    if any(is_of_template(claim, trial) for claim in claims):
+        return
+    mine = [trial.get("StorageClass", volumes.class_of_claim(claim)) for claim in claims]
+    waiting = [each for each in mine if each is not None and each.delayed]  # also of volumes that somebody made
+    classes = [*dict.fromkeys([*waiting, *delayed_classes(trial)])]
     if not classes:
-        yield from _replace_with_new_volumes(claims, trial)
         return
     with_volume = [claim for claim in claims if volumes.is_bound(claim) or claim.spec.volume_name]
     for replaced in (with_volume, claims) if 1 < len(with_volume) < len(claims) else (claims,):
@@ -76,11 +78,97 @@ def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:
         pairs = zip(replaced, chosen, strict=True)
         new_claims = [_claim_like(claim, _replacement_name(claim), class_name) for claim, class_name in pairs]
         new_claims += [_minimal_claim(name, pod.metadata.namespace, first) for name in missing]
-        words = f"use new claims {', '.join(others.values())} of the class {', '.join(dict.fromkeys(chosen))}"
+        words = f"Use new claims {', '.join(others.values())} of the class {', '.join(dict.fromkeys(chosen))}"
         if missing:
             words += f", and create {', '.join(missing)} (1Gi of {first})"
         changes = [ObjectChange(None, claim) for claim in new_claims]
         yield _replacement_edit(trial, others, words, CLAIM_COST * len(changes), changes)
+
+
+def delete_claim_and_pod(claims: Sequence[PersistentVolumeClaim], trial: TrialCluster) -> Iterator[Edit]:
+    """Delete claims of a StatefulSet's pod together with the pod: the set makes both anew, with empty volumes."""
+    owner = owner_on_top(trial.pod, trial.objects)
+    mine = [claim for claim in claims if is_of_template(claim, trial)]
+    if owner is None or not mine or len(mine) < len(claims) or not all(map(trial.is_stored, mine)):
+        return
+    pod, names = trial.pod, [claim.metadata.name for claim in mine]
+    bound = [volume for claim in mine if (volume := trial.get("PersistentVolume", claim.spec.volume_name)) is not None]
+    fresh = [_claim_like(claim, claim.metadata.name, volumes.class_of_claim(claim)) for claim in mine]
+    expected = tuple(ObjectChange(None, claim) for claim in fresh)
+    changes = (*(ObjectChange(claim, None) for claim in mine), ObjectChange(pod, None))
+    words = f"Delete claim and pod: {', '.join(names)} and {pod.metadata.name}"
+    again = ObjectChange(None, pod)
+    letter, data = ("H", left_behind(bound)) if bound else ("B", "")
+    safe = "safe only if the application has replicas" if bound else "nothing is lost"
+    note = f"{owner} makes both anew; {safe}"
+    yield Edit(words, CLAIM_COST * len(mine), changes, "delete claim", (*expected, again), note, letter, data=data)
+
+
+def restore_snapshot(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
+    """Copy a volume where the pod may run: by a snapshot, if its driver makes them."""
+    volume = trial.get("PersistentVolume", claim.spec.volume_name)
+    driver = volume.spec.rest.get("csi", Frozen()).get("driver", "") if volume is not None else ""
+    if driver and is_of_template(claim, trial):
+        name = claim.metadata.name
+        words = f"Restore a snapshot of {volume.metadata.name} as a new claim {name} where nodes are"
+        do = (f"make a VolumeSnapshot of {name}, while the zone of {volume.metadata.name} can be read; "
+              f"kubectl delete pvc {name} -n {claim.metadata.namespace}; create it with that as its dataSource")
+        data = f"A COPY: what is written after the snapshot STAYS ON {volume.metadata.name}"
+        yield Edit(words, CLAIM_COST - 1, (), "restore snapshot", do=do, data=data)
+
+
+def left_behind(bound: Sequence[PersistentVolume]) -> str:
+    """Return what becomes of the data on volumes whose claims go, in capitals."""
+    told = []
+    for volume in bound:
+        policy = volume.spec.persistent_volume_reclaim_policy or "Retain"
+        what = f"{volume.metadata.name} ({volume.spec.capacity.get('storage', '?')}, {policy})"
+        told.append(f"{what} is GONE with its claim" if policy == "Delete" else f"the files stay on {what}")
+    return f"EMPTY VOLUME: {'; '.join(told)}" if told else ""
+
+
+def is_of_template(claim: PersistentVolumeClaim, trial: TrialCluster) -> bool:
+    """Say whether a claim is one that the pod's StatefulSet made: its pods always use claims of these names."""
+    owner, pod = owner_on_top(trial.pod, trial.objects), trial.pod.metadata.name
+    volume_names = [volume.name for volume in trial.pod.spec.volumes if volume.persistent_volume_claim is not None]
+    made = owner is not None and owner.kind == "StatefulSet"
+    return made and claim.metadata.name in {f"{volume}-{pod}" for volume in volume_names}
+
+
+def in_template(edit: Edit, claim: PersistentVolumeClaim, trial: TrialCluster) -> Edit:
+    """Return the edit of an unbound claim as it is made for a StatefulSet: in its claim template, which is made anew.
+
+    The set is deleted without its pods and made anew with the right template; the claim and the pod go, and come back.
+    """
+    owner = owner_on_top(trial.pod, trial.objects)
+    workload = trial.get(owner.kind, owner.name, trial.key.namespace) if owner is not None else None
+    if owner is None or workload is None or not is_of_template(claim, trial):
+        return edit
+    new = edit.changes[0].new
+    name = claim.metadata.name.removesuffix(f"-{trial.pod.metadata.name}")
+    templates = tuple(evolve_parts(each, spec={"storage_class_name": new.spec.storage_class_name,
+                                               "resources": new.spec.resources}) if each.metadata.name == name else each
+                      for each in workload.spec.volume_claim_templates)  # fmt: skip
+    changed = evolve_parts(workload, spec={"volume_claim_templates": templates})
+    where = f"{owner.kind.lower()} {owner.name} -n {trial.key.namespace}"
+    do = f"kubectl delete {where} --cascade=orphan; correct volumeClaimTemplates; kubectl apply -f {owner.name}.yaml"
+    again = ObjectChange(workload, changed, recreate=True)
+    note = f"the claim template of {owner} cannot be changed in place; the claim is not bound, so nothing is lost"
+    return attrs.evolve(
+        edit, changes=(again, ObjectChange(claim, None), ObjectChange(trial.pod, None)),
+        expected=(ObjectChange(None, new), ObjectChange(None, trial.pod)), note=note, do=do,
+    )  # fmt: skip
+
+
+def name_existing_claim(name: str, trial: TrialCluster) -> Iterator[Edit]:
+    """Let the pod use the claim that it nearly names."""
+    namespace = trial.pod.metadata.namespace
+    used = {used for pod in trial.of_kind("Pod") if pod.metadata.namespace == namespace for used in pod.claim_names()}
+    there = [claim.metadata.name for claim in trial.of_kind("PersistentVolumeClaim")
+             if claim.metadata.namespace == namespace and claim.metadata.name not in used]  # fmt: skip
+    for near in near_misses(name, there):
+        spec = _with_claims(trial.pod, {name: near})
+        yield edit_spec(trial, f"Use claim {near}, not {name}", 1, spec, "use claim", note=f"no claim is called {name}")
 
 
 def create_missing_claim(name: str, trial: TrialCluster) -> Iterator[Edit]:
@@ -90,13 +178,14 @@ def create_missing_claim(name: str, trial: TrialCluster) -> Iterator[Edit]:
     namespace = trial.pod.metadata.namespace
     for storage_class in delayed_classes(trial)[:2]:
         claim = _minimal_claim(name, namespace, storage_class.metadata.name)
-        words = f"create the claim {name}, 1Gi of class {storage_class.metadata.name}"
-        yield Edit(words, CLAIM_COST, (ObjectChange(None, claim),), note="set size and access modes as you need them")
+        words = f"Create the claim {name}, 1Gi of class {storage_class.metadata.name}"
+        note = "set size and access modes as you need them"
+        yield Edit(words, CLAIM_COST, (ObjectChange(None, claim),), "create claim", note=note)
     claim = _minimal_claim(name, namespace, "")
-    for more in add_volume(claim, trial, None, bind=True):
-        words = f"create the claim {name} of 1Gi and a volume for it"
+    for more in add_volume(claim, trial, None, bind=True) if not delayed_classes(trial) else ():
+        words = f"Create the claim {name} of 1Gi and a volume for it"
         changes = (ObjectChange(None, claim), *more.changes)
-        yield Edit(words, CLAIM_COST + VOLUME_COST, changes, more.expected, more.note, more.last_resort)
+        yield Edit(words, CLAIM_COST + VOLUME_COST, changes, more.kind, more.expected, more.note, more.letter)
 
 
 def create_ephemeral_claims(trial: TrialCluster) -> Iterator[Edit]:
@@ -123,11 +212,12 @@ def create_ephemeral_claims(trial: TrialCluster) -> Iterator[Edit]:
         if spec.storage_class_name is None:
             spec = attrs.evolve(spec, storage_class_name=_default_class(trial))
         claim = PersistentVolumeClaim(metadata=meta, spec=spec)
-        first = "" if old is None else f"delete the claim {name}, which is not the pod's, and "
-        words = f"{first}create the claim {name} as the pod's volume {volume.name} describes it"
+        first = "Create" if old is None else f"Delete the claim {name}, which is not the pod's, and create"
+        words = f"{first} the claim {name} as the pod's volume {volume.name} describes it"
         note = "the ephemeral volume controller does that by itself, once no other claim has the name"
         change = ObjectChange(old, claim, recreate=old is not None)
-        yield Edit(words, CLAIM_COST if old is not None else 1, (change,), note=note)
+        letter = "B" if old is None or not old.spec.volume_name else "H"
+        yield Edit(words, CLAIM_COST if old is not None else 1, (change,), "own claim", note=note, letter=letter)
 
 
 def delayed_classes(trial: TrialCluster) -> list[StorageClass]:
@@ -159,47 +249,33 @@ def _replace_one_claim(
 ) -> Iterator[Edit]:
     """Yield the edit that replaces one claim of the pod, after other changes."""
     name, other = claim.metadata.name, _replacement_name(claim)
+    if is_of_template(claim, trial):
+        return
     if name in named_claims(trial.pod) and trial.is_stored(claim) and not _is_claim_name_taken(other, trial):
         all_changes = [*changes, ObjectChange(None, _claim_like(claim, other, of_class))]
-        words = f"use a new claim {other} {words}"
+        words = f"Use a new claim {other} {words}"
         yield _replacement_edit(trial, {name: other}, words, CLAIM_COST + len(changes), all_changes)
-
-
-def _replace_with_new_volumes(claims: Sequence[PersistentVolumeClaim], trial: TrialCluster) -> Iterator[Edit]:
-    """Yield the edit that replaces claims of the pod by claims without a class, each with a new volume."""
-    named = named_claims(trial.pod)
-    replaced = [claim for claim in claims if claim.metadata.name in named and trial.is_stored(claim)]
-    others = {claim.metadata.name: _replacement_name(claim) for claim in replaced}
-    if not others or any(_is_claim_name_taken(other, trial) for other in others.values()):
-        return
-    new_claims = [_claim_like(claim, others[claim.metadata.name], "") for claim in replaced]
-    adding = [edit for claim in new_claims for edit in add_volume(claim, trial, None, bind=True)]
-    if len(adding) < len(new_claims):
-        return
-    words = f"use new claims {', '.join(others.values())} without a class, each with a new volume"
-    if len(new_claims) == 1:
-        words = f"use a new claim {new_claims[0].metadata.name} without a class, with a new volume"
-    changes = [*(ObjectChange(None, claim) for claim in new_claims), *merge_changes(adding)]
-    edit = _replacement_edit(trial, others, words, (CLAIM_COST + VOLUME_COST) * len(new_claims), changes)
-    expected = tuple(change for added in adding for change in added.expected)
-    yield attrs.evolve(edit, expected=expected, note=f"{edit.note}; {adding[0].note}", last_resort=True)
 
 
 def _replacement_edit(
     trial: TrialCluster, others: Mapping[str, str], words: str, cost: int, changes: Sequence[ObjectChange]
 ) -> Edit:
     """Return the edit that lets the pod name other claims, after other changes."""
-    pod = trial.pod
+    edit = edit_spec(trial, words, cost, _with_claims(trial.pod, others), "new claim")
+    old = [trial.get("PersistentVolumeClaim", name, trial.key.namespace) for name in others]
+    bound = [volume for claim in old if (volume := trial.get("PersistentVolume", claim.spec.volume_name)) is not None]
+    return attrs.evolve(edit, changes=(*changes, *edit.changes), letter="H" if bound else "B", data=left_behind(bound))
 
+
+def _with_claims(pod: Pod, others: Mapping[str, str]) -> PodSpec:
+    """Return a pod's spec that names other claims, by the names of the old ones."""
     def renamed(volume: Volume) -> Volume:
         source = volume.persistent_volume_claim
         if source is None or source.claim_name not in others:
             return volume
         return attrs.evolve(volume, persistent_volume_claim=attrs.evolve(source, claim_name=others[source.claim_name]))
 
-    edit = edit_spec(trial, words, cost, attrs.evolve(pod.spec, volumes=tuple(map(renamed, pod.spec.volumes))))
-    note = "; ".join(part for part in (edit.note, EMPTY_VOLUME) if part)
-    return attrs.evolve(edit, changes=(*changes, *edit.changes), note=note)
+    return attrs.evolve(pod.spec, volumes=tuple(map(renamed, pod.spec.volumes)))
 
 
 def _minimal_claim(name: str, namespace: str, of_class: str) -> PersistentVolumeClaim:

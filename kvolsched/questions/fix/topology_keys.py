@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kvolsched.api import volumes
-from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
+from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, HOSTNAME_LABEL, Node
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler.columns.storage_capacities import reaches
@@ -76,6 +76,8 @@ def _wanted_labels(
     if storage_class is not None and not volumes.topology_allows(storage_class, node):
         for term in storage_class.allowed_topologies:
             asked = {part.key: part.values[0] for part in term.match_label_expressions if part.values}
+            if asked.keys() & {BETA_ZONE_LABEL, BETA_REGION_LABEL}:
+                continue  # no node carries these any more: the class is to be corrected
             wanted = {key: value for key, value in asked.items() if node.metadata.labels.get(key) != value}
             yield wanted, f"only if {name} is in that domain, and the driver reaches it there"
     for pool in trial.seen.storage_capacities.of_class(volumes.class_of_claim(claim)):

@@ -89,6 +89,7 @@ class ObjectEdit:
         words: the edit as an imperative.
         cost: 1 for a field of one pod, more for what touches others.
         old, new: the object before and after.
+        kind: which kind of edit it is, as `fix` classes them.
         note: a consequence or condition.
     """
 
@@ -96,6 +97,7 @@ class ObjectEdit:
     cost: int
     old: Any
     new: Any
+    kind: str
     note: str = ""
 
 

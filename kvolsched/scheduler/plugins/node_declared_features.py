@@ -93,12 +93,13 @@ def _edits(pod: Pod, about: str, near: Sequence[Node]) -> Iterator[ObjectEdit]:
     """Take out of the pod what needs the feature, or let a near node's kubelet declare it."""
     for feature in needed_features(pod):
         if feature.name == about:
-            yield ObjectEdit(f"remove {feature.field}", 3, pod, feature.without(pod))
+            yield ObjectEdit(f"Remove {feature.field}", 3, pod, feature.without(pod), "drop feature")
     for node in near:
         names = tuple(sorted({*node.status.declared_features, about}))
-        words = f"let the kubelet of {node.metadata.name} support {about}"
+        words = f"Let the kubelet of {node.metadata.name} support {about}"
         new = evolve_parts(node, status={"declared_features": names})
-        yield ObjectEdit(words, 4, node, new, "the kubelet declares it: a newer release, or its feature gate")
+        note = "the kubelet declares it: a newer release, or its feature gate"
+        yield ObjectEdit(words, 4, node, new, "declare a feature", note)
 
 
 @attrs.frozen

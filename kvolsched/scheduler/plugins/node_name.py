@@ -45,7 +45,7 @@ class NodeName:
             title=f"The node is not {pod.spec.node_name}",
         ),
         edits=lambda pod, _about, _near: [
-            ObjectEdit("remove spec.nodeName", 3, pod, evolve_parts(pod, spec={"node_name": ""})),
+            ObjectEdit("Remove spec.nodeName", 3, pod, evolve_parts(pod, spec={"node_name": ""}), "drop nodeName"),
         ],
     )  # fmt: skip
     template_fields: ClassVar[tuple[str, ...]] = ("node_name",)

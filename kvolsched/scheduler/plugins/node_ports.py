@@ -46,7 +46,8 @@ def _without_port(pod: Pod, about: str, _near: Sequence[Node]) -> Iterator[Objec
         return attrs.evolve(container, ports=ports)
 
     kept = {field: tuple(map(without, getattr(pod.spec, field))) for field in ("containers", "init_containers")}
-    yield ObjectEdit(f"remove host port {wanted.short_name}", 3, pod, evolve_parts(pod, spec=kept))
+    words = f"Remove host port {wanted.short_name}"
+    yield ObjectEdit(words, 3, pod, evolve_parts(pod, spec=kept), "drop host port")
 
 
 @attrs.frozen

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...api.words import counted
 from ...questions.fix import Fix, Fixes, LiftedVerdict, ObjectChange, TriedFix, manifest_diff
+from ...questions.fix.advice import CLASSES
 from ...questions.fix.edit import file_name
 from ...world.apiserver import ref
 from .. import fix_rows as r
@@ -15,52 +16,58 @@ COLUMN_OF = {
     "Pod": "pod", "PersistentVolumeClaim": "claim", "PersistentVolume": "volume", "Node": "node",
     "StorageClass": "class", "CSINode": "driver", "CSIStorageCapacity": "driver", "CSIDriver": "driver",
 }  # fmt: skip
+TEMPLATE = "template"  # how a workload is touched: its pods are made anew by it
 MAX_PLACES = 3  # nodes whose pods are shown
 MAX_PODS = 4  # pods of one place, besides those that the fix concerns
 GATE_LETTER, GATE_PLUGIN = "G", "SchedulingGates"
+NOT_TRIED = r.FixOutcome("–", "none", "not tried", "Not tried:", "no object shows it.")
+TELLS_NOTHING = ("yes", "kept", "nothing", "–", "")  # of what is said of a card: nothing to mind
 
 
 def page_of(answer: Fixes | Fix) -> r.FixPage:
     """Return the page of an answer, or of one fix of it; every fix on it is tried."""
     if isinstance(answer, Fix):
-        card = card_of(answer, answer.number)
-        return r.FixPage(f"{answer.pod}: {answer.try_it().headline}", "tried on a fork", (card,))
+        said = answer.try_it().headline if answer.can_be_tried else answer.title
+        return r.FixPage(f"{answer.pod}: {said}", fix_was_tried(answer), (card_of(answer, answer.number),))
+    title, rules = f"{answer.pod}: {answer.headline}", f"rules {answer.revision}"
     cards = tuple(card_of(fix, fix.number) for fix in answer)
-    if not cards:
-        return r.FixPage(f"{answer.pod}: {answer.headline}", f"rules {answer.revision}", unmet=answer.unmet)
-    many = f"{len(cards)} edits" if len(cards) > 1 else "One edit"
-    alone = [touched.ref for touched in cards[0].touched] == [f"pod/{_shown(answer.pod)}"]
-    first = "the first touches" if len(cards) > 1 else "it touches"
-    costs_nobody = alone and answer[0].try_it().helps
-    title = f"{many} would place {answer.pod}" + (f"; {first} this pod alone" if costs_nobody else "")
-    return r.FixPage(title, f"each tried on a fork · what touches least first · rules {answer.revision}", cards)
+    return r.FixPage(title, rules, cards, answer.unmet, "; ".join(answer.refuted))
+
+
+def fix_was_tried(fix: Fix) -> str:
+    """Say in few words whether a fork shows it."""
+    return "tried on a fork" if fix.can_be_tried else "nothing to try"
 
 
 def card_of(fix: Fix, number: int) -> r.FixCard:
-    """Return the card of one fix, which is tried."""
-    tried = fix.try_it()
-    lifted = fix.lifted_on(tried.node) if tried.node in fix.nodes else fix.lifted
+    """Return the card of one fix, which is tried if a fork can show it."""
+    tried = fix.try_it() if fix.can_be_tried else None
+    node = tried.node if tried is not None else ""
+    lifted = fix.lifted_on(node) if node in fix.nodes else fix.lifted if tried is not None else ()
     where = next((verdict.node for verdict in lifted if verdict.node), "")
-    first = tried.node if tried.node in fix.nodes else where
+    first = node if node in fix.nodes else where
     nodes = ([first] if first else []) + [node for node in fix.nodes if node != first]
-    shown = nodes[0] + (f" +{len(nodes) - 1}" if len(nodes) > 1 else "")
+    shown = (nodes or [""])[0] + (f" +{len(nodes) - 1}" if len(nodes) > 1 else "")
+    said = (pair for pair in fix.card.items() if pair[0] not in ("who", "tried") and pair[1] not in TELLS_NOTHING)
     return r.FixCard(
         number=number,
         words=fix.words,
-        proof="judged again: fits" if fix.steps is None else f"run for {fix.steps} steps",
+        decides=f"{fix.letter} {CLASSES[fix.letter].words} · {fix.who}",
+        said=tuple(said),
         node="every node" if fix.every else shown,
         where=where,
-        is_new=nodes[0] in tried.new_nodes,
+        is_new=tried is not None and bool(nodes) and nodes[0] in tried.new_nodes,
         lifted=tuple(_lifted(lifted)),
         touched=tuple(_touched(fix.changes)),
-        restart=_restart(fix.changes),
+        restart=_restart(fix),
         others=", ".join(dict.fromkeys(_concerned(fix.changes))),
-        outcome=_outcome(tried),
+        outcome=_outcome(tried) if tried is not None else NOT_TRIED,
         notes=fix.notes,
         diff=tuple(_diff_lines(fix)),
-        files=_files(fix.changes),
-        beside=_beside(tried),
+        files=_files(fix),
+        beside=_beside(tried) if tried is not None else r.Beside((), (), 0),
         code=f'c.fix("{_shown(fix.pod)}")[{number}]',
+        can_be_tried=tried is not None,
     )
 
 
@@ -84,18 +91,16 @@ def _touched(changes: Iterable[ObjectChange]) -> Iterator[r.TouchedObject]:
     for change in changes:
         how = r.AGAIN if change.recreate else r.EDITED
         how = r.MADE if change.old is None else r.GONE if change.new is None else how
-        yield r.TouchedObject(COLUMN_OF.get(change.key.kind, "driver"), how, ref(change.key))
+        how = TEMPLATE if change.key.kind not in COLUMN_OF else how
+        yield r.TouchedObject(COLUMN_OF.get(change.key.kind, "pod"), how, ref(change.key))
 
 
-def _restart(changes: Sequence[ObjectChange]) -> str:
-    """Say whether a container that runs must stop: of deleted pods; of a machine or a driver only its owner knows."""
-    if any(change.key.kind == "Pod" and change.old.spec.node_name for change in changes if change.old is not None):
+def _restart(fix: Fix) -> str:
+    """Say whether a container that runs must stop: of pods that are deleted or made anew, or of a whole machine."""
+    deleted = (change.old for change in fix.changes if change.key.kind == "Pod" and change.old is not None)
+    if any(pod.spec.node_name for pod in deleted) or fix.restarts not in ("nothing", "–"):
         return "yes"
-    if any(change.key.kind == "Node" and change.old and change.new and change.old.status != change.new.status
-           for change in changes):  # fmt: skip
-        return "machine"
-    edits = (change.key.kind for change in changes if change.old is not None)
-    return "driver" if "CSINode" in edits else "no"
+    return "machine" if "larger machine" in fix.kinds else "no"
 
 
 def _concerned(changes: Iterable[ObjectChange]) -> Iterator[str]:
@@ -154,7 +159,7 @@ def _beside(tried: TriedFix) -> r.Beside:
         rows = []
         for node in ("", *ordered):
             names = [name for name, place in found.items() if place == node]
-            names.sort(key=lambda name: (name != tried.pod, name not in differs, name))
+            names.sort(key=lambda name: (name not in (tried.pod, tried.pod_then), name not in differs, name))
             kept = [name for name in names if name in differs]
             kept = names[: max(len(kept), MAX_PODS)]
             kind = "tray" if not node else "new" if node in tried.new_nodes else "node"
@@ -168,10 +173,10 @@ def _beside(tried: TriedFix) -> r.Beside:
     return r.Beside(places(before, fork=False), places(after, fork=True), tried.steps, rest)
 
 
-def _files(changes: Iterable[ObjectChange]) -> str:
+def _files(fix: Fix) -> str:
     """Return each file of the diff with its count of lines more and less: `demo/pod/kafka-2.yaml +4`."""
     found: list[str] = []
-    for change in changes:
+    for change in fix.written:
         lines = [line for line in manifest_diff([change]).splitlines() if not line.startswith(("--- ", "+++ "))]
         more, less = (sum(line.startswith(sign) for line in lines) for sign in "+-")
         found.append(file_name(change.key) + (f" +{more}" if more else "") + (f" −{less}" if less else ""))
@@ -180,8 +185,8 @@ def _files(changes: Iterable[ObjectChange]) -> str:
 
 def _diff_lines(fix: Fix) -> Iterator[str]:
     """Yield the lines of a diff: its places as `…`, and, of several files, the name of each after `@ `."""
-    several = len(fix.changes) > 1
-    for change in fix.changes:
+    several = len(fix.written) > 1
+    for change in fix.written:
         lines = [line for line in manifest_diff([change]).splitlines() if not line.startswith(("--- ", "+++ "))]
         if several:
             yield f"@ {file_name(change.key)}"

@@ -1,4 +1,4 @@
-"""Fixes as cards, what touches least first, each tried on a fork.
+"""Fixes as cards, what restores or corrects first, each tried on a fork.
 
 `draw` is the whole picture, which is saved: the first card is open. `page` is what a notebook shows: every card opens
 and closes without a kernel, its diff is text that can be copied, and nothing in it is scaled.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.blocks import Stack, word_lines
 from kvolsched.views.drawing.svg import num, picture, rect, word
-from kvolsched.views.fix_rows import FixCard, FixPage, FixTrial
+from kvolsched.views.fix_rows import FixCard, FixOutcome, FixPage, FixTrial
 
 from . import fix_body, fix_head
 from .fix_head import BROAD, LEFT, PAD
@@ -28,9 +28,20 @@ def draw(page: FixPage, width: int, selection: str = "") -> str:
         marks, high = _open(card, width) if place == 0 else fix_head.head(card, width, switched=False)
         frame = rect(0.5, 0.5, width - 1, high - 1, "k-fx-f" if place else "k-fx-o", 7)
         sheet.mark(_at(0, sheet.y, frame + marks), down=high + GAP)
-    marks, high = fix_head.legend(page, width)
+    marks, high = _foot(page, width)
     sheet.mark(_at(0, sheet.y, marks), down=high)
     return picture(width, sheet.y, str(sheet), page.title)
+
+
+def _foot(page: FixPage, width: int) -> tuple[str, float]:
+    """Draw what was tried and does not help, and the meaning of the marks."""
+    sheet = Stack()
+    if page.refuted:
+        said = FixOutcome("✕", "storage", "", "Tried, does not help:", page.refuted)
+        sheet.add(fix_body.paragraph(said, 2, 0, width - 4), 8)
+    marks, high = fix_head.legend(page, width)
+    sheet.mark(_at(0, sheet.y, marks), down=high)
+    return str(sheet), sheet.y
 
 
 def _at(x: float, y: float, marks: str) -> str:
@@ -43,7 +54,7 @@ def _open(card: FixCard, width: int) -> tuple[str, float]:
     wide = _body_width(card, width)
     below, body_high = fix_body.body(card, wide)
     x, code_width = (wide + 4, width - wide - 4 - PAD) if wide < width else (LEFT, width - LEFT - PAD)
-    lines, code_high = fix_body.code(card, code_width)
+    lines, code_high = fix_body.code(card, code_width) if card.diff else ("", 0)
     y = high if wide < width else high + body_high
     bottom = max(high + body_high, y + code_high + PAD)
     return marks + _at(0, high, below) + _at(x, y, lines), bottom
@@ -51,7 +62,7 @@ def _open(card: FixCard, width: int) -> tuple[str, float]:
 
 def _body_width(card: FixCard, width: int) -> float:
     """Return the width of an open card's body: a short diff stands beside it, if there is room."""
-    return int(width * SPLIT) if width >= BROAD and fix_body.is_short(card) else width
+    return int(width * SPLIT) if width >= BROAD and card.diff and fix_body.is_short(card) else width
 
 
 def title(page: FixPage, width: int, *, switched: bool = True) -> tuple[str, float]:
@@ -79,9 +90,9 @@ def title(page: FixPage, width: int, *, switched: bool = True) -> tuple[str, flo
 def page(rows: FixPage, width: int, selection: str = "") -> str:
     """Return the cards as HTML whose parts are drawn: each opens on a click, and so does its diff."""
     cards = (card_html(card, width, opened=place == 0) for place, card in enumerate(rows.cards))
-    legend, high = fix_head.legend(rows, width)
+    marks, high = _foot(rows, width)
     head, top = title(rows, width)
-    foot = picture(width, high, legend, "marks", "img") if legend else ""
+    foot = picture(width, high, marks, "marks", "img") if marks else ""
     return f"{picture(width, top, head, rows.title, 'img')}{''.join(cards)}{foot}"
 
 
@@ -110,17 +121,19 @@ def card_html(card: FixCard, width: int, *, opened: bool = False) -> str:
     below, body_high = fix_body.body(card, wide)
     lines = "\n".join(_code_line(line) for line in card.diff)
     shown = OPEN if fix_body.is_short(card) else ""
-    label = f"fix {card.number}: {card.words}; {fix_head.proof_words(card)}; {card.outcome.short}"
+    told = (card.words, card.decides, *card.notes, card.outcome.short)
+    label = f"fix {card.number}: {'; '.join(told)}"
     room = f"width:{width - wide - 4 - PAD}px" if wide < width else f"width:{width - LEFT - PAD}px;margin-left:{LEFT}px"
     diff = (
         f'<details class="k-fx-v"{shown}><summary><b>YAML diff</b> · {t.escape(card.files)}</summary>'
-        f'<div class="k-fx-e">{lines}</div></details><code class="k-fx-l">{t.escape(card.code)}.fork.lab()</code>'
-    )
+        f'<div class="k-fx-e">{lines}</div></details>'
+    ) if card.diff else ""
+    fork = f'<code class="k-fx-l">{t.escape(card.code)}.fork.lab()</code>' if card.can_be_tried else ""
     return (
         f'<details class="k-fx-d"{OPEN if opened else ""} style="width:{width}px;--k-at:{num(at)}px">'
         f"<summary>{picture(width, high, marks, label, 'img')}</summary>"
         f'<div class="k-fx-w">{picture(wide, body_high, below, card.outcome.text, "img")}'
-        f'<div style="{room}">{diff}</div></div></details>'
+        f'<div style="{room}">{diff}{fork}</div></div></details>'
     )
 
 

@@ -1,8 +1,9 @@
-"""The open part of a fix's card: the rejections that it lifts, the fork beside, what to mind, and the diff."""
+"""The open part of a fix's card: what to do and to mind, the rejections that it lifts, the fork beside, the diff."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import wrap
 
 from kvolsched.api.words import counted
 from kvolsched.views.drawing import text as t
@@ -18,17 +19,22 @@ PLACE, WIDEST = 92, 176
 """Least width of a place, px: with less the fork stands below, not beside; and its greatest."""
 CODE_SIZE, CODE_PITCH, POD = 10.5, 15, 18
 ARROW = 34
+NAME = 56
+"""Room for the name of what is said, px."""
+MOST_CODE = 5
+"""Lines of a command."""
 
 
 def body(card: FixCard, width: float) -> tuple[str, float]:
     """Draw the open part of a card without its diff; return marks and height."""
     room, sheet = width - LEFT - PAD, Stack()
+    sheet.add(_said(card, LEFT, sheet.y, room), 6 if card.said else 0)
     where = f" on {card.where}" if card.where else " before any node is looked at"
     captions = {0: f"{card.node} is new: there is no verdict on it yet" if card.is_new else "",
                 1: f"the one verdict that changes{where}"}  # fmt: skip
     caption = captions.get(len(card.lifted), f"{len(card.lifted)} verdicts change{where}")
     if caption:
-        sheet.mark(word(LEFT, 11, "k-fx-q", t.end(caption, room, 10.5)), down=18)
+        sheet.mark(word(LEFT, sheet.y + 11, "k-fx-q", t.end(caption, room, 10.5)), down=18)
     if card.lifted:
         sheet.add(_sides(card, LEFT, sheet.y, min(room, 760)), 8)
     if card.beside.within:
@@ -36,6 +42,21 @@ def body(card: FixCard, width: float) -> tuple[str, float]:
     for said in (card.outcome, *(FixOutcome("△", "resources", "", "Mind:", note) for note in card.notes)):
         sheet.add(paragraph(said, LEFT, sheet.y, room))
     return str(sheet), sheet.y + 8
+
+
+def _said(card: FixCard, x: float, y: float, room: float) -> tuple[str, float]:
+    """Draw what to do as a command line, and what else is to know, each beside its name; lost data in bold."""
+    parts, top = [], y
+    for name, value in card.said:
+        if name == "do":
+            most = max(20, int((room - NAME) / (CODE_SIZE * MONOSPACE)))
+            lines, role = wrap(value, most, max_lines=MOST_CODE, placeholder=" …", break_on_hyphens=False), "k-fx-y"
+        else:
+            lines, role = word_lines(value, room - NAME, 11, 4), "k-b k-t-storage" if name == "data" else ""
+        parts.append(word(x, y + 12, "k-fx-q", name))
+        parts += [word(x + NAME, y + 12 + CODE_PITCH * number, role, line) for number, line in enumerate(lines)]
+        y += CODE_PITCH * len(lines) + 2
+    return "".join(parts), y - top
 
 
 def _sides(card: FixCard, x: float, y: float, room: float) -> tuple[str, float]:

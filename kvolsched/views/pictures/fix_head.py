@@ -1,4 +1,4 @@
-"""The closed part of a fix's card: its words, the verdicts that change, the node, what is touched, who waits then."""
+"""The closed part of a fix's card: what to do and who decides, the verdicts that change, the node, what is touched."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def layout(width: int, *, switched: bool = True) -> Layout:
 
 def column_heads(at: Layout, y: float) -> str:
     """Draw the heads of the columns, the last line of each on `y`."""
-    heads = [(LEFT, ("edit, and how it was proved",)), (at.verdicts, ("what", "changes")),
+    heads = [(LEFT, ("what to do, and who decides",)), (at.verdicts, ("what", "changes")),
              (at.node, ("then it", "fits")), (at.outcome, ("who waits then,", "whom it concerns"))]  # fmt: skip
     heads += [] if at.broad else [(at.touched, ("what it", "touches"))]
     parts = [word(x, y + 13 * (n + 1 - len(both)), "k-w", line) for x, both in heads for n, line in enumerate(both)]
@@ -80,15 +80,16 @@ def head(card: FixCard, width: int, *, switched: bool = True) -> tuple[str, floa
     at = layout(width, switched=switched)
     marks, high = _row(card, at) if at.middle else _stacked(card, at)
     y = high / 2 - 12 if at.middle else 9
-    return marks + (_switch(at.pill, y) if switched else ""), high
+    return marks + (_switch(card, at.pill, y) if switched else ""), high
 
 
-def _switch(x: float, y: float) -> str:
+def _switch(card: FixCard, x: float, y: float) -> str:
     """Draw the switch in both states: a sheet hides one of them."""
     middle = x + PILL / 2
-    off = rect(x, y, PILL, 24, "k-chip", 6) + word(middle, y + 16, "k-b k-mid k-t-accent", "Try it")
+    ask, done = ("Try it", "tried") if card.can_be_tried else ("Open", "open")
+    off = rect(x, y, PILL, 24, "k-chip", 6) + word(middle, y + 16, "k-b k-mid k-t-accent", ask)
     on = rect(x, y, PILL, 24, "k-s-accent", 6) + word(x + 11, y + 16, "k-m k-on", "✓")
-    on += word(middle + 7, y + 16, "k-b k-mid k-on", "tried")
+    on += word(middle + 7, y + 16, "k-b k-mid k-on", done)
     return f'<g class="k-fx-off">{off}</g><g class="k-fx-on">{on}</g>'
 
 
@@ -99,8 +100,8 @@ def _row(card: FixCard, at: Layout) -> tuple[str, float]:
     short = word_lines(card.outcome.short, at.pill - at.outcome - 24, 11, 3, bold=True)
     others = word_lines(card.others, at.pill - at.outcome - 8, 10, 3) if card.others else []
     touched = [] if at.broad else touched_words(card)
-    proof = word_lines(proof_words(card), room, 10.5, 2)
-    told = 16 * len(words) + 13 * len(proof)
+    decides = word_lines(card.decides, room, 10.5, 2)
+    told = 16 * len(words) + 13 * len(decides)
     chips = max(1, min(MAX_CHIPS, len(card.lifted)))
     high = max(46.0, told + 17.0, 21 * chips + 14, 15 * len(short) + 13 * len(others) + 18,
                14 * len(touched) + 14)  # fmt: skip
@@ -108,7 +109,7 @@ def _row(card: FixCard, at: Layout) -> tuple[str, float]:
     y = middle - (told + 2) / 2 + 12
     parts = [_number(card, middle + 4.5)]
     parts += [word(LEFT, y + 16 * number, "k-h", line) for number, line in enumerate(words)]
-    parts += [word(LEFT, y + 16 * len(words) - 1 + 13 * number, "k-fx-q", line) for number, line in enumerate(proof)]
+    parts += [word(LEFT, y + 16 * len(words) - 1 + 13 * number, "k-fx-q", line) for number, line in enumerate(decides)]
     parts.append(_verdicts(card, at.verdicts, middle - 21 * chips / 2))
     parts.append(_node(card, at.node, middle + 4, at.touched - at.node - 8))
     if at.broad:
@@ -130,10 +131,9 @@ def _stacked(card: FixCard, at: Layout) -> tuple[str, float]:
     parts = [_number(card, 24)]
     parts += [word(LEFT, 24 + 16 * number, "k-h", line) for number, line in enumerate(words)]
     y = 24 + 16 * len(words) - 1
-    proof_room = room if len(words) > 1 else at.pill - LEFT - 10
-    proof = word_lines(proof_words(card), proof_room, 10.5, 2)
-    parts += [word(LEFT, y + 13 * number, "k-fx-q", line) for number, line in enumerate(proof)]
-    y += 13 * len(proof) - 5
+    decides = word_lines(card.decides, room if len(words) > 1 else at.pill - LEFT - 10, 10.5, 2)
+    parts += [word(LEFT, y + 13 * number, "k-fx-q", line) for number, line in enumerate(decides)]
+    y += 13 * len(decides) - 5
     chips = max(1, min(MAX_CHIPS, len(card.lifted)))
     middle = y + 10.5 * chips + 4
     shown = t.middle(card.node, 150, 11, bold=True)
@@ -157,14 +157,11 @@ def _number(card: FixCard, y: float) -> str:
     return word(30, y, "k-h k-soft k-mid", str(card.number))
 
 
-def proof_words(card: FixCard) -> str:
-    """Return how a fix was proved, and the first thing to mind."""
-    return card.proof + (f" · {card.notes[0]}" if card.notes else "")
-
-
 def _verdicts(card: FixCard, x: float, y: float) -> str:
     """Draw, for each plugin, its letter and how its verdict changes."""
     if not card.lifted:
+        if not card.node:
+            return ""
         said = "new node" if card.is_new else "fits"
         return word(x, y + 14.5, "k-m k-t-ok", "✓") + word(x + 14, y + 14.5, "k-fx-q", said)
     parts = []
@@ -187,6 +184,8 @@ def chip(row: LiftedRow, x: float, y: float) -> str:
 
 
 def _node(card: FixCard, x: float, y: float, room: float) -> str:
+    if not card.node:
+        return word(x, y, "k-q", "·")
     shown = t.middle(card.node, room - 14, 11, bold=True)
     return word(x, y, "k-m k-t-ok", "→") + word(x + 14, y, "k-b k-t-ok", shown)
 
@@ -223,7 +222,7 @@ def touched_words(card: FixCard) -> list[str]:
         if found:
             several = f"{len(found)} {name}{'es' if name.endswith('s') else 's'}"
             lines.append(f"{name if len(found) == 1 else several} {found[0].how}")
-    asks = {"yes": "restart", "no": ""}.get(card.restart, f"restart? {card.restart}")
+    asks = {"yes": "pods restart", "no": ""}.get(card.restart, f"restart? {card.restart}")
     return [*lines, *([asks] if asks else [])]
 
 
@@ -243,8 +242,8 @@ def legend(page: FixPage, width: int) -> tuple[str, float]:
     entries = [("●", "an object is edited, replaced or gone")] if hows - {MADE} else []
     entries += [("+", "an object is made")] if MADE in hows else []
     entries += [("·", "not touched")]
-    entries += [("↻", "a container stops and starts")] if "yes" in restarts else []
-    entries += [("?", "its owner knows")] if restarts - {"yes", "no"} else []
+    entries += [("↻", "pods that run are made anew")] if "yes" in restarts else []
+    entries += [("?", "with its machine")] if "machine" in restarts else []
     if "driver" in {touched.column for card in page.cards for touched in card.touched}:
         entries.append(("", "driver: CSINode and CSIStorageCapacity, which no user writes"))
     parts, x, y = [], 2.0, 16.0

@@ -1,0 +1,271 @@
+"""Finds fixes, proves each on a fork, and tells those that a colleague would, in the order in which he would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from kvolsched.api.text.not_read import not_read_line
+from kvolsched.api.text.python_gc import infrequent_gc
+from kvolsched.api.words import counted, listed
+from kvolsched.core.acts import ClusterActs
+from kvolsched.core.results import ApplyRefused
+from kvolsched.questions.why.answer import Why, node_names_text
+from kvolsched.questions.why.asking import is_pending, why
+from kvolsched.questions.why.demands import Demand
+from kvolsched.world.log import Key
+
+from ...core.seen_by_scheduler import objects_seen_by_scheduler, snapshot_of_scheduler
+from . import pods
+from .advice import COSTLY, ORDER
+from .answer import Fix, Fixes
+from .components import edits_of_components
+from .edit import (
+    Edit,
+    ObjectChange,
+    joined_words,
+    merge_changes,
+    without_unneeded,
+)
+from .edit_search import FoundFix, distinct, search
+from .replace_claim import restore_snapshot
+from .trial_cluster import TrialCluster
+from .trials import AskedCluster, Attempt
+
+# After a change of these the loop must run before the pod can be judged.
+LOOP_KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})
+MOST_CARDS = 5
+HARMLESS = "ABCDE"
+ENOUGH_SIMPLE = 2  # fixes with fewer edits, after which none with more is told
+MOST_REFUTED = 3  # of what was tried and does not help
+
+
+def fix(cluster: ClusterActs, pod: str) -> Fixes:
+    """Return the nearest fixes of a pending pod, each proved on a fork; the cluster does not change.
+
+    Args:
+        cluster: the cluster in its present state.
+        pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
+
+    Raises:
+        KeyError: there is no such pod.
+    """
+    return attrs.evolve(_fix(cluster, pod), not_read=not_read_line(cluster.not_read))
+
+
+@infrequent_gc()
+def _fix(cluster: ClusterActs, pod: str) -> Fixes:
+    key = cluster.world.find_key(pod, "pod")
+    name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
+    state = why(cluster, pod)
+    if state.state not in ("unschedulable", "gated"):
+        return _of_components(cluster, key, state)
+    profile, seen = cluster.revision.profile, snapshot_of_scheduler(cluster)
+    trial = TrialCluster(objects_seen_by_scheduler(cluster), key, profile, seen)
+    asked = AskedCluster(cluster, key, state)
+    before = pods.let_it_be_tried(trial)
+    unmet: tuple[Demand, ...] = ()
+    with trial.with_changes([change for edit in before for change in edit.changes]):
+        judgement = trial.judge()
+        if judgement.error and judgement.any_feasible:
+            return Fixes(name, rules, f"no change of objects helps, an error ends each pass: {judgement.error}")
+        if judgement.any_feasible:
+            found: tuple[FoundFix, ...] = (FoundFix((), judgement.feasible),)
+        else:
+            searched = search(trial)
+            found, unmet = searched.found, searched.unmet
+    if asked.is_large:
+        gated = [attrs.evolve(fix, edits=(*before, *fix.edits)) for fix in found]
+        fixes = [fix for fix in (_judged(asked, each) for each in gated) if fix is not None]
+        numbered = _told(fixes)
+        if not numbered:
+            return Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
+        head = "judged by the plugins; in a large cluster `.try_it()` takes long, which runs one"
+        return Fixes(name, rules, head, numbered, judged_only=True)
+    needed = distinct(_without_unneeded_edits(asked, attrs.evolve(fix, edits=(*before, *fix.edits))) for fix in found)
+    results = [_prove(asked, fix) for fix in needed]
+    held = [result for result in results if isinstance(result, Fix)]
+    good = [fix for fix in held if _is_good(fix)]
+    refuted = [f"{fix.words} ({_refutation(fix)})" for fix in held if not _is_good(fix)]
+    good += [Fix(name, (edit,), (), "", asked=asked) for fix in good if fix.kinds == ("delete claim",)
+             for change in fix.edits[0].changes if change.key.kind == "PersistentVolumeClaim"
+             for edit in restore_snapshot(change.old, trial)]  # fmt: skip
+    failures = tuple(dict.fromkeys(result for result in results if isinstance(result, str)))
+    proved = _told([*_waiting(asked, before), *good])
+    if proved:
+        return Fixes(name, rules, _headline(proved), proved, refuted=(*refuted, *failures)[:MOST_REFUTED])
+    if failures or refuted:
+        count = "a fix was found, but" if len(found) == 1 else f"{len(found)} fixes were found, but all"
+        return Fixes(name, rules, f"{count} failed when tried on a fork:", unmet=(*failures, *refuted))
+    return Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
+
+
+def _of_components(cluster: ClusterActs, key: Key, state: Why) -> Fixes:
+    """Return what somebody must run or permit for a pod that a node would take; or that there is nothing to fix."""
+    name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
+    asked = AskedCluster(cluster, key, state)
+    found = (Fix(name, (edit,), (), "", asked=asked) for edit in edits_of_components(cluster, key)) if (
+        is_pending(cluster.world.log.objects[key])) else ()  # fmt: skip
+    told = _told([fix for fix in found if not fix.attempt or fix.try_it().places])
+    if not told:
+        return Fixes(name, rules, f"nothing to fix: {state.headline}")
+    return Fixes(name, rules, f"no object keeps it from a node, but what runs or may write ({state.headline})", told)
+
+
+def _is_good(fix: Fix) -> bool:
+    """Say whether the pod keeps the node that it got, and no other pod waits in its place."""
+    tried = fix.try_it()
+    frees = tried.waits < tried.waited or not tried.waited
+    if fix.acts and fix.nodes and tried.waits_for_other_reasons:
+        return True  # a node would take it: what then fails is another matter, which the card says
+    return tried.places and frees and not tried.waits_now and not tried.lost_claims
+
+
+def _refutation(fix: Fix) -> str:
+    """Return why a fix that was tried does not help."""
+    tried = fix.try_it()
+    if tried.places and tried.waits >= tried.waited > 0:
+        return f"of {tried.owner}, {tried.waited} waited, {tried.waits} wait then"
+    return tried.headline
+
+
+def _waiting(asked: AskedCluster, gates: tuple[Edit, ...]) -> Iterator[Fix]:
+    """Yield the advice to wait: for who removes the gates, or because the pod gets a node by itself."""
+    name = f"{asked.pod.namespace}/{asked.pod.name}"
+    for edit in gates:
+        if edit.kind == "remove gates":
+            words = f"Wait for the controller that removes the gate {listed(asked.gates)}, or ask it"
+            ask = Edit(words, 0, (), "ask the gate's controller", who="whoever runs the controller of the gate")
+            yield Fix(name, (ask,), (), "", asked=asked)
+    left, lost = asked.without_fix, asked.losses(())
+    if lost is not None and not lost:
+        words = f"Wait: left alone it gets {left.node} after {counted(left.steps_until_scheduled, 'step')}"
+        yield Fix(name, (Edit(words, 0, (), "wait"),), (left.node,), "", left.steps_until_scheduled, asked=asked)
+
+
+def _told(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    """Return the fixes in the order in which a colleague would tell them, at most one of a class and kinds."""
+    kept: dict[tuple[str, ...], Fix] = {}
+    for fix in sorted(_worth_telling(fixes), key=_rank):
+        fewer = [other for other in kept.values() if len(other.edits) < len(fix.edits)]
+        if len(fewer) < ENOUGH_SIMPLE and not any(set(other.kinds) < set(fix.kinds) for other in fewer):
+            kept.setdefault((fix.letter, *sorted(set(fix.kinds))), fix)
+    return tuple(attrs.evolve(fix, number=number) for number, fix in enumerate([*kept.values()][:MOST_CARDS]))
+
+
+def _worth_telling(fixes: Sequence[Fix]) -> list[Fix]:
+    """Return the fixes without those that cost others something, where what costs them nothing is enough.
+
+    Data are given up only where nothing but what is lost, or more machines, would do; and who slipped with his pen
+    needs no machine for it.
+    """
+    letters = {fix.letter for fix in fixes}
+    slipped = any(fix.kinds == ("use selector",) for fix in fixes)
+    asked = fixes[0].asked if fixes else None
+    alone = asked is not None and sum(key.kind == "Node" for key in asked.objects) == 1
+    found = []
+    for fix in fixes:
+        harmless = letters & set(HARMLESS) and not alone
+        keeps = fix.letter not in COSTLY or fix.kinds in (("relabel",), ("remove gates",))
+        if fix.letter == "H":
+            keeps = not letters & set("BCE")
+        elif fix.letter in COSTLY and not keeps:
+            keeps = not harmless
+        keeps = keeps and not (harmless and len(fix.edits) > 1 and fix.letter in COSTLY)
+        if keeps and not (slipped and "add node" in fix.kinds):
+            found.append(fix)
+    return found
+
+
+def _rank(fix: Fix) -> tuple[Any, ...]:
+    """Return what sorts fixes: the class; who is helped, harmed, restarted; how much changes, and whether for good."""
+    tried = fix.trial
+    helped = tried.helped if tried is not None else 0
+    harmed = len(tried.gone) + len(tried.waits_now) if tried is not None else 0
+    restarted = sum(map(len, tried.restarted.values())) if tried is not None else 0
+    return (ORDER.index(fix.letter), -helped, harmed, sum(edit.cost for edit in fix.edits), restarted, len(fix.changes),
+            fix.undo == "none", fix.words)  # fmt: skip
+
+
+def _headline(fixes: Sequence[Fix]) -> str:
+    if all(fix.letter in COSTLY for fix in fixes):
+        return "nothing harmless helps; what is left costs others something"
+    count = "one fix, tried" if len(fixes) == 1 else f"{len(fixes)} fixes, what restores or corrects first, each tried"
+    return f"{count} on a fork"
+
+
+def _unmet_headline(unmet: tuple[Demand, ...]) -> str:
+    if unmet:
+        return "no edit of the catalogue lifts any of these:"
+    return "edits of the catalogue lift each requirement, but no three edits lift all of them on one node."
+
+
+def _without_unneeded_edits(asked: AskedCluster, found: FoundFix) -> FoundFix:
+    """Return a fix without edits but for which the loop places the pod as well, at no more cost for other pods.
+
+    Where the pod gets a node without any fix, too, that says nothing of an edit.
+    """
+    if len([part for edit in found.edits for part in edit.parts or (edit,)]) < 2:
+        return found
+    losses = asked.losses(_attempt(asked, found.edits), keep=True)
+    if losses is None or asked.losses(()) is not None:
+        return found
+    most = losses
+
+    def suffice(edits: Sequence[Edit]) -> bool:
+        lost = asked.losses(_attempt(asked, edits))
+        return lost is not None and not lost - most
+
+    return attrs.evolve(found, edits=without_unneeded(found.edits, suffice))
+
+
+def _attempt(asked: AskedCluster, edits: Sequence[Edit]) -> Attempt:
+    """Return what a trial of edits makes: changes of objects, in templates where pods have one, and acts."""
+    acts = dict.fromkeys(act for edit in edits for act in edit.acts)
+    return (*asked.for_owner(merge_changes(edits)), *acts)
+
+
+def _judged(asked: AskedCluster, found: FoundFix) -> Fix | None:
+    """Return a fix with the nodes that then fit, by the plugins' verdicts alone; None if it is refused or none fits."""
+    changes = merge_changes(found.edits)
+    try:
+        fit = asked.fork_with(changes).fits
+    except (ApplyRefused, KeyError):
+        return None
+    waits = any(change.key.kind in LOOP_KINDS for change in changes)  # volumes are bound, or made, by the loop
+    nodes = fit or (found.nodes if waits else ())
+    if not nodes:
+        return None
+    every = len(nodes) == sum(key.kind == "Node" for key in asked.objects) > 1
+    when = "then" if fit else "once its volumes are there"
+    proof = f"{when} it fits {'every node' if every else node_names_text(nodes)}"
+    name = f"{asked.pod.namespace}/{asked.pod.name}"
+    return Fix(name, found.edits, nodes, proof, every=every, asked=asked)
+
+
+def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
+    """Try a fix on a fork: judge the pod there or, if volumes change, run the loop; return why if the fix fails."""
+    name = f"{asked.pod.namespace}/{asked.pod.name}"
+    attempt = _attempt(asked, found.edits)
+    try:
+        forked = asked.fork_with(attempt)
+    except (ApplyRefused, KeyError) as error:
+        return f"{joined_words(found.edits)}: refused: {error.args[0] if error.args else error}"
+    proved = Fix(name, found.edits, (), "", asked=asked)
+    fit = forked.fits
+    forked.run()
+    if fit and not any(isinstance(each, ObjectChange) and (each.key.kind in LOOP_KINDS or each.new is None)
+                       for each in attempt):  # fmt: skip
+        every = len(fit) == sum(other.kind == "Node" for other in forked.cluster.world.log.objects) > 1
+        proof = f"then it fits {'every node' if every else node_names_text(fit)}"
+        return attrs.evolve(proved, nodes=fit, proof=proof, every=every)
+    if not forked.node and forked.eviction is None:
+        return f"{proved.words}: after {forked.steps} steps the pod has no node"
+    if forked.eviction is not None:
+        return f"{proved.words}: then the pod is {forked.eviction.words}"
+    if lost := proved.try_it().lost_claims:
+        return f"{proved.words}: then claim {', '.join(lost)} loses its volume"
+    proof = f"after {forked.steps_until_scheduled} steps the pod is on {forked.node}"
+    return attrs.evolve(proved, nodes=(forked.node,), proof=proof, steps=forked.steps_until_scheduled)

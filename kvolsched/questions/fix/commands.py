@@ -1,0 +1,98 @@
+"""The kubectl line that makes a change, and the one that takes it back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import attrs
+
+from kvolsched.api.kinds.kind import find_kind
+from kvolsched.api.text import manifest
+
+from .edit import SERVER_FIELDS, ObjectChange
+
+MOST_LINES = 4  # of one fix
+
+
+def commands(changes: Iterable[ObjectChange]) -> list[str]:
+    """Return the lines that make changes: deletions first, as a user would type them."""
+    found = sorted(changes, key=lambda change: change.new is not None)
+    return list(dict.fromkeys(line for change in found for line in _lines(change)))
+
+
+def undo(changes: Iterable[ObjectChange]) -> str:
+    """Return the line that takes changes back; "none" where something is deleted."""
+    changes = tuple(changes)
+    if any(change.new is None or change.recreate for change in changes):
+        return "none"
+    back = commands(ObjectChange(change.new, change.old) for change in changes)
+    return "; ".join(back[:MOST_LINES]) or "–"
+
+
+def _lines(change: ObjectChange) -> Iterator[str]:
+    """Yield the lines for one object."""
+    old, new, kind = change.old, change.new, find_kind(change.key.kind).name.lower()
+    where = f"{kind} {change.key.name}" + (f" -n {change.key.namespace}" if change.key.namespace else "")
+    if new is None:
+        yield f"kubectl delete {where}"
+    elif old is None:
+        yield f"kubectl apply -f {change.key.name}.yaml"
+    elif change.recreate:
+        yield f"kubectl replace --force -f {change.key.name}.yaml"
+    elif change.key.kind == "Node" and old.spec.unschedulable != new.spec.unschedulable:
+        yield f"kubectl {'cordon' if new.spec.unschedulable else 'uncordon'} {change.key.name}"
+    elif change.key.kind == "Node" and old.spec.taints != new.spec.taints:
+        less = [f"{taint}-" for taint in old.spec.taints if taint not in new.spec.taints]
+        more = [f"{taint}" for taint in new.spec.taints if taint not in old.spec.taints]
+        yield f"kubectl taint node {change.key.name} {' '.join((*less, *more))}"
+    elif (labels := _texts(old.metadata.labels, new.metadata.labels)) and _same_body(old, new):
+        yield f"kubectl label {where} {labels}"
+    elif (texts := _texts(old.metadata.annotations, new.metadata.annotations)) and _same_body(old, new):
+        yield f"kubectl annotate {where} {texts}"
+    else:
+        steps = list(_json_patch(_plain(old), _plain(new), ""))
+        if steps:
+            yield f"kubectl patch {where} --type=json -p '{json.dumps(steps, separators=(',', ':'))}'"
+
+
+def _same_body(old: Any, new: Any) -> bool:
+    """Say whether two objects differ in their metadata alone."""
+    return bool(attrs.evolve(old, metadata=new.metadata) == new)
+
+
+def _texts(old: Any, new: Any) -> str:
+    """Return labels or annotations as kubectl takes them: `key=value`, `key-`; "" if none differs."""
+    changed = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+    words = " ".join(f"{key}={new[key]}" if key in new else f"{key}-" for key in changed)
+    return words + (" --overwrite" if any(key in old and key in new for key in changed) else "")
+
+
+def _plain(obj: Any) -> Any:
+    """Return an object as its manifest, without what a server fills in."""
+    plain = manifest.to_plain(obj)
+    plain.pop("status", None)
+    plain["metadata"] = {word: value for word, value in plain["metadata"].items() if word not in SERVER_FIELDS}
+    return plain
+
+
+def _json_patch(old: Any, new: Any, path: str) -> Iterator[dict[str, Any]]:
+    """Yield the operations of a JSON patch that makes one value of another."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in [*old, *(key for key in new if key not in old)]:
+            place = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+            if key not in new:
+                yield {"op": "remove", "path": place}
+            elif key not in old:
+                yield {"op": "add", "path": place, "value": new[key]}
+            else:
+                yield from _json_patch(old[key], new[key], place)
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, pair in enumerate(zip(old, new, strict=True)):
+            yield from _json_patch(*pair, f"{path}/{number}")
+    elif isinstance(old, list) and isinstance(new, list) and new[: len(old)] == old:
+        for value in new[len(old) :]:
+            yield {"op": "add", "path": f"{path}/-", "value": value}
+    elif old != new:
+        yield {"op": "replace", "path": path, "value": new}

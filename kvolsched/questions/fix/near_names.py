@@ -1,0 +1,50 @@
+"""Names that somebody nearly wrote: within two edits of one that exists, or its beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+MOST_EDITS = 2
+LEAST_LENGTH = 3  # of a name: two edits change any shorter one into any other
+
+
+def near_misses(name: str, there: Iterable[str], *, longer: bool = False) -> list[str]:
+    """Return the names within two edits of one that is not among them, nearest first; a first letter is seldom wrong.
+
+    Args:
+        name: what was written.
+        there: the names that exist.
+        longer: whether a name also counts that continues this one after a `-`.
+    """
+    found = []
+    for each in dict.fromkeys(there):
+        if not each or each == name or min(len(each), len(name)) < LEAST_LENGTH:
+            continue
+        distance = edits_between(name, each, MOST_EDITS)
+        if distance <= min(MOST_EDITS, max(1, min(len(name), len(each)) // 4)) and not _only_numbers_differ(name, each):
+            found.append((distance, each[0] != name[0], each))
+        elif longer and each.startswith(f"{name}-"):
+            found.append((MOST_EDITS + 1, False, each))
+    return [each for *_, each in sorted(found)]
+
+
+def edits_between(one: str, other: str, most: int) -> int:
+    """Return how many letters are put in, left out, changed or swapped between two names; `most` + 1 if more."""
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    before, last = list(range(len(other) + 1)), [0] * (len(other) + 1)
+    for row, letter in enumerate(one, 1):
+        now = [row]
+        for column, other_letter in enumerate(other, 1):
+            cost = min(before[column] + 1, now[-1] + 1, before[column - 1] + (letter != other_letter))
+            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == other_letter:
+                cost = min(cost, last[column - 2] + 1)
+            now.append(cost)
+        before, last = now, before
+    return before[-1]
+
+
+def _only_numbers_differ(one: str, other: str) -> bool:
+    """Say whether two names are told apart by a number or by their last letter, as zones and replicas are."""
+    strip = str.maketrans("", "", "0123456789")
+    return one.translate(strip) == other.translate(strip) or (one[:-1] == other[:-1] and one[-2:-1] in "-0123456789")

@@ -1,0 +1,359 @@
+"""Tries a fix: runs it until idle on a fork, beside a run without it.
+
+The two runs differ in the fix alone, so what differs at their ends is its effect: a pod that would have found its node
+anyway is not counted for the fix, and one that waits only because of it is. Whether the pod keeps its node is read from
+the turns of the fork, and what is still to come there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import attrs
+
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.controllers import taint_eviction
+from kvolsched.core.acts import ClusterActs
+from kvolsched.core.core import ClusterCore
+from kvolsched.core.results import ApplyRefused, Run
+from kvolsched.questions.fix.edit import ObjectChange, OutsideAct, carry_out
+from kvolsched.questions.fix.owners import for_owner, owner_on_top, siblings
+from kvolsched.questions.why.answer import Why
+from kvolsched.questions.why.asking import is_pending, judge_now, why
+from kvolsched.scheduler.framework.judgement import Judgement
+from kvolsched.world.apiserver import CommittedWrite, key_of
+from kvolsched.world.log import Key, Note
+
+from .outcome import LostNode, MovedPod, TriedFix, WaitingPod, pods_of
+
+# Of a run; one step more for each object. A pod that tolerates a taint for a time does so for 300 s, as a rule.
+MAX_STEPS, MAX_SECONDS = 3_000, 600.0
+LARGE = 20_000  # objects of a cluster from which on fixes are judged, and run only when somebody asks for it
+REMOVALS = ("delete", "evict")
+Objects = Mapping[Key, Any]
+Attempt = tuple["ObjectChange | OutsideAct", ...]
+"""What is tried: changes of objects by users, and acts from outside."""
+
+
+@attrs.frozen
+class Placement:
+    """A pod that got a node in a fork: the pod then, the time, and the number of turns that were made before."""
+
+    pod: Any
+    time: float
+    turns: int
+
+    def eviction(self, cluster: ClusterCore, key: Key) -> LostNode | None:
+        """Return how the pod loses its node, in the run or at a time that is known already; None: it keeps it."""
+        node = str(self.pod.spec.node_name)
+        for turn in cluster.world.turns[self.turns :]:
+            for outcome in turn.outcomes:
+                if isinstance(outcome, CommittedWrite) and outcome.write.key == key and outcome.write.verb in REMOVALS:
+                    why = self._ended_toleration(cluster) if turn.component == taint_eviction.NAME else ""
+                    return LostNode(node, turn.time - self.time, why or turn.words)
+        note = Note(taint_eviction.NAME, taint_eviction.EVICT, f"{key.namespace}/{key.name}")
+        scheduled = cluster.world.log.notes.get(note)
+        if scheduled is None:
+            return None
+        return LostNode(node, scheduled.at - self.time, self._ended_toleration(cluster))
+
+    def _ended_toleration(self, cluster: ClusterCore) -> str:
+        """Say which taints the pod does not tolerate for ever, "" if its node has none of them now."""
+        node = cluster.world.log.objects.get(Key("Node", "", self.pod.spec.node_name))
+        found = ", ".join(dict.fromkeys(map(str, taint_eviction.taints_that_evict(self.pod, node))))
+        return f"it does not tolerate {found} for longer" if found else ""
+
+
+@attrs.define
+class ForkWithFix:
+    """A fork in which a fix is made, run until the pod has a node, and on until idle. Mutable: it runs once.
+
+    Args:
+        cluster: the fork.
+        pod: the pod that the fix is for; `asked` is how it was.
+        steps_until_scheduled: after how many steps the pod had a node, or nothing was left to do.
+        steps: how many steps it has run.
+        ended: why the run ended; "": it has not run.
+        idle: whether nothing was left to do then.
+        eviction: how the pod loses the node that it got; None if it keeps it.
+        fits: the nodes that fitted before it ran.
+        known: the pods that there were before the fix.
+    """
+
+    cluster: ClusterActs
+    pod: Key
+    asked: Pod
+    fits: tuple[str, ...] = ()
+    steps_until_scheduled: int = 0
+    steps: int = 0
+    ended: str = ""
+    idle: bool = False
+    eviction: LostNode | None = None
+    known: frozenset[Key] = frozenset()
+
+    def run(self) -> None:
+        """Run until nothing is left to do, if it has not run yet."""
+        if not self.ended:
+            self.steps_until_scheduled = len(self._run(lambda _cluster: bool(self.node)))
+            world, there = self.cluster.world, self.stands_for_it
+            placed = Placement(there, world.now, len(world.turns)) if there is not None and self.node else None
+            rest = self._run(None)
+            self.steps, self.ended, self.idle = self.steps_until_scheduled + len(rest), rest.ended, rest.idle
+            last = self.stands_for_it
+            if placed is not None and last is not None and last.spec.node_name and key_of(last) != key_of(placed.pod):
+                placed = Placement(last, world.now, len(world.turns))  # a rollout has replaced it since
+            self.eviction = placed.eviction(self.cluster, key_of(placed.pod)) if placed is not None else None
+
+    @property
+    def stands_for_it(self) -> Pod | None:
+        """The pod, or one that its owner has made since in its place, first one with a node; None: there is none."""
+        objects = self.cluster.world.log.objects
+        pod: Pod | None = objects.get(self.pod)
+        if pod is not None:
+            return pod
+        made = (each for each in siblings(self.asked, objects) if key_of(each) not in self.known)
+        return min(made, key=lambda each: (not each.spec.node_name, key_of(each)), default=None)
+
+    @property
+    def waiting(self) -> int:
+        """How many pods of its owner wait."""
+        return sum(is_pending(pod) for pod in siblings(self.asked, self.cluster.world.log.objects))
+
+    def _run(self, until: Callable[[Any], bool] | None) -> Run:
+        most = MAX_STEPS + len(self.cluster.world.log.objects)
+        return self.cluster.run(until, steps=most, seconds=MAX_SECONDS)
+
+    @property
+    def node(self) -> str:
+        """The node that the pod, or the one in its place, has now; or ""."""
+        pod = self.stands_for_it
+        return _node(pod) if pod is not None else ""
+
+    @property
+    def keeps_node(self) -> bool:
+        """Whether the pod has a node now, and keeps it."""
+        return bool(self.node) and self.eviction is None
+
+
+class AskedCluster:
+    """The cluster as it was when fixes were asked for, on which each is tried. Mutable: it remembers runs.
+
+    Args:
+        cluster: the cluster at hand, of which a fork is kept.
+        pod: the pending pod.
+        asked: why it is pending.
+    """
+
+    def __init__(self, cluster: ClusterActs, pod: Key, asked: Why) -> None:
+        self._kept = cluster.fork("as it was")
+        self.pod = pod
+        self.asked = asked
+        self._forks: dict[Attempt, ForkWithFix] = {}
+        self._tried: dict[Attempt, TriedFix] = {}
+        self._losses: dict[Attempt, Counter[str] | None] = {}
+
+    @property
+    def objects(self) -> Mapping[Key, Any]:
+        """The objects as they were."""
+        return self._kept.world.log.objects
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there are so many objects that a run takes long."""
+        return len(self.objects) >= LARGE
+
+    def for_owner(self, changes: Iterable[ObjectChange]) -> tuple[ObjectChange, ...]:
+        """Return changes in which those of the pod are made in the template of its workload."""
+        return for_owner(changes, self.objects[self.pod], self.objects)
+
+    def fork_with(self, changes: Attempt) -> ForkWithFix:
+        """Return the fork of the cluster as it was in which the changes are made; it is made and judged once.
+
+        Raises:
+            ApplyRefused: the API server refuses.
+            KeyError: an object to be changed does not exist.
+        """
+        if changes not in self._forks:
+            made = self._forks[changes] = self._made(changes)
+            judged = judge_now(made.cluster, self.pod) if self.pod in made.cluster.world.log.objects else None
+            made.fits = () if judged is None or judged.error else judged.feasible
+        return self._forks[changes]
+
+    def _made(self, changes: Attempt) -> ForkWithFix:
+        fork = self._kept.fork("with the fix" if changes else "without a fix")
+        objects = self.objects
+        carry_out(fork, [each for each in changes if isinstance(each, ObjectChange)],
+                  [each for each in changes if isinstance(each, OutsideAct)])  # fmt: skip
+        known = frozenset(key for key in objects if key.kind == "Pod")
+        return ForkWithFix(fork, self.pod, objects[self.pod], known=known)
+
+    @cached_property
+    def judgement(self) -> Judgement:
+        """The verdicts on every node as it was; gates, which keep a pod from being judged, aside."""
+        return judge_now(self._kept, self.pod)
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """The names of the pod's scheduling gates."""
+        return tuple(gate.name for gate in self._kept.world.log.objects[self.pod].spec.scheduling_gates)
+
+    @cached_property
+    def without_fix(self) -> ForkWithFix:
+        """The fork that ran until idle without any fix."""
+        control = self.fork_with(())
+        control.run()
+        return control
+
+    def losses(self, changes: Attempt, *, keep: bool = False) -> Counter[str] | None:
+        """Return how many pods of whom lose their node once changes are made, or None if the pod gets no node
+        that it keeps.
+
+        Pods of one controller stand for each other, whatever their names; claims count if they lose their volume.
+
+        Args:
+            changes: what is changed.
+            keep: whether the fork is kept for `fork_with`.
+        """
+        if changes not in self._losses:
+            self._losses[changes] = self._count_losses(changes, keep=keep)
+        return self._losses[changes]
+
+    def _count_losses(self, changes: Attempt, *, keep: bool) -> Counter[str] | None:
+        try:
+            forked = self.fork_with(changes) if keep or changes in self._forks else self._made(changes)
+        except (ApplyRefused, KeyError):
+            return None
+        forked.run()
+        before, after = self._kept.world.log.objects, forked.cluster.world.log.objects
+        lost = _placed(before, self.pod) - _placed(after, self.pod)
+        lost.update({f"claim {name}": 1 for name in _lost_claims(after) if name not in _lost_claims(before)})
+        return lost if forked.keeps_node else None
+
+    def try_changes(self, changes: Attempt, words: str) -> TriedFix:
+        """Make changes in a fork, run it until idle, and compare its pods with those of a run without them."""
+        if changes not in self._tried:
+            self._tried[changes] = self._compare(changes, words)
+        return self._tried[changes]
+
+    def _compare(self, changes: Attempt, words: str) -> TriedFix:
+        name = f"{self.pod.namespace}/{self.pod.name}"
+        try:
+            forked = self.fork_with(changes)
+        except (ApplyRefused, KeyError) as error:
+            return TriedFix(name, words, self._kept.fork(), refused=str(error.args[0] if error.args else error))
+        forked.run()
+        fork = forked.cluster
+        before, after = pods_of(self.without_fix.cluster), pods_of(fork)
+        known = _lost_claims(self.without_fix.cluster.world.log.objects)
+        pod = forked.stands_for_it
+        mine = key_of(pod) if pod is not None else self.pod
+        others = {key: _node(found) for key, found in after.items() if key != mine}
+        changed = [key for key, node in others.items() if key in before and node != _node(before[key])]
+        waiting = _more_waiting(before, after, self.objects, mine)
+        waits_now = tuple(WaitingPod(f"{key.namespace}/{key.name}", why(fork, f"pod/{key.namespace}/{key.name}"))
+                          for key in waiting)  # fmt: skip
+        shifts = tuple(MovedPod(f"{key.namespace}/{key.name}", _node(before[key]), others[key])
+                       for key in sorted(changed) if others[key])  # fmt: skip
+        owner = owner_on_top(self.objects[self.pod], self.objects)
+        nodes = [each.key.name for each in changes if isinstance(each, ObjectChange)
+                 and each.key.kind == "Node" and each.old is None]  # fmt: skip
+        return TriedFix(
+            name, words, fork, forked.node, pod.status.phase if pod is not None else "",
+            forked.steps, forked.ended, forked.idle, waits_now,
+            placed=tuple(shift for shift in shifts if not shift.before),
+            moved=tuple(shift for shift in shifts if shift.before),
+            gone=tuple(f"{key.namespace}/{key.name}" for key in _lost(before, after, self.objects) if key != self.pod),
+            lost_claims=tuple(name for name in _lost_claims(fork.world.log.objects) if name not in known),
+            lack_moves_to=tuple(waits.name for waits in waits_now if self._lacks_alike(waits.why)),
+            without_fix=_placements(before),
+            with_fix=_placements(after),
+            new_nodes=tuple(nodes),
+            eviction=forked.eviction,
+            owner=str(owner) if owner is not None else "",
+            stand_in=f"{mine.namespace}/{mine.name}",
+            waited=self.without_fix.waiting,
+            waits=forked.waiting,
+            restarted=_restarted(before, after, self.objects),
+        )  # fmt: skip
+
+    def _lacks_alike(self, other: Why) -> bool:
+        """Say whether another pod lacks something that the pod lacked: a demand of one plugin and sort."""
+        lacked = {(row.plugin, row.sort) for row in (*self.asked.demands, *self.asked.also)}
+        return any((row.plugin, row.sort) in lacked for row in other.demands)
+
+
+def _node(pod: Any) -> str:
+    return str(pod.spec.node_name)
+
+
+def _placements(pods: Mapping[Key, Any]) -> dict[str, str]:
+    """Return the node of each pod that has not ended, by its name."""
+    return {f"{key.namespace}/{key.name}": _node(pod) for key, pod in sorted(pods.items()) if not pod.terminal}
+
+
+def _lost(before: Objects, after: Objects, objects: Objects) -> list[Key]:
+    """Return the pods on nodes that are gone, and that nobody replaced: neither by one of the same name, nor by one of
+    their owner.
+    """
+    gone = sorted(key for key, pod in before.items() if key not in after and _node(pod) and not pod.terminal)
+    made = Counter(_owner(pod, objects) for key, pod in after.items() if key not in before or (
+        _node(pod) and not _node(before[key])))  # fmt: skip
+    lost: list[Key] = []
+    for key in gone:
+        owner = _owner(before[key], objects)
+        if made[owner] == 0:
+            lost.append(key)
+        else:
+            made[owner] -= 1
+    return lost
+
+
+def _restarted(before: Objects, after: Objects, objects: Objects) -> dict[str, tuple[str, ...]]:
+    """Return the pods with a node of which only another pod of their owner is left, by the owner in words."""
+    found: dict[str, list[str]] = {}
+    for key, pod in sorted(before.items()):
+        there = after.get(key)
+        same = there is not None and there.metadata.uid == pod.metadata.uid
+        owner = owner_on_top(pod, objects)
+        if _node(pod) and not pod.terminal and not same and owner is not None:
+            found.setdefault(str(owner), []).append(f"{key.namespace}/{key.name}")
+    return {owner: tuple(names) for owner, names in found.items()}
+
+
+def _more_waiting(before: Objects, after: Objects, objects: Objects, but: Key) -> list[Key]:
+    """Return the pods by which more pods of their owner wait than before, sorted; pods of one owner are alike."""
+    waited = Counter(_owner(pod, objects) for pod in before.values() if is_pending(pod))
+    waiting = sorted((key for key, pod in after.items() if is_pending(pod) and key != but),
+                     key=lambda key: (key in before and is_pending(before[key]), key))  # fmt: skip
+    counts = Counter(_owner(after[key], objects) for key in waiting)
+    found = []
+    for key in waiting:
+        owner = _owner(after[key], objects)
+        if counts[owner] > waited[owner]:
+            counts[owner] -= 1
+            found.append(key)
+    return sorted(found)
+
+
+def _placed(objects: Mapping[Key, Any], but: Key) -> Counter[str]:
+    """Count the pods on nodes by who made them, without one pod."""
+    pods = ((key, obj) for key, obj in objects.items() if key.kind == "Pod" and key != but)
+    return Counter(_owner(obj, objects) for key, obj in pods if _node(obj) and not obj.terminal)
+
+
+def _lost_claims(objects: Mapping[Key, Any]) -> tuple[str, ...]:
+    """Return the claims in phase Lost, as `namespace/name`, sorted."""
+    claims = ((key, obj) for key, obj in objects.items() if key.kind == "PersistentVolumeClaim")
+    return tuple(sorted(f"{key.namespace}/{key.name}" for key, claim in claims if claim.status.phase == "Lost"))
+
+
+def _owner(pod: Any, objects: Mapping[Key, Any]) -> str:
+    """Return what identifies a pod's owner on top; a pod without one, or with a name that its owner gives again and
+    again, is told from all others by its name.
+    """
+    owner = owner_on_top(pod, objects)
+    owner = None if owner is not None and owner.kind == "StatefulSet" else owner
+    return f"{pod.metadata.namespace} {owner or pod.metadata.name}"
