@@ -18,7 +18,8 @@ class ToldTurn:
     mark: Mark | None = None
     changed: tuple[str, ...] = ()  # Lines: "spec.nodeName: node-a", "status.phase: Pending → Bound"
     decides: bool = False  # Whether the turn is told when not all are
-    ringed: bool = False  # Whether the turn is pointed at: a fault, or the one after which the failure holds
+    ringed: bool = False  # Whether the turn is pointed at: a fault, or the one that shows the failure
+    behind: int = 0  # First step that its actor had not seen then; 0: it had seen all
 
 
 @frozen
@@ -98,13 +99,16 @@ class EndBar:
 class SearchRows:
     """What an exploration found: a headline, its size, the turns that lead to a failure, the ends, what is assumed."""
 
-    headline: str
+    headline: str  # The cause of a failure, else how the search ended
     good: bool | None  # Whether nothing was found (True), a failure was (False), or the search is not over (None)
     size: str
     turns: tuple[ToldTurn, ...]
     ends: tuple[EndBar, ...]
     ends_title: str
     assumed: tuple[str, ...]
+    found: str = ""  # The failure
+    turns_title: str = ""  # What the turns are that decide, of how many
+    hints: tuple[tuple[str, str], ...] = ()  # What to call next, and what it does
 
 
 @frozen
@@ -117,3 +121,4 @@ class SampleRows:
     interval: tuple[float, float]  # Bounds of the share of runs without the goal in [0, 1], at 95 %
     ends: tuple[EndBar, ...]
     reached: str = ""  # In how many runs the goal holds at the end, in words
+    how: str = "runs in the natural order, a seed each"

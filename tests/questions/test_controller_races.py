@@ -73,6 +73,11 @@ def test_a_race_is_found(function):
     assert "queue patches pod/b (spec.schedulingGates)" == found.counterexample.story[-1]
     assert too_many(found.replay(c))
     assert not too_many(c)
+    assert found.counterexample.cause == {
+        counts_running: "It takes steps 1, 2, 3 and 4; with all there was to see each would have gone the same way.",
+        counts_admitted: "Queue had not seen step 2 (queue patches pod/a (spec.schedulingGates)) when it took step 3 (queue "
+                         "patches pod/b (spec.nodeSelector)). Had it known, it would have done nothing.",
+    }[function]
 
 
 def test_the_natural_order_hides_the_race():
@@ -116,6 +121,7 @@ def test_a_pod_that_nobody_looks_at_again_is_found():
     careful = with_function(admits_in_order).explore(goal=freed, faults=[leaves], components=["queue"], **QUICK)
 
     assert "nothing more happens, and the goal does not hold" == forgetful.counterexample.violation
+    assert "It takes step 3 (the user deletes a: delete pod/a), of steps 1, 2 and 3." == forgetful.counterexample.cause
     assert (True, None) == (careful.exhausted, careful.counterexample)
 
 

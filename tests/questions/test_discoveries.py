@@ -4,6 +4,7 @@ Nothing is pre-arranged: an administrator has made nodes, a class and volumes, a
 everything that follows is tried. `design` are the design documents' rules, `upstream` those of Kubernetes today.
 """
 
+import re
 from functools import partial
 
 import attrs
@@ -62,6 +63,12 @@ def test_65131_under_design_both_volumes_land_in_one_zone_and_a_pod_is_stuck_for
     placed = [obj.spec.node_name for key, obj in result.counterexample.objects.items() if key.kind == "Pod"]
     assert len(zones) == 1
     assert sorted(map(bool, placed)) == [False, True]
+    assert result.counterexample.cause == (
+        "web-0's and web-1's nodes were chosen at steps 1 and 2 without either knowing of the other's. "
+        "Had it known: scheduler judges web-1, pass 1: 1 of 2 nodes fit, it chooses node-b.")
+    assert [(each.turn.actor, each.turn.cause) for each in result.counterexample.told] == [
+        ("scheduling pass", "default/web-0"), ("scheduling pass", "default/web-1"), ("scheduling pass", "default/web-1")]
+    assert "none of 2 nodes fits" in result.counterexample.told[-1].words
 
     end = result.replay(replicas)
     assert len(end.run()) == 0
@@ -116,6 +123,7 @@ def test_65131_under_upstream_needs_a_crash_and_nominations_that_nobody_reads(fi
 
     assert (without.counterexample, without.exhausted) == (None, True)
     assert result.counterexample
+    assert result.counterexample.cause.startswith("Scheduler forgot at step 7 what it had noted at step 6")
     story = "\n".join(result.counterexample.story)
     assert story.index("selects node-") < story.index("kube-scheduler crashes") < story.rindex("selects node-")
     end = result.replay(replicas)
@@ -171,6 +179,9 @@ def test_66287_a_volume_seen_before_its_claim_is_deleted():
     result = explore(one_disk("design"), lag="per kind", until=disk_given_up, **QUICK)
 
     assert result.counterexample
+    assert result.counterexample.cause == (
+        "PV controller had not seen step 2 (user applies 2 objects) when it took step 5 (PV controller sets the phase of "
+        "pv/disk-1 to Released). Had it known, it would have done nothing.")
     assert any("deletes pv/disk-1" in line for line in result.counterexample.story)
     assert "data" in [key.name for key in result.counterexample.objects if key.kind == "PersistentVolumeClaim"]
 
@@ -249,7 +260,10 @@ def test_73263_a_user_who_takes_a_volume_between_two_writes_leaves_a_partial_bin
     assert result.counterexample.violation == "nothing more happens, and the goal does not hold"
     bound = [obj.spec.volume_name for key, obj in result.counterexample.objects.items() if key.kind == "PersistentVolumeClaim"]
     assert sorted(map(bool, bound)) == [False, True]
-    assert any(line.startswith("somebody takes") for line in result.counterexample.story)
+    judged, taken, judged_again = result.counterexample.told
+    assert ("scheduling pass", True) == (judged.turn.actor, taken.turn.words.startswith("somebody takes"))
+    assert "none of 1 nodes fits" in judged_again.words
+    assert re.match(r"Step 4 \(.*\) was decided before step 1[01] \(somebody takes", result.counterexample.cause)
 
 
 @pytest.mark.checklist("86")

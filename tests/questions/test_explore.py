@@ -16,6 +16,7 @@ from kvolsched.api.kinds.workload import Namespace
 from kvolsched.cli import main
 from kvolsched.explore import Crash, Refuse, UserAct, explore, versions_grow
 from kvolsched.questions.explore import expansion
+from kvolsched.questions.explore.cause import Reruns
 from kvolsched.views.fill.turns import search_rows
 from kvolsched.world.apiserver import Write, key_of
 from kvolsched.world.component import Component
@@ -73,6 +74,8 @@ def test_a_lost_update_is_found(lag):
     assert [move.kind for move in result.trace if move.kind == "act"] == ["act"] * 2
     assert account(result.counterexample.objects) == 1
     assert not result.exhausted
+    assert result.counterexample.cause.startswith("Bert had not seen step 2 (update ns/account) when it took step 3")
+    assert [(), (2,)] == [each.unseen for each in result.counterexample.told]
 
 
 def test_versions_cure_the_lost_update():
@@ -133,6 +136,7 @@ def test_two_locks_in_different_order_are_a_deadlock():
     holders = {key.name: obj.metadata.labels.get("holder") for key, obj in result.counterexample.objects.items()
                if key.kind == "Namespace"}
     assert holders == {"red": "anna", "blue": "bert"}
+    assert "It happens in the natural order of turns, too, and hangs on no single turn." == result.counterexample.cause
 
 
 def test_two_locks_in_one_order_are_none():
@@ -184,6 +188,9 @@ def test_a_crash_between_two_writes_is_found():
     assert result.counterexample
     assert [move.kind for move in result.trace if move.kind in ("act", "fault")] == ["act", "fault", "act"]
     assert "server crashes and restarts" in " ".join(result.counterexample.story)
+    assert result.counterexample.cause == (
+        "Server forgot at step 3 what it had noted at step 2 (create ns/for-p); it still had to patch pod/p.")
+    assert [2, 3] == [each.turn.step for each in result.counterexample.told]
 
 
 def test_deciding_by_what_is_seen_cures_the_crash():
@@ -200,7 +207,8 @@ def test_refusals_strike_any_write_within_their_budget():
 
     assert (good.counterexample, good.exhausted) == (None, True)
     assert bad.counterexample
-    assert "refused (Timeout)" in " ".join(bad.counterexample.story)
+    assert bad.counterexample.cause == (
+        "Nobody made a write again that was refused: step 2 (create ns/for-p: refused (Timeout)).")
 
 
 def claimed(objects):
@@ -246,6 +254,36 @@ def test_a_state_that_no_longer_reaches_the_goal_is_found():
     assert result.counterexample
     assert result.counterexample.violation == "from this state the goal can never be reached"
     assert result.exhausted
+    assert "" == "".join(result.counterexample.story)
+
+
+def test_how_often_a_failure_happens_is_counted():
+    """Random orders lose an update in a part of the runs, the same for the same seeds; the world stays where it is."""
+    found = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, **QUICK)
+    counted = found.sample(60, progress=False)
+
+    assert (60, counted) == (counted.seeds, found.sample(60, progress=False))
+    assert 10 < counted.stuck < 50
+    assert f"60 random runs; in the end it goes well in {60 - counted.stuck} of 60:" in repr(counted)
+    assert 0 == found.sample(60, seconds=-1, progress=False).seeds
+    with pytest.raises(ValueError, match="found no failure"):
+        explore(bank(careful=True), goal=lambda objects: account(objects) == 2, **QUICK).sample()
+
+
+def test_an_interrupt_keeps_what_was_counted_and_what_was_found(monkeypatch):
+    """Ctrl-C ends the count with the runs so far, and the question why with the failure as it is."""
+    def press(*_args):
+        raise KeyboardInterrupt
+
+    found = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, **QUICK)
+    run = found.random_run
+    pressed = attrs.evolve(found, random_run=lambda seed: run(seed) if seed < 3 else press())
+    assert 3 == pressed.sample(60, progress=False).seeds
+
+    monkeypatch.setattr(Reruns, "matters", press)
+    again = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, **QUICK)
+    assert found.counterexample.story == again.counterexample.story
+    assert "What it hangs on was not found out." == again.counterexample.cause
 
 
 def test_a_condition_is_found_by_the_shortest_way():
@@ -278,7 +316,9 @@ def kept(objects):
 
 def test_what_is_seen_of_another_kind_too_late_is_found():
     """With lag per kind a pod is seen before its namespace and removed; in order, or after a read, it is not."""
-    assert explore(referee(rereads=False), goal=kept, lag="per kind", **QUICK).counterexample
+    found = explore(referee(rereads=False), goal=kept, lag="per kind", **QUICK)
+    assert found.counterexample.cause == ("Referee had not seen step 1 (create ns/team) when it took step 2 "
+                                          "(delete pod/team/p). Had it known, it would have done nothing.")
     assert explore(referee(rereads=False), goal=kept, lag="ordered", **QUICK).exhausted
     assert explore(referee(rereads=True), goal=kept, lag="per kind", **QUICK).exhausted
 

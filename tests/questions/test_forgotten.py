@@ -63,6 +63,7 @@ def test_the_explorer_asks_at_rest():
     c = group()
     found = explore(c, at_rest=pods_forgotten, faults=[UserAct("a user", [delete("pod/first")])], progress=False)
     assert FORGOTTEN == found.counterexample.violation
+    assert "It takes step 5 (a user: delete pod/first)." == found.counterexample.cause
     end = found.replay(c)
     end.run()
     assert FORGOTTEN == pods_forgotten(end)

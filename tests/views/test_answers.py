@@ -49,7 +49,10 @@ def test_a_trace_names_each_turn_once_in_its_lane(answers):
     svg = answers["found"].figure().svg
     labels = re.findall(r'data-key="mark-\d+"[^>]*aria-label="(\d+)\.', svg)
     assert [str(turn.step) for turn in rows.turns] == labels
-    assert rows.headline.endswith(f"({answers['found'].counterexample.end})")
+    assert rows.headline == answers["found"].counterexample.cause
+    assert rows.found.endswith(f"({answers['found'].counterexample.end}).")
+    assert [1, 2, 20] == [turn.step for turn in rows.turns if turn.decides]
+    assert [20] == [turn.step for turn in rows.turns if turn.ringed]
     assert len(rows.turns) == len(answers["found"].counterexample.story)
 
 
@@ -59,7 +62,7 @@ def test_a_crash_is_ringed_and_told():
     rows = search_rows(claims.explore(progress=False, faults=[Crash("kube-scheduler")], lag="none",
                                       until=lambda c: any(pod.spec.node_name for pod in c.objects("pods"))))
     assert rows.turns[-1].ringed
-    long = tuple(r.ToldTurn(n, "actor", f"turn {n}", mark=Mark(n, "note"), ringed=n in (3, 90)) for n in range(1, 91))
+    long = tuple(r.ToldTurn(n, "actor", f"turn {n}", mark=Mark(n, "note"), decides=n in (3, 90)) for n in range(1, 91))
     drawn = searches.draw_search(r.SearchRows("Found", False, "", long, (), "", ()), 560)
     shown = [int(n) for n in re.findall(r'data-key="mark-\d+"[^>]*aria-label="(\d+)\.', drawn)]
     assert {3, 90} <= set(shown)

@@ -21,6 +21,7 @@ from kvolsched.core.upgrades import process_called
 from kvolsched.questions.executors import AnyExecutor
 from kvolsched.world.simulation import Simulation
 
+from .cause import Reruns, causes, shows_the_end
 from .expansion import Goal, Invariant, Question, Summary
 from .invariants import (
     claims_and_volumes_match,
@@ -34,8 +35,8 @@ from .invariants import (
     versions_grow,
 )
 from .named import NamedObjects
-from .report import Counterexample, EndState, Exploration, replay_trace
-from .sampling import Sample, sample
+from .report import Counterexample, Exploration, replay_trace
+from .sampling import EndState, Sample, sample
 from .search import Search
 from .searched import Property, SearchedObjects, property_named
 from .transitions import ChosenFault, Crash, Refuse, StopNodes, Transition, UserAct
@@ -120,13 +121,21 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     search = Search(sim, faults, options, question, named, executor)
     start = time.monotonic()
     search.run(max_states, seconds, progress=progress)
-    counterexample = None
+    counterexample = reruns = None
     if search.violation:
         fork = sim.fork()
-        turns = tuple(turn for turn in replay_trace(fork, search.trace, tuple(faults), options) if turn.words)
-        story = tuple(turn.words for turn in turns)
-        end = (summary or outcome)(SearchedObjects(fork))
-        counterexample = Counterexample(search.violation, story, dict(fork.log.objects), turns, end)
+        turns = replay_trace(fork, search.trace, tuple(faults), options)
+        objects, end = dict(fork.log.objects), (summary or outcome)(SearchedObjects(fork))
+        cause = "What it hangs on was not found out."
+        reruns = Reruns(fork, search.trace, turns, faults, options, question)
+        try:
+            matter = [each for each in turns if reruns.matters(each)]
+            cause = next(causes(reruns, matter))
+            turns = [attrs.evolve(each, is_told=each in matter or shows_the_end(fork, each)) for each in turns]
+        except KeyboardInterrupt:
+            pass  # what was found is kept
+        told = tuple(each for each in turns if each.turn.words)
+        counterexample = Counterexample(search.violation, objects, told, end, cause)
     return Exploration(
         counterexample=counterexample,
         trace=search.trace,
@@ -142,6 +151,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         seconds=time.monotonic() - start,
         ended=search.ended,
         bytes_per_state=search.bytes_per_state,
+        random_run=reruns.random_run if reruns is not None else None,
     )
 
 

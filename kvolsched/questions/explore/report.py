@@ -5,46 +5,93 @@ A trace is replayed on a fork as ordinary steps, so that the panel shows it like
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
 
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer
+from kvolsched.api.words import listed
 from kvolsched.core.core import AnyCluster
 from kvolsched.core.results import as_sentence, hanging_indent
 from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 
+from .sampling import EndState, Sample, count_ends
 from .transitions import ChosenFault, FaultCounts, Transition, TransitionSystem
 
-MANY_STATES = 10_000  # from there on the memory that a state takes is measured well enough to tell
 
+@attrs.frozen
+class TracedTurn:
+    """A visible turn of a trace: its transition's index, the steps that its component had not seen then.
 
-class EndState(NamedTuple):
-    """One way in which runs end: in words, the number of such end states, and whether the goal holds there."""
+    It is told if the failure does not happen without it, or if it shows what is wrong in the end.
+    """
 
-    words: str
-    count: int  # type: ignore[assignment]  # hides tuple.count
-    goal_holds: bool
+    turn: Turn
+    index: int
+    unseen: tuple[int, ...] = ()
+    is_told: bool = False
+
+    @property
+    def words(self) -> str:
+        """What was done, and what had not been seen then."""
+        blind = f" It had not seen {in_steps(self.unseen)}." if self.unseen else ""
+        return as_sentence(self.turn.words or self.turn.cause) + blind
 
 
 @attrs.frozen(repr=False)
 class Counterexample(PrintedAnswer):
-    """A reachable failure: the violation, the sentences of the steps that lead there, and the objects at the end."""
+    """A reachable failure: its cause, what is wrong, the turns that lead there, and the objects at the end."""
 
     violation: str
-    story: tuple[str, ...]
     objects: Mapping[Key, Any] = attrs.field(eq=False)
-    turns: tuple[Turn, ...] = attrs.field(default=(), eq=False)
+    turns: tuple[TracedTurn, ...] = attrs.field(default=(), eq=False)
     """The turns that lead there, in their order."""
     end: str = attrs.field(default="", eq=False)
     """What is so then, in words: "web-0 on node-a, web-1 has no node"."""
+    cause: str = attrs.field(default="", eq=False)
+    """Why it happens, in a sentence: what whoever decided had not seen or could not know."""
+
+    @property
+    def story(self) -> tuple[str, ...]:
+        """What each turn did, in words."""
+        return tuple(each.turn.words for each in self.turns)
+
+    @property
+    def told(self) -> tuple[TracedTurn, ...]:
+        """The turns that matter, and the one that shows what is wrong; all if it hangs on no single one."""
+        return tuple(each for each in self.turns if each.is_told) or self.turns
+
+    @property
+    def found(self) -> str:
+        """What is wrong and how it ends, in a sentence."""
+        end = "" if self.end in ("", "no pods") else f" ({self.end})"
+        return f"Found: {self.violation}{end}."
+
+    @property
+    def title(self) -> str:
+        """What the turns that are told are, of how many."""
+        count = len(self.turns)
+        return "The turns" if len(self.told) == count else f"The turns that matter, {len(self.told)} of {count}"
+
+    @property
+    def hints(self) -> tuple[tuple[str, str], ...]:
+        """What to call next on the result of a search of `c`, and what that does."""
+        return (("found.replay(c).lab()", "replays it in the panel"),
+                ("found.sample()", "counts how often it happens in random runs"),
+                ("found.counterexample.story", f"has all {len(self.turns)} turns"))  # fmt: skip
 
     def __repr__(self) -> str:
-        lines = [f"{number:3}. {hanging_indent([as_sentence(line)], 5)}" for number, line in enumerate(self.story, 1)]
-        return "\n".join([self.violation[:1].upper() + self.violation[1:] + ":", *lines])
+        lines = [f"{each.turn.step:3}. {hanging_indent([each.words], 5)}" for each in self.told]
+        heads = [self.cause, self.found, *([f"{self.title}:"] if lines else [])]
+        return "\n".join([*(hanging_indent([head], 2) for head in heads), *lines])
+
+
+def in_steps(steps: Sequence[int]) -> str:
+    """Return numbers of steps in words: `step 3`, `steps 2, 5 and 8`."""
+    return f"step{'s' * (len(steps) > 1)} {listed(map(str, steps))}"
 
 
 @attrs.frozen(repr=False)
@@ -60,7 +107,8 @@ class Exploration(DrawnAnswer):
         assumptions: a sentence each about faults, lag, components and clock.
         unseen: a sentence for each object that words name and that no visited state had.
         ended: why the search ended before its bounds: "interrupted", or that the executor broke; else "".
-        bytes_per_state: what the process grew by, for each state; printed from 10,000 states on.
+        bytes_per_state: what the process grew by, for each state.
+        random_run: seed -> how a run in a random order ends, and whether it goes well; if a failure was found.
     """
 
     counterexample: Counterexample | None
@@ -77,6 +125,7 @@ class Exploration(DrawnAnswer):
     seconds: float = attrs.field(default=0.0, eq=False)
     ended: str = ""
     bytes_per_state: int = attrs.field(default=0, eq=False)
+    random_run: Callable[[int], tuple[str, bool]] | None = attrs.field(default=None, eq=False, repr=False)
 
     def __bool__(self) -> bool:
         return self.counterexample is not None
@@ -86,20 +135,41 @@ class Exploration(DrawnAnswer):
         lines = [repr(self.counterexample)] if self.counterexample else []
         if self.counterexample:
             lines.append(f"Found after {size}.")
+            lines += [f"  {code}  {words}" for code, words in self.counterexample.hints]
         elif self.exhausted:
             lines.append(f"Exhausted: {size}; no failure in any state.")
         else:
             why = f" ({self.ended})" if self.ended else ""
             lines.append(f"Not exhausted{why}: {size}; no failure in the visited states.")
-        if self.states >= MANY_STATES and self.bytes_per_state:
-            rate = f"{self.transitions / self.seconds:,.0f} transitions/s, " if self.seconds else ""
-            lines.append(f"Took {rate}{self.bytes_per_state:,} bytes a state.")
         told = (sentence if sentence.endswith("?") else f"{sentence}." for sentence in self.unseen)
         lines += [f"But {hanging_indent([sentence], 4)}" for sentence in told]
         ends = [] if self.counterexample else self.outcomes
         lines += [f"Ends {end.count:,} time{'s' if end.count != 1 else ''}: {end.words}" for end in ends]
         lines += [f"Assumed: {hanging_indent([assumption], 9)}" for assumption in self.assumptions]
         return "\n".join(lines)
+
+    def sample(self, runs: int = 200, *, seconds: float = 30.0, progress: bool = True) -> Sample:
+        """Count how often the failure that was found happens if all that may come next is as likely.
+
+        Every turn, every look at what was written, every fault and every outcome of a draw may come next.
+
+        Args:
+            runs: how many runs are made.
+            seconds: after so long no other run begins; Ctrl-C ends it, too, and keeps what was counted.
+            progress: show a progress bar.
+
+        Raises:
+            ValueError: no failure was found.
+
+        >>> import kvolsched
+        >>> found = kvolsched.scenario("zonal-example").explore(until="my-pod Running", progress=False)
+        >>> print(found.sample(3).stuck)
+        3
+        """
+        if self.random_run is None:
+            raise ValueError("there is nothing to count: the search found no failure")
+        ends = count_ends(self.random_run, runs, seconds, progress=progress)
+        return Sample(sum(end.count for end in ends), ends, "", "it goes well", "random runs")
 
     @overload
     def replay(self, world: Simulation) -> Simulation: ...
@@ -127,7 +197,7 @@ class Exploration(DrawnAnswer):
 
 def replay_trace(
     sim: Simulation, trace: tuple[Transition, ...], faults: tuple[ChosenFault, ...], options: Mapping[str, Any]
-) -> list[Turn]:
+) -> list[TracedTurn]:
     """Execute transitions on a simulation as steps and return the visible turns; seeing joins the next turn's step."""
     system = TransitionSystem(sim, faults, **options)
     fault_counts: FaultCounts = (0,) * len(faults)
@@ -140,14 +210,24 @@ def replay_trace(
                     system.run_urgent()
                     step.add(sim.actorless_turn(start, "world", quiet=True))
                     transition, start = transitions.pop(0), sim.place
+                    unseen = _unseen(sim, transition.component)
                     fault_counts = system.execute(transition, fault_counts)
                     turn = step.add(_turn(system, transition, start))
                     if not turn.quiet:
-                        shown.append(turn)
+                        shown.append(TracedTurn(turn, len(trace) - len(transitions) - 1, unseen))
                         break
     finally:
         sim.chooser = None
     return shown
+
+
+def _unseen(sim: Simulation, component: str) -> tuple[int, ...]:
+    """Return the steps that wrote what a component has not seen."""
+    process, log = sim.processes.get(component), sim.log
+    pending = process.pending.items() if process is not None else ()
+    places = (place for kind, first in pending for place, _ in log.changes_between(kind, first, log.place))
+    turns = map(sim.history.turn_at, places)
+    return tuple(sorted({turn.step for turn in turns if turn is not None}))
 
 
 def _turn(system: TransitionSystem, transition: Transition, start: int) -> Turn:

@@ -5,18 +5,31 @@ A sample counts how often runs end in a state; only an exploration can prove tha
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
 
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer
+from kvolsched.api.progress import ProgressBar
 
 from ...core.core import ClusterCore
 from ...world.simulation import Simulation
 from .expansion import Goal, Summary
 from .invariants import everybody_runs, everybody_runs_in_words, outcome
-from .report import EndState
 from .searched import SearchedObjects, property_named
+
+
+class EndState(NamedTuple):
+    """One way in which runs end: in words, the number of such end states, and whether the goal holds there."""
+
+    words: str
+    count: int  # type: ignore[assignment]  # hides tuple.count
+    goal_holds: bool
 
 
 @attrs.frozen(repr=False)
@@ -29,6 +42,8 @@ class Sample(DrawnAnswer):
     """Whose runs: the cluster's name and its rules."""
     goal: str = "the goal holds"
     """What every run should reach, in words: `every pod runs`."""
+    how: str = "runs in the natural order, a seed each"
+    """Which runs these are."""
 
     @property
     def stuck(self) -> int:
@@ -44,7 +59,28 @@ class Sample(DrawnAnswer):
 
     def __repr__(self) -> str:
         lines = [f"{end.count:>4}  {end.words}" for end in self.end_states]
-        return "\n".join([f"{self.seeds} seeds; in the end {self.reached}:", *lines])
+        runs = "seeds" if self.how == Sample.__attrs_attrs__.how.default else self.how
+        return "\n".join([f"{self.seeds} {runs}; in the end {self.reached}:", *lines])
+
+
+def count_ends(run: Callable[[int], tuple[str, bool]], runs: int, seconds: float = math.inf, *,
+               progress: bool = True) -> tuple[EndState, ...]:
+    """Return how runs end, by seed; fewer are made if they take too long, or when the user interrupts.
+
+    Args:
+        run: makes the run of a seed, and returns how it ends in words, and whether the goal holds.
+        runs: the number of seeds.
+        seconds: after so long no other run begins.
+        progress: show a progress bar.
+    """
+    ends, last = Counter[tuple[str, bool]](), time.monotonic() + seconds
+    with suppress(KeyboardInterrupt), ProgressBar(runs, unit=" runs", disable=not progress) as bar:
+        for seed in range(runs):
+            if time.monotonic() > last:
+                break
+            ends[run(seed)] += 1
+            bar.update()
+    return tuple(EndState(words, count, holds) for (words, holds), count in ends.most_common())
 
 
 def sample(
@@ -66,15 +102,16 @@ def sample(
     """
     sim = world if isinstance(world, Simulation) else world.world
     reached, summary = everybody_runs(sim) if goal is None else property_named(goal, sim), summary or outcome
-    ends: Counter[tuple[str, bool]] = Counter()
-    for seed in range(seeds):
+
+    def run(seed: int) -> tuple[str, bool]:
         fork = sim.fork()
         fork.seed = seed
         for _ in fork.run(steps=steps):
             pass
         searched = SearchedObjects(fork)
-        ends[summary(searched), bool(reached(searched))] += 1
+        return summary(searched), bool(reached(searched))
+
     wanted = "the goal holds" if callable(goal) else f"{goal} holds" if goal else everybody_runs_in_words(sim)
     about = f"{world.name}, rules {world.revision.name}".removeprefix(", ") if isinstance(world, ClusterCore) else ""
-    states = tuple(EndState(words, count, holds) for (words, holds), count in ends.most_common())
-    return Sample(seeds, states, about, wanted)
+    ends = count_ends(run, seeds)
+    return Sample(sum(end.count for end in ends), ends, about, wanted)

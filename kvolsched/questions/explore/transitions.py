@@ -369,7 +369,7 @@ class TransitionSystem:
         """Answer a draw by the transition's choices; further draws get outcome 0."""
         self.draw_sizes.append(among)
         place = len(self.draw_sizes) - 1
-        return self._choices[place] if place < len(self._choices) else 0
+        return self._choices[place] % among if place < len(self._choices) else 0
 
 
 def _times_text(number: int) -> str:

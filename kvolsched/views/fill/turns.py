@@ -9,14 +9,12 @@ from ...core.results import as_sentence
 from ...questions.differences import EXISTS, PASSES, Diff
 from ...questions.explain import Passes, Story
 from ...questions.explore import Exploration, Sample
-from ...scheduler.loop.scheduling_cycle import PASS
-from ...world.history import Turn
+from ...questions.explore.report import TracedTurn
 from .. import turn_rows as r
 from ..frame import Mark
 from .context import label_of
 from .history import written_mark
 
-_DECIDING = frozenset({"create", "bind", "delete"})
 _Z95 = 1.96  # of the normal distribution, for an interval of 95 %
 
 
@@ -56,7 +54,7 @@ def search_rows(answer: Exploration) -> r.SearchRows:
     found = answer.counterexample
     size = f"{answer.states:,} states, {answer.transitions:,} transitions, depth {answer.depth}"
     if found is not None:
-        headline, good = f"Found: {found.violation}" + (f" ({found.end})" if found.end else ""), False
+        headline, good = found.cause, False
         size = f"a shortest way, {len(found.turns)} turns; {size}"
     elif answer.exhausted:
         headline, good = "Exhausted: no failure in any state", True
@@ -65,16 +63,17 @@ def search_rows(answer: Exploration) -> r.SearchRows:
     if answer.unseen:  # what never was can prove nothing
         headline, good = "; but ".join([headline, *answer.unseen]), good and None
     ends = () if found is not None else tuple(r.EndBar(end.words, end.count, end.goal_holds) for end in answer.outcomes)
-    turns = _trace(found.turns) if found is not None else ()
-    return r.SearchRows(headline, good, size, turns, ends, "How its end states differ: a bar counts states, not runs",
-                        answer.assumptions)
+    told = (_trace(found.turns), found.found, found.title, found.hints) if found is not None else ((), "", "", ())
+    return r.SearchRows(headline, good, size, told[0], ends, "How its end states differ: a bar counts states, not runs",
+                        answer.assumptions, *told[1:])
 
 
 def sample_rows(answer: Sample) -> r.SampleRows:
     """Return how sampled runs end."""
     ends = sorted(answer.end_states, key=lambda end: (end.goal_holds, -end.count, end.words))
     return r.SampleRows(answer.about, answer.seeds, answer.stuck, wilson(answer.stuck, answer.seeds),
-                        tuple(r.EndBar(end.words, end.count, end.goal_holds) for end in ends), answer.reached)
+                        tuple(r.EndBar(end.words, end.count, end.goal_holds) for end in ends), answer.reached,
+                        answer.how)
 
 
 def wilson(hits: int, of: int) -> tuple[float, float]:
@@ -86,14 +85,13 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
     return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
 
 
-def _trace(turns: tuple[Turn, ...]) -> tuple[r.ToldTurn, ...]:
-    """Return the turns of a trace, numbered in their order; faults and the last one are pointed at."""
-    rows = []
-    for number, turn in enumerate(turns, 1):
-        mark = written_mark(turn, number) or Mark(number, "write" if turn.events else "note", "event")
-        fault = bool(turn.fault) or mark.kind == "refused"
-        last = number == len(turns)
-        decides = fault or last or turn.actor == PASS or (mark.kind == "write" and mark.verb in _DECIDING)
-        rows.append(r.ToldTurn(number, label_of(turn.actor or turn.component), as_sentence(turn.words or turn.cause),
-                               mark=mark, decides=decides, ringed=fault or last))
+def _trace(turns: tuple[TracedTurn, ...]) -> tuple[r.ToldTurn, ...]:
+    """Return the turns of a trace; faults and the last one that is told are pointed at."""
+    rows, shown = [], [each for each in turns if each.is_told] or turns
+    for each in turns:
+        turn = each.turn
+        mark = written_mark(turn, turn.step) or Mark(turn.step, "write" if turn.events else "note", "event")
+        ringed = bool(turn.fault) or mark.kind == "refused" or each is shown[-1]
+        rows.append(r.ToldTurn(turn.step, label_of(turn.actor or turn.component), each.words, mark=mark,
+                               decides=each in shown, ringed=ringed, behind=min(each.unseen, default=0)))
     return tuple(rows)

@@ -15,8 +15,6 @@ from kvolsched.views.pictures.lanes import sign
 
 LANE, ROW, BAR = 24.0, 20.0, 24.0
 """Pitch of lanes, of told turns and of bars, px."""
-ALL_TOLD = 12
-"""A trace of so many turns is told whole; of a longer one the turns that decide."""
 MOST_BARS = 8
 _SIGNS = {True: ("✓", "ok"), False: ("✕", "storage"), None: ("?", "resources")}
 
@@ -27,11 +25,14 @@ def draw_search(rows: r.SearchRows, width: int, selection: str = "") -> str:
     if rows.turns:
         body, y = _lanes(rows.turns, width, y)
         parts += body
-        body, y = _told(rows.turns, width, y + 8)
+        body, y = _told(rows, width, y + 8)
         parts += body
     if rows.ends:
         parts.append(word(2, y + 18, "k-n", t.end(rows.ends_title, width - 4, 12, bold=True)))
         body, y = _bars(rows.ends, sum(end.count for end in rows.ends), width, y + 28, "state")
+        parts += body
+    if rows.hints:
+        body, y = _hints(rows.hints, width, y + 10)
         parts += body
     y += 6
     for line in (line for sentence in rows.assumed for line in t.wrap(f"Assumed: {sentence}", width - 4, 10.5, 3)):
@@ -42,7 +43,7 @@ def draw_search(rows: r.SearchRows, width: int, selection: str = "") -> str:
 
 def draw_sample(rows: r.SampleRows, width: int, selection: str = "") -> str:
     """Draw in how many sampled runs the goal holds at the end, the interval of its absence, and a bar for each end."""
-    head = f"{rows.runs} runs in the natural order, a seed each" + (f": {rows.about}" if rows.about else "")
+    head = f"{rows.runs} {rows.how}" + (f": {rows.about}" if rows.about else "")
     glyph, family = _SIGNS[not rows.stuck]
     low, high = (round(100 * share) for share in rows.interval)
     said = f"In the end {rows.reached}"
@@ -60,10 +61,13 @@ def draw_sample(rows: r.SampleRows, width: int, selection: str = "") -> str:
 
 def _headline(rows: r.SearchRows, width: int) -> tuple[list[str], float]:
     glyph, family = _SIGNS[rows.good]
-    lines = t.wrap(rows.headline, width - 30, 15, 3, bold=True)
+    lines = t.wrap(rows.headline, width - 30, 15, 5, bold=True)
     parts = [word(2, 20, f"k-n k-t-{family}", glyph)]
     parts += [word(20, 20 + 19 * i, "k-say-s k-b", line) for i, line in enumerate(lines)]
     y = 20 + 19.0 * len(lines)
+    for line in t.wrap(rows.found, width - 4, 12, 3) if rows.found else ():
+        parts.append(word(2, y + 2, "k-m", line))
+        y += 16
     parts.append(word(2, y + 2, "k-q", t.end(rows.size, width - 4, 11)))
     return parts, y + 12
 
@@ -91,7 +95,10 @@ def _lanes(turns: Sequence[r.ToldTurn], width: int, top: float) -> tuple[list[st
         y = y0 + LANE * (actors.index(turn.actor) + 0.5)
         number = word(x, top + 18, "k-c k-mid" + (" k-b k-t-accent" if turn.ringed else ""), str(turn.step))
         body = sign(turn.mark, x, y, now=False) if turn.mark else ""
-        ring = rect(x - 11, y - 11, 22, 22, "k-ring", 11) if turn.ringed else ""
+        ring = rect(x - 11, y - 11, 22, 22, "k-ring" if turn.ringed else "k-due", 11) if turn.decides else ""
+        if turn.decides and turn.behind:  # it had not seen what was written since
+            since = min((at[other] for other in shown if turns[other].step >= turn.behind), default=x)
+            parts.append(path(_lines(hatching(since, y - 5, x - 11 - since, 10, 5)), "k-hatch"))
         parts.append(pick(number + body + ring, f"turn/{turn.step}", f"mark-{place}",
                           f"{turn.step}. {turn.actor}: {turn.words}"))
     return parts, bottom + 4
@@ -107,10 +114,9 @@ def _shown(turns: Sequence[r.ToldTurn], most: int) -> list[int]:
     return sorted(order[:most])
 
 
-def _told(turns: Sequence[r.ToldTurn], width: int, y: float) -> tuple[list[str], float]:
-    told = turns if len(turns) <= ALL_TOLD else [turn for turn in turns if turn.decides]
-    head = "The turns" if len(told) == len(turns) else f"The turns that decide, {len(told)} of {len(turns)}"
-    parts = [word(2, y + 14, "k-n", head)]
+def _told(rows: r.SearchRows, width: int, y: float) -> tuple[list[str], float]:
+    told = [turn for turn in rows.turns if turn.decides]
+    parts = [word(2, y + 14, "k-n", t.end(rows.turns_title, width - 4, 12, bold=True))]
     y += 24
     who = min(max((t.width(turn.actor, 12) for turn in told), default=0) + 14, 0.3 * width)
     for turn in told:
@@ -123,6 +129,16 @@ def _told(turns: Sequence[r.ToldTurn], width: int, y: float) -> tuple[list[str],
         parts.append(pick("".join(cells), f"turn/{turn.step}", f"told-{turn.step}", label, role="row"))
         y += ROW + 16 * (len(lines) - 1)
     return parts, y
+
+
+def _hints(hints: Sequence[tuple[str, str]], width: int, y: float) -> tuple[list[str], float]:
+    """Draw what to call next, and what it does."""
+    parts = [rect(0, y, width, 30 + 17 * len(hints), "k-panel", 6), word(10, y + 18, "k-n", "Next")]
+    left = 22 + 6.8 * max(len(code) for code, _ in hints)
+    for number, (code, words) in enumerate(hints):
+        parts.append(word(10, y + 36 + 17 * number, "k-code k-strong", code))
+        parts.append(word(left, y + 36 + 17 * number, "k-q", t.end(words, width - left - 6, 11)))
+    return parts, y + 30 + 17 * len(hints)
 
 
 def _bars(ends: Sequence[r.EndBar], total: int, width: int, y: float, what: str) -> tuple[list[str], float]:
