@@ -168,6 +168,11 @@ sys.modules[__name__].__class__ = _Package
 sys.meta_path.insert(0, _ShortNames())  # before that which would read a file again, under the other name
 
 
+def _draw_without_cluster(answer: Any) -> Any:
+    import_module(f"{__name__}.cluster")  # which says how answers are drawn
+    return answer.figure()
+
+
 def __getattr__(name: str) -> Any:
     """Import a public name, or a module, when it is first asked for."""
     if name in _PLACE_OF:
@@ -179,6 +184,8 @@ def __getattr__(name: str) -> Any:
         finally:
             if collects:
                 gc.enable()
+        if name == "decode" and f"{__name__}.cluster" not in sys.modules:
+            import_module(f"{__name__}.api.notebook_output").draw_with(_draw_without_cluster)
         globals()[name] = value
         return value
     if name.startswith("_"):

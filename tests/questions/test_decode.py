@@ -5,6 +5,8 @@ import gzip
 import json
 import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import attrs
@@ -358,6 +360,14 @@ def test_words_in_front_of_a_summary():
     assert [(3, "NodeResourcesFit")] == [(row.count, row.plugin) for row in decode(f"FailedScheduling: {sentence}")]
     assert ['E0101 schedule_one.go:1] "Unable to schedule pod" err="', "Insufficient cpu"] == [row.clause for row in logged]
     assert 1 == len(logged.unknown)
+
+
+def test_a_sentence_is_drawn_where_no_cluster_was_asked_for():
+    """The first thing that a notebook asks may be a sentence: it is shown with its picture."""
+    asked = "import kvolsched; print(sorted(kvolsched.decode('0/1 nodes are available: 1 Insufficient cpu.')._repr_mimebundle_()))"
+    shown = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True).stdout
+
+    assert "application/javascript" in shown
 
 
 def test_the_line_to_copy_is_never_wrapped():
