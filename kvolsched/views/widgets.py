@@ -54,7 +54,8 @@ class Part(RunWidget, DrawnPanel):
         self.add_class(ROOT).add_class("k-lab")
         self.host.on_msg(self._message)
         self.follow(self.driver.watched)
-        self.observe(lambda _: self._draw(), ["digest", "selection", "playing"])
+        self.observe(lambda _: self._redraw(), ["digest", "selection", "playing"])
+        self.host.observe(lambda _: self._redraw(), "shown")
         self._draw()
 
     def do(self, cmd: str, **arguments: Any) -> None:
@@ -77,6 +78,10 @@ class Part(RunWidget, DrawnPanel):
 
     def __repr__(self) -> str:
         return self.reading()
+
+    def _redraw(self) -> None:
+        if self.host.shown:
+            self._draw()
 
     def _svg(self) -> str:
         return self.figure().draw(self._width, self.selection)

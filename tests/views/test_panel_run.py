@@ -181,6 +181,25 @@ def test_a_panel_that_is_closed_follows_no_more(c):
     assert (0, 1) == (lab.frame.head.step, other.frame.head.step)
 
 
+def test_what_no_page_shows_any_more_is_drawn_when_it_is_wanted(c):
+    """The panel of a cell that has run again costs nothing; shown again, asked or ordered it is where the cluster is."""
+    lab = c.lab()
+    drawn = seen(lab.host, "sentence")
+    for cmd in ("shown", "shown", "hidden"):
+        lab.host._handle_custom_msg({"cmd": cmd}, [])
+    c.step()
+    lab.host._handle_custom_msg({"cmd": "hidden"}, [])
+    c.step()
+    assert (1, 2) == (len(drawn), lab.step)
+    assert (2, 2) == (lab.frame.head.step, len(drawn))
+    c.step()
+    lab.do("tab", name="events")
+    assert 3 == len(drawn)
+    c.step()
+    lab.host._handle_custom_msg({"cmd": "shown"}, [])
+    assert ">4</span>" in lab.host.sentence
+
+
 def test_the_one_beside_is_followed_too(c):
     """What code does with the other cluster is drawn, and this one stays."""
     other = c.fork("other")

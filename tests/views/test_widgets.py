@@ -163,6 +163,18 @@ def test_a_cell_of_many_steps_is_drawn_once(c):
     assert 2 == len(asyncio.run(cell()))
 
 
+def test_a_part_that_no_page_shows_any_more_is_not_drawn(c):
+    """Until a page shows it again."""
+    part = Map(c)
+    for cmd in ("shown", "hidden"):
+        part.host._handle_custom_msg({"cmd": cmd}, [])
+    before = part.host.body
+    c.goto(0)
+    assert (before, 0) == (part.host.body, part.step)
+    part.host._handle_custom_msg({"cmd": "shown"}, [])
+    assert before != part.host.body
+
+
 def test_parts_compose_and_close(c):
     """They stand in any box; a part that is closed follows no more."""
     steps, skew = Steps(c), Skew(c, "deploy/web", layout=ipywidgets.Layout(width="50%"))

@@ -3,35 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any
 
 from ...core.conditions import condition
 from ...core.core import ClusterCore
 from ...core.one_at_a_time import one_at_a_time
 from ..fill import frame_of, with_details
 from ..fill.choices import Choice, choices, offered
-from ..fill.context import FrameContext, JudgedPass
+from ..fill.context import FrameContext
 from ..fill.history import REPEATED, known_next
 from ..fill.moments import NOW
 from ..frame import Frame
 from .acts import Call, literal, unused
-from .run import ClusterRun, run_of
+from .run import run_of
 from .script import Script
 
 
-class PanelDriver(Protocol):
-    """A run that the panel can move, and that fills frames of its present place.
+@one_at_a_time
+class ClusterDriver:
+    """A run that the panel can move, and that fills frames of its present place. Mutable: it moves the cluster.
 
     `watched` is the run whose traits the panel has.
     """
 
-    watched: ClusterRun
+    def __init__(self, cluster: ClusterCore) -> None:
+        self.cluster = cluster
+        self.watched = run_of(cluster)
+        self.unit = "steps"
+        self.judged = self.watched.judged
+        self.default = ""  # the chip that a plain step stands for: it may have to wait for its time
+        self.script = Script()
 
     def frame(self, focus: str = "", *, judge: bool = False, most: int | None = None) -> Frame:
         """Return the frame of the present place, with the verdicts on a pod (the last judged one by default).
 
         If `judge`, a pod that has had no pass is judged now, on a fork. Of those who may act next, `most` are enough.
         """
+        frame = frame_of(self.cluster, focus=focus, gear=self.unit, judge=judge, chips=most, judged=self.judged)
+        self.default = frame.next[0].actor if frame.next else ""
+        return frame
 
     def details(
         self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False, at: str | int = NOW
@@ -43,67 +53,6 @@ class PanelDriver(Protocol):
         Raises:
             UnknownName: there is no such moment for the pod in focus. It is a KeyError.
         """
-
-    def step(self, actor: str | None = None) -> None:
-        """Let the default actor, or the named one, make one step."""
-
-    def back(self) -> None:
-        """Go one step back; at the start do nothing."""
-
-    def goto(self, step: int) -> None:
-        """Go to a known step of this branch."""
-
-    def run(self) -> None:
-        """Step until nobody has anything to do, or a bound is reached."""
-
-    def reset(self) -> None:
-        """Go to the start; the known steps of this branch stay known."""
-
-    def gear(self, unit: str) -> None:
-        """Count in "steps" or in "turns"."""
-
-    def branches(self) -> list[str]:
-        """Return the names of the branches, the present one first."""
-
-    def switch(self, branch: str) -> None:
-        """Go to the end of another branch."""
-
-    def choices(self, kind: str) -> list[Choice]:
-        """Return what there is of a kind to act on: how each is shown, and its value."""
-
-    def offered(self) -> frozenset[str]:
-        """Return the kinds of choices that an act may need and that there is anything of."""
-
-    def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
-        """Let the user act; in the past, and if it `forks`, on a new branch of this name."""
-
-    def holds(self, until: str | Callable[[Any], bool]) -> Callable[[], bool]:
-        """Return whether a condition, in words or as a function, holds, as a function of the present place."""
-
-    def history(self) -> Script:
-        """Return what was done so far as lines of Python."""
-
-
-@one_at_a_time
-class ClusterDriver:
-    """A cluster as a driver. Mutable: it moves the cluster."""
-
-    def __init__(self, cluster: ClusterCore) -> None:
-        self.cluster = cluster
-        self.watched = run_of(cluster)
-        self.unit = "steps"
-        self.judged = JudgedPass()
-        self.default = ""  # the chip that a plain step stands for: it may have to wait for its time
-        self.script = Script()
-
-    def frame(self, focus: str = "", *, judge: bool = False, most: int | None = None) -> Frame:
-        frame = frame_of(self.cluster, focus=focus, gear=self.unit, judge=judge, chips=most, judged=self.judged)
-        self.default = frame.next[0].actor if frame.next else ""
-        return frame
-
-    def details(
-        self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False, at: str | int = NOW
-    ) -> Frame:
         context = FrameContext(self.cluster, frame.head.focus, selected, judge=judge, judged=self.judged, at=at)
         return with_details(frame, context, tables)
 
@@ -122,6 +71,7 @@ class ClusterDriver:
                 self.script.step()
 
     def back(self) -> None:
+        """Go one step back; at the start do nothing."""
         self.goto(max(0, self.cluster.world.step_number - 1))
 
     def goto(self, step: int) -> None:
@@ -137,16 +87,19 @@ class ClusterDriver:
             self.script.add("c.run(steps=1_000)")
 
     def reset(self) -> None:
+        """Go to the start; the known steps of this branch stay known."""
         self.goto(0)
 
     def gear(self, unit: str) -> None:
+        """Count in "steps" or in "turns"."""
         self.unit = unit
 
     def branches(self) -> list[str]:
-        world = self.cluster.world
-        return [world.branch, *(branch.name for branch in world.branches)]
+        """Return the names of the branches, the present one first."""
+        return self.cluster.branches
 
     def switch(self, branch: str) -> None:
+        """Go to the end of another branch."""
         self.cluster.world.switch(branch)
         self.script.add(str(Call("goto", (branch,))))
 
@@ -170,9 +123,11 @@ class ClusterDriver:
             world.goto(step)
 
     def choices(self, kind: str) -> list[Choice]:
+        """Return what there is of a kind to act on: how each is shown, and its value."""
         return choices(self.cluster, kind)
 
     def offered(self) -> frozenset[str]:
+        """Return the kinds of choices that an act may need and that there is anything of."""
         return offered(self.cluster)
 
     def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
@@ -190,8 +145,10 @@ class ClusterDriver:
         self.script.add(str(call))
 
     def holds(self, until: str | Callable[[Any], bool]) -> Callable[[], bool]:
+        """Return whether a condition, in words or as a function, holds, as a function of the present place."""
         holds = condition(until, self.cluster.world.log.objects)
         return lambda: bool(holds is None or holds(self.cluster))
 
     def history(self) -> Script:
+        """Return what was done so far as lines of Python."""
         return self.script

@@ -18,9 +18,8 @@ from kvolsched.views.drawing import text
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.svg import height
 from kvolsched.views.frame import Frame
-from kvolsched.views.panel.driver import PanelDriver
 from kvolsched.views.panel.host import ROOT, read, script, style
-from kvolsched.views.panel.pair import BESIDE
+from kvolsched.views.panel.pair import BESIDE, PanelDriver
 from kvolsched.views.pictures import cluster_map, headline, lanes, log
 from kvolsched.views.pictures.picture import TABS
 

@@ -39,6 +39,9 @@ function render({ model, el }) {
   let root, waiting, tip, hover, width;
   const all = (css) => root.querySelectorAll(css), one = (css) => root.querySelector(css), on = (name, f) => el.addEventListener(name, f);
   const hear = (name, f) => { model.on(name, f); stop.push(() => model.off(name, f)); };
+  const tell = (cmd) => { try { model.send({ cmd }); } catch {} };
+  tell("shown");
+  stop.push(() => tell("hidden"));
   el.classList.add("k-host");
   for (const name in VIEWS) {
     const part = document.createElement("div");

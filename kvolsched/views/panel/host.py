@@ -54,7 +54,10 @@ def drawn_width(px: float) -> int:
 
 
 class Host(anywidget.AnyWidget):
-    """One string a view. Mutable, through its traits."""
+    """One string a view. Mutable, through its traits.
+
+    What pages have ceased to show, such as the panel of a cell that has run again, is not drawn for every move.
+    """
 
     _esm = script()
     _css = style()
@@ -66,6 +69,16 @@ class Host(anywidget.AnyWidget):
     side = traitlets.Unicode().tag(sync=True)
     lanes = traitlets.Unicode().tag(sync=True)
     body = traitlets.Unicode().tag(sync=True)
+    shown = traitlets.Int(-1, help="in how many places pages show it; -1: in none so far")
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.on_msg(self._shown_or_hidden)
+
+    def _shown_or_hidden(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
+        change = {"shown": 1, "hidden": -1}.get(content.get("cmd", ""), 0)
+        if change:
+            self.shown = max(0, max(0, self.shown) + change)
 
 
 class DrawnPanel(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types

@@ -25,7 +25,7 @@ from kvolsched.views.frame import Frame, NextActor
 from kvolsched.views.panel import pair as side_by_side
 from kvolsched.views.panel.acts import UNTIL, act_named
 from kvolsched.views.panel.acts_row import ActsRow, button
-from kvolsched.views.panel.driver import ClusterDriver, PanelDriver
+from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.export import ORDER, save_page, still
 from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.panel.layout import layout, views
@@ -103,8 +103,8 @@ class Lab(RunWidget, DrawnPanel):
     only_differences = traitlets.Bool(False, help="whether two maps side by side leave out what is alike in both")
     tab = traitlets.Enum([picture.name for picture in TABS], "verdicts", help="the open tab")
 
-    def __init__(self, driver: PanelDriver, *, width: int = 1000) -> None:
-        self.driver = driver
+    def __init__(self, driver: side_by_side.PanelDriver, *, width: int = 1000) -> None:
+        self.driver: side_by_side.PanelDriver = driver
         self.host = Host()
         self._width, self._scores = width, False
         self._unfolded: frozenset[str] = frozenset()
@@ -145,11 +145,13 @@ class Lab(RunWidget, DrawnPanel):
         self.observe(self._selected, "selection")
         self.observe(lambda _: self._draw(), "playing")
         self.observe(self._moved, "digest")
+        self.host.observe(lambda _: self._catch_up(), "shown")
         self._draw()
 
     @property
     def frame(self) -> Frame:
         """Return the frame that is shown, with all who may act next."""
+        self._catch_up()
         self._complete()
         return self._frame
 
@@ -171,6 +173,8 @@ class Lab(RunWidget, DrawnPanel):
             raise UnknownName(f"no command {cmd!r}: {', '.join(names)}{did_you_mean(cmd, names)}")
         if cmd not in _WHILE_PLAYING:
             self.player.stop()
+        if not self._driving:
+            self._catch_up()
         driving, self._driving = self._driving, True
         try:
             act(**arguments)
@@ -278,6 +282,7 @@ class Lab(RunWidget, DrawnPanel):
         >>> print(Cluster().lab().reading().partition(",")[0])
         step 0 of 0
         """
+        self._catch_up()
         pair = self._pair
         if pair is not None:
             return side_by_side.reading(pair, headline.reading)
@@ -382,6 +387,7 @@ class Lab(RunWidget, DrawnPanel):
             self._focus, self._judging = "", False
             self._frame = self.driver.frame(most=most)
         self._partial = most is not None and len(self._frame.next) >= most
+        self._drawn_at = self.driver.watched.digest
 
     def _complete(self) -> None:
         """Try out all who may act next, if only the first of them were."""
@@ -407,8 +413,15 @@ class Lab(RunWidget, DrawnPanel):
 
     def _moved(self, change: Any) -> None:
         """Show where code has moved the cluster, or the one beside it."""
-        if not self._driving:
-            if self._pair is not None and change["owner"] is self:
+        if change["owner"] is not self:
+            self._drawn_at = ""
+        if not self._driving and self.host.shown:
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Draw the present place, if it is another than the one that was drawn."""
+        if self._drawn_at != self.digest:
+            if self._pair is not None and self._drawn_at:
                 self._pair.at = self.step
             self._judging = False
             self._refill()

@@ -170,6 +170,10 @@ class Pair:
         return self.left.history()
 
 
+PanelDriver = ClusterDriver | Pair
+"""What a panel can show and move: one run, or two."""
+
+
 def _go_to_time(driver: ClusterDriver, now: float) -> None:
     """Go to the last step that is over at a time, further than what is known if need be."""
     world = driver.cluster.world
