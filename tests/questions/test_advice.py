@@ -34,11 +34,17 @@ def waiting_pod(cluster, name):
     return f"{pod.metadata.namespace}/{pod.metadata.name}"
 
 
+@cache
+def fixes_of(name, pod):
+    """Return what is advised for a pod of a row's cluster, found once."""
+    cluster = cluster_of(name)
+    return cluster.fix(waiting_pod(cluster, pod))
+
+
 @pytest.mark.parametrize(("name", "pod", "first", "names", "never"), ROWS, ids=[f"{row[0]}-{row[1]}" for row in ROWS])
 def test_the_right_action_stands_first_and_nothing_forbidden_is_offered(name, pod, first, names, never):
     """The first fix has an edit of the expected kind on the expected object; none of the forbidden kinds is told."""
-    cluster = cluster_of(name)
-    fixes = cluster.fix(waiting_pod(cluster, pod))
+    fixes = fixes_of(name, pod)
     offered = {kind for fix in fixes for kind in fix.kinds}
 
     assert set(first.split("|")) & set(fixes[0].kinds), fixes
@@ -60,7 +66,7 @@ def test_pods_that_must_stay_are_never_moved(name):
 def test_fixes_come_in_the_order_of_their_classes():
     """What restores comes before what corrects, and so on; a fix has the class of its worst edit."""
     for name, pod, *_ in ROWS[::4]:
-        letters = [fix.letter for fix in cluster_of(name).fix(waiting_pod(cluster_of(name), pod))]
+        letters = [fix.letter for fix in fixes_of(name, pod)]
         assert sorted(letters, key=ORDER.index) == letters, name
     assert "G" == worst("AGC")
     assert set(USUAL.values()) <= set(CLASSES)

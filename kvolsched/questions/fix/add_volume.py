@@ -82,14 +82,21 @@ def add_volume(
     words = f"Add a volume {name} of {size}{where} for claim {claim.metadata.name}"
     expected = [ObjectChange(volume, available)]
     if bind:
-        reserved = evolve_parts(available, spec={"claim_ref": volumes.claim_ref_of(claim)})
-        annotations = claim.metadata.annotations.merged({BIND_COMPLETED: "yes"})
-        bound = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
-        expected = [ObjectChange(volume, reserved), ObjectChange(claim, bound)]
+        reserved, bound = bound_to_each_other(claim, available)
+        expected = [attrs.evolve(reserved, old=volume), bound]
     of_class = volumes.class_of_claim(claim)
     unknown = of_class and trial.get("StorageClass", of_class) is None and not trial.seen.volumes_of_class(of_class)
     letter = "B" if named else "X" if driver or unknown else "D"
     yield Edit(words, VOLUME_COST, (ObjectChange(None, volume),), "add volume", tuple(expected), note, letter)
+
+
+def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) -> list[ObjectChange]:
+    """Return the changes that the PV controller makes when it binds a volume and a claim."""
+    name = volume.metadata.name
+    reserved = evolve_parts(volume, spec={"claim_ref": volumes.claim_ref_of(claim)})
+    annotations = claim.metadata.annotations.merged({BIND_COMPLETED: "yes"})
+    bound = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
+    return [ObjectChange(volume, reserved), ObjectChange(claim, bound)]
 
 
 def topology_labels(node: Node, driver: str, trial: TrialCluster) -> dict[str, str]:

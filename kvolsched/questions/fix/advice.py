@@ -42,7 +42,7 @@ USUAL: Mapping[str, str] = {
     "run a driver": "A", "permit": "A", "default class": "A", "label truly": "A", "allow topology": "G",
     "publish capacity": "A", "clear selected node": "X", "upgrade the scheduler": "A", "declare a feature": "A",
     "use class": "B", "use claim": "B", "use selector": "B", "create claim": "B", "create class": "B", "own claim": "B",
-    "use provisioner": "B", "drop preferences": "B",
+    "use provisioner": "B", "use access mode": "B", "drop preferences": "B",
     "spread policy": "C", "strategy": "C", "drop nodeName": "C",
     "add node": "D", "larger machine": "D", "add volume": "D", "add disks": "D",
     "lower request": "E", "smaller claim": "E", "change selector": "E", "drop selector": "E", "drop affinity": "E",

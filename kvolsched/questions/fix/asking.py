@@ -182,7 +182,7 @@ def _worth_telling(fixes: Sequence[Fix]) -> list[Fix]:
 def _rank(fix: Fix) -> tuple[Any, ...]:
     """Return what sorts fixes: the class; who is helped, harmed, restarted; how much changes, and whether for good."""
     tried = fix.trial
-    helped = tried.helped if tried is not None else 0
+    helped = tried.helped if tried is not None else 1
     harmed = len(tried.gone) + len(tried.waits_now) if tried is not None else 0
     restarted = sum(map(len, tried.restarted.values())) if tried is not None else 0
     return (ORDER.index(fix.letter), -helped, harmed, sum(edit.cost for edit in fix.edits), restarted, len(fix.changes),

@@ -13,7 +13,7 @@ import attrs
 from kvolsched.api import volumes
 from kvolsched.api.kinds.csi import CSIStorageCapacity
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
+from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.quantity import of_bytes, value
 from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.storage_class import (
@@ -31,14 +31,13 @@ from kvolsched.scheduler.framework.extension_points import VolumeDecider
 
 from . import nodes as node_edits
 from . import replace_claim
-from .add_volume import VOLUME_COST, add_volume, topology_labels
+from .add_volume import VOLUME_COST, add_volume, bound_to_each_other, topology_labels
 from .edit import Edit, ObjectChange, OutsideAct, combined
-from .near_names import near_misses
+from .near_names import KEYS_TODAY, near_misses
 from .topology_keys import add_topology_of_claim
 from .trial_cluster import TrialCluster
 
 NEVER_PUBLISHED = "--enable-capacity of its provisioner, or storageCapacity: false in the CSIDriver"
-KEYS_TODAY = {BETA_ZONE_LABEL: ZONE_LABEL, BETA_REGION_LABEL: REGION_LABEL}
 CLASS_COST, CAPACITY_COST, LEFT_DATA_COST = 3, 4, 3
 
 
@@ -60,6 +59,7 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
         yield from _free_released(claim, trial)
         yield from _smaller_claim(claim, trial)
         yield from _name_class(claim, trial)
+        yield from _match_free_volume(claim, trial)
         yield from _create_class(claim, trial)
         yield from _allow_topology(claim, trial, near)
         yield from add_topology_of_claim(claim, trial, near)
@@ -116,6 +116,7 @@ def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
         elif not volumes.is_bound(claim) and not volumes.waits_for_pod(claim, trial.get(
                 "StorageClass", volumes.class_of_claim(claim))):  # fmt: skip
             yield from _name_class(claim, trial)
+            yield from _match_free_volume(claim, trial)
             if volumes.class_of_claim(claim) and trial.get("StorageClass", volumes.class_of_claim(claim)) is None:
                 yield from _create_class(claim, trial)
                 continue
@@ -303,6 +304,34 @@ def _name_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[E
         note = f"no class is called {name}; the claim is not bound, so nothing is lost"
         change = ObjectChange(claim, new, recreate=True)
         yield replace_claim.in_template(Edit(words, place, (change,), "use class", note=note), claim, trial)
+
+
+def _match_free_volume(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
+    """Correct the one field in which a claim differs from a free volume, where no driver makes volumes of its class."""
+    storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
+    if storage_class is not None and volumes.has_provisioner(storage_class):
+        return
+    name, size = claim.metadata.name, claim.spec.resources.requests.get("storage", "0")
+    for volume in trial.of_kind("PersistentVolume"):
+        of_class, had, has = volumes.class_of_volume(volume), claim.spec.access_modes, volume.spec.access_modes[:1]
+        asks = attrs.evolve(claim.spec.resources, requests=claim.spec.resources.requests.merged(
+            {"storage": volume.spec.capacity.get("storage")}))  # fmt: skip
+        ways: list[tuple[str, str, dict[str, object]]] = []
+        if of_class != volumes.class_of_claim(claim):
+            ways.append(("use class", f"Use class {of_class} in claim {name}, not {volumes.class_of_claim(claim)}",
+                         {"storage_class_name": of_class}))  # fmt: skip
+        if not volumes.has_access_modes(volume, claim):
+            ways.append(("use access mode", f"Use access mode {', '.join(has)} in claim {name}, not {', '.join(had)}",
+                         {"access_modes": has}))  # fmt: skip
+        if volumes.requested(claim) > volumes.capacity(volume):
+            ways.append(("smaller claim", f"Ask for {asks.requests['storage']} in claim {name} instead of {size}",
+                         {"resources": asks}))  # fmt: skip
+        if len(ways) == 1 and volumes.is_available(volume):
+            (kind, words, fields), = ways
+            new = evolve_parts(claim, spec=fields)
+            note = f"{volume.metadata.name} is free; the claim is not bound, so nothing is lost when it is made anew"
+            change = ObjectChange(claim, new, recreate=True)
+            yield Edit(words, 1, (change,), kind, tuple(bound_to_each_other(new, volume)), note)
 
 
 def _mark_default_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:

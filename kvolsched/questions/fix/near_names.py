@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
+
+KEYS_TODAY = {BETA_ZONE_LABEL: ZONE_LABEL, BETA_REGION_LABEL: REGION_LABEL,
+              "beta.kubernetes.io/os": "kubernetes.io/os", "beta.kubernetes.io/arch": "kubernetes.io/arch",
+              "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type"}  # fmt: skip
 MOST_EDITS = 2
 LEAST_LENGTH = 3  # of a name: two edits change any shorter one into any other
 
@@ -28,6 +33,14 @@ def near_misses(name: str, there: Iterable[str], *, longer: bool = False) -> lis
     return [each for *_, each in sorted(found)]
 
 
+def right_keys(key: str, nodes: Iterable[Node]) -> list[str]:
+    """Return the label keys that were meant by one that no node has: its name of today, else those nearly written."""
+    there = dict.fromkeys(each for node in nodes for each in node.metadata.labels)
+    if key in there:
+        return []
+    return [KEYS_TODAY[key]] if KEYS_TODAY.get(key) in there else near_misses(key, there)
+
+
 def edits_between(one: str, other: str, most: int) -> int:
     """Return how many letters are put in, left out, changed or swapped between two names; `most` + 1 if more."""
     if abs(len(one) - len(other)) > most:
@@ -47,4 +60,6 @@ def edits_between(one: str, other: str, most: int) -> int:
 def _only_numbers_differ(one: str, other: str) -> bool:
     """Say whether two names are told apart by a number or by their last letter, as zones and replicas are."""
     strip = str.maketrans("", "", "0123456789")
-    return one.translate(strip) == other.translate(strip) or (one[:-1] == other[:-1] and one[-2:-1] in "-0123456789")
+    of_one, of_other = ([letter for letter in name if letter.isdigit()] for name in (one, other))
+    by_number = one.translate(strip) == other.translate(strip) and of_one != of_other
+    return by_number or (one[:-1] == other[:-1] and one[-2:-1] in "-0123456789")

@@ -25,6 +25,7 @@ from ...api.kinds.meta import Condition, Frozen, evolve_parts
 from ...core.acts import ClusterActs
 from ...core.node_faults import stopped_nodes
 from .edit import Edit, ObjectChange, OutsideAct
+from .near_names import right_keys
 from .owners import owner_on_top
 from .trial_cluster import TrialCluster
 
@@ -130,7 +131,8 @@ def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Ite
             wanted: dict[str, Any] = {demand.about: pod.spec.node_selector.get(demand.about)}
         else:
             wanted = labels_matching(pod.spec.required_node_affinity, node)
-        yield from set_labels(node, wanted)
+        if not any(right_keys(key, trial.seen.all_nodes()) for key in wanted):
+            yield from set_labels(node, wanted)
 
 
 def set_labels(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[Edit]:
@@ -183,6 +185,9 @@ def larger_machine(demand: Demand, trial: TrialCluster, near: Sequence[Node]) ->
     """Use a larger machine for a near node: with what the pod lacks of a resource."""
     pod, resource = trial.pod, demand.about
     ask = 1 if resource == requests.PODS else requests.pod_requests(pod.spec).amounts.get(resource, 0)
+    if "/" in resource and not any(resource in node.status.allocatable for node in trial.seen.all_nodes()):
+        yield from _device_plugin(resource, ask, near)
+        return
     for node in near:
         room = trial.seen.node_info(node.metadata.name)
         lacks = ask - room.free(resource)
@@ -192,6 +197,18 @@ def larger_machine(demand: Demand, trial: TrialCluster, near: Sequence[Node]) ->
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
         words = f"Use a larger machine for {node.metadata.name}: {total} {resource}"
         yield _machine(words, node, (ObjectChange(node, attrs.evolve(node, status=status)),))
+
+
+def _device_plugin(resource: str, ask: int, near: Sequence[Node]) -> Iterator[Edit]:
+    """Run the device plugin of a resource that no node reports."""
+    for node in near:
+        words = f"Run the device plugin of {resource}: no node reports any"
+        amounts = node.status.allocatable.merged({resource: requests.format_amount(resource, ask)})
+        reports = attrs.evolve(node, status=attrs.evolve(node.status, allocatable=amounts))
+        do = f"kubectl get daemonsets -A   # does the device plugin of {resource} run where such devices are?"
+        yield Edit(words, MEND_COST, (ObjectChange(node, reports),), "run a driver",
+                   note="if no machine has such a device, add a node that has", do=do,
+                   acts=(OutsideAct(words, _nothing_else),))  # fmt: skip
 
 
 def _machine(words: str, node: Node, changes: tuple[ObjectChange, ...]) -> Edit:

@@ -33,13 +33,14 @@ from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds
 from kvolsched.world.apiserver import key_of
 
 from .edit import Edit, ObjectChange, rebased
-from .near_names import near_misses
+from .near_names import near_misses, right_keys
 from .nodes import MACHINE, is_lifecycle
 from .owners import owner_on_top, siblings
 from .trial_cluster import TrialCluster
 
 LOWER_REQUEST_COST, LOOSEN_COST, DROP_COST = 2, 2, 3
 UNITS = (1024, 1000, 1024**2, 1000**2)  # a slip of the unit is one of these
+MUCH = 10  # times what the largest machine has: nobody means that
 LEAST = {"cpu": 10, "memory": 4 * 1024**2}  # what a pod asks for at least: 10m, 4Mi
 WHOLE = frozenset({requests.PODS})  # what nobody asks for less of
 FILTERING_EFFECTS = ("NoSchedule", "NoExecute")
@@ -75,8 +76,10 @@ def tolerate(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Itera
         more[f"every taint {demand.about}"] = Toleration(key=demand.about, operator="Exists")
     for what, toleration in more.items():
         tolerant = attrs.evolve(pod, spec=with_tolerations(pod.spec, toleration))
-        note = "ask who keeps these nodes for others"
-        yield Edit(f"Let the pod tolerate {what}", 1, (ObjectChange(pod, tolerant),), "tolerate", note=note)
+        mine = demand.about in requests.pod_requests(pod.spec).amounts  # it keeps off those without such a device
+        note = f"the pod asks for {demand.about}" if mine else "ask who keeps these nodes for others"
+        yield Edit(f"Let the pod tolerate {what}", 1, (ObjectChange(pod, tolerant),), "tolerate", note=note,
+                   letter="B" if mine else "G")  # fmt: skip
 
 
 def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -94,6 +97,10 @@ def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Nod
     there = [node.metadata.labels.get(key, "") for node in trial.seen.all_nodes()]
     slips = [] if key in MACHINE else near_misses(asked, there)
     note = "only if the image has it" if key in MACHINE else ""
+    for right in right_keys(key, trial.seen.all_nodes()):
+        kept = {right if other == key else other: value for other, value in selector.items()}
+        yield edit_spec(trial, f"Use the key {right} in nodeSelector, not {key}", 1,
+                        evolve(pod.spec, node_selector=Frozen(kept)), "use selector")  # fmt: skip
     for place, value in enumerate(slips, 1):
         yield changed(value, place, "use selector")
     for value in found:
@@ -105,11 +112,37 @@ def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Nod
 
 
 def drop_node_affinity(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Remove the required node affinity; that of a DaemonSet's pod names its node."""
+    """Correct a slip in the required node affinity, or remove it; that of a DaemonSet's pod names its node."""
     looser = with_required_node_affinity(trial.pod.spec, None)
     owner = owner_on_top(trial.pod, trial.objects)
+    yield from _correct_node_affinity(trial)
     if looser != trial.pod.spec and (owner is None or owner.kind != "DaemonSet"):
         yield edit_spec(trial, "Remove the required node affinity", DROP_COST, looser, "drop affinity")
+
+
+def _correct_node_affinity(trial: TrialCluster) -> Iterator[Edit]:
+    """Correct a key or a value that no node has, where nodes have nearly that."""
+    required, nodes = trial.pod.spec.required_node_affinity, trial.seen.all_nodes()
+    if required is None:
+        return
+    for number, term in enumerate(required.node_selector_terms):
+        for place, part in enumerate(term.match_expressions):
+            there = [node.metadata.labels.get(part.key, "") for node in nodes]
+            wrong = part.values[0] if len(part.values) == 1 and part.values[0] not in there else ""
+            others = [(f"Use the key {key} in the node affinity, not {part.key}", evolve(part, key=key))
+                      for key in right_keys(part.key, nodes)]  # fmt: skip
+            others += [(f"Change the node affinity {part.key} from {wrong} to {value}", evolve(part, values=(value,)))
+                       for value in near_misses(wrong, there) if part.operator == "In"]  # fmt: skip
+            for words, right in others:
+                terms = list(required.node_selector_terms)
+                terms[number] = evolve(term, match_expressions=_replaced(term.match_expressions, place, right))
+                spec = with_required_node_affinity(trial.pod.spec, evolve(required, node_selector_terms=tuple(terms)))
+                yield edit_spec(trial, words, 1, spec, "use selector")
+
+
+def _replaced(items: Sequence[Any], place: int, item: Any) -> tuple[Any, ...]:
+    """Return items with another in one place."""
+    return (*items[:place], item, *items[place + 1 :])
 
 
 def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -119,7 +152,7 @@ def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
     if resource in WHOLE:
         return
     least = LEAST.get(resource, 1)  # less is no slip of the unit
-    too_much = all(node_total(node, resource) < ask for node in trial.seen.all_nodes())
+    too_much = all(MUCH * node_total(node, resource) <= ask for node in trial.seen.all_nodes())
     for node in near:
         free = trial.seen.node_info(node.metadata.name).free(resource)
         slips = [unit for unit in UNITS if ask % unit == 0 and least <= ask // unit <= free] if too_much else []
@@ -179,6 +212,8 @@ def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
         evidence = getattr(plugin.rule(variant, node, trial.seen), "evidence", ())
         skews = [item.skew.skew for item in evidence if isinstance(item, SkewExceeds)]
         needed.update(skew for skew in skews if skew > constraint.skew_limit)
+    for right in right_keys(key, trial.seen.all_nodes()):
+        yield changed(f"Use the topologyKey {right}, not {key}", 1, "use selector", topology_key=right)
     if constraint.node_taints_policy != "Honor":
         yield changed(f"Set nodeTaintsPolicy: Honor for {key}, so that tainted nodes do not count", 2, "spread policy",
                       node_taints_policy="Honor")  # fmt: skip
@@ -202,8 +237,13 @@ def drop_pod_affinity_term(demand: Demand, trial: TrialCluster, near: Sequence[N
         "pod_anti_affinity", "podAntiAffinity")  # fmt: skip
     terms = getattr(spec.affinity or Affinity(), side)
     if terms is not None and demand.number < len(terms.required):
+        term = terms.required[demand.number]
         if demand.sort == "affinity":
-            yield from _near_selector(terms.required[demand.number], demand, trial)
+            yield from _near_selector(term, demand, trial)
+        for key in right_keys(term.topology_key, trial.seen.all_nodes()):
+            right = with_pod_term(spec, side, demand.number, evolve(term, topology_key=key))
+            words = f"Use the topologyKey {key} in the {name}, not {term.topology_key}"
+            yield edit_spec(trial, words, 1, right, "use selector")
         looser = without_pod_term(spec, side, demand.number)
         yield edit_spec(trial, f"Remove the required {name} over {demand.about}", DROP_COST, looser, "drop pod term")
         wish = with_pod_term_preferred(spec, side, demand.number)
@@ -225,7 +265,8 @@ def _near_selector(term: PodAffinityTerm, demand: Demand, trial: TrialCluster) -
     for key, value in labels.items():
         there = [pod.metadata.labels.get(key, "") for pod in pods]
         for near in () if value in there else near_misses(value, there, longer=True):
-            right = evolve_parts(term, label_selector={"match_labels": labels.merged({key: near})})
+            selector = evolve(term.label_selector, match_labels=labels.merged({key: near}))
+            right = evolve(term, label_selector=selector)
             spec = with_pod_term(trial.pod.spec, "pod_affinity", demand.number, right)
             words = f"Change the podAffinity from {key}={value} to {key}={near}"
             yield edit_spec(trial, words, 1, spec, "use selector")

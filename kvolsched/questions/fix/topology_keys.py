@@ -18,6 +18,7 @@ from kvolsched.scheduler.columns.storage_capacities import reaches
 
 from . import nodes as node_edits
 from .edit import Edit
+from .near_names import right_keys
 from .trial_cluster import TrialCluster
 
 MAX_VALUES = 6  # domains that are tried for one node
@@ -27,6 +28,8 @@ MAX_VOLUMES = 8  # volumes of a class whose labels are tried
 def add_topology_key(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Label a near node with the topology key of a constraint: with a domain that helps, else with a new one."""
     key = demand.about
+    if right_keys(key, trial.seen.all_nodes()):
+        return  # no node needs a label that somebody wrote wrong
     for node in near:
         if key in node.metadata.labels:
             continue
