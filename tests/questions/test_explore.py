@@ -254,7 +254,7 @@ def test_a_state_that_no_longer_reaches_the_goal_is_found():
     assert result.counterexample
     assert result.counterexample.violation == "from this state the goal can never be reached"
     assert result.exhausted
-    assert "" == "".join(result.counterexample.story)
+    assert ("It is so from the start.", ()) == (result.counterexample.cause, result.counterexample.story)
 
 
 def test_how_often_a_failure_happens_is_counted():

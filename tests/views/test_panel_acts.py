@@ -64,6 +64,7 @@ def test_escape_leaves_the_form_then_the_selection(lab):
         ("rules", {"rules": "upstream", "component": ""}, 'c.upgrade("upstream")'),
         ("gate", {"gate": "kube-scheduler: EvenPodsSpread", "to": "off"},
          'c.upgrade({"EvenPodsSpread": False}, "kube-scheduler")'),
+        ("explore", {"lag": "none", "seconds": "60"}, 'c.explore(lag="none", seconds=60, branch="found")'),
     ],
 )  # fmt: skip
 def test_every_act_is_a_line_that_repeats_it(lab, act, values, line):
@@ -75,6 +76,23 @@ def test_every_act_is_a_line_that_repeats_it(lab, act, values, line):
     again = scenario("zonal-example")
     exec("\n".join(lab.history), {"c": again})  # noqa: S102 - our own lines
     assert (lab.driver.cluster.digest(), lab.branches) == (again.digest(), again.branches)
+
+
+def test_a_failure_that_is_found_is_replayed_on_a_branch():
+    """The panel stands at its end, steps through it, and says why it happens until it is moved."""
+    lab = scenario("two-replicas", "design").lab()
+    lab.user("explore", lag="none", seconds="60")
+    assert (["found", "main"], 21, 21) == (lab.branches, lab.frame.head.step, lab.frame.head.steps_known)
+    assert lab.acts.note.value.startswith("web-0's and web-1's nodes were chosen at steps 1 and 2 without either knowing")
+    lab.do("goto", step=20)
+    assert "none of 2 nodes fits" in lab.reading().partition("\n")[0]
+    assert "web-0's" not in lab.acts.note.value
+
+
+def test_a_search_that_finds_nothing_says_so(lab):
+    """No branch begins."""
+    lab.user("explore", lag="none", seconds="60")
+    assert ("Exhausted: no failure in any state", ["main"]) == (lab.acts.note.value, lab.branches)
 
 
 def test_a_manifest_is_applied_as_it_is_written(lab):

@@ -62,8 +62,9 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     seconds: float | None = None,
     progress: bool = True,
     executor: AnyExecutor | None = None,
+    branch: str = "",
 ) -> Exploration:
-    """Search every order of turns from a world's present place for a failure; the world does not change.
+    """Search every order of turns from a world's present place for a failure; the world does not change by that.
 
     Args:
         world: a Simulation or a Cluster.
@@ -91,6 +92,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         executor: expands the states of large levels: any executor of `concurrent.futures`, or a function that makes
             one, such as `ProcessPoolExecutor`: a pool that breaks is then made again. `client.get_executor()` of
             `dask.distributed` is one, too. Nothing of the result depends on it. Processes need cloudpickle.
+        branch: the name of a branch of the world on which it then replays the failure that was found.
 
     Raises:
         UnknownName: an option has no such value, there is no such component, or words name an object that is not there
@@ -125,6 +127,9 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     if search.violation:
         fork = sim.fork()
         turns = replay_trace(fork, search.trace, tuple(faults), options)
+        if branch:
+            sim.begin_branch(branch)
+            replay_trace(sim, search.trace, tuple(faults), options)
         objects, end = dict(fork.log.objects), (summary or outcome)(SearchedObjects(fork))
         cause = "What it hangs on was not found out."
         reruns = Reruns(fork, search.trace, turns, faults, options, question)

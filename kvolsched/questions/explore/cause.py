@@ -237,8 +237,10 @@ def causes(reruns: Reruns, matter: Sequence[TracedTurn]) -> Iterator[str]:
         yield f"It takes {_named(special[0])}{f', of {steps}' if len(matter) > 1 else ''}."
     elif matter:
         yield f"It takes {steps}; with all there was to see each would have gone the same way."
-    else:
+    elif reruns.turns:
         yield "It happens in the natural order of turns, too, and hangs on no single turn."
+    else:
+        yield "It is so from the start."
 
 
 def _lost(reruns: Reruns, matter: Sequence[TracedTurn], fault: TracedTurn) -> Iterator[str]:

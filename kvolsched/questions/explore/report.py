@@ -130,6 +130,15 @@ class Exploration(DrawnAnswer):
     def __bool__(self) -> bool:
         return self.counterexample is not None
 
+    @property
+    def headline(self) -> str:
+        """The cause of the failure that was found, or what it means that none was."""
+        if self.counterexample is not None:
+            return self.counterexample.cause
+        none = "Exhausted: no failure in any state" if self.exhausted else (
+            "Nothing wrong in the states that were visited; more remain")  # fmt: skip
+        return "; but ".join([none, *self.unseen])  # what never was can prove nothing
+
     def __repr__(self) -> str:
         size = f"{self.states:,} states, {self.transitions:,} transitions, depth {self.depth}"
         lines = [repr(self.counterexample)] if self.counterexample else []

@@ -53,19 +53,13 @@ def search_rows(answer: Exploration) -> r.SearchRows:
     """Return what an exploration found."""
     found = answer.counterexample
     size = f"{answer.states:,} states, {answer.transitions:,} transitions, depth {answer.depth}"
+    good = False if found is not None else True if answer.exhausted and not answer.unseen else None
     if found is not None:
-        headline, good = found.cause, False
         size = f"a shortest way, {len(found.turns)} turns; {size}"
-    elif answer.exhausted:
-        headline, good = "Exhausted: no failure in any state", True
-    else:
-        headline, good = "Nothing wrong in the states that were visited; more remain", None
-    if answer.unseen:  # what never was can prove nothing
-        headline, good = "; but ".join([headline, *answer.unseen]), good and None
     ends = () if found is not None else tuple(r.EndBar(end.words, end.count, end.goal_holds) for end in answer.outcomes)
     told = (_trace(found.turns), found.found, found.title, found.hints) if found is not None else ((), "", "", ())
-    return r.SearchRows(headline, good, size, told[0], ends, "How its end states differ: a bar counts states, not runs",
-                        answer.assumptions, *told[1:])
+    title = "How its end states differ: a bar counts states, not runs"
+    return r.SearchRows(answer.headline, good, size, told[0], ends, title, answer.assumptions, *told[1:])
 
 
 def sample_rows(answer: Sample) -> r.SampleRows:

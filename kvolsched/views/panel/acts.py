@@ -155,6 +155,10 @@ ACTS = (
     PanelAct("gate", "Which feature gate? Its process restarts.",
             (Field("gate", choices="gate"), Field("to", values=("off", "on"))), _gate,
             "{gate} {to}", done="restart", forks=True),
+    PanelAct("explore", "Every order of turns from here, for how many seconds? A way to a stuck end becomes a branch.",
+            (Field("lag", "lag", values=("none", "ordered", "per kind")), Field("seconds", "seconds", default="10")),
+            lambda v: Call("explore", (), {"lag": v["lag"], "seconds": _number(v["seconds"]), "branch": "found"}),
+            "", done="search"),
 )  # fmt: skip
 UNTIL = PanelAct("until", "Play until when? Such as: pod/web-0 Running, pvc/data Bound, pod/web-0 gone.",
                 (Field("until", choices="condition"),), lambda v: Call("run", (v["until"],)), "", done="play")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from attrs import evolve
+
 from ...core.conditions import condition
 from ...core.core import ClusterCore
 from ...core.one_at_a_time import one_at_a_time
@@ -130,19 +132,22 @@ class ClusterDriver:
         """Return the kinds of choices that an act may need and that there is anything of."""
         return offered(self.cluster)
 
-    def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
-        """Let the user act; in the past, and if it `forks`, on a new branch of this name.
+    def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> str:
+        """Let the user act; in the past, and if it `forks`, on a new branch of this name. Return what to say of it.
 
-        What is refused there begins no branch: it is tried on a fork first.
+        What is refused there begins no branch: it is tried on a fork first. A search begins its own, if any.
         """
         world = self.cluster.world
-        if forks or world.step_number < world.known_steps:
+        if "branch" in call.named:
+            call = evolve(call, named={**call.named, "branch": unused(call.named["branch"], self.branches())})
+        elif forks or world.step_number < world.known_steps:
             call.on(self.cluster.fork())
             name = unused(branch or call.method, self.branches())
             world.begin_branch(name)
             self.script.add(str(Call("goto", (world.step_number,), {"branch": name})))
-        call.on(self.cluster)
+        answer = call.on(self.cluster)
         self.script.add(str(call))
+        return getattr(answer, "headline", "")
 
     def holds(self, until: str | Callable[[Any], bool]) -> Callable[[], bool]:
         """Return whether a condition, in words or as a function, holds, as a function of the present place."""

@@ -109,6 +109,7 @@ class Lab(RunWidget, DrawnPanel):
         self._width, self._scores = width, False
         self._unfolded: frozenset[str] = frozenset()
         self._focus, self._judging, self._all_chips = "", False, False
+        self._said = ""  # of the last act, beside what it changed
         self._driving = False  # a command is carried out: it draws what comes of its moves
         self._refill()
         self.before_step: Callable[[Lab, str | None], bool] | None = None
@@ -373,8 +374,8 @@ class Lab(RunWidget, DrawnPanel):
             raise unknown_name(f"tab {name!r}", name, self.tabs)
         self.set_trait("tab", name)
 
-    def _drive(self, order: Callable[..., None], *arguments: Any) -> None:
-        order(*arguments)
+    def _drive(self, order: Callable[..., str | None], *arguments: Any) -> None:
+        self._said = order(*arguments) or ""
         self._judging = False
         self._refill()
         self._draw()
@@ -558,7 +559,7 @@ class Lab(RunWidget, DrawnPanel):
             (self.add_class if on else self.remove_class)(name)
         past = f"starts a branch at step {head.step}" if head.step < head.steps_known else ""
         ended = f"Play stopped: {self.run.ended}" if self.run.ended else ""
-        note = " · ".join(part for part in (ended, past, head.not_read) if part)
+        note = " · ".join(part for part in (ended, self._said, past, head.not_read) if part)
         self.acts.update(note, self.driver.history(), self.driver.offered())
         events = len(frame.events)
         self.tabs["events"].description = f"Events {events}" if events else "Events"

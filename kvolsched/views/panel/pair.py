@@ -157,11 +157,12 @@ class Pair:
     def offered(self) -> frozenset[str]:
         return self.left.offered()
 
-    def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> None:
+    def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> str:
         """Let the user act on the first one."""
-        self.left.perform(call, branch, forks=forks)
+        said = self.left.perform(call, branch, forks=forks)
         self.at = self.left.place()[0]
         self._follow()
+        return said
 
     def holds(self, until: str | Callable[[Any], bool]) -> Callable[[], bool]:
         return self.left.holds(until)
