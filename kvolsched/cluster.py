@@ -244,9 +244,9 @@ class Cluster(ClusterActs):
         >>> c = Cluster.from_manifests([node("a", cpu="2"), pod("big", cpu="4")])
         >>> c.why()
         1 pod waits for a node, for one cause
-          1  NodeResourcesFit: Too little cpu: 4 asked (4 > 2 left) – default/big
+          1  NodeResourcesFit: the pod asks for 4 cpu, and the only node, a, has 2 – default/big
         >>> c.why("big").title
-        'default/big does not fit the only node, a: too little cpu: 4 asked'
+        'default/big: the pod asks for 4 cpu, and the only node, a, has 2'
         """
         from .questions.fix.nearest import why_all_with_edits, why_with_edit
 

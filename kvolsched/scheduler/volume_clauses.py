@@ -46,10 +46,10 @@ def _claim_clause(pod: Pod, name: str, columns: ColumnContext) -> Clause:
     volume = columns.seen.volume(claim.spec.volume_name) if claim.spec.volume_name else None
     if volume is not None:
         wanted = volume.spec.required_node_affinity
-        reach, keys = (f" ({wanted})", wanted.keys) if wanted is not None else ("", ())
+        reach = f" ({wanted})" if wanted is not None else ""
         words = f"the node does not reach volume {volume.metadata.name} of claim {name}{reach}"
         title, kind = f"Volume of claim {name} is out of reach", "The claim's volume is out of reach"
-        return Clause("claim", name, words, title, kind, keys=keys)
+        return Clause("claim", name, words, title, kind)
     size, class_name = claim.spec.resources.requests.get("storage", ""), claim.spec.storage_class_name
     asked = ", ".join(part for part in (size, f"class {class_name}" if class_name else "no class") if part)
     words = f"claim {name} ({asked}) finds no volume that the node reaches, and none can be provisioned there"

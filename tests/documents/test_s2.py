@@ -229,7 +229,7 @@ def test_every_question_judges_at_its_own_moment():
     assert "3 of 3 nodes would take it" in before.headline
     assert f"0/3 nodes are available: 3 {NO_ROOM}." == after.sentence
     assert (True, False) == ("nothing to fix" in offers, "nothing to fix" in fixes)
-    assert "Claim data finds no volume of 10Gi" in str(c.why())
+    assert "no pool of the driver serves claim data, which asks for 10Gi" in str(c.why())
     assert "rule ✕ expired" in c.capacity("app").reading
     c.goto(1)
     assert before == c.why("app")

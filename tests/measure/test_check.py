@@ -41,7 +41,7 @@ def test_exit_codes(files):
     code, printed = run(large, app, "--cluster", cluster)
     assert 1 == code
     assert "now: does not fit: 1 of 2 pods have a node" in printed
-    assert "default/large fits none of 2 nodes" in printed
+    assert "default/large: the pod asks for 3 cpu" in printed
     assert 2 == run(broken, "--cluster", cluster)[0]
     assert (2, "Error: nothing in the manifests makes a pod: give pods or workloads such as a Deployment\n") == run(
         empty, "--cluster", cluster)
@@ -69,7 +69,7 @@ def test_the_loss_of_a_zone():
     found = check([large], NODES, without=["zone=a", f"{make.ZONE}=b"])
     assert [True, False, True] == [each.fits for each in found.placements]
     pending, = [pod for pod in found.placements[1].pods if not pod.node]
-    assert "the node has less than 1 cpu left, on 1 of 2 nodes" in pending.why.line
+    assert "n1 does not report (Ready Unknown); n2 lacks 1 cpu (0 of 1 left)" in pending.why.line
     assert 1 == found.exit_code
 
 

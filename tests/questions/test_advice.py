@@ -7,7 +7,7 @@ import pytest
 
 from kvolsched import Cluster, incident, make, scenario
 from kvolsched.questions.fix.advice import CLASSES, NEVER, ORDER, USUAL, worst
-from kvolsched.questions.fix.near_names import near_misses
+from kvolsched.questions.near_names import near_misses
 
 HERE = Path(__file__).parent
 ROWS = [line.split("\t") for line in (HERE / "advice.tsv").read_text().splitlines() if not line.startswith("#")]

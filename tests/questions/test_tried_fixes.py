@@ -42,7 +42,7 @@ def test_an_edit_that_only_moves_the_lack_says_so():
 
     assert ("demo/kafka-1",) == tried.lack_moves_to == tuple(pod.name for pod in tried.waits_now)
     assert "it only moves the lack to demo/kafka-1" == tried.headline
-    assert "attach limit" in tried.waits_now[0].lack
+    assert "2 of 2 volumes of ebs.example.com attached" in tried.waits_now[0].lack
     assert not [fix for fix in fixes("storage", "kafka-2") if "kafka-1" in fix.words]
 
 

@@ -137,7 +137,7 @@ def test_one_node_is_one_column():
     """The only node is named in the headline."""
     svg = drawn(cluster_of(*nodes(1, name="n"), pod()).why("web"))
 
-    assert "shop/web does not fit the only node, n-0000: too little cpu: 5 asked" in words(svg)
+    assert "shop/web: the pod asks for 5 cpu, and the only node, n-0000, has 4" in words(svg)
 
 
 def test_each_cause_has_its_plugins_its_nodes_and_its_edit():

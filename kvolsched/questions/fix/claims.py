@@ -29,11 +29,11 @@ from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size, reaches
 from kvolsched.scheduler.framework.extension_points import VolumeDecider
 
+from ..near_names import KEYS_TODAY, near_misses
 from . import nodes as node_edits
 from . import replace_claim
 from .add_volume import VOLUME_COST, add_volume, bound_to_each_other, topology_labels
 from .edit import Edit, ObjectChange, OutsideAct, combined
-from .near_names import KEYS_TODAY, near_misses
 from .topology_keys import add_topology_of_claim
 from .trial_cluster import TrialCluster
 

@@ -5,7 +5,6 @@ No object is at fault: nobody runs a provisioner, a driver is not on the node, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import attrs
@@ -18,11 +17,10 @@ from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.core.acts import ClusterActs
 from kvolsched.world.log import Key
 
+from ..near_names import near_misses
+from ..why.on_node import is_running
+from ..why.sentences import forbidden_write
 from .edit import Edit, ObjectChange, OutsideAct
-from .near_names import near_misses
-
-# The API server's refusal: who may not do what to which resource.
-_FORBIDDEN = re.compile(r'is forbidden: User "(?P<user>[^"]+)" cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)"')
 
 
 def edits_of_components(cluster: ClusterActs, key: Key) -> Iterator[Edit]:
@@ -30,9 +28,9 @@ def edits_of_components(cluster: ClusterActs, key: Key) -> Iterator[Edit]:
     objects = cluster.world.log.objects
     pod: Pod = objects[key]
     condition = pod.status.condition("PodScheduled")
-    refused = _FORBIDDEN.search(condition.message if condition is not None else "")
+    refused = forbidden_write(condition.message if condition is not None else "")
     if refused is not None:
-        yield _permit(refused["user"], refused["verb"], refused["resource"])
+        yield _permit(*refused)
     for name in dict.fromkeys(pod.claim_names()):
         claim = objects.get(Key("PersistentVolumeClaim", key.namespace, name))
         if claim is not None and not volumes.is_bound(claim) and volumes.selected_node(claim):
@@ -78,11 +76,3 @@ def _provisioning(cluster: ClusterActs, claim: PersistentVolumeClaim) -> Iterato
         note = f"CSINode {selected} does not list it; the driver's own pod registers it"
         yield Edit(words, 2, (ObjectChange(lacking, runs),), "run a driver", note=note,
                    acts=(OutsideAct(words, lambda _cluster: None),), do=do)  # fmt: skip
-
-
-def is_running(cluster: ClusterActs, provisioner: str, registered: set[str]) -> bool:
-    """Say whether somebody provisions for a name: a component here that runs, or a driver that some node lists."""
-    dials = cluster.components.get(provisioner)
-    if dials is not None and dials.get("running") is False:
-        return False
-    return provisioner in registered or dials is not None or provisioner.startswith("kubernetes.io/")

@@ -24,8 +24,8 @@ from kvolsched.world.apiserver import key_of, ref
 from ...api.kinds.meta import Condition, Frozen, evolve_parts
 from ...core.acts import ClusterActs
 from ...core.node_faults import stopped_nodes
+from ..near_names import right_keys
 from .edit import Edit, ObjectChange, OutsideAct
-from .near_names import right_keys
 from .owners import owner_on_top
 from .trial_cluster import TrialCluster
 

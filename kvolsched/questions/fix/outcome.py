@@ -48,7 +48,7 @@ class WaitingPod:
     @property
     def lack(self) -> str:
         """What it lacks, in words."""
-        return self.why.lack
+        return self.why.headline
 
 
 @attrs.frozen
@@ -180,7 +180,7 @@ class TriedFix(DrawnAnswer):
         if self.is_gone:
             lines[0] = f"{after} {self.pod} is gone, and nobody creates it again"
         elif not self.node:
-            lines[0] += f": {why(self.cluster, self.pod_then).lack}"
+            lines[0] += f": {why(self.cluster, self.pod_then).headline}"
         lines += [f"of {self.owner}, {self.waited} waited, {self.waits} wait then"] if self.waited > 1 else []
         lines += [f"{what} made anew" for what in self.restarts]
         lines += [f"{pod.name} waits now: {pod.lack}" for pod in self.waits_now]

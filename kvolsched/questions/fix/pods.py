@@ -32,8 +32,8 @@ from kvolsched.scheduler import requests
 from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds
 from kvolsched.world.apiserver import key_of
 
+from ..near_names import near_misses, right_keys
 from .edit import Edit, ObjectChange, rebased
-from .near_names import near_misses, right_keys
 from .nodes import MACHINE, is_lifecycle
 from .owners import owner_on_top, siblings
 from .trial_cluster import TrialCluster

@@ -17,9 +17,9 @@ from kvolsched.api.kinds.storage_class import DEFAULT_CLASS, WAIT_FOR_FIRST_CONS
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
 from kvolsched.scheduler.pod_claims import named_claims
 
+from ..near_names import near_misses
 from .add_volume import VOLUME_COST, add_volume
 from .edit import Edit, ObjectChange
-from .near_names import near_misses
 from .owners import owner_on_top
 from .pods import edit_spec
 from .trial_cluster import TrialCluster

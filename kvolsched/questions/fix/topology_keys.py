@@ -16,9 +16,9 @@ from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler.columns.storage_capacities import reaches
 
+from ..near_names import right_keys
 from . import nodes as node_edits
 from .edit import Edit
-from .near_names import right_keys
 from .trial_cluster import TrialCluster
 
 MAX_VALUES = 6  # domains that are tried for one node

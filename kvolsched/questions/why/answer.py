@@ -42,6 +42,7 @@ class Remark(str):
         words: the sentence without its head.
         head: what stands before a colon: `claim data`.
         kind: "table": on what the table of an answer shows as well; "before": on what the cluster said earlier;
+            "words": on a phrase that kube-scheduler writes nearly always;
             "absent", "unread": a dump has no objects of a kind, or they could not be read.
         about: the kind of objects that is absent or unread.
     """
@@ -59,6 +60,21 @@ class Remark(str):
 
     def __getnewargs__(self) -> tuple[str, str, str, str]:  # type: ignore[override]
         return self.words, self.head, self.kind, self.about
+
+
+@attrs.frozen
+class Finding:
+    """A part of the first sentence.
+
+    Args:
+        kinds: what sort of things is wrong.
+        words: the part.
+        predicate: the words without their subject, if it is a node.
+    """
+
+    kinds: tuple[str, ...]
+    words: str
+    predicate: str = ""
 
 
 @attrs.frozen
@@ -98,7 +114,6 @@ class DemandRow:
         title: what is lacking in a few words.
         kind: the title without the names of the pod's own objects.
         alone: the nodes on which no other demand fails.
-        keys: the labels of nodes from which the volume of a claim is reached.
     """
 
     plugin: str
@@ -111,7 +126,6 @@ class DemandRow:
     title: str = ""
     kind: str = ""
     alone: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
 
 
 @attrs.frozen
@@ -170,7 +184,8 @@ class Why(Rows[FailureRow], DrawnAnswer):
     Args:
         pod: `namespace/name`.
         state: `unschedulable`, `fits`, `gated`, `waiting`, `bound`, `ended`, `leaving` or `not ours`.
-        headline: the answer in one sentence.
+        headline: the answer in one sentence, which begins with the cause.
+        findings: the parts of that sentence, if no node takes the pod.
         demands: a minimal unsatisfiable core: on every node one of these demands fails, and none is superfluous.
         also: other demands that fail on some nodes.
         rows: the first failing clause per node, grouped.
@@ -207,45 +222,23 @@ class Why(Rows[FailureRow], DrawnAnswer):
     start: str = ""
     gates: tuple[str, ...] = ()
     ungated: str = ""
+    findings: tuple[Finding, ...] = ()
     nearest_edit: Callable[[str], str] | None = attrs.field(default=None, eq=False)
 
     @property
-    def title(self) -> str:
-        """The answer in one sentence that names the pod and, if one demand excludes every node, that demand."""
-        return f"{self.asked_for}: {self._title}" if self.asked_for else self._title
+    def words(self) -> tuple[Remark, ...]:
+        """What phrases mean that kube-scheduler writes nearly always, whatever is wrong."""
+        return tuple(note for note in self.notes if note.kind == "words")
 
     @property
-    def _title(self) -> str:
-        if self.state != "unschedulable" or not self.demands:
-            return f"{self.pod}: {self.headline}"
-        first = self.demands[0]
-        if first.sort == "before filtering":
-            return f"{self.pod} is rejected before any node is looked at: {_cause_before_filtering(first)}"
-        head = f"{self.pod} fits none of {self.size:,} nodes"
-        if self.size == 1:
-            only = self.groups[0].nodes[0] if self.groups else "there is"
-            head = f"{self.pod} does not fit the only node, {only}"
-        if len(self.demands) == 1:
-            return f"{head}: {_within_sentence(first)}"
-        return f"{head}: {len(self.demands)} demands together exclude them all"
+    def title(self) -> str:
+        """The pod, and the answer in one sentence."""
+        return f"{self.asked_for}: {self.line}" if self.asked_for else self.line
 
     @property
     def line(self) -> str:
-        """The answer in one line: the pod, and what is lacking, or the headline."""
-        return f"{self.pod}: {self.lack}"
-
-    @property
-    def lack(self) -> str:
-        """What is lacking in one line, or the headline."""
-        if self.state != "unschedulable" or not self.demands:
-            return self.headline
-        first = self.demands[0]
-        if first.sort == "before filtering":
-            return f"before filtering: {_cause_before_filtering(first)}"
-        several = len(self.demands) > 1
-        where = [f", on {_nodes(demand, self.size)}" if several else "" for demand in self.demands]
-        lacking = [f"{demand.words}{nodes}" for demand, nodes in zip(self.demands, where, strict=True)]
-        return f"0 of {self.size} nodes fit: {'; '.join(lacking)}"
+        """The pod, and the answer in one sentence, without the workload that was asked for."""
+        return f"{self.pod}: {self.headline}"
 
     def __repr__(self) -> str:
         lines = [hanging_indent([self.title], 0, LINE_WIDTH)]
@@ -271,8 +264,9 @@ class Why(Rows[FailureRow], DrawnAnswer):
         if self.also:
             lines += ["", "Also in the way, but not needed to exclude every node:"]
             lines += _demand_lines(self.also, self.size)
-        if self.notes:
-            lines += ["", *(f"- {hanging_indent([note], 2)}" for note in self.notes)]
+        told = [note for note in self.notes if note.kind != "words"]
+        if told:
+            lines += ["", *(f"- {hanging_indent([note], 2)}" for note in told)]
         if self.missing:
             lines += ["", hanging_indent([f"{missing_in_words(self.missing)}; `.missing` says what that hides."], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
@@ -301,16 +295,6 @@ def set_words(count: int) -> str:
         return "This demand alone excludes every node:"
     without = "without either one" if count == 2 else "without any one of them"
     return f"These {count} demands together exclude every node; {without}, some node would meet the rest of these:"
-
-
-def _within_sentence(demand: DemandRow) -> str:
-    """Return a demand's title without its capital, unless it begins with a name."""
-    named = demand.sort in ("objection", "reason")
-    return demand.title if named else demand.title[:1].lower() + demand.title[1:]
-
-
-def _cause_before_filtering(demand: DemandRow) -> str:
-    return demand.details[0] if demand.details else demand.words
 
 
 def _demand_lines(demands: Sequence[DemandRow], size: int) -> list[str]:

@@ -45,11 +45,12 @@ from ...core.seen_by_scheduler import snapshot_of_scheduler
 from ...rules.unread_fields import unread_fields, unread_words
 from . import claim_problems, sentences
 from .alike import what_decides
-from .answer import DemandRow, FailureRow, Holding, Remark, Why, remarks_on_not_read
+from .answer import DemandRow, FailureRow, Finding, Holding, Remark, Why, remarks_on_not_read
 from .answers import Alike, Answers
 from .causes import MOST_CAUSES, Whys
+from .first_sentence import FirstSentence
 from .last_events import LastEvents
-from .on_node import answer_on_node, claim_of_pod, claims_waited_for
+from .on_node import answer_on_node, claim_of_pod, claims_waited_for, missing_components
 from .table import clauses_of_sentence, node_groups, nodes_by_zone
 
 MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is shown by one node
@@ -203,7 +204,7 @@ def _judged_answer(asked: Pod, name: str, revision: str, missing: tuple[Remark, 
             "without its gates no node would fit either")  # fmt: skip
         head = f"it is not tried at all: its scheduling gates [{', '.join(gates)}] must be removed first ({ungated})."
         return attrs.evolve(answer, state="gated", headline=head, sentence=gated_message(asked), gates=gates,
-                            ungated=ungated)  # fmt: skip
+                            ungated=ungated, findings=(Finding(("gate",), head),))  # fmt: skip
     if answer.state == "fits":
         return _fitting_answer(answer, judgement, message)
     compared = sentences.compare_with_condition(message, answer.sentence)
@@ -242,10 +243,6 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
     rejected = judgement.rejected_by
     rows = () if rejected is not None else tuple(_failure_rows(judgement))
     hidden = 0 if rejected is not None else int(((judgement.codes != 0).sum(axis=0) > 1).sum())
-    if rejected is not None:
-        head = f"rejected before any node is looked at: {rejected.message}."
-    else:
-        head = "no node fits: " + (f"each of {size} nodes fails a demand." if size > 1 else "there is only one.")
     others = tuple(demand for demand in found if demand not in core)
     notes = sentences.explain_sentence(sentence, hidden, rejected is not None)
     if preempted.nominated:
@@ -256,21 +253,24 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
     clauses = () if whole else clauses_of_sentence(judgement, preempted.counted)
     order = [found.index(demand) for demand in (*core, *others)]
     alone = nodes_with_one_failure(found, judgement.nodes)
+    holdings = tuple(_holdings(judgement, found))
+    findings = FirstSentence(judgement, core, found, holdings).findings()
     return Why(
         name,
         revision,
         "unschedulable",
-        head,
+        "; ".join(finding.words for finding in findings),
         size,
         tuple(_demand_row(demand, judgement, alone) for demand in core),
         tuple(_demand_row(demand, judgement, alone, short=True) for demand in others),
         rows,
-        tuple(_holdings(judgement, found)),
+        holdings,
         sentence,
         tuple(notes),
         clauses=clauses,
         start=judgement.sentence_parts()[0],
         groups=() if whole else node_groups(judgement, found, order, clauses),
+        findings=findings,
     )
 
 
@@ -348,12 +348,20 @@ def _answer_if_not_pending(
     if binding or nominated:
         node = ", ".join(sorted(selected)) or chosen or "its node"
         head = f"a node is chosen ({node}); it waits for its volumes to be bound."
-        return Why(name, rules, "waiting", head, notes=tuple(claims_waited_for(cluster, pod)))
+        lacking = tuple(missing_components(cluster, pod))
+        return Why(name, rules, "waiting", lacking[0].words if lacking else head, findings=lacking,
+                   notes=tuple(claims_waited_for(cluster, pod)))  # fmt: skip
     return None
 
 
 def _fitting_answer(answer: Why, judgement: Judgement, condition_message: str) -> Why:
     some = ", ".join(judgement.feasible[:4]) + (" …" if len(judgement.feasible) > 4 else "")
+    refused = sentences.forbidden_write(condition_message)
+    if refused is not None:
+        user, verb, resource = refused
+        who = user.rpartition(":")[2]
+        words = f"{who} may not {verb} {resource} (RBAC): a pod that needs it is not bound, though {some} would take it"
+        return attrs.evolve(answer, headline=words, findings=(Finding(("permission",), words),))
     if not condition_message:
         head = f"it has not been tried yet: {len(judgement.feasible)} of {answer.size} nodes would take it ({some})."
         return attrs.evolve(answer, headline=head)
@@ -403,7 +411,7 @@ def _demand_row(demand: Demand, judgement: Judgement, alone: Mapping[Demand, tup
     kind = next(iter(details.values()), demand.kind) if demand.sort == "before filtering" else demand.kind
     return DemandRow(
         demand.plugin, demand.sort, demand.about, demand.words, demand.nodes, demand.number, tuple(details),
-        demand.title, kind, alone.get(demand, ()), demand.keys,
+        demand.title, kind, alone.get(demand, ()),
     )
 
 

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
-from kvolsched.api.kinds.node import ZONE_LABELS
 from kvolsched.api.notebook_output import DrawnAnswer
 from kvolsched.core.results import hanging_indent
-from kvolsched.rules.named import plugin_card
 
 from .answer import DemandRow, Why
 from .answers import Answers, answers_of
@@ -18,7 +16,6 @@ from .sides import joined
 MAX_NAMED = 3  # pods of a cause that are named
 MOST_CAUSES = 20  # causes that are printed; the last ones of more share a line
 MAKE_PODS = "c.run() lets their controllers make them; `kvolsched check` does so for manifests."
-ZONES = frozenset(ZONE_LABELS)
 STATES = {
     "fits": "A node would take it now",
     "waiting": "A node is chosen; its volumes are not bound yet",
@@ -110,7 +107,10 @@ class Whys(DrawnAnswer):
             together.setdefault(_key(alike.example), []).append(place)
         ordered = sorted(together.values(), key=lambda places: (-len(places), places))
         each = map(self.answers.some, ordered)
-        return tuple(Cause(answers, _title(answers), _sides(_examples(answers))) for answers in each)
+        return tuple(
+            Cause(answers, said) if (said := _headline(answers)) else
+            Cause(answers, _title(answers), _sides(_examples(answers))) for answers in each
+        )  # fmt: skip
 
     @property
     def title(self) -> str:
@@ -158,14 +158,20 @@ def _examples(answers: Answers) -> list[Why]:
     return list({id(alike): alike.example for alike in answers.alike}.values())
 
 
+def _headline(answers: Answers) -> str:
+    """Return the first sentence that all answers share, if it names nothing that only one of many pods has; else ""."""
+    first, *others = _examples(answers)
+    shared = first.state == "unschedulable" and all(other.headline == first.headline for other in others)
+    named = len(answers) > 1 and answers.alike[0].is_named_in(first.headline)
+    return first.headline if shared and not named else ""
+
+
 def _title(answers: Answers) -> str:
     first = answers.alike[0].example
     if first.state == "gated":
         return f"Held by a scheduling gate: {', '.join(first.gates)}"
     if not first.demands:
         return STATES.get(first.state, first.headline)
-    if _names_two_zones(first.demands):
-        return "Pod and volume name different zones"
     words = [_shared_words(answers, place) for place in range(min(3, len(first.demands)))]
     more = [f"and {len(first.demands) - 3} more demands"] if len(first.demands) > 3 else []
     return "; ".join([*words[:1], *(word[:1].lower() + word[1:] for word in words[1:]), *more])
@@ -184,14 +190,6 @@ def _shared_words(answers: Answers, place: int) -> str:
     titles = {other.title for example in examples for other in example.demands if other.kind == demand.kind}
     named = len(titles) > 1 or (len(answers) > 1 and alike[0].is_named_in(demand.title))
     return (demand.kind or demand.title) if named else demand.title
-
-
-def _names_two_zones(demands: Sequence[DemandRow]) -> bool:
-    """Say whether a pod asks for nodes of one zone, and its volume is reached from another."""
-    selects = [demand for demand in demands if demand.sort in ("node selector", "node affinity")]
-    reached = [each for each in demands if each.sort == "claim" and not ZONES.isdisjoint(each.keys)]
-    named = [demand for demand in reached if plugin_card(demand.plugin).finds_fault_with_volumes]
-    return len(demands) == 2 and len(selects) == len(named) == 1 and selects[0].about in ZONES
 
 
 def _sides(answers: Sequence[Why]) -> str:

@@ -5,7 +5,7 @@ This module reads claims, volumes and classes; the rules of matching are those o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kvolsched.api import volumes
 from kvolsched.api.kinds.meta import ObjectReference
@@ -13,10 +13,17 @@ from kvolsched.api.kinds.node import HOSTNAME_LABEL
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import NO_PROVISIONER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.api.words import listed
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
+from kvolsched.world.apiserver import key_of
+
+from ..near_names import near_misses
+from .answer import Finding
 
 MAX_SHOWN = 6  # volumes of a class, and its pools
+FREE = "free"  # begins the words about a volume to which nothing objects
+MAX_NAMED = 2  # volumes and nodes in one sentence
 
 
 def claims_of(pod: Pod, seen: Snapshot) -> list[tuple[str, PersistentVolumeClaim | None]]:
@@ -167,5 +174,79 @@ def volume_objections(claim: PersistentVolumeClaim, volume: PersistentVolume, se
     if faults:
         return ", ".join(faults)
     wanted = volume.spec.required_node_affinity
-    words = "reserved for this claim, which takes no other" if ref is not None else "free"
+    words = "reserved for this claim, which takes no other" if ref is not None else FREE
     return words if wanted is None else f"{words}, but only for nodes with {wanted}"
+
+
+# --- in one sentence -------------------------------------------------------------------------------------------------
+
+
+def finding_of_claims(pod: Pod, names: Sequence[str], seen: Snapshot) -> Finding | None:
+    """Return what is wrong with the first claim that lacks its volume, or that claims need theirs on one node."""
+    there = {name: seen.claim(pod.metadata.namespace, name) for name in names}
+    for name, claim in there.items():
+        found = _missing_claim(pod, name, seen) if claim is None else _finding_of_claim(claim, seen)
+        if found is not None:
+            return found
+    claims = [claim for claim in there.values() if claim is not None and not claim.spec.volume_name]
+    if len(claims) < MAX_NAMED:
+        return None
+    free: dict[str, set[str]] = {}
+    for node in seen.all_nodes()[:MAX_NAMED]:
+        serving = (seen.volumes_on(node, volumes.class_of_claim(claim), key_of(claim)) for claim in claims)
+        free[node.metadata.name] = {volume.metadata.name for each in serving for volume in each}
+    words = f"{len(claims)} claims ({', '.join(there)}) need as many free volumes on one node; "
+    return Finding(("no volume",), words + listed(f"{name} has {len(each)}" for name, each in free.items()))
+
+
+def _missing_claim(pod: Pod, name: str, seen: Snapshot) -> Finding:
+    near = near_misses(name, seen.claim_names(pod.metadata.namespace), longer=True)
+    return Finding(("missing claim",), f"claim {name} does not exist{there_is(near)}")
+
+
+def there_is(near: Sequence[str]) -> str:
+    """Return that a name exists which is nearly the one that was written; "" without one."""
+    return f"; {near[0]} does" if near else ""
+
+
+def _finding_of_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Finding | None:
+    """Return what is wrong with a claim: a name that nothing has, no class, no volume that is large enough or free."""
+    name, of_class, wanted = claim.metadata.name, volumes.class_of_claim(claim), claim.spec.volume_name
+    storage_class, asked = seen.storage_class(of_class), claim.spec.resources.requests.get("storage", "0")
+    of = f"of class {of_class}" if of_class else "without a class"
+    named = seen.volume(wanted) if wanted else None
+    there = ([] if named is None else [named]) if wanted else seen.volumes_of_class(of_class)
+    large = [volume for volume in there if volumes.capacity(volume) >= volumes.requested(claim)]
+    free = [volume for volume in large if volume_objections(claim, volume, seen).startswith(FREE)]
+    if wanted and not there:
+        return Finding(("missing volume",), f"claim {name} names volume {wanted}, which does not exist")
+    if storage_class is None and of_class and not free:
+        near = there_is(near_misses(of_class, seen.storage_class_names()))
+        return Finding(("missing class",), f"class {of_class} of claim {name} does not exist{near}")
+    if not of_class and not there:
+        lacks = "asks for no class" if volumes.has_class(claim) else "names no class, and no class is the default"
+        return Finding(("no class",), f"claim {name} {lacks}: nothing provisions its volume")
+    if free or (storage_class is not None and volumes.has_provisioner(storage_class)):
+        return None
+    if not there:
+        words = f"there is no volume {of}, and nothing provisions one for claim {name} ({asked})"
+        return Finding(("no volume",), words)
+    if not large:
+        most = max(there, key=volumes.capacity)
+        has = f"the largest volume {of}, {most.metadata.name}, has {most.spec.capacity.get('storage', '0')}"
+        return Finding(("too small",), f"{has}; claim {name} asks for {asked}")
+    taken = [f"{volume.metadata.name} ({_use(claim, volume, seen)})" for volume in large]
+    more = f" and {len(large) - MAX_NAMED} more alike" if len(large) > MAX_NAMED else ""
+    words = f"no volume {of} is free for claim {name} ({asked}): {', '.join(taken[:MAX_NAMED])}{more}"
+    return Finding(("taken volume",), words)
+
+
+def _use(claim: PersistentVolumeClaim, volume: PersistentVolume, seen: Snapshot) -> str:
+    """Return for whom a volume is, or what else speaks against it."""
+    ref = volume.spec.claim_ref
+    if ref is None or volumes.is_bound_to(volume, claim):
+        return volume_objections(claim, volume, seen)
+    owner = f"claim {volumes.claim_ref_key(ref)}"
+    if volume.status.phase == "Released":
+        return f"Released, kept for {owner}, which was deleted"
+    return f"{'taken by' if volume.status.phase == 'Bound' else 'reserved for'} {owner}"

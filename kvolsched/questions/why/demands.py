@@ -11,7 +11,7 @@ demand fails, and the core is exact.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -79,7 +79,7 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
         rejects = judgement.codes[index] != 0
         for restriction in judgement.restrictions:
             if restriction.plugin == enabled.name:
-                rejects = rejects | ~_allowed_nodes(restriction, judgement)
+                rejects = rejects | ~mask_of(restriction.names, judgement)
         if not rejects.any():
             continue
         explained = np.zeros(size, bool)
@@ -164,7 +164,7 @@ def group_nodes_by_first_rejection(judgement: Judgement) -> list[tuple[str, tupl
     left = first == len(codes)
     outside = np.zeros(len(names), bool)
     for restriction in judgement.restrictions:
-        outside |= ~_allowed_nodes(restriction, judgement)
+        outside |= ~mask_of(restriction.names, judgement)
     if (left & outside).any():
         plugin = judgement.restrictions[0].plugin
         groups.append((plugin, (OUTSIDE,), tuple(sorted(names[left & outside].tolist()))))
@@ -176,6 +176,14 @@ def node_with_most_left(judgement: Judgement, resource: str, nodes: Sequence[str
     table = judgement.seen.nodes
     rows = np.array([table.row_of[name] for name in nodes])
     return nodes[int(np.argmax(table.free(resource)[rows]))]
+
+
+def nearest_node(judgement: Judgement, demand: Demand, nodes: Sequence[str], found: Sequence[Demand]) -> str:
+    """Return the node on which fewest demands fail; of equals that with most left of what a demand asks for."""
+    lacking = dict(zip(judgement.nodes, np.sum([each.fails for each in found], axis=0).tolist(), strict=True))
+    least = min(lacking[name] for name in nodes)
+    near = sorted(name for name in nodes if lacking[name] == least)
+    return node_with_most_left(judgement, demand.about, near) if demand.sort == "request" else near[0]
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
@@ -221,8 +229,9 @@ def _rejected_rows(plugin: Any, pod: Pod, columns: ColumnContext) -> Mask:
     return mask
 
 
-def _allowed_nodes(restriction: PreFilterResult, judgement: Judgement) -> Mask:
-    return np.array([name in restriction.names for name in judgement.nodes], bool)
+def mask_of(names: Collection[str], judgement: Judgement) -> Mask:
+    """Return which nodes of a judgement are among these."""
+    return np.array([name in names for name in judgement.nodes], bool)
 
 
 def _reasons_given(judgement: Judgement, index: int, fails: Mask) -> tuple[str, ...]:

@@ -5,15 +5,17 @@ This module looks at what is stored, and judges nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from ...api import volumes
+from ...api.kinds.csi import CSINode
 from ...api.kinds.pod import Pod
 from ...controllers import pod_garbage_collector
 from ...core.core import ClusterCore
 from ...world.log import Key
-from .answer import Remark, Why
+from ..near_names import near_misses
+from .answer import Finding, Remark, Why
 from .last_events import LastEvents
 
 
@@ -35,6 +37,39 @@ def answer_on_node(cluster: ClusterCore, pod: Pod, name: str) -> Why:
 def claim_of_pod(cluster: ClusterCore, pod: Pod, name: str) -> Any:
     """Return the claim that a pod names, or None."""
     return cluster.world.log.objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace or "default", name))
+
+
+def is_running(cluster: ClusterCore, provisioner: str, registered: Collection[str]) -> bool:
+    """Say whether somebody provisions for a name: a component here that runs, or a driver that some node lists."""
+    dials = cluster.components.get(provisioner)
+    if dials is not None and dials.get("running") is False:
+        return False
+    return provisioner in registered or dials is not None or provisioner.startswith("kubernetes.io/")
+
+
+def missing_components(cluster: ClusterCore, pod: Pod) -> Iterator[Finding]:
+    """Yield who would have to make the volumes of a pod with a chosen node and does not run, or not on that node."""
+    objects = cluster.world.log.objects
+    nodes: list[CSINode] = [obj for key, obj in sorted(objects.items()) if key.kind == "CSINode"]
+    where = {driver.name: node.metadata.name for node in reversed(nodes) for driver in node.spec.drivers}
+    for name in dict.fromkeys(pod.claim_names()):
+        claim = claim_of_pod(cluster, pod, name)
+        class_name = volumes.class_of_claim(claim) if claim is not None else ""
+        storage_class: Any = objects.get(Key("StorageClass", "", class_name))
+        provisioned = storage_class is not None and volumes.has_provisioner(storage_class)
+        if claim is None or volumes.is_bound(claim) or not provisioned:
+            continue
+        driver, selected = storage_class.provisioner, volumes.selected_node(claim)
+        here = next((node for node in nodes if node.metadata.name == selected), None)
+        if not is_running(cluster, driver, where):
+            others = (name for name in {*where, *cluster.components} if is_running(cluster, name, where))
+            near = next(iter(near_misses(driver, sorted(others))), "")
+            has = f"CSINode {where[near]} has" if near in where else "there is"
+            typo = f"; {has} {near}: a typo in class {class_name}?" if near else ""
+            yield Finding(("provisioner",), f"nobody provisions {driver} for claim {name}{typo}")
+        elif driver in where and here is not None and here.driver(driver) is None:
+            lacks = f"driver {driver} of class {class_name} does not run on {selected}, the chosen node"
+            yield Finding(("driver",), f"{lacks} (its CSINode lacks it)")
 
 
 def claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[Remark]:

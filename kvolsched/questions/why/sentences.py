@@ -21,7 +21,8 @@ ODD_PHRASES = (
     ),
     (
         re.compile(r"no new claims to deallocate"),
-        Remark("“no new claims to deallocate” speaks of device claims (DynamicResources), not of volumes."),
+        Remark("“no new claims to deallocate” speaks of device claims (DynamicResources), not of volumes.",
+               kind="words"),
     ),
     (
         re.compile(r"Preemption is not helpful for scheduling"),
@@ -80,6 +81,16 @@ OLDER_PHRASES = (
     (re.compile(r"pod has unbound PersistentVolumeClaims"), "1.11", "pod has unbound immediate PersistentVolumeClaims"),
     (re.compile(r"[Ii]nsufficient pods"), "early releases, 1.11 for example", "Too many pods"),
 )
+
+
+# The API server's refusal of a write that a role does not allow.
+_FORBIDDEN = re.compile(r'is forbidden: User "([^"]+)" cannot (\w+) resource "([^"]+)"')
+
+
+def forbidden_write(message: str) -> tuple[str, str, str] | None:
+    """Return who may not do what to which resource, if a message has the API server's refusal."""
+    found = _FORBIDDEN.search(message)
+    return None if found is None else (found[1], found[2], found[3])
 
 
 def explain_sentence(sentence: str, hidden: int, before: bool) -> list[Remark]:  # noqa: FBT001 - a fact, not a switch

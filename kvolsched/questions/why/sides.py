@@ -34,7 +34,7 @@ def failing_sides(demand: Demand, judgement: Judgement, nodes: Sequence[str]) ->
     """Return both sides of the comparison by which a demand fails on nodes."""
     if demand.sort == "request":
         return _request_sides(demand, judgement, nodes)
-    found = [_sides_on(demand, judgement, node) for node in _sample(nodes)]
+    found = [_sides_on(demand, judgement, node) for node in sample(nodes)]
     different = list({str(side): side for side in found}.values())
     first, about = found[0], found[0].about if len({side.about for side in found}) == 1 else ""
     if len(different) > 1 and all(side.found is not None for side in found):
@@ -59,7 +59,7 @@ def passing_sides(demand: Demand, judgement: Judgement, nodes: Sequence[str]) ->
     if demand.sort == "node selector":
         return Sides(judgement.pod.spec.node_selector.get(demand.about, ""))
     if demand.sort == "claim" and judgement.profile.extends(demand.plugin, VolumeDecider):
-        return _room_for_claim(demand, judgement, _sample(nodes))
+        return _room_for_claim(demand, judgement, sample(nodes))
     if len(nodes) <= MAX_COMPARED:
         return Sides(plugin_card(demand.plugin).unchecked(judgement.seen, nodes))
     return NOTHING
@@ -141,8 +141,8 @@ def _request_sides(demand: Demand, judgement: Judgement, nodes: Sequence[str]) -
     return Sides(asked, sign, " … ".join(amounts), about, ask, max(0, most), evidence)
 
 
-def _sample(nodes: Sequence[str]) -> Sequence[str]:
-    """Return a group's nodes if they are few, else some that stand at equal distances."""
+def sample(nodes: Sequence[str]) -> Sequence[str]:
+    """Return nodes if they are few, else some that stand at equal distances."""
     return nodes if len(nodes) <= MAX_COMPARED else nodes[:: len(nodes) // MAX_COMPARED][:MAX_COMPARED]
 
 

@@ -86,8 +86,13 @@ class AffinityTerm:
             names = self.namespaces | frozenset(selected)
         return PodMatcher(names, (self.label_selector,))
 
+    @property
+    def pods(self) -> str:
+        """The pods that it selects, in words."""
+        return f"pods with {self.label_selector}"
+
     def __str__(self) -> str:
-        return f"pods with {self.label_selector} per {self.topology_key}"
+        return f"{self.pods} per {self.topology_key}"
 
 
 @lru_cache(maxsize=1 << 14)

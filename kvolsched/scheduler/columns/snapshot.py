@@ -146,6 +146,10 @@ class Snapshot:
         """Return a claim, or None."""
         return self._claims.get(Key("PersistentVolumeClaim", namespace, name))
 
+    def claim_names(self, namespace: str) -> list[str]:
+        """Return the names of a namespace's claims, sorted."""
+        return sorted(key.name for key in self._claims if key.namespace == namespace)
+
     def volume(self, name: str) -> PersistentVolume | None:
         """Return a volume, or None."""
         return self._volumes.get(name)
@@ -153,6 +157,10 @@ class Snapshot:
     def storage_class(self, name: str) -> StorageClass | None:
         """Return a storage class, or None."""
         return self._classes.get(name)
+
+    def storage_class_names(self) -> list[str]:
+        """Return the names of the storage classes, sorted."""
+        return sorted(self._classes)
 
     def csi_node(self, name: str) -> CSINode | None:
         """Return a node's CSINode, or None."""

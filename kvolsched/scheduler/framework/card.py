@@ -38,7 +38,6 @@ class Clause:
         number: its index among those of its sort in the manifest.
         holds_on: by row, nodes on which it holds although the plugin rejects the variant.
         term: the term by which placed pods object to the pod.
-        keys: the labels of nodes from which the volume of a claim is reached.
     """
 
     sort: str
@@ -50,7 +49,6 @@ class Clause:
     number: int = 0
     holds_on: Mask | None = attrs.field(default=None, eq=False, repr=False)
     term: AffinityTerm | None = attrs.field(default=None, eq=False, repr=False)
-    keys: tuple[str, ...] = attrs.field(default=(), eq=False, repr=False)
 
 
 @attrs.frozen

@@ -15,10 +15,13 @@ import attrs
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import NodeSelector
 
-from ..requests import format_amount
+from ..requests import PODS, format_amount
 
 Labels = tuple[tuple[str, str | None], ...]
 """Labels of a node that a rule looked at; the value is None if the node lacks the label."""
+
+Predicate = tuple[str, str]
+"""What is wrong with a node, as the verb in the singular and the rest: `is`, `cordoned`."""
 
 NO_LABEL = "no label"
 
@@ -59,6 +62,15 @@ class Evidence:
         """What it is about in words, if the reason does not say it; else ""."""
         return ""
 
+    @property
+    def until(self) -> str:
+        """What must come first where the node itself must change: `the cordon is lifted`; else ""."""
+        return ""
+
+    def of_node(self) -> Predicate:
+        """Return what is wrong with the node."""
+        return "fails:", str(self.of_any_node())
+
     def of_any_node(self) -> Self:
         """Return the same without the node's name, for a sentence that names the node already."""
         return attrs.evolve(self, node="") if getattr(self, "node", "") else self  # type: ignore[misc]
@@ -85,6 +97,9 @@ class LabelMissing(Evidence):
     key: str
     node: str
 
+    def of_node(self) -> Predicate:
+        return "has", f"no label {self.key}"
+
     def __str__(self) -> str:
         return f"topologyKey {self.key} not among the labels of {node_text(self.node)}"
 
@@ -106,6 +121,13 @@ class RequestExceeds(Evidence):
         """What is left."""
         return self.allocatable - self.requested
 
+    def of_node(self) -> Predicate:
+        if self.resource == PODS:
+            return "takes", "no more pods"
+        amounts = (self.asked - self.free, max(0, self.free), self.allocatable)
+        lacks, free, there = (format_amount(self.resource, amount) for amount in amounts)
+        return "lacks", f"{lacks} {self.resource} ({free} of {there} left)"
+
     def __str__(self) -> str:
         amounts = (self.asked, self.allocatable, self.requested, self.free)
         asked, there, taken, free = (format_amount(self.resource, amount) for amount in amounts)
@@ -124,6 +146,10 @@ class LimitExceeded(Evidence):
     attached: int
     added: int
     limit: int
+
+    def of_node(self) -> Predicate:
+        more = f", and the pod adds {self.added}" if self.attached < self.limit else ""
+        return "has", f"{self.attached} of {self.limit} volumes of {self.driver} attached{more}"
 
     def __str__(self) -> str:
         return f"{self.attached} volumes of {self.driver} attached + {self.added} new > limit {self.limit}"

@@ -13,7 +13,7 @@ from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import TAINTS_POLICY, Card, Clause
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.evidence import Evidence, Sides
+from kvolsched.scheduler.framework.evidence import Evidence, Predicate, Sides
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, Ok, Reason, Reject
 
@@ -25,6 +25,13 @@ class Cordoned(Evidence):
     """The node is cordoned, and the pod tolerates other taints only: those with these keys ("": every key)."""
 
     tolerated: tuple[str, ...]
+
+    @property
+    def until(self) -> str:
+        return "the cordon is lifted"
+
+    def of_node(self) -> Predicate:
+        return "is", "cordoned"
 
     def __str__(self) -> str:
         keys = ", ".join(key or "every key" for key in self.tolerated)

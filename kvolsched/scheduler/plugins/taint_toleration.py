@@ -17,11 +17,27 @@ from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import TAINTS_POLICY, Card, Clause, RuleReads
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.evidence import Evidence, Sides
+from kvolsched.scheduler.framework.evidence import Evidence, Predicate, Sides
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, Ok, Reason, Reject
 
 PREFER = "PreferNoSchedule"
+# What a taint that a controller sets and removes says of its node, and what must come first.
+STATES = {
+    "node.kubernetes.io/unreachable": ("does", "not report (Ready Unknown)", "the kubelet is back"),
+    "node.kubernetes.io/not-ready": ("is", "not Ready", "kubelet and network plugin work"),
+    "node.kubernetes.io/disk-pressure": ("is", "short of disk", "disk is freed"),
+    "node.kubernetes.io/memory-pressure": ("is", "short of memory", "memory is freed"),
+    "node.kubernetes.io/pid-pressure": ("is", "short of process ids", "processes end"),
+    "node.kubernetes.io/network-unavailable": ("has", "no network", "the network plugin works"),
+    "node.kubernetes.io/unschedulable": ("is", "cordoned", "the cordon is lifted"),
+    "node.kubernetes.io/out-of-service": ("is", "out of service", "the machine is back"),
+    "node.cloudprovider.kubernetes.io/uninitialized": ("is", "not initialised", "the cloud controller knows it"),
+    "node.cloudprovider.kubernetes.io/shutdown": ("is", "shut down", "the machine runs again"),
+    "node-role.kubernetes.io/control-plane": ("is", "kept for the control plane", ""),
+    "ToBeDeletedByClusterAutoscaler": ("is", "being removed by the autoscaler", "another node is there"),
+    "karpenter.sh/disrupted": ("is", "being replaced by Karpenter", "another node is there"),
+}
 
 
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
@@ -46,6 +62,15 @@ class NotTolerated(Evidence):
     def subject(self) -> str:
         """The taint in words."""
         return f"taint {self.taint}"
+
+    @property
+    def until(self) -> str:
+        return STATES[self.taint.key][-1] if self.taint.key in STATES else ""
+
+    def of_node(self) -> Predicate:
+        value = f"={self.taint.value}" if self.taint.value else ""
+        verb, rest, _ = STATES.get(self.taint.key, ("is", f"kept for others ({self.taint.key}{value})", ""))
+        return verb, rest
 
     def __str__(self) -> str:
         return f"{self.subject} not covered by tolerations {', '.join(map(_words, self.tolerations)) or 'none'}"

@@ -228,7 +228,7 @@ def _notes(answer: Why, edit: str) -> Iterator[w.NoteRow]:
     for holding in answer.holdings:
         yield w.NoteRow("·", f"{holding.left};", holding.holders)
     for note in answer.notes:
-        if answer.state == "unschedulable" and note.kind == "table":
+        if answer.state == "unschedulable" and note.kind in ("table", "words"):
             continue
         yield w.NoteRow("△", f"{note.head}:", note.words) if note.kind == "before" else w.NoteRow("–", "", note)
     if answer.missing:

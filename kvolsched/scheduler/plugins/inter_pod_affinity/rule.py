@@ -24,7 +24,7 @@ from kvolsched.scheduler.columns.pod_counts import (
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.evidence import Evidence, Sides
+from kvolsched.scheduler.framework.evidence import Evidence, Predicate, Sides
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RawScores
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 
@@ -47,6 +47,9 @@ class TermNeedsLabel(Evidence):
 
     term: AffinityTerm
 
+    def of_node(self) -> Predicate:
+        return "has", f"no label {self.term.topology_key}"
+
     def __str__(self) -> str:
         return f"{self.term} needs the label {self.term.topology_key} on the node"
 
@@ -60,6 +63,9 @@ class NoPodWanted(Evidence):
 
     term: AffinityTerm
     domain: str | None = None
+
+    def of_node(self) -> Predicate:
+        return "has", f"no {self.term.pods}, which the pod must be with per {self.term.topology_key}"
 
     def __str__(self) -> str:
         place = "" if self.domain is None else f" in {self.term.topology_key}={self.domain}"
@@ -77,6 +83,11 @@ class PodBeside(Evidence):
     pod: str
     domain: str
     carried: bool = False
+
+    def of_node(self) -> Predicate:
+        if self.carried:
+            return "has", f"pod {self.pod}, which allows no {self.term.pods} per {self.term.topology_key}"
+        return "has", f"{self.term.pods} already, which the pod avoids per {self.term.topology_key}"
 
     def __str__(self) -> str:
         relation = "carried by" if self.carried else "excludes"

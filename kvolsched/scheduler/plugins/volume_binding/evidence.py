@@ -8,6 +8,7 @@ from kvolsched.api.kinds.storage_class import TopologySelectorTerm
 from kvolsched.scheduler.framework.evidence import (
     Evidence,
     Labels,
+    Predicate,
     Sides,
     labels_text,
     listed,
@@ -34,6 +35,9 @@ class NothingProvisioned(Evidence):
 
     claim: str
     class_name: str
+
+    def of_node(self) -> Predicate:
+        return "has", f"no free volume for claim {self.claim}"
 
     def __str__(self) -> str:
         return f"claim {self.claim} finds no volume, and nothing is provisioned for class {self.class_name}"
@@ -76,6 +80,12 @@ class CapacityExceeded(Evidence):
     def __str__(self) -> str:
         published = f"{format_amount('memory', self.largest)}, the largest volume" if self.largest >= 0 else "nothing"
         return f"{self._asked_text()} > {published} published for class {self.class_name}"
+
+    def of_node(self) -> Predicate:
+        where = f" for class {self.class_name}" if self.class_name else ""
+        if self.largest < 0:
+            return "publishes", f"no capacity{where}, {self._asked_text()}"
+        return "has", f"{format_amount('memory', self.largest)} at most{where}, {self._asked_text()}"
 
     def _asked_text(self) -> str:
         return f"{self.volume} asks {format_amount('memory', self.asked)}"

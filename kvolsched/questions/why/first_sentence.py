@@ -1,0 +1,398 @@
+"""The first sentence of an answer: what changed or is wrong, then the number, then what would let the pod in.
+
+It is read off the evidence of the demands that together exclude every node; each kind of evidence says what is wrong
+with a node in its own words. A volume, a class or a selector that leaves few nodes comes first, then what these lack;
+of nodes that differ each demand names its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from kvolsched.api import volumes
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS, Node
+from kvolsched.api.kinds.selector import NodeSelector
+from kvolsched.api.words import counted, first_of, listed, one_of
+
+from ...scheduler.columns.arrays import Mask
+from ...scheduler.columns.pod_counts import AffinityTerm
+from ...scheduler.framework.evidence import Evidence, LimitExceeded, RequestExceeds, VolumeOutOfReach
+from ...scheduler.framework.judgement import Judgement
+from ...scheduler.plugins.inter_pod_affinity.rule import NoPodWanted
+from ...scheduler.plugins.node_affinity import LabelDiffers, TermsUnmatched
+from ...scheduler.plugins.pod_topology_spread.skew import Skew, SkewExceeds
+from ...scheduler.plugins.volume_binding.evidence import (
+    CapacityExceeded,
+    NothingProvisioned,
+    OtherNodeSelected,
+    PoolsExceeded,
+    TopologyNotAllowed,
+)
+from ...scheduler.plugins.volume_zone import OtherZone
+from ...scheduler.requests import PODS, format_amount
+from ..near_names import near_misses
+from . import claim_problems
+from .answer import Finding, Holding
+from .demands import Demand, mask_of, nearest_node
+from .sides import evidence_on, sample
+
+NOBODY_THERE = ", and no node is there"
+MOST_NAMED = 3  # nodes, domains and values that a sentence names
+MOST_PARTS = 3  # demands of which a sentence says what they exclude
+SLIP = 10  # times what the largest node has: who asks for that has most likely mistaken the unit
+SMALLER_UNIT = {"cpu": 1000, "memory": 1 << 10, "ephemeral-storage": 1 << 10}  # how many times smaller the next unit is
+PLURALS = {"is": "are", "has": "have", "does": "do", "lacks": "lack", "fails:": "fail:", "publishes": "publish",
+           "takes": "take"}
+# What sort of things is wrong, by evidence that says more than the sort of its demand.
+KINDS = {CapacityExceeded: "capacity", PoolsExceeded: "capacity", LimitExceeded: "volume limit"}
+ORDINALS = {0: "one", 1: "a second", 2: "a third", 3: "a fourth"}
+
+
+@attrs.frozen
+class PodPlace:
+    """Where a `volume`, a `class` or a `selector` keeps the pod.
+
+    Args:
+        kind: which of them, or `gone node`.
+        words: how a sentence begins with it.
+        there: the nodes that are there, beside those on which nothing of it fails.
+        nowhere: how the sentence ends if no node is there.
+        host: whether it is a single node.
+    """
+
+    kind: str
+    words: str
+    there: frozenset[str] = frozenset()
+    nowhere: str = NOBODY_THERE
+    host: bool = False
+
+
+@attrs.frozen
+class FirstSentence:
+    """The first sentence about a pod that no node takes.
+
+    Args:
+        judgement: the plugins' verdicts.
+        core: the demands that together exclude every node.
+        found: all demands that fail on some node.
+        holdings: who holds what is short.
+    """
+
+    judgement: Judgement
+    core: tuple[Demand, ...]
+    found: tuple[Demand, ...]
+    holdings: tuple[Holding, ...]
+    _known: dict[tuple[Demand, str], Evidence | None] = attrs.field(factory=dict, init=False, repr=False)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return the parts of the first sentence."""
+        judgement = self.judgement
+        if judgement.rejected_by is not None:
+            return (self._before_filtering(judgement.rejected_by.message),)
+        placed = {demand: place for demand in self.core if (place := self._place(demand)) is not None}
+        others = [demand for demand in self.core if demand not in placed]
+        if placed:
+            return tuple(self._placed(placed))
+        if len(others) == 1:
+            return (self._everywhere(others[0]),)
+        spread = [demand for demand in others if isinstance(self._evidence(demand), SkewExceeds)]
+        rest = [demand for demand in others if demand not in spread]
+        if len(spread) == 1 and rest:
+            return *self._each(rest, ~spread[0].fails), self._keeps_out(spread[0])
+        return tuple(self._each(others, others[0].fails | True))
+
+    def _before_filtering(self, message: str) -> Finding:
+        """Return for which claim the pod is rejected before any node is looked at, else the plugin's own words."""
+        pod, seen = self.judgement.pod, self.judgement.seen
+        for name, claim in claim_problems.claims_of(pod, seen):
+            if claim is None or claim_problems.should_be_bound(claim, seen) or f'"{name}"' in message:
+                found = claim_problems.finding_of_claims(pod, [name], seen)
+                unbound = f"claim {name} is not bound yet, and its class does not wait for a pod"
+                return found or Finding(("unbound claim",), unbound)
+        return Finding(("before filtering",), message)
+
+    # --- where something keeps the pod ------------------------------------------------------------------------------
+
+    def _place(self, demand: Demand) -> PodPlace | None:
+        """Return where a demand keeps the pod: by its volume, by the topologies of a class, by what it selects."""
+        seen, claim = self.judgement.seen, f"claim {demand.about}"
+        match self._evidence(demand):
+            case VolumeOutOfReach(required=required):
+                key, values = _values_of(required)
+                there = self._labelled(lambda node: required.matches(node.metadata.labels, node.metadata.name))
+                if key != HOSTNAME_LABEL:
+                    where = f"in {_zone(values)}" if key in ZONE_LABELS else f"where {required}"
+                    return PodPlace("volume", f"the volume of {claim} is {where}", there)
+                gone = [name for name in values if seen.node(name) is None]
+                if not gone:
+                    words = f"the volume of {claim} is on {one_of(values)}"
+                    return PodPlace("volume", words, there, host=len(values) == 1)
+                nowhere = f", and {listed(gone)} {'are' if len(gone) > 1 else 'is'} gone (no such node)"
+                return PodPlace("gone node", f"the data of {claim} is on the disk of {one_of(values)}", there, nowhere)
+            case OtherZone(key=key, values=values):
+                there = self._labelled(lambda node: node.metadata.labels.get(key) in values)
+                return PodPlace("volume", f"the volume of {claim} is in {_zone(values)}", there)
+            case TopologyNotAllowed(allowed=allowed):
+                parts = [part for term in allowed for part in term.match_label_expressions]
+                keys = {key for node in seen.all_nodes() for key in node.metadata.labels}
+                end = NOBODY_THERE if {part.key for part in parts} <= keys else ", and no node has that label"
+                mine = seen.claim(self.judgement.pod.metadata.namespace, demand.about)
+                name = volumes.class_of_claim(mine) if mine is not None else ""
+                where = " or ".join(f"{part.key}={one_of(part.values)}" for part in parts)
+                storage_class = seen.storage_class(name)
+                there = self._labelled(lambda node: storage_class and volumes.topology_allows(storage_class, node))
+                return PodPlace("class", f"class {name} of {claim} allows only {where}", there, end)
+            case OtherNodeSelected(selected=selected):
+                there = frozenset([selected]) if seen.node(selected) is not None else frozenset()
+                words = f"the scheduler selected {selected}{'' if there else ', which is gone,'} for {claim}"
+                return PodPlace("selected node", words, there, "", host=True)
+            case LabelDiffers(key=key, wanted=wanted):
+                end = self._what_there_is(key, [wanted])
+                return PodPlace("selector", f"the pod selects {key}={wanted}", nowhere=end)
+            case TermsUnmatched(terms=terms):
+                end = self._what_there_is(*_values_of(terms))
+                return PodPlace("selector", f"the pod requires {terms}", nowhere=end)
+        return None
+
+    def _labelled(self, wanted: Callable[[Node], Any]) -> frozenset[str]:
+        """Return the nodes whose labels are wanted."""
+        return frozenset(node.metadata.name for node in self.judgement.seen.all_nodes() if wanted(node))
+
+    def _what_there_is(self, key: str, wanted: Sequence[str]) -> str:
+        """Return that no node has such a label, and which values there are: a near miss, or the first few."""
+        nodes: dict[str, list[str]] = {}
+        for node in self.judgement.seen.all_nodes():
+            if key in node.metadata.labels:
+                nodes.setdefault(node.metadata.labels[key], []).append(node.metadata.name)
+        near = [value for each in wanted for value in near_misses(each, sorted(nodes))]
+        if near:
+            names = nodes[near[0]]
+            return f", and no node has it; {_names(names)} {'has' if len(names) == 1 else 'have'} {near[0]}"
+        return f", and no node has it{f'; nodes have {first_of(sorted(nodes), MOST_NAMED)}' if nodes else ''}"
+
+    def _placed(self, placed: Mapping[Demand, PodPlace]) -> Iterator[Finding]:
+        """Yield where the pod must be, and what the nodes there lack."""
+        places = [*placed.values()]
+        kinds = tuple(place.kind for place in places)
+        words = listed([place.words for place in places])
+        within = [each.there.union(self._names_in(~demand.fails)) for demand, each in placed.items()]
+        there = frozenset.intersection(*within)
+        parts = [*self._each(self.core, mask_of(there, self.judgement))]
+        if not parts:
+            yield Finding(kinds, f"{words}{places[0].nowhere if len(places) == 1 else ': no node meets both'}")
+            return
+        nodes = sorted(there)
+        first, *rest = parts
+        said = f"{'; ' if first.kinds == ('spread',) else ': '}{first.words}"
+        if first.predicate and len(nodes) == 1:
+            said = f", {'which' if places[0].host else f'whose only node {nodes[0]}'} {first.predicate}"
+        yield Finding((*kinds, *first.kinds), f"{words}{said}")
+        yield from rest
+
+    # --- what nodes lack --------------------------------------------------------------------------------------------
+
+    def _each(self, demands: Sequence[Demand], among: Mask) -> Iterator[Finding]:
+        """Yield what each demand excludes of some nodes: first by their own state, which may be mended."""
+        left, apart = among, []
+        states = [demand for demand in demands if self._until(demand)]
+        for demand in (*(each for each in demands if each not in states), *states):
+            if (mine := demand.fails & left).any():
+                apart.append((demand, self._names_in(mine)))
+                left = left & ~mine
+        apart.sort(key=lambda pair: pair[0] not in states)
+        for demand, nodes in apart[:MOST_PARTS]:
+            yield self._on(demand, nodes)
+        if len(apart) > MOST_PARTS:
+            more = sum(len(nodes) for _, nodes in apart[MOST_PARTS:])
+            yield Finding((), f"{counted(more, 'node')} more lack{'s' * (more == 1)} something else")
+        lacking = sum(demand.fails for demand in self.found if not self._until(demand))
+        alone = self._names_in(among & (lacking == 0)) if states and len(apart) > 1 else []
+        if len(alone) == 1:
+            yield Finding((), f"once {self._until(states[0])}, {alone[0]} takes the pod")
+
+    def _on(self, demand: Demand, nodes: Sequence[str]) -> Finding:
+        """Return what some nodes lack: all of them alike, or the nearest, as an example."""
+        near = nearest_node(self.judgement, demand, nodes, self.found)
+        evidence = self._evidence(demand, near)
+        kinds = (KINDS.get(type(evidence), demand.sort),)
+        if evidence is None:
+            return Finding(kinds, f"{_uncapitalised(demand)} on {_names(nodes)}")
+        if isinstance(evidence, SkewExceeds):
+            skew = evidence.skew
+            kind = _kind_of_domain(skew.constraint.topology_key)
+            words = f"{kind} {skew.domain} has {counted(skew.match_num, 'pod')}, the emptiest {kind} {skew.min_match}"
+            return Finding(kinds, f"{words}: {_limit(skew)}")
+        verb, rest = evidence.of_node()
+        if len(nodes) == 1:
+            return Finding(kinds, f"{self._subject(nodes)} {verb} {rest}", f"{verb} {rest}")
+        if isinstance(evidence, RequestExceeds) and demand.about != PODS:
+            free, asked = (format_amount(demand.about, amount) for amount in (max(0, evidence.free), evidence.asked))
+            lack = f"lack {demand.about} ({near} has most left, {free} of the {asked} asked for)"
+            return Finding(kinds, f"{self._subject(nodes)} {lack}")
+        alike = {each.of_node() for name in sample(nodes) if (each := self._evidence(demand, name)) is not None}
+        if len(alike) > 1:
+            others = counted(len(nodes) - 1, "node").removeprefix("1 ")
+            return Finding(kinds, f"{near} {verb} {rest}, and the other {others} alike")
+        if verb == "fails:" and len(nodes) == len(self.judgement.nodes):
+            return Finding(kinds, rest)
+        return Finding(kinds, f"{self._subject(nodes)} {PLURALS.get(verb, verb)} {rest}")
+
+    def _keeps_out(self, spread: Demand) -> Finding:
+        """Return how the emptiest domain, whose nodes lack something else, keeps the pod out of the others."""
+        key = spread.about
+        domains: dict[str, str] = {}
+        for name in self._names_in(spread.fails):
+            node = self.judgement.seen.node(name)
+            if node is not None and key in node.metadata.labels:
+                domains.setdefault(node.metadata.labels[key], name)
+        told = [*domains.values()][: MOST_NAMED if len(domains) <= MOST_NAMED else 1]
+        found = (self._evidence(spread, name) for name in told)
+        full = [evidence.skew for evidence in found if isinstance(evidence, SkewExceeds)]
+        if not full:
+            return self._on(spread, self._names_in(spread.fails))
+        skew, kind = full[0], _kind_of_domain(key)
+        its = skew.constraint.max_skew == 1 and len(self._names_in(~spread.fails)) == 1
+        fewest = f"its {kind}" if its else f"the emptiest {kind}"
+        alike = len(full) == len(domains) and len({one.match_num for one in full}) == 1
+        each = f" ({skew.match_num}{' each' * (len(domains) > 1)})" if alike else ""
+        head = f"{kind}{'s' * (len(domains) > 1)} " if len(domains) <= MOST_NAMED else ""
+        others = f"{head}{_names([*domains], kind)}{each}"
+        words = f"{fewest}, with {counted(skew.min_match, 'pod')}, keeps {others} from taking"
+        return Finding(("spread",), f"{words} {ORDINALS.get(skew.match_num, 'one more')}: {_limit(skew)}")
+
+    # --- what every node lacks --------------------------------------------------------------------------------------
+
+    def _everywhere(self, demand: Demand) -> Finding:
+        """Return what all nodes lack."""
+        nodes = self.judgement.nodes
+        near = nearest_node(self.judgement, demand, nodes, self.found)
+        evidence, seen, pod = self._evidence(demand, near), self.judgement.seen, self.judgement.pod
+        found = self._on(demand, nodes)
+        match evidence:
+            case RequestExceeds() if demand.about != PODS:
+                return attrs.evolve(found, words=self._short_of(evidence, near))
+            case CapacityExceeded():
+                return attrs.evolve(found, words=self._capacity(demand, evidence))
+            case NoPodWanted(term=term):
+                return attrs.evolve(found, words=f"{found.words}{self._near_labels(term)}")
+            case LimitExceeded() if len(nodes) == 1:
+                users = [each for each in seen.pods_on(near) if [*each.claim_names()]]
+                by = f", by pod {users[0].metadata.namespace}/{users[0].metadata.name}" if len(users) == 1 else ""
+                return attrs.evolve(found, words=found.words + by)
+            case NothingProvisioned() | None if demand.sort == "claim":
+                if problem := claim_problems.finding_of_claims(pod, demand.about.split(","), seen):
+                    return problem
+                unread = "waits for a node, and these rules place no pod before its claims are bound"
+                return found if evidence is not None else attrs.evolve(found, words=f"claim {demand.about} {unread}")
+        until = evidence.until if evidence is not None else ""
+        return attrs.evolve(found, words=f"{found.words}: nothing starts until {until}") if until else found
+
+    def _near_labels(self, term: AffinityTerm) -> str:
+        """Return which label some pod has that is nearly the one that a term selects."""
+        seen, wanted = self.judgement.seen, term.label_selector.match_labels if term.label_selector is not None else {}
+        for key, value in wanted.items():
+            pods = (pod for node in self.judgement.nodes for pod in seen.pods_on(node))
+            there = {pod.metadata.labels[key] for pod in pods if key in pod.metadata.labels}
+            if value not in there and (near := near_misses(value, sorted(there), longer=True)):
+                return f"; no pod has {key}={value}, some have {key}={near[0]}"
+        return ""
+
+    def _short_of(self, evidence: RequestExceeds, near: str) -> str:
+        """Return how much of a resource the pod asks for, and what the nearest or the largest node has of it."""
+        resource, table = evidence.resource, self.judgement.seen.nodes
+        totals = {name: int(table.total(resource)[table.row_of[name]]) for name in self.judgement.nodes}
+        largest = max(sorted(totals), key=totals.__getitem__)
+        most, asked = totals[largest], format_amount(resource, evidence.asked)
+        words = f"the pod asks for {asked} {resource}"
+        if not most:
+            return f"{words}, and no node has any"
+        only = f"{near}, the only node with any" if sum(map(bool, totals.values())) == 1 else f"{near}, with most left"
+        if most < evidence.asked:
+            unit = SMALLER_UNIT.get(resource, 0) if evidence.asked >= SLIP * most else 0
+            slip = f"; {format_amount(resource, evidence.asked // unit)} meant?" if unit else ""
+            size = "the only" if len(totals) == 1 else "the largest"
+            return f"{words}, and {size} node, {largest}, has {format_amount(resource, most)}{slip}"
+        there, free = (format_amount(resource, amount) for amount in (evidence.allocatable, max(0, evidence.free)))
+        held = next((each for each in self.holdings if (each.node, each.resource) == (near, resource)), None)
+        by = f", held by {held.pods[0][0]}" if held is not None and len(held.pods) == 1 and not held.more else ""
+        return f"{words}; {near if len(totals) == 1 else only}, has {free} of {there}{by}"
+
+    def _capacity(self, demand: Demand, evidence: CapacityExceeded) -> str:
+        """Return the largest volume that can be made, and where."""
+        rooms: dict[int, list[str]] = {}
+        for name in sample(self.judgement.nodes):
+            if isinstance(each := self._evidence(demand, name), CapacityExceeded):
+                rooms.setdefault(each.largest, []).append(name)
+        asked, most = format_amount("memory", evidence.asked), max(rooms)
+        storage_class = self.judgement.seen.storage_class(evidence.class_name)
+        if most < 0 and not evidence.class_name:
+            return f"no pool of the driver serves {evidence.volume}, which asks for {asked}"
+        if most < 0:
+            driver = storage_class.provisioner if storage_class is not None else "its driver"
+            return f"{driver} publishes no capacity for class {evidence.class_name}; {evidence.volume} asks for {asked}"
+        whose = f"class {evidence.class_name}" if evidence.class_name else "the driver"
+        where = f"has {format_amount('memory', most)} at most, on {_names(rooms[most])}"
+        return f"{whose} {where}; {evidence.volume} asks for {asked}"
+
+    # --- nodes ------------------------------------------------------------------------------------------------------
+
+    def _evidence(self, demand: Demand, node: str = "") -> Evidence | None:
+        """Return why a demand fails on a node, or on the first on which it fails."""
+        name = node or next(iter(self._names_in(demand.fails)))
+        if (demand, name) not in self._known:
+            found = evidence_on(demand, self.judgement, name)
+            about = (each for each in found if getattr(each, "resource", demand.about) == demand.about)
+            self._known[demand, name] = next(about, None)
+        return self._known[demand, name]
+
+    def _until(self, demand: Demand) -> str:
+        """Return what must come first where a demand is about the state of a node; else ""."""
+        evidence = self._evidence(demand) if demand.sort in ("taint", "cordon") else None
+        return evidence.until if evidence is not None else ""
+
+    def _names_in(self, mask: Mask) -> list[str]:
+        return sorted(name for name, inside in zip(self.judgement.nodes, mask.tolist(), strict=True) if inside)
+
+    def _subject(self, nodes: Sequence[str]) -> str:
+        """Return nodes as the subject of a sentence; if they are all there are, it says so."""
+        if len(nodes) < len(self.judgement.nodes):
+            return _names(nodes)
+        few = {1: f"{nodes[0]}, the only node,", 2: f"both nodes, {listed(sorted(nodes))},"}
+        return few.get(len(nodes), f"all {len(nodes):,} nodes")
+
+
+def _names(names: Sequence[str], what: str = "node") -> str:
+    """Return a few names; of many their number and the first."""
+    return listed(names) if len(names) <= MOST_NAMED else f"{len(names):,} {what}s ({names[0]} and others)"
+
+
+def _limit(skew: Skew) -> str:
+    """Return what a constraint allows."""
+    domains = skew.constraint.min_domains
+    return f"maxSkew {skew.constraint.max_skew}{f', minDomains {domains}' if domains > 1 else ''}"
+
+
+def _zone(names: Sequence[str]) -> str:
+    """Return zones in words: `us-east-1a`, but `zone a`."""
+    return f"{'' if any('-' in name for name in names) else 'zone '}{one_of(names)}"
+
+
+def _kind_of_domain(key: str) -> str:
+    """Return what a domain of a topology key is called: `zone`, `host`."""
+    return "host" if key == HOSTNAME_LABEL else key.rpartition("/")[2]
+
+
+def _uncapitalised(demand: Demand) -> str:
+    """Return a demand's title without its capital, unless it begins with a name."""
+    return demand.title if demand.sort in ("objection", "reason") else demand.title[:1].lower() + demand.title[1:]
+
+
+def _values_of(selector: NodeSelector) -> tuple[str, tuple[str, ...]]:
+    """Return the label by which a selector tells places, and its values: host, zone, or the first one; ("", ())."""
+    parts = [part for term in selector.node_selector_terms for part in term.match_expressions if part.operator == "In"]
+    keys = [part.key for part in parts]
+    key = next((key for key in (HOSTNAME_LABEL, *ZONE_LABELS, *keys) if key in keys), "")
+    return key, tuple(dict.fromkeys(value for part in parts if part.key == key for value in part.values))

@@ -1,0 +1,63 @@
+"""The first sentence of `why` names the cause: clusters that people posted, incidents, scenarios and dumps."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from kvolsched import Cluster, incident, make, scenario
+
+HERE = Path(__file__).parent
+ROWS = [line.split("\t") for line in (HERE / "causes.tsv").read_text().splitlines() if not line.startswith("#")]
+
+
+@cache
+def cluster_of(name):
+    """Return the cluster of a row, run until nothing is left to do."""
+    sort, _, rest = name.partition("/")
+    if sort == "inc":
+        return incident(rest).play()
+    if sort == "dump":
+        return Cluster.from_manifests(HERE.parent / "conformance" / "dumps" / f"{rest}.yaml.gz")
+    cluster = scenario(rest) if sort == "scen" else Cluster.from_manifests(HERE / "posted" / f"{rest}.yaml")
+    cluster.run(steps=3000, seconds=600.0)
+    return cluster
+
+
+def answer_about(name, pod):
+    """Return why the pod of this name waits, or the first of this workload that has no node."""
+    cluster = cluster_of(name)
+    pods = [each for each in cluster.objects("pods") if each.metadata.name.startswith(f"{pod}-") or each.metadata.name == pod]
+    found = next((each for each in pods if not each.spec.node_name), pods[0])
+    return cluster.why(f"{found.metadata.namespace}/{found.metadata.name}")
+
+
+@pytest.mark.parametrize(("name", "pod", "cause", "kinds", "named"), ROWS, ids=[f"{row[0]}-{row[1]}" for row in ROWS])
+def test_the_first_sentence_names_the_cause(name, pod, cause, kinds, named):
+    """What is wrong is of the expected kinds, and the sentence has the objects and numbers; the headline is the same."""
+    answer = answer_about(name, pod)
+
+    assert kinds.split("+") == [kind for finding in answer.findings for kind in finding.kinds], cause
+    assert [] == [words for words in named.split("|") if words not in answer.title], cause
+    printed = repr(answer).partition("\n\n")[0].replace("\n", " ")
+    assert f"{answer.pod}: {answer.headline}" == answer.title == printed
+
+
+def test_nodes_that_differ_are_told_apart_and_the_rest_is_counted():
+    """Of four different lacks three are told, a state of a node first, and how it would take the pod."""
+    kept = [make.node(f"n{number}", taints=[f"team-{number}"]) for number in range(3)]
+    cluster = Cluster.from_manifests([*kept, make.node("n3", unschedulable=True), make.pod("web")])
+    headline = cluster.why("web").headline
+
+    assert headline.startswith("n3 is cordoned; n0 is kept for others (team-0=x); n1 is kept for others (team-1=x); 1 node")
+    assert headline.endswith("once the cordon is lifted, n3 takes the pod")
+
+
+def test_a_state_that_is_not_all_that_a_node_lacks_is_no_way_in():
+    """A cordoned node without room would not take the pod once it is uncordoned, and is told as full."""
+    full = make.node("n0", unschedulable=True, cpu="1")
+    cluster = Cluster.from_manifests([full, make.node("n1", cpu="1"), make.node("n2", taints=["gpu"]), make.pod("web", cpu="2")])
+    answer = cluster.why("web")
+
+    assert "takes the pod" not in answer.headline
+    assert ["request", "taint"] == sorted(kind for finding in answer.findings for kind in finding.kinds)
