@@ -199,9 +199,8 @@ class ApiServer:
         """Commit or refuse a write in the name of a component."""
         if not self.permit(by, write.verb, write.key.kind):
             return self._refuse(write, Denial("Forbidden", _forbidden(by, write)))
-        if write.verb == "update" and write.new.metadata.name != write.key.name:
-            names = f"the name of the object ({write.new.metadata.name}) does not match the name on the URL"
-            return self._refuse(write, Denial("BadRequest", f"{names} ({write.key.name})"))
+        if write.verb == "update" and (fault := _mismatch(write.key, write.new)):
+            return self._refuse(write, Denial("BadRequest", fault))
         return self._commit(log, write)
 
     def _commit(self, log: Log, write: Write) -> CommittedWrite | RefusedWrite:
@@ -212,10 +211,8 @@ class ApiServer:
                 return self._create(log, write, old)
             case "delete":
                 return self._delete(log, write, old)
-        if old is None or (write.uid and old.metadata.uid != write.uid):
-            return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
-        if write.version and old.metadata.resource_version != write.version:
-            return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
+        if unmet := _unmet_precondition(write, old):
+            return self._refuse(write, unmet)
         if write.verb in self.compounds:
             return self._commit_parts(log, write, old)
         match write.verb:
@@ -329,8 +326,7 @@ class ApiServer:
         if old is None:
             return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
         if write.uid and old.metadata.uid != write.uid:
-            detail = f"Precondition failed: UID in precondition: {write.uid}, UID in object meta: {old.metadata.uid}"
-            return self._refuse(write, Denial("Conflict", f"{_unfulfilled(write.key)}: {detail}"))
+            return self._refuse(write, _wrong_uid(write.key, write.uid, old))
         if write.version and old.metadata.resource_version != write.version:
             return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
         if isinstance(denial := self.admit("delete", old, None, log), Denial):
@@ -370,6 +366,36 @@ class ApiServer:
     @staticmethod
     def _refuse(write: Write, deny: Denial) -> RefusedWrite:
         return RefusedWrite(write, deny.reason, deny.message, deny.causes)
+
+
+def _mismatch(key: Key, new: Any) -> str:
+    """Return why an object is not the one that a request names by its URL; "" if it is."""
+    meta = new.metadata
+    if new.kind != key.kind:
+        version, into = new.api_version.rpartition("/")[2], find_kind(key.kind).group.partition(".")[0] or "core"
+        why = f"converting ({version}.{new.kind}) to ({into}.{key.kind}): unknown conversion"
+        return f'{new.kind} in version "{version}" cannot be handled as a {key.kind}: {why}'
+    if key.namespace and meta.namespace not in ("", key.namespace):
+        return "the namespace of the provided object does not match the namespace sent on the request"
+    if meta.name != key.name:
+        return f"the name of the object ({meta.name}) does not match the name on the URL ({key.name})"
+    return ""
+
+
+def _unmet_precondition(write: Write, old: Any) -> Denial | None:
+    """Return why a write of a stored object is refused: it is gone, another one of its name, or has changed since."""
+    if old is None or (write.uid and old.metadata.uid != write.uid):
+        return Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found')
+    if write.verb == "update" and write.new.metadata.uid not in ("", old.metadata.uid):
+        return _wrong_uid(write.key, write.new.metadata.uid, old)
+    if write.version and old.metadata.resource_version != write.version:
+        return Denial("Conflict", conflict_message(write.key))
+    return None
+
+
+def _wrong_uid(key: Key, uid: str, old: Any) -> Denial:
+    detail = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.metadata.uid}"
+    return Denial("Conflict", f"{_unfulfilled(key)}: {detail}")
 
 
 def conflict_message(key: Key) -> str:

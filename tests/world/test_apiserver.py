@@ -258,6 +258,30 @@ def test_a_subresource_is_a_write_of_its_own():
     assert log.objects[key_of(pod)].spec.node_name == "n1"
 
 
+def test_an_update_is_of_the_object_that_it_names():
+    """An object of another kind, namespace or name than the request is a bad request, one of another uid a conflict."""
+    server, log = ApiServer(), Log()
+    pod, volume = (fresh(key, Frozen(), ()) for key in (Key("Pod", "default", "a"), Key("PersistentVolume", "", "a")))
+    for obj in (pod, volume):
+        server.commit(log, Write("create", key_of(obj), obj), "user")
+    before = dict(log.objects)
+
+    def refused(obj, key):
+        answer = server.commit(log, Write("update", key, obj), "user")
+        return answer.reason, answer.message
+
+    kind = 'Pod in version "v1" cannot be handled as a PersistentVolume: converting (v1.Pod) to (core.PersistentVolume)'
+    assert refused(pod, key_of(volume)) == ("BadRequest", f"{kind}: unknown conversion")
+    other = evolve_parts(pod, metadata={"namespace": "shop"})
+    says = "the namespace of the provided object does not match the namespace sent on the request"
+    assert refused(other, key_of(pod)) == ("BadRequest", says)
+    reason, message = refused(evolve_parts(pod, metadata={"uid": "other"}), key_of(pod))
+    assert reason == "Conflict"
+    assert "Precondition failed: UID in precondition: other, UID in object meta: " in message
+    assert before == dict(log.objects)
+    assert server.commit(log, Write("update", key_of(pod), evolve_parts(pod, metadata={"namespace": ""})), "user").stored
+
+
 def test_words_and_references():
     """Keys are printed as references, times as in manifests."""
     assert ref(Key("PersistentVolumeClaim", "default", "data-0")) == "pvc/data-0"
