@@ -18,7 +18,7 @@ from kvolsched.scheduler.columns.exclusive_use import ANY_ADDRESS, host_ports
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
 from kvolsched.scheduler.columns.images import full_name, images_of
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
-from kvolsched.scheduler.framework.extension_points import EnabledPlugin
+from kvolsched.scheduler.framework.extension_points import ColumnContext, EnabledPlugin
 from kvolsched.scheduler.framework.judgement import check, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.framework.ranking import rank
@@ -385,9 +385,11 @@ def test_the_column_of_in_tree_limits_is_their_rule(told):
 
     first = attrs.evolve(node("a"), status=attrs.evolve(node("a").status, allocatable=node("a").status.allocatable.merged(told)))
     nodes = [first, node("b"), node("c"), csi_node("c", 1, "pd.csi.storage.gke.io"), node("d")]
-    judgement = judge(disks("p", 100, 1), snapshot([*nodes, disks("e", 0, 1, "a"), disks("f", 20, 16, "b"), disks("g", 40, 1, "c"),
-                                                    disks("h", 60, 15, "d")]), design_profile())  # fmt: skip
+    seen = snapshot([*nodes, disks("e", 0, 1, "a"), disks("f", 20, 16, "b"), disks("g", 40, 1, "c"), disks("h", 60, 15, "d")])
+    judgement = judge(disks("p", 100, 1), seen, design_profile())
     check(judgement)
+    column = design_profile().plugin("NodeVolumeLimits").column(disks("p", 100, 1), ColumnContext(seen))
+    assert len(nodes) - 1 == len(column)  # no rule is asked node by node
 
     assert (("d",) if told.get("attachable-volumes-gce-pd") == "0" else ("a", "d")) == judgement.feasible
 

@@ -115,6 +115,7 @@ class NodeTable:
         self._labels: dict[str, LabelColumn] = {}
         self._free: dict[str, Column] = {}
         self._total: dict[str, Column] = {}
+        self._told: dict[str, Column] = {}
         self._none = self.column(np.int64, 0)
         self.live = self.column(np.bool_, fill=False)
         self.unschedulable = self.column(np.bool_, fill=False)
@@ -138,7 +139,7 @@ class NodeTable:
         table = copy(self)
         vars(table).update(
             _node_infos=node_infos, _columns=[], _written=[], _written_dropped=0, _row_caches={}, kept_verdicts={},
-            _labels=dict(self._labels), _total=dict(self._total), _cache=dict(self._cache),
+            _labels=dict(self._labels), _total=dict(self._total), _told=dict(self._told), _cache=dict(self._cache),
             _free={resource: column.copied() for resource, column in self._free.items()},
             scored_cpu=self.scored_cpu.copied(), scored_memory=self.scored_memory.copied(),
         )
@@ -151,14 +152,15 @@ class NodeTable:
         single = {name: column.copied() for name, column in single.items()}
         labels = {key: column.copied() for key, column in self._labels.items()}
         total = {resource: column.copied() for resource, column in self._total.items()}
+        told = {resource: column.copied() for resource, column in self._told.items()}
         vars(table).update(
             names=list(self.names), row_of=dict(self.row_of), _holes=list(self._holes),
             taint_sets=list(self.taint_sets), _taint_code=dict(self._taint_code), _labels=labels, _total=total,
-            **single,
+            _told=told, **single,
         )
         free: dict[str, Column] = vars(table)["_free"]
-        for column in (*(each.codes for each in labels.values()), *total.values(), *free.values(), *single.values(),
-                       table.scored_cpu, table.scored_memory):  # fmt: skip
+        for column in (*(each.codes for each in labels.values()), *total.values(), *told.values(), *free.values(),
+                       *single.values(), table.scored_cpu, table.scored_memory):  # fmt: skip
             table.adopt(column)
         return table
 
@@ -237,6 +239,8 @@ class NodeTable:
             info.total = requests.allocatable(node.status.allocatable)
             self.huge += _huge(info.total)
             self.write_resources(info, before | set(info.total) | set(info.used))
+            for resource, told in self._told.items():
+                told.array[row] = resource in info.total
         if old is None or old.spec != node.spec:
             self.unschedulable.array[row] = node.spec.unschedulable
             self.taints.array[row] = self._taints(node.spec.taints)
@@ -273,9 +277,15 @@ class NodeTable:
         """Return, by row, the allocatable amount of a resource."""
         return (self._total.get(resource) or self._none).array
 
-    def is_told(self, resource: str) -> bool:
-        """Say whether any node says how much of a resource is allocatable, be it nothing."""
-        return resource in self._total
+    def told(self, resource: str) -> NDArray[np.bool_]:
+        """Return, by row, whether the node says how much of a resource is allocatable, be it nothing."""
+        found = self._told.get(resource)
+        if found is None:
+            found = self.column(np.bool_, fill=False)
+            for name, row in self.row_of.items():
+                found.array[row] = resource in self._node_infos[name].total
+            self._told[resource] = found  # not before it is whole, as below
+        return found.array
 
     def labels(self, key: str) -> LabelColumn:
         """Return the column of a label key; it is built on first use."""

@@ -71,7 +71,7 @@ class PublishedLimits:
         return attach_limits(seen.csi_node(node.metadata.name))
 
     def by_row(self, driver: str, columns: ColumnContext) -> Any:
-        """Return a driver's limit by row; None if no node has one; NotImplemented: ask `on` node by node."""
+        """Return a driver's limit by row; None if no node has one."""
         attachments = columns.seen.attachments
         return attachments.limits(driver) if attachments.is_limited(driver) else None
 
@@ -90,11 +90,11 @@ class InTreeLimits(PublishedLimits):
         return {**in_tree, **PublishedLimits.on(self, node, seen)}
 
     def by_row(self, driver: str, columns: ColumnContext) -> Any:
-        name, default = IN_TREE_LIMITS.get(driver, ("", NO_LIMIT))
-        if columns.nodes.is_told(name):
-            return NotImplemented
+        if driver not in IN_TREE_LIMITS:
+            return PublishedLimits.by_row(self, driver, columns)
+        (name, default), nodes = IN_TREE_LIMITS[driver], columns.nodes
         published = columns.seen.attachments.limits(driver)
-        return np.where(published == NO_LIMIT, default, published)
+        return np.where(published == NO_LIMIT, np.where(nodes.told(name), nodes.total(name), default), published)
 
 
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
@@ -170,8 +170,6 @@ class NodeVolumeLimits:
         rejected: Mask | None = None
         for driver in {volume.driver for volume in counted}:
             limits = self.limits.by_row(driver, columns)
-            if limits is NotImplemented:
-                return limits
             if limits is None:
                 continue
             count = attachments.count(driver)
