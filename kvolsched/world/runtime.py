@@ -223,15 +223,22 @@ class Runtime:
         running = running_rules(self.log.notes, API_SERVER) if self.rule_sets else None
         return self.server if running is None else self.rule_sets[running.names[0]].server
 
-    def restart(self, process: Process, elector: str = "") -> str:
-        """Crash and restart a component; of several masters one is elected by name. Return what to say of it."""
+    def restart(self, process: Process, elector: str = "", elections: int = 0) -> str:
+        """Crash and restart a component; of several masters one is elected by name. Return what to say of it.
+
+        Args:
+            process: the component's.
+            elector: the name of the process that elects; by default the component's.
+            elections: the number of this election, if it is one for several components.
+        """
         self.drop_notes(process)
         note = rules_note(process.name)
         running: RunningRules | None = self.log.notes.get(note)
         if running is None or not running.elects:
             return ""
-        leader = self.draw("leader", elector or process.name, len(running.names), running.elections + 1)
-        self.log.write(note, evolve(running, leader=leader, elections=running.elections + 1))
+        elections = elections or running.elections + 1
+        leader = self.draw("leader", elector or process.name, len(running.names), elections)
+        self.log.write(note, evolve(running, leader=leader, elections=elections))
         return f"; the master with the rules {running.names[leader]} leads"
 
     # -- views follow the log ---------------------------------------------------------------------------------

@@ -423,10 +423,12 @@ class Simulation(Runtime):
             process: its name; by default that of the one component.
         """
         process = process or components[0]
+        running = (self.log.notes.get(rules_note(component)) for component in components)
+        elections = 1 + max((each.elections for each in running if each is not None), default=0)
         with self.transaction() as step:
             for component in components:
                 start = self.log.place
-                elected = self.restart(self.processes[component], process)
+                elected = self.restart(self.processes[component], process, elections)
                 words = f"{process} crashes and restarts: what it remembered is lost{elected}"
                 if self.log.place > start or process == component:
                     step.add(self.actorless_turn(start, component, words, "crash"))
