@@ -265,9 +265,9 @@ class Simulation(Runtime):
                 last = self._visible_turn_of(actor, cause, step)
             else:
                 last = self._next_visible_turn(step, limit, polls=polls)
+            if last is None and idle and self.next_time() is not None:
+                last = self._idle(step, limit, "world", idle)
             if last is None:
-                if idle and self.next_time() is not None:
-                    self._idle(step, limit, "world", idle)
                 return []
             if not turns:
                 self._finish(step, last)

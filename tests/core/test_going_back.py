@@ -70,7 +70,8 @@ def test_time_that_passes_in_vain_is_a_step():
     number, digest = c.world.step_number, c.digest()
     run = c.run(seconds=5)
 
-    assert ("5 s of simulated time are over", number + 1, 6.0) == (repr(run), c.world.step_number, c.now)
+    assert ("5 s of simulated time are over", number + 1, 6.0) == (run.ended, c.world.step_number, c.now)
+    assert ([number + 1], ()) == ([step.number for step in run], run.quiet)
     assert f"step {number + 1}, t=6 s: Nothing happens until t = 6 s." == repr(c._last_step)
     c.back()
     assert digest == c.digest()
