@@ -18,6 +18,8 @@ from .printers.events import event_lines, events_of
 from .printers.printer import DescribeContext
 from .resource_lookup import empty_message, find_keys, lookup_kind, named_key, object_not_found
 
+WITHOUT_EVENTS = frozenset({"Namespace", "ResourceQuota", "LimitRange"})
+
 
 def describe(cluster: ClusterCore, reference: str, name: str = "", namespace: str = "default", *,
              now: datetime | None = None) -> Description:
@@ -52,6 +54,6 @@ def describe_object(objects: Mapping[Key, Any], key: Key, now: datetime) -> str:
     """
     obj, context = objects[key], DescribeContext(objects, now)
     lines = list(PRINTERS[key.kind].describe(obj, context))
-    if key.kind != "Namespace":
+    if key.kind not in WITHOUT_EVENTS:
         lines += event_lines(events_of(obj, context), now)
     return align_columns(lines)

@@ -300,6 +300,20 @@ def test_what_describe_says_of_sources_and_topologies():
     assert "No resource quota." in lines(objects, "Namespace")
 
 
+def test_quotas_and_limits_are_described_without_events():
+    """Kubectl asks for no events of them; what it says of a scope stands behind one space, in a namespace behind two."""
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"},
+             "spec": {"hard": {"pods": "1"}, "scopes": ["BestEffort"]}}
+    limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "small"},
+              "spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]}}
+    c = Cluster.from_manifests([quota, limits, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}])
+    said = [str(describe(c, each)) for each in ("quota/few", "limits/small", "ns/default")]
+
+    assert ["Events" in each for each in said] == [False] * 3
+    help_lines = [line for each in said for line in each.splitlines() if "*" in line]
+    assert [line.partition("*")[0] for line in help_lines] == [" ", "  "]
+
+
 def test_kinds_without_a_describer_show_their_fields():
     """An Event is described field by field, under readable labels."""
     said = lines(world(event("p.1", "Failed", "2026-02-10T11:59:00Z")), "Event")

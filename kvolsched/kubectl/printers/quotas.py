@@ -37,7 +37,7 @@ def quota_lines(quota: ResourceQuota, indent: str = "", rule: str = "----") -> I
     scopes = sorted(quota.spec.scopes)
     if scopes:
         yield f"{indent}Scopes:\t{', '.join(scopes)}"
-        yield from (f"{indent} * {SCOPES[scope]}" for scope in scopes if scope in SCOPES)
+        yield from (f"{indent or ' '}* {SCOPES[scope]}" for scope in scopes if scope in SCOPES)
     yield f"{indent}Resource\tUsed\tHard"
     yield f"{indent}--------\t{rule}\t{rule}"
     yield from (f"{indent}{name}\t{used}\t{hard}" for name, used, hard in _used_and_hard(quota))
