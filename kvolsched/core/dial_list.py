@@ -76,6 +76,7 @@ def dials(component: str = "") -> DialTable:
         shown = DISPLAY_NAMES.get(name, name)
         rows += [DialRow(shown, *row) for row in _rows({rules: each[name] for rules, each in options.items()})]
     meant = {name.lower(): name for name in (*COMPONENT_NAMES, "driver", "kubelet", EVERY)}
+    component = "kubelet" if component.startswith("kubelet/") else component  # all kubelets have one set of dials
     wanted = DISPLAY_NAMES.get(component, meant.get(component.lower(), component))
     wanted = "driver" if {".", "/"} & set(wanted) else wanted
     if component and wanted not in (known := [row.component for row in rows]):

@@ -53,3 +53,4 @@ def test_a_printed_dial_says_all():
     with pytest.raises(KeyError, match=r"no component 'kublet' with dials; .*did you mean kubelet\?"):
         kvolsched.dials("kublet")
     assert attrs.asdict(kvolsched.dials("kubelet").rows[0])["name"] == "start_delay"
+    assert kvolsched.dials("kubelet/node-a") == kvolsched.dials("kubelet")
