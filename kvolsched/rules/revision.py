@@ -123,7 +123,6 @@ class Revision(SettableRules):
         unknown_fields: fields of the documents that the API server does not know.
         relaxations: how the API server sees the old object of an update, to allow what validation forbids.
         event_series: sources whose Events are series (events.k8s.io): counted by object version, not by message.
-        fine: a scheduling pass takes two turns, so that others may act between choosing and assuming.
         disabled: admission plugins of the API server that are off.
         gates_of: the feature gates that each process reads.
         webhooks: admission webhooks that the API server asks.
@@ -154,7 +153,6 @@ class Revision(SettableRules):
     unknown_fields: admission.UnknownFields = admission.UnknownFields()
     relaxations: tuple[Callable[[Any, Any], Any], ...] = ()
     event_series: tuple[str, ...] = (RECORDER,)
-    fine: bool = False
     disabled: tuple[str, ...] = DISABLED_ADMISSION
     gates_of: Mapping[str, tuple[str, ...]] = GATES_OF
     webhooks: tuple[admission.Webhook, ...] = ()
@@ -257,8 +255,7 @@ class Revision(SettableRules):
         """
         dials = dict(components or {})
         self._check_dials(dials)
-        flow = with_dials(SCHEDULER, self.flow, dials.get(SCHEDULER))
-        rules = attrs.evolve(self, flow=flow, fine=self.fine or flow.fine)
+        rules = attrs.evolve(self, flow=with_dials(SCHEDULER, self.flow, dials.get(SCHEDULER)))
         drivers = self.drivers(dials)
         drivers.check_instances()
         ordered = [
@@ -387,7 +384,7 @@ class Revision(SettableRules):
         """
         respects_gates = self.settings.is_on(SCHEDULER, DIRECTIVES_GATE)
         evicting = (self.evictor,) if self.profile.preempts else ()
-        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, respects_gates, *evicting)
+        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, respects_gates, *evicting)
         rolling = (RollbackMarker(),) if self.settings.rollback else ()
         actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)
 

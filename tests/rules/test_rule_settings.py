@@ -70,10 +70,10 @@ def test_a_plugin_of_ones_own_stays():
 
 def test_rules_that_were_changed_by_hand_take_settings_first():
     """Settings on rules that were changed after other settings are refused: nobody could take them back."""
-    changed = attrs.evolve(design().matured("alpha"), fine=True)
+    changed = attrs.evolve(design().matured("alpha"), event_series=("mine",))
     with pytest.raises(ValueError, match="rules were changed after level, gates, phase or rollback; set those last"):
         changed.with_gates(OFF)
-    assert attrs.evolve(design(), fine=True).matured("alpha").fine
+    assert attrs.evolve(design(), event_series=("mine",)).matured("alpha").event_series == ("mine",)
 
 
 @pytest.mark.parametrize(("gates", "words"), [

@@ -3,16 +3,15 @@
 import attrs
 import pytest
 
-from kvolsched import scenario
+from kvolsched import scenario, upstream
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.cluster import Cluster
-from kvolsched.rules.named import revision_named
 from kvolsched.world.log import Note
 
 
 def fine(name, revision):
     """Return a scenario's cluster whose passes have two turns."""
-    return scenario(name, attrs.evolve(revision_named(revision), fine=True))
+    return scenario(name, revision, **{"kube-scheduler": {"fine": True}})
 
 
 @pytest.mark.parametrize("revision", ["design", "upstream"])
@@ -24,6 +23,14 @@ def test_both_gears_end_alike(name, revision):
     in_two.run()
     assert not len(coarse.diff(in_two))
     assert coarse.digest() == in_two.digest()
+
+
+@pytest.mark.parametrize("is_fine", [False, True])
+def test_the_dial_decides_in_which_gear_a_pass_is_made(is_fine):
+    """Rules whose flow has the other gear follow the dial of the scheduler."""
+    rules = attrs.evolve(upstream(), flow=attrs.evolve(upstream().flow, fine=not is_fine))
+    step = scenario("zonal-example", rules, **{"kube-scheduler": {"fine": is_fine}}).step("scheduling pass")
+    assert 1 + is_fine == len([turn for turn in step.turns if not turn.quiet])
 
 
 @pytest.mark.checklist("133")

@@ -155,12 +155,12 @@ def without_version_numbers(text: str) -> str:
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return what the volume binder finds, assumes and writes, up to the step at which it stops."""
-    flow: Any = revision.flow
+    flow: Any = attrs.evolve(revision.flow, fine=True)
     kept = tuple(enabled for enabled in revision.profile.plugins if enabled.name == flow.volume_binding.name)
     if isinstance(flow, WaitInPreBind):
         flow = attrs.evolve(flow, bind_timeout=len(case["beforePoll"]) + 1.5)  # as many checks as were recorded
     profile = attrs.evolve(revision.profile, plugins=kept)
-    alone = attrs.evolve(revision, fine=True, profile=profile, flow=flow)
+    alone = attrs.evolve(revision, profile=profile, flow=flow)
     stage = RecordedBinding(alone, case)
     said: dict[str, Any] = {"claims": _claims(stage)}
     if "immediate" in said["claims"] or "error" in said["claims"]:

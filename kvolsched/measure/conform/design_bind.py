@@ -32,7 +32,8 @@ def expected(case: Case) -> Mapping[str, Any]:
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return our passes, aspect by aspect."""
     options = WITHOUT_GATE[GATE] if case.get("gates", {}).get(GATE) is False else {}
-    stage = RecordedBinding(as_in_1_11(attrs.evolve(revision, fine=True), only=("VolumeBinding",), **options), case)
+    fine = attrs.evolve(revision, flow=attrs.evolve(revision.flow, fine=True))
+    stage = RecordedBinding(as_in_1_11(fine, only=("VolumeBinding",), **options), case)
     passes, once = [], dict(case)  # changes after find or assume happen once, in the first pass that gets there
     for number in range(len(case["beforePass"]) + 1):
         if number:

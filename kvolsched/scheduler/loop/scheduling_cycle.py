@@ -83,6 +83,8 @@ class Flow(Protocol):
     def volume_rule(self) -> AssumeRule: ...
     @property
     def errors_are_verdicts(self) -> bool: ...
+    @property
+    def fine(self) -> bool: ...
     def find(self, pod: Pod, node: str, cache: AssumeCache) -> FoundVolumes: ...
     def reserve(self, ctx: TurnContext, name: str, pod: Pod, node: str, found: FoundVolumes) -> str: ...
     def requeue_waiting_pods(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None: ...
@@ -96,7 +98,6 @@ class SchedulingPass:
         profile: the plugins that judge and rank nodes.
         flow: what follows the choice of a node.
         pops_backoff: if no pod is active, pop one in back-off at once (since 1.33; not after errors).
-        fine: a pass is two turns, choose and then assume; other actors may act in between.
         respects_gates: scheduling gates keep pods out of the active part (feature gate PodSchedulingReadiness).
         evictor: who evicts the victims that PostFilter found; None: no plugin finds any.
     """
@@ -104,7 +105,6 @@ class SchedulingPass:
     profile: Profile
     flow: Flow
     pops_backoff: bool = True
-    fine: bool = False
     respects_gates: bool = True
     evictor: Evictor | None = None
     name: str = PASS
@@ -181,7 +181,7 @@ class SchedulingPass:
             return False
         nominated = ", the nominated node" if judgement.fitting_nominated_node else ""
         ctx.describe(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}{nominated}.")
-        if self.fine:
+        if self.flow.fine:
             deciding = evolve(entry, part=DECIDING, until=None, error=False)
             move_entry(ctx, name, QueueEvent.NODE_CHOSEN, deciding)
             ctx.remember(CYCLE, name, CycleState(pod, node, found))
