@@ -386,7 +386,7 @@ def _load_dump(dump: Sources, revision: str) -> Cluster:
     if cluster.loaded_manifests is not None:
         _say_left_out(cluster.loaded_manifests, dump)
     if refused := cluster.refusals():
-        say(f"Warning: {refused.line}", err=True)
+        say(f"Warning: {refused.line()}", err=True)
         say(repr(refused), err=True)
     return cluster
 

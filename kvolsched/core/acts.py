@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import attrs
 
-from ..api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
+from ..api.kinds.kind import KINDS, find_kind
 from ..api.kinds.meta import evolve_parts
 from ..api.notebook_output import printable
 from ..api.text import manifest
@@ -24,10 +24,11 @@ from ..api.workloads import WORKLOADS
 from ..controllers import user
 from ..controllers.admission import UnknownFields, webhook
 from ..controllers.custom_controller import ReconcileFunction, custom_controller, is_custom
-from ..rules.revision import Revision, denied_by
+from ..rules.revision import Revision, offered_by
 from ..scheduler.framework.custom_plugin import custom_plugin
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, moment, ref
+from ..world.history import despite_interrupts
 from ..world.log import Key
 from ..world.manifest_patch import ManifestPatch
 from ..world.outage import API_SERVER, is_out, unreachable
@@ -37,7 +38,7 @@ from .component_names import COMPONENT_NAMES
 from .core import USER, ClusterCore
 from .one_at_a_time import one_at_a_time
 from .pools import set_pool
-from .refusals import Refusals, remarks_on_loading
+from .refusals import Refusals
 from .results import ApplyRefused, CommandResult, NotDeleted, Run, Step, hanging_indent
 from .upgrades import Rules
 
@@ -104,16 +105,26 @@ class ClusterActs(ClusterCore):
         writes, results = self._applied(read)
         if self._wait_for_answers(writes):
             writes, results = self._applied(read)  # others may have written meanwhile
-        if not writes and is_out(self.world.log.notes, API_SERVER):
+        if results and not writes and is_out(self.world.log.notes, API_SERVER):
             raise ApplyRefused([unreachable(Write("patch", key)) for key in results])
         words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
-        with infrequent_gc():
-            outcomes = self.world.perform(USER, writes, words, atomic=True)
+        try:
+            with infrequent_gc():
+                outcomes = self.world.perform(USER, writes, words, atomic=True)
+            if any(obj.kind == "StorageClass" for obj in read.objects):
+                self._add_provisioners()
+        except BaseException:
+            despite_interrupts(self._add_provisioners)  # Ctrl-C may follow the write of a class
+            raise
         if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
             raise ApplyRefused(refusals)
-        self._add_provisioners(obj.provisioner for obj in read.objects if obj.kind == "StorageClass")
-        self.not_read = find_not_read(read, self.not_read)
-        lines = (f"{KINDS_BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
+        if not (offered := offered_by(read.others)) <= self.first_rules.offered:
+            upgrades.change_rules(self, lambda rules: rules.with_offered(offered))
+        return self._done(read, (f"{find_kind(key.kind).singular}/{key.name} {word}" for key, word in results.items()))
+
+    def _done(self, read: manifest.Manifests, lines: Iterable[str]) -> CommandResult:
+        """Return what a command did with manifests and what it left out; note what is not read of them."""
+        self._not_read = find_not_read(read, self._not_read)
         said = tuple(f"Warning: {fault.message}" for fault in self._unknown_fields().warnings(read.warnings))
         return CommandResult((*said, *lines, *user_commands.skipped_objects(read)), said)
 
@@ -229,13 +240,13 @@ class ClusterActs(ClusterCore):
         False
         """
         asked = self.world.find_key(reference) if reference else None
-        objects = user_commands.read_for_apply(source).objects
-        found = [(asked or key_of(obj), obj) for obj in objects]
+        read = user_commands.read_for_apply(source)
+        found = [(asked or key_of(obj), obj) for obj in read.objects]
         writes = [Write("update", key, obj, version=obj.metadata.resource_version, words=f"user replaces {ref(key)}")
                   for key, obj in found]  # fmt: skip
         outcomes = self._send(writes, f"user replaces {len(writes)} objects")
         replaced = [outcome.write.key for outcome in outcomes if isinstance(outcome, CommittedWrite)]
-        done = CommandResult(tuple(line for key in replaced for line in _line(key, "replaced").lines))
+        done = self._done(read, (line for key in replaced for line in _line(key, "replaced").lines))
         if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
             raise ApplyRefused(refusals, done)
         return done
@@ -811,11 +822,7 @@ class ClusterActs(ClusterCore):
         options = {"mutate": mutate, "validate": validate, "on_failure": on_failure, "timeout": timeout, "slow": slow}
         other = self.fork()
         hook = webhook(name, kinds, verbs, **options)
-        other.first_rules = self.first_rules.with_webhook(hook)
-        other.world.server = other.first_rules.server(denied_by(self.components))
-        other.rule_sets, other.world.rule_sets = {}, {}
-        for label, rules in self.rule_sets.items():
-            upgrades.keep_rules(other, label, rules.with_webhook(hook))
+        upgrades.change_rules(other, lambda rules: rules.with_webhook(hook))
         return other
 
     def with_autoscaler(self, groups: Any, **flags: Any) -> Self:
@@ -913,7 +920,7 @@ class ClusterActs(ClusterCore):
         where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
         rules = upgrades.rules_in_words(self)
         head = f"Cluster {self.name or '(unnamed)'}, rules {rules}: {counts or 'no objects'}; {where}"
-        remarks = (*self.remarks, *remarks_on_loading(self.refusals(), self.not_read))
+        remarks = (*self.remarks, *self._remarks_on_loading())
         return printable("\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in remarks)]))
 
     # -- the write ------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeVar
 
 import attrs
@@ -26,7 +25,7 @@ from ..controllers.custom_controller import is_custom
 from ..controllers.provisioner import INSTANCE
 from ..rules.driver_dials import refuse_misspelled_drivers, without_effect
 from ..rules.named import revision_named
-from ..rules.revision import NOT_DRIVERS, Revision
+from ..rules.revision import NOT_DRIVERS, Revision, offered_by
 from ..rules.settings import IN_TREE
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.apiserver import EPOCH, ORIGIN, key_of, moment, ref, uid_of
@@ -40,7 +39,7 @@ from .actor_names import actor_with_cause, actors_called
 from .component_names import dials_by_component
 from .conditions import condition, missing_object
 from .one_at_a_time import one_at_a_time
-from .refusals import Refusals, dropped_fields, remarks_on_loading
+from .refusals import Refusals, dropped_fields, remarks_on_loading, still_there
 from .results import ApplyRefused, PossibleTurns, Run, Step, last_step
 
 USER = "user"
@@ -81,7 +80,7 @@ class ClusterCore:
         self.world: Simulation = self.first_rules.simulation(seed=seed, components=self.components)
         self.loaded_manifests: manifest.Manifests | None = None
         self.remarks: tuple[str, ...] = ()  # on its rules and its start, printed with it
-        self.not_read: NotRead = EMPTY  # what bears on placement and is not modelled -> who has it
+        self._not_read: NotRead = EMPTY
         self._refusals = Refusals()
 
     @classmethod
@@ -111,7 +110,8 @@ class ClusterCore:
         rules = revision_named(revision)
         with paused_gc():
             read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
-            cluster = cls(rules.with_device_classes(read.others), seed=seed, components=components, name=name)
+            rules = rules.with_offered(offered_by(read.others))
+            cluster = cls(rules, seed=seed, components=components, name=name)
             cluster._load(read.objects, read)
         cluster.remarks = (*read.left_out(), *dropped_fields(read, cluster.first_rules))
         if strict and cluster._refusals:
@@ -125,13 +125,13 @@ class ClusterCore:
             ValueError: dials name a driver that is misspelled.
         """
         if read is not None:
-            self.loaded_manifests, self.not_read = read, find_not_read(read)
-            self._refusals = Refusals(with_generated_names(read.objects, self.world.seed, ()), self.world.server)
+            named = tuple(with_generated_names(read.objects, self.world.seed, ()))
+            self.loaded_manifests, self._not_read = read, find_not_read(attrs.evolve(read, objects=named))
+            self._refusals = Refusals(named, self.world.server)
         log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind not in READ_FIRST)
         latest = dump_checks.newest_time(objects)
         if latest is not None and latest > self.world.date:
             log.write(ORIGIN, latest.timestamp() - EPOCH - self.now)
-        classes: dict[str, dict[str, Any]] = {}
         for obj in with_generated_names(objects, self.world.seed, {key.name for key in log.objects}):
             key = key_of(obj)
             filled = self.revision.found(obj, log)
@@ -143,9 +143,7 @@ class ClusterCore:
                 resource_version=log.place + 1,
             )
             log.write(key, attrs.evolve(filled, metadata=meta))
-            if key.kind == "StorageClass":
-                classes[filled.provisioner] = {}
-        self._add_provisioners(classes)
+        self._add_provisioners()
         refuse_misspelled_drivers(self._dialed_drivers(), log.objects)
         self.world.reset_history()
 
@@ -154,12 +152,13 @@ class ClusterCore:
         drivers = ((name, dials) for name, dials in self.components.items() if INSTANCE not in name)
         return {name: dials for name, dials in drivers if name not in NOT_DRIVERS}
 
-    def _add_provisioners(self, names: Iterable[str] = ()) -> None:
-        """Add a component for each driver, and on each node that its provisioner runs on, that has none yet.
+    def _add_provisioners(self) -> None:
+        """Add a component for the driver of each class, and on each node that it runs on, that has none yet.
 
         They are added under every set of rules.
         """
-        self.drivers = tuple(sorted({*self.drivers, *names}))
+        of_classes = (obj.provisioner for key, obj in self.world.log.objects.items() if key.kind == "StorageClass")
+        self.drivers = tuple(sorted({*self.drivers, *of_classes}))
         known = self.world.names
         for label, rules in self.rule_sets.items():
             made = self.world.rule_sets[label].components
@@ -180,6 +179,11 @@ class ClusterCore:
         own = (process.name for process in self.world.processes.values() if is_custom(process.component))
         others = {USER, SCHEDULER, kubelet.NAME, autoscaler.NAME, *drivers, *own}
         return [name for name in self.world.names if name not in others]
+
+    @property
+    def not_read(self) -> NotRead:
+        """What bears on placement and is not modelled, with who has it: of modelled kinds the present objects."""
+        return still_there(self._not_read, self.world.log.objects)
 
     # -- rules --------------------------------------------------------------------------------------------------
 
@@ -280,7 +284,10 @@ class ClusterCore:
 
     def _ran(self, taken: Sequence[Step], ended: str, idle: bool = False, quiet: tuple[Turn, ...] = ()) -> Run:  # noqa: FBT001, FBT002
         """Return a run with what to know about what was loaded."""
-        return Run(tuple(taken), ended, idle, quiet, partial(remarks_on_loading, self._refusals, self.not_read))
+        return Run(tuple(taken), ended, idle, quiet, self._remarks_on_loading)
+
+    def _remarks_on_loading(self) -> tuple[str, ...]:
+        return remarks_on_loading(self._refusals, self.not_read, self.world.log.objects)
 
     def _not_there(self, until: Any) -> str:
         """Return what to add to the end of a run about the object of its condition, if there is none; else ""."""

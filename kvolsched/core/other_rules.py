@@ -27,7 +27,7 @@ from ..world.history import Turn
 from ..world.log import Key
 from ..world.manifest_patch import ManifestPatch
 from .core import USER, AnyCluster, ClusterCore
-from .refusals import dropped_fields
+from .refusals import Refusals, dropped_fields
 
 MOST_ACTS = 3  # acts that a sentence names
 
@@ -48,7 +48,8 @@ def under(
     whole = _with_unknown_fields(cluster)
     plain = (_without_additions(whole.get(key_of(obj), obj), cluster.first_rules) for obj in objects)
     other._load(_as_created(obj) if key_of(obj) in fresh else obj for obj in plain)
-    other.loaded_manifests, other.not_read = cluster.loaded_manifests, cluster.not_read
+    other.loaded_manifests, other._not_read = cluster.loaded_manifests, cluster._not_read  # noqa: SLF001
+    other._refusals = Refusals(cluster._refusals.objects, other.world.server)  # noqa: SLF001
     if added:
         other.world.add_components(added)
     first, later = _acts(cluster)
@@ -131,7 +132,7 @@ def _make_again(cluster: ClusterCore, other: ClusterCore, act: Turn) -> Iterator
         if isinstance(made, RefusedWrite):
             yield f"refused under these rules: {act.words}: {made.message}"
         elif made.write.key.kind == "StorageClass" and made.stored is not None:
-            other._add_provisioners([made.stored.provisioner])  # noqa: SLF001 - as apply does
+            other._add_provisioners()  # noqa: SLF001 - as apply does
 
 
 def _asked_again(cluster: ClusterCore, act: Turn, outcome: CommittedWrite) -> Write:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,11 +11,11 @@ import attrs
 from ..api.notebook_output import PrintedAnswer
 from ..api.text.fault import MAX_LINES, fault_lines
 from ..api.text.manifest import Manifests
-from ..api.text.not_read import NotRead, not_read_line
+from ..api.text.not_read import FIELDS, NotRead, not_read_line
 from ..api.words import counted, first_of
 from ..rules.revision import Revision
-from ..world.apiserver import ApiServer, RefusedWrite, Write, key_of
-from ..world.log import Log
+from ..world.apiserver import ApiServer, RefusedWrite, Write, key_for, key_of
+from ..world.log import Key, Log
 from .results import MAX_PRINTED, ApplyRefused
 
 ASKED_FIRST = ("Namespace", "PriorityClass", "RuntimeClass", "LimitRange", "ResourceQuota", "StorageClass", "Node")
@@ -53,11 +53,11 @@ class Refusals(PrintedAnswer):
     def __iter__(self) -> Iterator[RefusedWrite]:
         return iter(self.refused)
 
-    @property
-    def line(self) -> str:
-        """How many objects would be refused, and which; "" if none."""
-        names = first_of([refused.write.subject for refused in self.refused], MOST)
-        return f"{counted(len(self), 'object')} would be refused by an API server: {names}" if self else ""
+    def line(self, present: Collection[Key] | None = None) -> str:
+        """Return how many objects would be refused, and which, of those that are present if these are given; or ""."""
+        names = [each.write.subject for each in self if present is None or each.write.key in present]
+        said = f"{counted(len(names), 'object')} would be refused by an API server"
+        return f"{said}: {first_of(names, MOST)}" if names else ""
 
     def __repr__(self) -> str:
         if not self:
@@ -67,10 +67,17 @@ class Refusals(PrintedAnswer):
         return "\n".join(lines if hidden <= 0 else [*lines[:MAX_PRINTED], f"... and {hidden} more lines"])
 
 
-def remarks_on_loading(refusals: Refusals, not_read: NotRead) -> tuple[str, ...]:
-    """Return a line on objects that would be refused and one on what is not read, each if there is any."""
-    refused = f"{refusals.line} (`.refusals()`)" if refusals else ""
-    return tuple(line for line in (refused, not_read_line(not_read)) if line)
+def remarks_on_loading(refusals: Refusals, not_read: NotRead, objects: Collection[Key]) -> tuple[str, ...]:
+    """Return a line on present objects that would be refused and one on what is not read, each if there is any."""
+    refused = refusals.line(objects)
+    return tuple(filter(None, (refused and f"{refused} (`.refusals()`)", not_read_line(not_read))))
+
+
+def still_there(not_read: NotRead, objects: Collection[Key]) -> NotRead:
+    """Return what is not read without the fields of objects that are not there, or not any more."""
+    found = {what: frozenset(name for name in names if what not in FIELDS or key_for(name) in objects)
+             for what, names in not_read.items()}
+    return {what: names for what, names in found.items() if names}
 
 
 def dropped_fields(read: Manifests | None, rules: Revision) -> list[str]:

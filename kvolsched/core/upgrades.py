@@ -6,7 +6,7 @@ kubelet, kube-apiserver, or a driver. An upgrade is an entry of the log: `back` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
 from ..api.unknown_name import UnknownName, did_you_mean
@@ -15,6 +15,7 @@ from ..rules.revision import Revision, denied_by
 from ..rules.settings import API_SERVER, MANAGER
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.component import WORLD, Component
+from ..world.history import despite_interrupts
 from ..world.log import Key
 from ..world.rules import EVERYBODY, RULES, RuleSet, RunningRules, running_rules, stopped
 from .actor_names import component_called
@@ -104,6 +105,22 @@ def keep_rules(cluster: ClusterCore, label: str, rules: Revision) -> None:
         world.add_components([stopped(name) for name in new])
 
 
+def change_rules(cluster: ClusterCore, change: Callable[[Revision], Revision]) -> None:
+    """Change every set of rules that a cluster has, whoever runs it; its forks keep theirs."""
+    changed = {label: change(rules) for label, rules in cluster.rule_sets.items()}
+    rules, world = change(cluster.first_rules), cluster.world
+    made = rules.simulation(components=cluster.components)
+
+    def begin_anew() -> None:
+        cluster.first_rules, world.server = rules, made.server
+        cluster.rule_sets, world.rule_sets = {}, {}
+        world.replace_components(made.components)
+        for label, each in changed.items():
+            keep_rules(cluster, label, each)
+
+    despite_interrupts(begin_anew)
+
+
 def rules_in_words(cluster: ClusterCore) -> str:
     """Return the names of all rules that components run.
 
@@ -191,7 +208,7 @@ def _rules_for(cluster: ClusterCore, rules: Rules, process: str) -> Revision:
         asked = {webhook.name for webhook in found.webhooks}
         for webhook in cluster.first_rules.webhooks:  # they belong to the cluster, not to its release
             found = found if webhook.name in asked else found.with_webhook(webhook)
-        return found
+        return found.with_offered(cluster.first_rules.offered)
     present = rules_of(cluster, _components(cluster, process, gates=False)[0])
     of_itself = process in (API_SERVER, SCHEDULER, MANAGER) or process.partition("/")[0] == KUBELET
     nested = rules if any(isinstance(value, Mapping) for value in rules.values()) else {

@@ -182,7 +182,7 @@ def check(
     unfinished = _run_on(found)
     first = _placement(found, mine, "", before, unfinished)
     placements = (first, *(_without(found, mine, each) for each in selectors))
-    remarks = (*found.remarks, *remarks_on_loading(found.refusals(), found.not_read))
+    remarks = (*found.remarks, *remarks_on_loading(found.refusals(), found.not_read, found.world.log.objects))
     return ClusterCheck(found.revision.name, placements, remarks)
 
 

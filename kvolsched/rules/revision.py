@@ -126,6 +126,7 @@ class Revision(SettableRules):
         disabled: admission plugins of the API server that are off.
         gates_of: the feature gates that each process reads.
         webhooks: admission webhooks that the API server asks.
+        offered: extended resources that the cluster's DeviceClasses offer.
         settings: level, gates, phase, rollback, index, weights and shape (see `matured`, `with_gates`, `in_phase`,
             `with_rollback`, `with_volume_index`, `with_weights`, `with_volume_binding_args`).
         plain: the rules to which the settings were applied; None: there are no settings.
@@ -156,6 +157,7 @@ class Revision(SettableRules):
     disabled: tuple[str, ...] = DISABLED_ADMISSION
     gates_of: Mapping[str, tuple[str, ...]] = GATES_OF
     webhooks: tuple[admission.Webhook, ...] = ()
+    offered: frozenset[str] = frozenset()
     settings: RuleSettings = RuleSettings()
     plain: Revision | None = attrs.field(default=None, repr=False)
     added: tuple[Component, ...] = ()
@@ -186,25 +188,24 @@ class Revision(SettableRules):
         plain = attrs.evolve(plain, own_plugins=(*plain.own_plugins, plugin.name), profile=profile)
         return _apply(plain, self.settings)
 
-    def with_device_classes(self, objects: Iterable[Mapping[str, Any]]) -> Revision:
-        """Return these rules for a cluster with the DeviceClasses among these objects, as plain data.
+    def with_offered(self, resources: frozenset[str]) -> Revision:
+        """Return these rules for a cluster whose DeviceClasses offer resources, beside those that are offered already.
 
-        What they offer DynamicResources allocates, which is not modelled: NodeResourcesFit does not count it on nodes
-        that have none, if the profile has that plugin.
+        DynamicResources allocates these, which is not modelled: NodeResourcesFit does not count them on nodes that have
+        none, if the profile has that plugin.
 
         >>> from kvolsched import upstream
-        >>> upstream().with_device_classes([]) == upstream()
+        >>> upstream().with_offered(frozenset()) == upstream()
         True
         """
-        classes = [each for each in objects if each.get("kind") == "DeviceClass"]
-        offered = {f"deviceclass.resource.kubernetes.io/{each['metadata'].get('name')}" for each in classes}
-        offered |= {str(each.get("spec", EMPTY).get("extendedResourceName")) for each in classes}
-        if not classes or "DynamicResources" not in {each.name for each in self.profile.plugins}:
+        if resources <= self.offered:
             return self
-        plain = self._plain()
-        fit: Any = plain.profile.plugin("NodeResourcesFit")
-        profile = plain.profile.replacing(attrs.evolve(fit, of_device_classes=frozenset(offered)))
-        return _apply(attrs.evolve(plain, profile=profile), self.settings)
+        plain, offered = self._plain(), self.offered | resources
+        profile = plain.profile
+        if "DynamicResources" in {each.name for each in profile.plugins}:
+            fit: Any = profile.plugin("NodeResourcesFit")
+            profile = profile.replacing(attrs.evolve(fit, of_device_classes=offered))
+        return _apply(attrs.evolve(plain, profile=profile, offered=offered), self.settings)
 
     def with_webhook(self, webhook: admission.Webhook) -> Revision:
         """Return these rules with an admission webhook; those of several are asked in the order of their names.
@@ -434,6 +435,18 @@ def _apply(plain: Revision, settings: RuleSettings) -> Revision:
         settings=settings,
         plain=plain,
     )
+
+
+def offered_by(objects: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Return the extended resources that the DeviceClasses among these objects offer, which are plain data.
+
+    >>> sorted(offered_by([{"kind": "DeviceClass", "metadata": {"name": "gpus"}, "spec": None}]))
+    ['deviceclass.resource.kubernetes.io/gpus']
+    """
+    classes = [each for each in objects if each.get("kind") == "DeviceClass"]
+    named = (str((each.get("spec") or EMPTY).get("extendedResourceName", "")) for each in classes)
+    implicit = (f"deviceclass.resource.kubernetes.io/{each['metadata']['name']}" for each in classes)
+    return frozenset(filter(None, (*named, *implicit)))
 
 
 def denied_by(dials: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Iterable[str]]:

@@ -135,6 +135,8 @@ def test_faults_of_several_sources_come_together(tmp_path):
         ("apiVersion: v1\nkind: StatefulSet\nmetadata: {name: a}\n", "apiVersion", "StatefulSet is in apps/v1, not in v1"),
         ("apiVersion: storage.k8s.io/v1beta1\nkind: StorageClass\nmetadata: {name: a}\n", "apiVersion", "StorageClass is in storage.k8s.io/v1, not in storage.k8s.io/v1beta1"),
         ("apiVersion: v1\nkind: PersistentVolumClaim\nmetadata: {name: a}\n", "kind", 'no kind PersistentVolumClaim in v1; did you mean "PersistentVolumeClaim"?'),
+        ("apiVersion: v1\nkind: ConfigMap\nmetadata: [a]\n", "metadata", "wants a mapping, got a list"),
+        ("apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: a}\nspec: [b]\n", "spec", "wants a mapping, got a list"),
         ("- a\n- b\n", "", "wants an object, got a list"),
         ("apiVersion: v1\nkind: List\nitems: {a: b}\n", "items", "wants a list, got a mapping"),
     ],

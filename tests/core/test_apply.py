@@ -58,6 +58,29 @@ def test_other_kinds_are_left_out_with_a_word():
     assert "pod/app created\nconfigmap/settings left out: its kind is not modelled" == repr(said)
 
 
+def test_a_replace_says_what_it_leaves_out():
+    """As `apply` does: unknown fields and kinds that are not modelled, with a line on what is not read."""
+    claim = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: gpu}\n---"
+    inline = POD + "  volumes: [{name: v, csi: {driver: d, fsSize: 5Gi}}]\n"
+    cluster, other = Cluster(), Cluster()
+    said = [cluster.apply(claim + inline), other.apply(inline), other.replace(claim + inline)]
+
+    warning, left_out = 'Warning: unknown field "spec.volumes[0].csi.fsSize"', "resourceclaim/gpu left out: its kind is not modelled"
+    assert [f"{warning}\npod/app {done}\n{left_out}" for done in ("created", "replaced")] == [repr(each) for each in said[::2]]
+    assert said[2].warnings == said[0].warnings == (warning,)
+    assert cluster.not_read == other.not_read == {"ResourceClaim": frozenset({"/gpu"})}
+
+
+def test_nothing_is_applied_while_nobody_answers():
+    """Manifests without an object ask nothing of the API server, so its outage refuses nothing."""
+    cluster = Cluster()
+    cluster.outage(seconds=10)
+
+    assert "" == repr(cluster.apply("---\n# nothing\n"))
+    with pytest.raises(ApplyRefused, match="connection"):
+        cluster.apply(POD)
+
+
 def test_the_manifest_is_remembered():
     """In kubectl's annotation, as kubectl writes it: sorted, with the namespace, quantities as they were spelled."""
     cluster = Cluster()

@@ -33,6 +33,12 @@ QUESTIONS = {
     "fork": lambda c: c.fork().run(),
     "digest": lambda c: c.digest(),
 }
+CLASS = """
+{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: late}, provisioner: late.csi}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: late}, spec: {storageClassName: late,
+  accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}
+"""
 ACTS = {
     "step": lambda c: c.step(),
     "turn": lambda c: c.step(turns=True),
@@ -42,6 +48,7 @@ ACTS = {
     "cordon": lambda c: c.cordon("node-a"),
     "delete": lambda c: c.delete("pod/my-pod"),
     "apply": lambda c: c.apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"),
+    "apply a class": lambda c: c.apply(CLASS),
     "crash": lambda c: c.crash("kube-scheduler"),
     "branch": lambda c: c.goto(2, branch="other"),
     "switch": lambda c: c.goto("closed"),

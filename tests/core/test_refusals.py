@@ -36,6 +36,30 @@ def test_loading_says_what_a_server_would_refuse():
     assert "2 objects would be refused" in repr(c.run()).splitlines()[-1]
 
 
+def test_other_rules_say_too_what_a_server_would_refuse():
+    """The objects of a cluster under other rules are asked of the API server of these."""
+    c = Cluster.from_manifests([make.node("n1"), *wrong()])
+
+    assert "2 objects would be refused by an API server" in repr(c.under("design"))
+
+
+def test_what_is_gone_is_not_told_of():
+    """Objects that are deleted, or not there yet, are named by no line on what is refused or not read."""
+    c = Cluster.from_manifests([make.node("n1"), *wrong()])
+    device = make.pod("app", namespace="shop")
+    device["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "gpu"}]
+    c.apply(device)
+    assert repr(c).splitlines()[-1] == "  - not read: resourceClaims of pod/shop/app"
+    c.delete("pod/bad", "deploy/web")
+    assert "refused" not in repr(c)
+    c.goto(0)
+
+    assert "2 objects would be refused" in repr(c)
+    assert "not read" not in repr(c) + repr(c.run(steps=1))
+    device["metadata"] = {"generateName": "app-"}
+    assert "not read: resourceClaims of pod/app-" in repr(Cluster.from_manifests([device]))
+
+
 def test_strict_loading_refuses():
     """With `strict` nothing is loaded that a server would refuse; the error has each object."""
     with pytest.raises(ApplyRefused) as refused:
@@ -73,7 +97,7 @@ def test_no_scenario_or_incident_is_refused():
     started = {name: scenario(name) for name in scenario_names()}
     started |= {each.name: each.start() for each in incidents()}
 
-    assert {name: c.refusals().line for name, c in started.items() if c.refusals()} == {}
+    assert {name: c.refusals().line() for name, c in started.items() if c.refusals()} == {}
 
 
 def test_what_is_not_read_is_said_with_every_answer():

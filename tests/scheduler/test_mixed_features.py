@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from objects import claim, node, pod, volume
 
-from kvolsched import Cluster, scenario, upstream
+from kvolsched import Cluster, make, scenario, upstream
 from kvolsched.api.kinds.meta import Frozen, evolve_parts
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.measure.conform import judge_case, read
@@ -244,6 +244,14 @@ def test_what_device_classes_offer_is_not_counted(resource):
     check(judgement)
     assert (f"Insufficient {resource}",) == judgement.verdict("b", "NodeResourcesFit")[0]
     assert () == tuple(Cluster.from_manifests([*objects, offers], revision="design").fits("app"))
+    assert ("a",) == tuple(offered.under("upstream").fits("app"))
+    limited = make.pod("late")
+    limited["spec"]["containers"][0]["resources"] = {"limits": {resource: "2"}}
+    for later in (offered.fork(), Cluster.from_manifests([*objects, offers], revision="design"), Cluster()):
+        later.upgrade("upstream")
+        later.apply(*map(to_plain, (node("a"), has)), offers, limited)
+        later.run()
+        assert "a" == later["late"].spec.node_name
     offered.run()
     assert "a" == offered["app"].spec.node_name
 

@@ -114,6 +114,10 @@ def decode_object(data: Mapping[str, Any], *, lenient: bool) -> tuple[Any, list[
     if problems:
         return Frozen(), problems
     obj, problems = decode(data)
+    if isinstance(obj, Frozen):  # no class reads it; a few parts of some are looked at
+        parts = ("metadata", "spec") if data["kind"] == "DeviceClass" else ("metadata",)
+        problems = [Problem((part,), "type", data[part], f"wants a mapping, got {format_value(data[part])}")
+                    for part in parts if not isinstance(data.get(part), dict | None)]
     metadata = data.get("metadata")
     if metadata is None or isinstance(metadata, dict):
         metadata = metadata or {}

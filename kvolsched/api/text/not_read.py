@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..kinds.meta import EMPTY
+from ..kinds.meta import EMPTY, ObjectMeta
 from ..kinds.pod import PodSpec
 from ..kinds.workload import JobSpec
 from ..words import first_of
@@ -51,8 +51,13 @@ def find_not_read(read: Manifests, known: NotRead = EMPTY) -> NotRead:
         for part in (spec, getattr(getattr(spec, "template", None), "spec", None)):
             if isinstance(part, PodSpec | JobSpec) and not part.rest.keys().isdisjoint(FIELDS):
                 for field in FIELDS.keys() & part.rest.keys():
-                    found.setdefault(field, set()).add(f"{obj.kind.lower()}/{obj.metadata.name}")
+                    found.setdefault(field, set()).add("/".join((obj.kind.lower(), *_names(obj.metadata))))
     return {what: frozenset(names) for what, names in sorted(found.items())}
+
+
+def _names(meta: ObjectMeta) -> tuple[str, ...]:
+    """Return the parts of a reference that name an object: its namespace, unless that is `default`, and its name."""
+    return (meta.name,) if meta.namespace in ("", "default") else (meta.namespace, meta.name)
 
 
 def not_read_words(found: NotRead) -> dict[str, str]:
