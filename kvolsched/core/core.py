@@ -247,7 +247,8 @@ class ClusterCore:
         """Step until a condition holds (`pod/web-0 Running`, `pvc/data Bound`, a function) or no actor has work.
 
         Args:
-            until: a function of the cluster, or words: a reference and a phase, `scheduled`, `exists` or `gone`.
+            until: a function of the cluster, or words: a reference and a phase, `scheduled`, `exists` or `gone`. Two
+                threads whose functions ask each other's clusters wait for ever.
             steps: stop after so many steps.
             seconds: the simulated seconds after which the run ends; what is due later has not happened then.
             progress: show a progress bar.

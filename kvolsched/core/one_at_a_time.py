@@ -2,6 +2,7 @@
 
 The lock is that of its world, and re-entrant. It is taken once an act, run or question, never in a turn; an error or
 Ctrl-C lets it go. A cluster and its forks have one lock, since they share keys, rules and what is kept of judgements.
+Two threads whose functions (of `run` or a plugin) ask each other's clusters wait for ever: each holds its own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..world.simulation import Simulation
 
 AnyClass = TypeVar("AnyClass", bound=type)
 Result = TypeVar("Result")
-NOT_PUBLIC_BY_NAME = frozenset({"__contains__", "__getitem__", "__repr__", "_edit", "_ipython_key_completions_"})
+NOT_PUBLIC_BY_NAME = frozenset({"__contains__", "__getitem__", "__repr__", "_ipython_key_completions_"})
 
 
 def one_at_a_time(cls: AnyClass) -> AnyClass:
@@ -47,11 +48,8 @@ def _locked(method: Callable[..., Result]) -> Callable[..., Result]:
     def call(self: Any, /, *args: Any, **named: Any) -> Result:
         lock = vars(self).get("cluster", self).world.lock
         worlds = (getattr(each, "world", None) for each in (*args, *named.values()))
-        others = [world.lock for world in worlds if isinstance(world, Simulation)]
-        if not others:
-            with lock:
-                return method(self, *args, **named)
-        return _holding(sorted([lock, *others], key=id), lambda: method(self, *args, **named))
+        others = (world.lock for world in worlds if isinstance(world, Simulation))
+        return _holding(sorted({lock, *others}, key=id), lambda: method(self, *args, **named))
 
     return call
 

@@ -152,8 +152,8 @@ class Prediction(PrintedAnswer):
         """
         if not self.revealed:
             self.revealed = self._record.revealed = True
-            if not self.has_moved:
-                for _ in range(self._outcome.steps):
+            with self.cluster.world.lock:
+                for _ in range(0 if self.has_moved else self._outcome.steps):
                     self.cluster.step()
         return self
 
@@ -164,7 +164,8 @@ class Prediction(PrintedAnswer):
 
     @cached_property
     def _outcome(self) -> Outcome:
-        return self._find()
+        with self.cluster.world.lock:
+            return self._find()
 
     @property
     def has_moved(self) -> bool:

@@ -192,7 +192,8 @@ class GateWorkbench(DrawnPanel):
 
     def _try(self, draft: _Draft) -> None:
         try:
-            answers = may(self.cluster, self.pod, draft.text, kind=self.kind.value)
+            with self.cluster.world.lock:
+                answers = may(self.cluster, self.pod, draft.text, kind=self.kind.value)
         except ManifestError as error:
             draft.error = _in_the_text(_PLACE.sub("", str(error).splitlines()[-1]), draft.text)
         except ValueError as error:
