@@ -350,8 +350,8 @@ class Revision(SettableRules):
         admit = attrs.evolve(admit, webhooks=self.webhooks)
         permit = admission.permissions_without(denied, self.permissions)
         compounds = {"evict": admission.evict}
-        return ApiServer(admit, subresources, permit, WORKLOADS, self.event_series, admit.waiting_time, compounds,
-                         admission.charge)  # fmt: skip
+        return ApiServer(admit, subresources, permit, WITH_GENERATIONS, self.event_series, admit.waiting_time,
+                         compounds, admission.charge)  # fmt: skip
 
     def _kubelet(self) -> kubelet.KubeletOptions:
         reaches = self.settings.is_on(kubelet.NAME, SCHEDULING_GATE)
@@ -463,7 +463,7 @@ NOT_DRIVERS = frozenset({
     stateful_set.NAME,
     *(controller.NAME for controller in OTHER_CONTROLLERS),
 })
-WORKLOADS = (
+WITH_GENERATIONS = (
     "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "PodDisruptionBudget"
 )  # fmt: skip
 

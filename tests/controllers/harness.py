@@ -2,7 +2,7 @@
 
 
 from kvolsched.controllers import admission
-from kvolsched.rules.revision import WORKLOADS
+from kvolsched.rules.revision import WITH_GENERATIONS
 from kvolsched.world.apiserver import ApiServer, Write, key_for, key_of
 from kvolsched.world.simulation import Simulation
 
@@ -13,7 +13,7 @@ class Harness:
     def __init__(self, *components, seed=0, permit=None, protects=False):
         off = ("TaintNodesByCondition",) if protects else ("TaintNodesByCondition", "StorageObjectInUseProtection")
         subresources = {"bind": admission.binding_subresource(zone_labels=True)}
-        server = ApiServer(admission.DEFAULT_ADMISSION.without(*off), subresources, permit or admission.permissions_without({}), WORKLOADS)
+        server = ApiServer(admission.DEFAULT_ADMISSION.without(*off), subresources, permit or admission.permissions_without({}), WITH_GENERATIONS)
         self.sim = Simulation(components, server, seed)
 
     def create(self, *created):

@@ -81,12 +81,9 @@ def _job_row(job: Job, now: datetime) -> Sequence[str]:
 
 def _job_state(job: Job) -> str:
     """Return STATUS: the first of these conditions that a Job has, or that it is being deleted or runs."""
-    for type_ in ("Complete", "Failed", "", "Suspended", "FailureTarget"):
-        if type_ and job.has_condition(type_):
-            return type_
-        if not type_ and job.metadata.deletion_timestamp is not None:
-            return "Terminating"
-    return "Running"
+    ended = next(filter(job.has_condition, ("Complete", "Failed")), "")
+    going_on = next(filter(job.has_condition, ("Suspended", "FailureTarget")), "Running")
+    return ended or ("Terminating" if job.metadata.deletion_timestamp is not None else going_on)
 
 
 def _job_duration(job: Job, now: datetime) -> str:

@@ -14,8 +14,8 @@ from ...rules.named import REVISIONS
 from ...rules.settings import MANAGER
 from ...world.apiserver import ref
 from ...world.log import Key
+from .next_replica import REPLICATED
 
-WORKLOADS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 UNTOLD = frozenset({"Event", "Lease"})  # nobody acts on them
 RESTARTED = ("kube-scheduler", MANAGER, "kube-apiserver", "kubelet")
 
@@ -36,7 +36,7 @@ def choices(cluster: ClusterCore, kind: str) -> list[Choice]:
         "stoppable": lambda: [*_zones(cluster), *_named(cluster, "Node")],
         "pod": lambda: _named(cluster, "Pod"),
         "gated": lambda: _named(cluster, "Pod", lambda pod: bool(pod.spec.scheduling_gates)),
-        "workload": lambda: [_same(ref(key)) for key in sorted(cluster.world.log.objects) if key.kind in WORKLOADS],
+        "workload": lambda: [_same(ref(key)) for key in sorted(cluster.world.log.objects) if key.kind in REPLICATED],
         "object": lambda: [_same(ref(key)) for key in _everything(cluster)],
         "component": lambda: _components(cluster),
         "process": lambda: [*_components(cluster), _same(MANAGER)],
@@ -62,7 +62,7 @@ def offered(cluster: ClusterCore) -> frozenset[str]:
         elif key.kind == "Node":
             if obj.spec.unschedulable:
                 found.add("cordoned")
-        elif key.kind in WORKLOADS:
+        elif key.kind in REPLICATED:
             found.add("workload")
     return frozenset(found)
 

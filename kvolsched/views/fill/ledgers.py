@@ -18,7 +18,7 @@ from .. import frame as f
 from .capacity_ledgers import capacity_ledgers
 from .context import FrameContext
 from .moments import NOW, JudgedMoment, judged_at
-from .next_replica import WORKLOADS
+from .next_replica import REPLICATED
 from .skew_ledgers import NO_LABEL, skew_ledgers
 
 __all__ = ["LEDGERS", "NO_LABEL", "capacity", "capacity_at", "capacity_ledgers", "skew", "skew_at", "skew_ledgers",
@@ -71,7 +71,7 @@ def _user_of(cluster: ClusterCore, reference: str) -> str:
         UnknownName: no pod uses the claim.
     """
     objects = cluster.world.log.objects
-    if matching_keys(objects, reference, ("Pod", *WORKLOADS)) or not matching_keys(objects, reference, CLAIM):
+    if matching_keys(objects, reference, ("Pod", *REPLICATED)) or not matching_keys(objects, reference, CLAIM):
         return reference
     claim = cluster.world.find_key(reference, CLAIM)
     users = [(bool(pod.spec.node_name), key) for key, pod in objects.items()

@@ -80,10 +80,10 @@ def judged_at(cluster: ClusterCore, reference: str, at: str | int = NOW) -> Judg
 def _find(cluster: ClusterCore, reference: str) -> Key:
     """Return the key of a pod, else of a workload with this name."""
     objects = cluster.world.log.objects
-    for kinds in (("pod",), next_replica.WORKLOADS):
+    for kinds in (("pod",), next_replica.REPLICATED):
         if matching_keys(objects, reference, kinds):
             return cluster.world.find_key(reference, kinds)
-    return cluster.world.find_key(reference, ("pod", *next_replica.WORKLOADS) if "/" in reference else "pod")
+    return cluster.world.find_key(reference, ("pod", *next_replica.REPLICATED) if "/" in reference else "pod")
 
 
 def _go(fork: ClusterCore, step: int) -> ClusterCore:

@@ -25,8 +25,8 @@ from ...core.results import ApplyRefused
 from ...world.apiserver import RefusedWrite, Write, key_of, ref
 from ...world.log import Key
 
-WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
-"""Kinds whose next replica can be asked about."""
+REPLICATED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
+"""Kinds with replicas, which are scaled, and whose next replica can be asked about."""
 _SUFFIX = "next"  # of its name, where the controller would draw one
 
 
