@@ -31,14 +31,15 @@ if TYPE_CHECKING:
     from .questions.visits import Visits
     from .questions.why import Why, Whys
     from .rules.revision import Revision
-    from .views.drawing.figure import ChartFigure, Figure
+    from .views.charts.figure import ChartFigure, PlainChart
+    from .views.drawing.figure import Figure
     from .views.fill.writes import RecordedWrites
     from .views.panel.lab import Lab
     from .views.panel.predict import Predict
     from .views.panel.what_if import WhatIf
     from .views.panel.workbench import GateWorkbench
     from .views.pictures.writes import Writes
-    from .views.show import SeriesFigure, SkewFigure, Text
+    from .views.show import SeriesFigure, SkewFigure, StepsFigure, Text
 
 
 def _draw_answer(answer: Any) -> Figure:
@@ -546,7 +547,7 @@ class Cluster(ClusterActs):
 
         return verdict(self, pod, node, plugin) if node or plugin else figure(self, "verdicts", pod)
 
-    def scores(self, pod: str) -> Figure:
+    def scores(self, pod: str) -> ChartFigure:
         """Show how the pod's last pass ranked the nodes that fit: plugin by plugin, with weights and sums.
 
         >>> from kvolsched.make import node, pod
@@ -555,11 +556,11 @@ class Cluster(ClusterActs):
         >>> print(repr(c.scores("web")).partition(" ")[0])
         scores
         """
-        from .views.show import figure
+        from .views.show import chart
 
-        return figure(self, "scores", pod)
+        return chart(self, "scores", pod)
 
-    def map(self, topology_key: str = "") -> Figure:
+    def map(self, topology_key: str = "") -> ChartFigure:
         """Draw nodes by domain, with pods, claims and volumes; assumed ones are dashed.
 
         Args:
@@ -575,9 +576,9 @@ class Cluster(ClusterActs):
           node n1  cpu 100m/2000m  mem 0/64Gi  not judged yet
             pod web Running
         """
-        from .views.show import figure
+        from .views.show import chart
 
-        return figure(self, "map", topology_key=topology_key)
+        return chart(self, "map", topology_key=topology_key)
 
     def writes(self, other: ClusterCore | RecordedWrites | None = None) -> Writes:
         """Show who wrote what, in order, and who saw it when; or beside another cluster's or a recorded trace's.
@@ -598,7 +599,7 @@ class Cluster(ClusterActs):
 
         return writes(self, other)
 
-    def timeline(self) -> Figure:
+    def timeline(self) -> ChartFigure:
         """Draw a lane for each actor: what it wrote, and what it has not seen yet.
 
         >>> from kvolsched.make import node, pod
@@ -607,9 +608,9 @@ class Cluster(ClusterActs):
         >>> print(repr(c.timeline()).splitlines()[-1])
         kubelet                  seen 3           3:patch pod/web
         """
-        from .views.show import figure
+        from .views.show import chart
 
-        return figure(self, "timeline")
+        return chart(self, "timeline")
 
     def changes(self) -> Figure:
         """Show what the last step changed: API objects and components' notes.
@@ -658,7 +659,14 @@ class Cluster(ClusterActs):
 
         return chart(self, "domains", topology_key=topology_key)
 
-    def skew(self, reference: str, at: Literal["now", "pass"] | int = "now") -> SkewFigure:
+    @overload
+    def skew(self, reference: str, at: Literal["now", "pass"] | int = "now") -> SkewFigure: ...
+
+    @overload
+    def skew(self, reference: str, *, over: Literal["steps"]) -> StepsFigure: ...
+
+    def skew(self, reference: str, at: Literal["now", "pass"] | int = "now", *, over: Literal["", "steps"] = ""
+             ) -> SkewFigure | StepsFigure:  # fmt: skip
         """Show how each spread constraint of a pod counts every domain, and where all filters let it land.
 
         Nothing of it moves the cluster. A pod on a node is judged without its own place; of a Deployment, a ReplicaSet
@@ -668,9 +676,11 @@ class Cluster(ClusterActs):
         Args:
             reference: a pod, `web-0` or `pod/web-0`, or a workload, `deploy/web` or `sts/db`.
             at: "now", "pass" (the pod's last pass), or a step of this branch.
+            over: "steps" charts how the first constraint counted at every known step, with the acts of users.
 
         Raises:
-            UnknownName: there is no such object or step, the pod has had no pass, `at` is no moment. It is a KeyError.
+            UnknownName: there is no such object or step, the pod has had no pass, `at` is no moment, `over` is no
+                axis. It is a KeyError.
             ApplyRefused: the API server would refuse the next replica.
 
         >>> import kvolsched
@@ -687,7 +697,7 @@ class Cluster(ClusterActs):
         """
         from .views.show import skew
 
-        return skew(self, reference, at)
+        return skew(self, reference, at, over)
 
     def capacity(self, reference: str = "", at: Literal["now", "pass"] | int = "now") -> ChartFigure:
         """Show what drivers publish for the claims and inline volumes of a pod, and what they would answer.
@@ -710,8 +720,17 @@ class Cluster(ClusterActs):
 
         return ledger(self, "capacity", reference, at)
 
+    @overload
+    def series(  # type: ignore[overload-overlap]  # of all names this one is special
+        self, *, what: Literal["lives"], over: str = "time"
+    ) -> PlainChart: ...
+
+    @overload
+    def series(self, *others: ClusterCore, what: Wanted | Iterable[Wanted] = ..., over: str = "time"
+               ) -> SeriesFigure: ...  # fmt: skip
+
     def series(self, *others: ClusterCore, what: Wanted | Iterable[Wanted] = ("running", "pending", "failures"),
-               over: str = "time") -> SeriesFigure:  # fmt: skip
+               over: str = "time") -> SeriesFigure | PlainChart:  # fmt: skip
         """Chart counts over simulated time, of this cluster and of others: a pane for each count, with common axes.
 
         A picture of the whole branch: steps that are known after the present place are drawn, too.
@@ -720,7 +739,8 @@ class Cluster(ClusterActs):
             others: clusters that are compared.
             what: `running`, `pending`, `failures` (Warning Events), `skew` (the largest ActualSkew of S3), `room` (free
                 GiB of pools: published, and as drivers have it), `cpu held`; the reason of an Event; a function of a
-                cluster, or a mapping from name to function, asked after each step; or several of these.
+                cluster, or a mapping from name to function, asked after each step; or several of these. `lives`
+                alone shows how long each pod of this cluster waits, starts and runs.
             over: the axis, `time` or `steps`; a run in which time stands still is drawn over steps.
 
         >>> import kvolsched

@@ -145,6 +145,31 @@ class PrintedAnswer:
         return {"text/plain": text, "text/html": as_html(text)}
 
 
+class Table(PrintedAnswer, list[dict[str, Any]]):
+    """Rows as a list of dicts, which `pandas.DataFrame` and `polars.DataFrame` take; printed, a table."""
+
+    MOST = 40
+    """So many rows are printed."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(dict.fromkeys(name for row in self for name in row))
+
+    def __repr__(self) -> str:
+        if not self:
+            return "no rows"
+        shown = self[: self.MOST]
+        lines = table_text([self.columns, *([_cell(row.get(name)) for name in self.columns] for row in shown)])
+        return "\n".join([*lines, *([f"… {len(self) - self.MOST:,} rows more"] if len(self) > self.MOST else [])])
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "-"}[value]
+    return f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())
+
+
 class Rows(Generic[Row]):
     """An answer that is counted and iterated by its `rows`."""
 

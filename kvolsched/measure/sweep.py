@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from tqdm.auto import tqdm
 
-from ..api.notebook_output import PrintedAnswer, table_text
+from ..api.notebook_output import PrintedAnswer, Table
 from ..questions.executors import AnyExecutor, Portable, Workers
 
 if TYPE_CHECKING:
-    from ..views.drawing.figure import ChartFigure
+    from ..views.charts.figure import ChartFigure
     from ..views.pictures.table_chart import ChartRows
 
 Point = Mapping[str, Any]
@@ -41,11 +41,8 @@ class SweepFailed(RuntimeError):
     """Raised when the function failed at every point; the message has the first failure."""
 
 
-class SweepRows(PrintedAnswer, list[Row]):
-    """Rows as a list of dicts; printed, a table."""
-
-    def __repr__(self) -> str:
-        return "\n".join(_table(self))
+class SweepRows(Table):
+    """Rows of a sweep, or their means."""
 
     def chart(
         self, x: str, y: str = RESULT, by: str = "", *, title: str = "", log: str = "",
@@ -76,9 +73,9 @@ class SweepRows(PrintedAnswer, list[Row]):
         2     0.5 (0.404 to 0.596)
         4     0.25 (0.175 to 0.343)
         """
-        from ..views.pictures.table_chart import figure  # noqa: PLC0415 - drawn only when asked for
+        from ..views.show import sweep_chart  # noqa: PLC0415 - drawn only when asked for
 
-        return figure(_chart_rows(self, x, y, by, title, log, expected))
+        return sweep_chart(_chart_rows(self, x, y, by, title, log, expected))
 
 
 @attrs.frozen
@@ -135,7 +132,7 @@ class Sweep(PrintedAnswer):
         try:
             pandas = importlib.import_module("pandas")
         except ImportError:
-            return self.rows
+            return SweepRows(self.rows)
         return pandas.DataFrame(self.rows)
 
     @property
@@ -228,7 +225,7 @@ class Sweep(PrintedAnswer):
 
     def __repr__(self) -> str:
         rows = self.rows
-        return "\n".join([*_table(rows[:MAX_PRINTED_ROWS]), *self._summary(len(rows))])
+        return "\n".join([*([repr(Table(rows[:MAX_PRINTED_ROWS]))] if rows else []), *self._summary(len(rows))])
 
     def _summary(self, rows: int) -> Iterator[str]:
         """Yield the lines under the table: the counts, the first failures, and how to go on."""
@@ -475,17 +472,3 @@ def _point_text(point: Point) -> str:
 
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "-"}[value]
-    return f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())
-
-
-def _table(rows: Sequence[Row]) -> list[str]:
-    """Return rows as the lines of a table, the names of the columns first."""
-    if not rows:
-        return []
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return table_text([names, *([_cell(row.get(name)) for name in names] for row in rows)])

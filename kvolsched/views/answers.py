@@ -8,6 +8,8 @@ from typing import Any
 
 from attrs import evolve
 
+from .charts.figure import ChartFigure
+from .charts.tables import sample as sample_table
 from .drawing.figure import Figure
 from .fill import turns
 from .fill.decode import rows_of as decode_rows
@@ -42,6 +44,12 @@ def _patches(answer: Any) -> Figure:
     return Figure(partial(may.draw, page), repr(answer), on_page=partial(may.folded, page) if page.short else None)
 
 
+def _sample(answer: Any) -> ChartFigure:
+    rows = turns.sample_rows(answer)
+    return ChartFigure(partial(searches.draw_sample, rows), repr(answer), kind="sample",
+                       rows_of=partial(sample_table, rows), words=(f"{rows.runs} seeds: {rows.reached}", rows.about))
+
+
 def _matched_nodes(answer: Any) -> Figure:
     rows = [node_terms.TermRow(line.words, line.values or ("",) * len(line.matches), line.matches,
                                decides=not line.values) for line in answer.lines]
@@ -67,7 +75,7 @@ ANSWERS: dict[str, Callable[[Any], Figure]] = {
     "Diff": _drawn(turns.different_fields, tables.draw_diff),
     "RuleDifference": _drawn(turns.disagreeing_rows, tables.draw_diff),
     "Exploration": _drawn(turns.search_rows, searches.draw_search),
-    "Sample": _drawn(turns.sample_rows, searches.draw_sample),
+    "Sample": _sample,
     "Why": _drawn(why_card, why.draw),
     "Whys": _whys,
 }

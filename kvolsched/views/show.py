@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from attrs import evolve, field, frozen
 
 from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
-from ..api.notebook_output import PrintedAnswer, printable
+from ..api.notebook_output import PrintedAnswer, Table, printable
 from ..api.unknown_name import UnknownName, unknown_name
 from ..core.acts import ClusterActs
 from ..core.core import ClusterCore
@@ -21,22 +22,27 @@ from ..rules.named import plugin_card
 from ..rules.revision import Revision
 from ..world.apiserver import key_of, ref
 from . import frame as f
+from .charts import tables
+from .charts.figure import ChartFigure, PlainChart
 from .drawing import text as t
-from .drawing.figure import ChartFigure, Figure
+from .drawing.figure import Figure
 from .drawing.svg import picture as svg_picture
 from .drawing.svg import word
-from .fill import frame_of
+from .fill import frame_of, over_steps
 from .fill import series as fill_series
 from .fill import writes as fill_writes
 from .fill.context import FrameContext
 from .fill.ledgers import LEDGERS, without_ledger
 from .fill.writes import RecordedWrites
+from .pictures import capacity as capacity_picture
 from .pictures import disagreement as disagreement_picture
-from .pictures import matrix
+from .pictures import matrix, skew_rows, table_chart
 from .pictures import series as series_picture
+from .pictures import steps as steps_picture
 from .pictures import writes as order
-from .pictures.picture import CHART_WIDTH, NAMED
-from .pictures.skew_rows import actual_skew
+from .pictures.picture import NAMED
+from .pictures.scores import weight_effects
+from .pictures.table_chart import ChartRows
 from .pictures.writes import Writes
 from .series_rows import SeriesRows
 
@@ -48,6 +54,7 @@ if TYPE_CHECKING:
 
 WHAT_IF_PICTURES = ("skew", "capacity", "map", "domains", "series", "why", "verdicts")
 """Pictures that `Cluster.whatif` can show."""
+LIVES = "lives"  # of pods: what a series shows that is no count
 
 
 def figure(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "", selected: str = "") -> Figure:
@@ -59,8 +66,45 @@ def figure(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "
 
 
 def chart(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "") -> ChartFigure:
-    """Draw the picture of this name as an altair chart, for a pod or by a topology key if it takes one."""
-    return NAMED[name].chart(_frame(cluster, name, pod), known_topology_key(cluster, topology_key))
+    """Draw the picture of this name, with the table that it shows and a chart of it."""
+    frame, key = _frame(cluster, name, pod), known_topology_key(cluster, topology_key)
+    return _charted(NAMED[name].figure(frame, key), name, frame, key)
+
+
+def _charted(drawn: Figure, name: str, frame: f.Frame, key: str = "") -> ChartFigure:
+    kind, rows, words = _CHARTED[name]
+    return ChartFigure(drawn.draw, drawn.reading, width=drawn.width, kind=kind, rows_of=partial(rows, frame, key),
+                       words=words(frame), options={"step": frame.head.step} if kind == "turns" else {})
+
+
+def _skew_words(frame: f.Frame) -> tuple[str, ...]:
+    """Return question and answer, then why, and which constraint is judged when."""
+    return tuple(word for ledger in frame.skew[:1] for word in (
+        f"{skew_rows.question(ledger)} {ledger.answer}", ledger.sentence,
+        f"{skew_rows.constraint(ledger)}; {ledger.moment}") if word)  # fmt: skip
+
+
+def _capacity_words(frame: f.Frame) -> tuple[str, ...]:
+    """Return question and answer, then why, and what is asked for when."""
+    return tuple(word for ledger in frame.capacity[:1] for word in (
+        f"{capacity_picture.question(ledger)} {ledger.answer}", ledger.sentence,
+        f"{capacity_picture.asked_words(ledger)}; {ledger.moment}") if word)  # fmt: skip
+
+
+def _score_words(frame: f.Frame) -> tuple[str, ...]:
+    flips = [str(effect) for effect in weight_effects(frame.verdicts) if effect.above or effect.below]
+    return f"What each plugin gives to each node for {frame.verdicts.pod}", *flips[:3]
+
+
+_CHARTED: Mapping[str, tuple[str, Callable[[f.Frame, str], Table], Callable[[f.Frame], tuple[str, ...]]]] = {
+    "map": ("nodes", tables.nodes, lambda _: ()),
+    "domains": ("nodes", tables.nodes, lambda _: ()),
+    "skew": ("skew", lambda frame, _: tables.skew(frame.skew), _skew_words),
+    "capacity": ("capacity", lambda frame, _: tables.capacity(frame.capacity), _capacity_words),
+    "scores": ("scores", lambda frame, _: tables.scores(frame.verdicts), _score_words),
+    "timeline": ("turns", lambda frame, _: tables.turns(frame.lanes), lambda _: ()),
+}  # fmt: skip
+"""Name of a picture -> the kind of its chart, the rows of a frame by a topology key, and title and lines of it."""
 
 
 def _frame(cluster: ClusterCore, name: str, pod: str, selected: str = "") -> f.Frame:
@@ -77,14 +121,32 @@ def ledger(cluster: ClusterCore, name: str, reference: str, at: str | int = "now
     focus = FrameContext(cluster).focus if not reference else None
     if focus is not None and focus in cluster.world.log.objects:
         reference = ref(focus)
-    return NAMED[name].chart(_ledger_frame(cluster, name, reference, at))
+    frame = _ledger_frame(cluster, name, reference, at)
+    return _charted(NAMED[name].figure(frame), name, frame)
 
 
-def skew(cluster: ClusterCore, reference: str, at: str | int = "now") -> SkewFigure:
-    """Draw the ledger of skew with its numbers; see `ledger`."""
+def skew(cluster: ClusterCore, reference: str, at: str | int = "now", over: str = "") -> SkewFigure | StepsFigure:
+    """Draw the ledger of skew with its numbers, or the counts over steps; see `ledger`."""
+    if over:
+        return _skew_over_steps(cluster, reference, over)
     frame = _ledger_frame(cluster, "skew", reference, at)
-    drawn = NAMED["skew"].chart(frame)
-    return SkewFigure(drawn.draw, drawn.reading, width=drawn.width, sheet=drawn.sheet, ledgers=frame.skew)
+    drawn = _charted(NAMED["skew"].figure(frame), "skew", frame)
+    return SkewFigure(drawn.draw, drawn.reading, width=drawn.width, kind=drawn.kind, rows_of=drawn.rows_of,
+                      words=drawn.words, ledgers=frame.skew)
+
+
+def _skew_over_steps(cluster: ClusterCore, reference: str, over: str) -> StepsFigure:
+    """Chart how the first spread constraint counts each domain at every step, with the acts of users.
+
+    Raises:
+        UnknownName: there is no such axis, or no such object at any step.
+    """
+    if over != "steps":
+        raise unknown_name(f"axis {over!r}", over, ("steps",))
+    rows, acts = over_steps.skew_over_steps(cluster, reference), over_steps.acts(cluster)
+    options = {"acts": acts, "step": cluster.world.step_number}
+    return StepsFigure(steps_picture.reading(rows, acts), kind="skew_over_steps", rows_of=lambda: rows, acts=acts,
+                       options=options)
 
 
 def _ledger_frame(cluster: ClusterCore, name: str, reference: str, at: str | int) -> f.Frame:
@@ -133,12 +195,29 @@ def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None = No
 
 
 def series(cluster: ClusterCore, *others: ClusterCore, what: Wanted | Iterable[Wanted] = DEFAULT,
-           over: str = "time") -> SeriesFigure:
+           over: str = "time") -> SeriesFigure | PlainChart:
     """Chart counts over simulated time: a pane for each count, a line for each cluster; see `Cluster.series`."""
+    if what == LIVES and not others:
+        return _lives(cluster, over)
     rows = fill_series.series([cluster, *others], what, over)
-    return SeriesFigure(lambda width, selection: series_picture.draw(rows, width, selection).svg(),
-                        series_picture.reading(rows), rows=rows,
-                        sheet=lambda: series_picture.draw(rows, CHART_WIDTH))
+    options = {"over": "step" if rows.by_step else "time", "step": None if rows.is_at_end else rows.step}
+    return SeriesFigure(series_picture.reading(rows), kind="series", rows=rows, options=options,
+                        rows_of=partial(tables.series, rows),
+                        words=(series_picture.sentence(rows), series_picture.note(rows)))
+
+
+def _lives(cluster: ClusterCore, over: str = "time") -> PlainChart:
+    """Chart how long each pod was without a node, started and ran; see `Cluster.series`."""
+    rows = over_steps.lives(cluster)
+    by_step = over == "steps" or not any(row["to"] for row in rows)
+    return PlainChart(steps_picture.reading_of_lives(rows, by_step=by_step), kind="lives", rows_of=lambda: rows,
+                      options={"over": "step" if by_step else "time"})
+
+
+def sweep_chart(rows: ChartRows) -> PlainChart:
+    """Chart one column of a table over another; see `kvolsched.measure.sweep.SweepRows.chart`."""
+    return PlainChart(table_chart.reading(rows), kind="sweep", rows_of=partial(tables.sweep, rows),
+                      words=(rows.title,), options={"x": rows.x, "y": rows.y, "by": rows.by, "log": rows.log})
 
 
 def what_if(cluster: ClusterActs, name: str, pod: str, fields: Mapping[str, Any]) -> WhatIf:
@@ -205,7 +284,14 @@ def _words(words: str) -> Figure:
 
 
 @frozen(repr=False)
-class SeriesFigure(ChartFigure):
+class StepsFigure(PlainChart):
+    """A chart of how a spread constraint counts over steps; `acts` has what users did."""
+
+    acts: Table = field(kw_only=True, repr=False, eq=False)
+
+
+@frozen(repr=False)
+class SeriesFigure(PlainChart):
     """A chart of counts over time; `rows` holds its values."""
 
     rows: SeriesRows = field(kw_only=True, repr=False)
@@ -234,7 +320,7 @@ class SkewFigure(ChartFigure):
     @property
     def actual_skew(self) -> dict[str, int]:
         """The count of each domain minus the minimum, which minDomains may make 0: the ActualSkew of S3."""
-        return {row.domain: actual_skew(ledger, row) for ledger in self.ledgers[:1] for row in self._domains}
+        return {row.domain: skew_rows.actual_skew(ledger, row) for ledger in self.ledgers[:1] for row in self._domains}
 
     @property
     def fits(self) -> list[str]:

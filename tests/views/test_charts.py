@@ -1,232 +1,293 @@
-"""Charts: one sheet of marks, drawn by altair for a reader and as SVG for the panel; readings word for word."""
+"""Charts are data: named columns, one selection, an altair chart that can be joined; shown without a network."""
 
 import json
-import re
-import subprocess
-import sys
 from xml.etree import ElementTree as ET
 
+import altair as alt
 import pytest
 from attrs import evolve
 
 import kvolsched
 from kvolsched.measure.sweep import SweepRows
 from kvolsched.views import frame as f
-from kvolsched.views.drawing.figure import SCRIPT
-from kvolsched.views.pictures.picture import NAMED, PICTURES, TABS
+from kvolsched.views.charts import look, placement, renderer, runs, tables
+from kvolsched.views.fill import over_steps
+from kvolsched.views.frame import Frame
 
-from . import frames
+from .frames import HOSTILE, hostile, many
+from .test_style import contrast, distance
 
-GI = 1 << 30
+COLUMNS = {
+    "skew": "constraint key domain nodes counted not_counted excluded_why minimum limit if_placed sum fits may_land "
+            "verdict state",
+    "skew_over_steps": "step domain counted minimum limit left_out",
+    "nodes": "node domain pods cpu memory pod_room cpu_words state why rank",
+    "capacity": "claim storage_class pool reach asked which gib age stale fits reason verdict",
+    "scores": "node plugin raw normalised weight points total chosen",
+    "series": "measure cluster line time step value",
+    "sample": "end runs share low high goal",
+    "turns": "lane component step until kind verb ref outcome",
+    "lives": "pod state step until since to",
+    "sweep": "zones mode running",
+}  # fmt: skip
 RUNNING = SweepRows({"zones": zones, "mode": mode, "running": zones if mode == "late" else 1}
                     for zones in (2, 3, 4) for mode in ("early", "late"))
 
 
-def parsed(svg):
-    """Parse a picture: it must be well-formed XML."""
-    return ET.fromstring(svg)  # noqa: S314 - our own string
-
-
-def chart(name, frame, *key):
-    """Draw a picture of the table as an altair chart."""
-    return NAMED[name].chart(frame, *key)
-
-
-def panel(frame, width, selection=""):
-    """Draw the domains as the panel shows them."""
-    return NAMED["domains"].svg(frame, width, selection)
-
-
-def nulls(value):
-    """Return whether a JSON value has a null anywhere."""
-    if isinstance(value, dict):
-        return any(nulls(v) for v in value.values())
-    return any(nulls(v) for v in value) if isinstance(value, list) else value is None
+@pytest.fixture(scope="module")
+def scaled():
+    """A Deployment that was scaled from 3 to 6 and, with a zone cordoned, to 9."""
+    cluster = kvolsched.scenario("zones", replicas=3)
+    cluster.run()
+    cluster.scale("deploy/web", 6)
+    cluster.run()
+    cluster.cordon("node-1-1")
+    cluster.cordon("node-1-2")
+    cluster.scale("deploy/web", 9)
+    cluster.run()
+    return cluster
 
 
 @pytest.fixture(scope="module")
-def drawn():
-    """One chart of each kind."""
-    zonal = frames.zonal(8)
+def drawn(scaled):
+    """One figure of each kind of chart."""
+    soft, pools = kvolsched.scenario("soft-spread"), kvolsched.scenario("two-volumes-one-pool")
+    soft.run()
+    pools.run()
     return {
-        "domains": chart("domains", zonal), "many": chart("domains", frames.many(200)), "skew": chart("skew", zonal),
-        "capacity": chart("capacity", zonal),
-        "series": kvolsched.scenario("zonal-example").series(),
-        "lines": RUNNING.chart("zones", "running", by="mode"), "bars": RUNNING.chart("mode", "running", by="zones"),
+        "skew": scaled.skew("deploy/web"), "skew_over_steps": scaled.skew("deploy/web", over="steps"),
+        "nodes": scaled.domains(), "capacity": pools.capacity(), "scores": soft.scores(soft.objects("pod")[-1].metadata.name),
+        "series": scaled.series(scaled.under("design")), "sample": kvolsched.scenario("replicated-database").sample(5),
+        "turns": scaled.timeline(), "lives": scaled.series(what="lives"), "sweep": RUNNING.chart("zones", "running", by="mode"),
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["domains", "many", "skew", "capacity", "series", "lines", "bars"])
-def test_a_charts_bundle_draws_offline(drawn, name):
-    """The chart is shown as every figure is; its spec has no null, so that JupyterLite draws it too."""
-    bundle, spec = drawn[name]._repr_mimebundle_(), drawn[name].spec()
-    assert "https://vega.github.io/schema/vega-lite/v5.json" == spec["$schema"]
-    assert not nulls(spec)
-    assert json.loads(json.dumps(spec)) == spec
-    assert {SCRIPT, "image/png", "text/plain"} == set(bundle)
-    assert drawn[name].reading == bundle["text/plain"]
+def rows_in(part):
+    """Yield the rows of every table in a spec."""
+    if isinstance(part, dict):
+        values = part.get("data", {}).get("values") if isinstance(part.get("data"), dict) else None
+        yield from values or ()
+        for rows in part.get("datasets", {}).values():
+            yield from rows
+    for each in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from rows_in(each)
 
 
-def test_a_spec_is_the_same_every_time():
-    """Nothing random and no counter enters a spec, so that notebooks re-run byte-identical."""
-    assert chart("domains", frames.zonal(8)).spec() == chart("domains", frames.zonal(8)).spec()
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_chart_has_its_columns_in_its_spec(drawn, kind):
+    """Every column of the table is in the spec under its name, none is a place in px; the table is a list of dicts."""
+    found = {name for row in rows_in(drawn[kind].chart.to_dict()) for name in row}
+    assert set(COLUMNS[kind].split()) <= found
+    assert set(COLUMNS[kind].split()) == set(drawn[kind].table.columns)
+    assert not found & {"x", "y", "x2", "y2", "fill", "text"}
+    assert drawn[kind].table == list(drawn[kind].table)
 
 
-def test_a_reader_may_restyle_the_chart(drawn):
-    """`.chart` is an ordinary altair chart."""
-    assert "A title" == drawn["series"].chart.properties(title="A title").to_dict()["title"]
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_chart_can_be_restyled_and_joined(drawn, kind):
+    """Each is an ordinary altair chart: titled, beside and above another; its selection has the name of a column."""
+    chart = drawn[kind].chart
+    assert "mine" == chart.properties(title="mine").to_dict()["title"]
+    assert [2, 2] == [len(each) for joined in (chart | drawn["lives"].chart, chart & drawn["lives"].chart)
+                      for name, each in joined.to_dict().items() if name in ("hconcat", "vconcat")]  # fmt: skip
+    if kind not in ("sample", "sweep", "series", "lives"):
+        names = [each["name"] for each in chart.to_dict()["params"]]
+        assert {"skew_over_steps": ["domain", "step"], "turns": ["lane", "step"], "capacity": ["pool"], "nodes": ["node"],
+                "scores": ["node"]}.get(kind, ["domain"]) == sorted(names)  # fmt: skip
 
 
-def test_save_a_chart(drawn, tmp_path):
-    """A chart is saved as spec, SVG, PNG or reading by the name's ending."""
-    figure = drawn["lines"]
+@pytest.mark.long
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_every_chart_is_shown_without_a_network(drawn, kind):
+    """Vega-Lite 5 for pages with Vega, SVG for others, words for terminals; small, the same every time, no null."""
+    bundle, metadata = alt.renderers.get()(drawn[kind].chart.to_dict())
+    assert {renderer.MIME, "image/svg+xml", "text/plain"} == set(bundle)
+    assert "https://vega.github.io/schema/vega-lite/v5.json" == bundle[renderer.MIME]["$schema"]
+    assert "null" not in json.dumps({**bundle[renderer.MIME], "datasets": {}})
+    assert "container" not in json.dumps(bundle[renderer.MIME])
+    assert 15_000 > len(json.dumps(drawn[kind].chart.to_dict()))
+    assert 60_000 > len(json.dumps(bundle))
+    assert metadata[renderer.MIME]["embed_options"]["actions"] is False
+
+
+def test_a_bundle_has_vega_lite_svg_and_words(drawn):
+    """What is shown needs neither network nor kernel: the spec, its picture, its words; equal every time."""
+    one, again = (alt.renderers.get()(drawn["sweep"].chart.to_dict())[0] for _ in range(2))
+    assert {renderer.MIME, "image/svg+xml", "text/plain"} == set(one)
+    assert one == again
+    shown = drawn["sweep"]._repr_mimebundle_()[0]
+    assert drawn["sweep"].reading == shown["text/plain"]
+    assert shown[renderer.MIME] == one[renderer.MIME]
+
+
+def test_the_cells_of_a_reader(scaled):
+    """Two charts beside each other with one title and one selection; a chart of one's own over a table."""
+    joined = (scaled.skew("deploy/web").chart | scaled.skew("deploy/web", over="steps").chart).properties(title="mine")
+    spec = joined.to_dict()
+    assert ["domain", "step"] == sorted(each["name"] for each in spec["params"])
+    drawn = {part["name"] for side in spec["hconcat"] for part in side["layer"] if "name" in part}
+    assert len(drawn) == 2
+    assert drawn <= set(next(each["views"] for each in spec["params"] if each["name"] == "domain"))
+    table = scaled.skew("deploy/web").table
+    own = alt.Chart(alt.Data(values=table)).mark_bar().encode(x="counted:Q", y="domain:N")
+    assert "zone-3" in renderer.render(own.to_dict())[0]["image/svg+xml"]
+    assert repr(table).splitlines()[0].split()[:3] == ["constraint", "key", "domain"]
+    assert repr(table) in renderer.render(own.to_dict())[0]["text/plain"]
+
+
+def test_a_table_is_a_data_frame(scaled):
+    """Pandas takes a table as it is."""
+    pandas = pytest.importorskip("pandas")
+    assert list(pandas.DataFrame(scaled.skew("deploy/web").table).columns) == COLUMNS["skew"].split()
+
+
+def test_two_tables_of_one_kind_can_be_joined(scaled):
+    """Skew at two steps stands beside each other: no table hides the other, one that is equal is sent once."""
+    early, late = scaled.skew("deploy/web", at=10).chart, scaled.skew("deploy/web").chart
+    bundle, _ = renderer.render((early | late | early).to_dict())
+    assert len(bundle[renderer.MIME]["datasets"]) == 2
+    wide = [part["width"] for part in bundle[renderer.MIME]["hconcat"]]
+    assert [wide[0]] * 3 == wide
+    faceted = late.facet("constraint:N").to_dict()
+    assert "zone-3" in renderer.render(faceted)[0]["image/svg+xml"]
+
+
+def test_a_width_of_ones_own_stays(scaled):
+    """A chart without a width fills the cell; one with a width keeps it."""
+    bundle, _ = renderer.render(scaled.skew("deploy/web").chart.properties(width=400).to_dict())
+    assert 400 == bundle[renderer.MIME]["width"]
+    svg = renderer.render(scaled.skew("deploy/web").chart.to_dict())[0]["image/svg+xml"]
+    assert abs(float(ET.fromstring(svg).get("width")) - renderer.WIDTH) < renderer.NEAR  # noqa: S314 - our own
+
+
+@pytest.mark.parametrize("count", [3, 41, 5_000])
+def test_nodes_from_three_to_five_thousand(count):
+    """Up to 40 nodes have a row each, more are cells of several: a spec stays below 75 kB, the table has all."""
+    frame = many(count)
+    rows = tables.nodes(frame, "topology.kubernetes.io/zone")
+    spec = placement.nodes(rows).to_dict()
+    assert len(rows) == count
+    assert 75_000 > len(json.dumps(spec))
+    assert sum(row.get("nodes", 1) for row in rows_in(spec)) == count
+    assert {row["rank"] for row in rows if row["domain"] == rows[0]["domain"]} == set(
+        range(1, sum(row["domain"] == rows[0]["domain"] for row in rows) + 1))
+
+
+def test_many_domains_and_pools_are_few_rows():
+    """Of 5,000 domains the emptiest and fullest are drawn, and a chart says so."""
+    row = f.SkewRow("", 1, 0)
+    ledger = f.SkewLedger("pod/web", "kubernetes.io/hostname", 1,
+                          rows=tuple(evolve(row, domain=f"n{number:04}", counted=number) for number in range(5_000)))
+    spec = placement.skew(tables.skew([ledger]), "title").to_dict()
+    shown = [each["counted"] for each in rows_in(spec)]
+    assert [*range(20), *range(4_980, 5_000)] == shown
+    assert "40 of 5,000 domains: the emptiest and the fullest" in spec["title"]["subtitle"]
+    assert len(tables.skew([ledger])) == 5_000
+
+
+def test_counts_over_steps_are_those_of_every_step(scaled):
+    """Only steps at which something was seen or written are judged again; the counts are those of all steps."""
+    rows, last, expected = over_steps.skew_over_steps(scaled, "deploy/web"), None, []
+    for step in range(scaled.world.known_steps + 1):
+        ledger, = over_steps.skew_at(scaled, "deploy/web", step)
+        now = [(row.domain, row.counted, ledger.minimum) for row in ledger.rows]
+        if now != last or step == scaled.world.known_steps:
+            expected += [(step, *each) for each in now]
+        last = now
+    assert expected == [(row["step"], row["domain"], row["counted"], row["minimum"]) for row in rows]
+
+
+def test_acts_are_numbered_and_named(scaled):
+    """What users did stands beside the counts: neighbouring acts as one."""
+    figure = scaled.skew("deploy/web", over="steps")
+    assert [(18, 18, "User scales deploy/web to 6."),
+            (37, 39, "User cordons node-1-1. User cordons node-1-2. User scales deploy/web to 9.")] == [
+        tuple(act.values()) for act in figure.acts]  # fmt: skip
+    assert "1 User scales deploy/web to 6." in figure.chart.to_dict()["title"]["subtitle"]
+    assert "18    " in figure.reading
+    with pytest.raises(kvolsched.UnknownName, match="no axis 'time'"):
+        scaled.skew("deploy/web", over="time")
+    with pytest.raises(kvolsched.UnknownName, match="deploy/none"):
+        scaled.skew("deploy/none", over="steps")
+
+
+def test_lives_are_read_off_the_log(scaled):
+    """Each pod waits until it has a node, starts until it runs; one that never gets a node waits to the end."""
+    rows = scaled.series(what="lives").table
+    first = [row for row in rows if row["pod"] == rows[0]["pod"]]
+    assert [("waits", 2, 7), ("starts", 7, 11), ("running", 11, 58)] == [
+        (row["state"], row["step"], row["until"]) for row in first]
+    assert ["waits"] == [row["state"] for row in rows if row["until"] - row["step"] == 15]
+    assert "waits, steps" in scaled.series(what="lives").reading
+
+
+def test_where_a_run_is_and_what_comes_later(scaled):
+    """In the past a series says where it is, and what was known later is pale; long lines keep their extremes."""
+    cluster = scaled.fork()
+    cluster.goto(20)
+    spec = cluster.series(over="steps").chart.to_dict()
+    assert "you are here: step 20; what was known later is pale" in spec["title"]["subtitle"]
+    later = {row["step"] for row in rows_in(spec) if row["later"]}
+    assert min(later) <= 20 < max(later)
+    line = [{"measure": "m", "line": "l", "step": step, "value": 50 if step == 777 else step % 3} for step in range(5_000)]
+    shown = runs._thinned(line, "step")
+    assert (50, True) == (max(row["value"] for row in shown), len(shown) < 400)
+
+
+@pytest.mark.parametrize("columns", [("a.b", "c[0]", "d'e"), ("x", "y", "z:w")])
+def test_columns_of_any_name_are_drawn(columns):
+    """A sweep's columns have the names of a reader's arguments: dots and brackets are part of them."""
+    x, y, by = columns
+    rows = SweepRows({x: number, y: number * 2.0, by: kind} for number in (1, 2, 4) for kind in ("p", "q"))
+    for log in ("", "xy"):
+        svg = renderer.svg_of(rows.chart(x, y, by, log=log).chart.to_dict())
+        assert svg.count('aria-roledescription="point"') == 6
+    assert renderer.svg_of(rows.chart(by, y, x).chart.to_dict()).count('aria-roledescription="bar"') == 6
+
+
+def test_a_table_of_nothing_is_words():
+    """A pod without a constraint has a chart that says so, and an empty table."""
+    cluster = kvolsched.Cluster.from_manifests([kvolsched.make.node("n1"), kvolsched.make.pod("web")])
+    figure = cluster.skew("web")
+    assert (0, "no rows") == (len(figure.table), repr(figure.table))
+    assert ["web has no spread constraint."] == figure.chart.to_dict()["title"]["text"]
+    assert [] == tables.nodes(Frame(), "zone")
+
+
+def test_names_of_manifests_stay_text():
+    """Markup in a name is text in the SVG, and no expression of it is evaluated."""
+    svg = renderer.svg_of(placement.nodes(tables.nodes(hostile(), HOSTILE)).to_dict())
+    ET.fromstring(svg)  # noqa: S314 - our own
+    assert "<img" not in svg
+
+
+def test_another_renderer_of_the_reader_stays(scaled):
+    """Renderer and theme are used where nobody has chosen others, also for a reader's own chart over a table."""
+    for renderer_, theme, found in (("default", "default", ("kvolsched", "kvolsched")),
+                                    ("mimetype", "ggplot2", ("mimetype", "ggplot2"))):  # fmt: skip
+        with alt.renderers.enable(renderer_), alt.theme.enable(theme):
+            _ = scaled.skew("deploy/web").table
+            assert found == (alt.renderers.active, alt.theme.active)
+
+
+def test_colours_are_told_apart_and_legible():
+    """Inks of data are legible on both grounds; states that stand side by side differ under each colour blindness."""
+    for colour in look.LINES:
+        assert 3 < min(contrast(colour, "#ffffff"), contrast(colour, "#111418"))
+    states = (look.BLUE, look.RED, look.GREEN, look.AMBER)
+    for kind in ("protan", "deutan", "tritan"):
+        for place, one in enumerate(states):
+            for other in states[place + 1:]:
+                assert 8 < distance(one, other, kind), (kind, one, other)
+
+
+def test_a_chart_is_saved(drawn, tmp_path):
+    """As spec, SVG, PNG or reading by the name's ending, in fixed colours of its theme."""
+    figure = evolve(drawn["sweep"], theme="dark")
     assert figure.spec() == json.loads(figure.save(tmp_path / "a.json").read_text())
-    parsed(figure.save(tmp_path / "a.svg").read_text("utf-8"))
+    svg = figure.save(tmp_path / "a.svg").read_text("utf-8")
+    assert look.SAVED["dark"][look.PAPER] in svg
+    assert "var(" not in svg
     assert b"\x89PNG" == figure.save(tmp_path / "a.png").read_bytes()[:4]
     assert figure.reading == figure.save(tmp_path / "a.txt").read_text("utf-8")
-
-
-def test_domains_word_for_word():
-    """Nodes, pods and volumes stand by domain; what has no place stands last."""
-    expected = """\
-domains of topology.kubernetes.io/zone
-domain          nodes      pods                 volumes      verdicts
-us-central1-a   1: node-a  1: api-0             1: volume-1  1 chosen
-us-central1-b   1: node-b  2: batch-7, batch-9  0            1 NodeResourcesFit
-us-central1-c   1: node-c  1: api-1             0            1 VolumeBinding
-(no place yet)  0          1: web-0             0            –"""
-    assert expected == chart("domains", frames.zonal(8)).reading
-
-
-def test_domains_of_a_key_that_nodes_lack():
-    """Nodes without the key stand together under (no label)."""
-    lines = chart("domains", frames.zonal(2), "example.com/rack").reading.splitlines()
-    assert lines[2].startswith("(no label)  3: node-a, node-b, node-c")
-    assert lines[2].endswith("not judged yet")
-
-
-def test_a_volume_stands_in_every_domain_that_reaches_it():
-    """A volume of two zones is counted in both, one of no zone in none."""
-    frame = frames.zonal(8)
-    two = f.VolumeRow("pv/two", "two", reach="zones:us-central1-a,us-central1-b")
-    lost = f.VolumeRow("pv/lost", "lost", reach="nowhere")
-    lines = chart("domains", evolve(frame, volumes=(two, lost))).reading.splitlines()[2:]
-    assert ["1: two", "1: two", "0", "1: lost"] == [re.split(r"  +", line)[3] for line in lines]
-
-
-def test_domains_of_no_node():
-    """Without nodes a sentence stands in chart, panel and reading."""
-    assert "No nodes. Apply some, or load a scenario." in chart("domains", f.Frame()).reading
-    assert "No nodes." in panel(f.Frame(), 700)
-
-
-@pytest.mark.parametrize("frame", [*frames.zonal_run(), frames.twelve(), frames.many(1000)])
-def test_the_panel_shows_the_same_marks_as_svg(frame):
-    """The panel's drawing parses, follows the theme and can be selected; a thousand nodes cost 24 kB."""
-    svg = panel(frame, 1000, "node/node-a")
-    parsed(svg)
-    assert "#0" not in svg.replace("&#0", "")
-    assert 26_000 > len(svg.encode())
-
-
-def test_a_selected_unit_is_ringed():
-    """Selecting a node rings its unit in the panel."""
-    svg = panel(frames.zonal(8), 1000, "node/node-a")
-    assert 1 == svg.count("k-ring")
-    assert 'data-ref="node/node-a"' in svg
-
-
-def test_the_panel_needs_no_altair():
-    """Drawing for the panel does not load altair, which takes a second."""
-    code = (
-        "import sys; from kvolsched.views import frame; from kvolsched.views.pictures.picture import NAMED; "
-        "NAMED['domains'].svg(frame.Frame(), 700); "
-        "print('altair' in sys.modules)"
-    )
-    assert (
-        "False"
-        == subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    )
-
-
-def test_skew_word_for_word():
-    """The ledger answers first, writes the sum as the rule does, and says where all filters let the pod land."""
-    head = "Where may web-0 land? Spread over topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule; now: step 8, t = 1.4 s"
-    expected = [
-        f"{head}, rules design",
-        "✓ web-0 may land in us-central1-b. us-central1-b and us-central1-c share the minimum (1).",
-        "minimum 1, set by 2 domains, limit 2 = minimum 1 + maxSkew 1",
-        ("us-central1-a  counted 3, not counted 1 Terminating  ActualSkew 2  3 + 1 − 1 = 3 > 1 ✕"
-         "  cannot land: PodTopologySpread, 2 too many over 2 zones"),
-        "us-central1-b  ▼ minimum  counted 1  ActualSkew 0  1 + 1 − 1 = 1 ≤ 1 ✓  may land on 2 of 2 nodes",
-        ("us-central1-c  ▼ minimum  counted 1, not counted 2 another pod-template-hash  ActualSkew 0  1 + 1 − 1 = 1 ≤ 1 ✓"
-         "  cannot land: TaintToleration on 1 of 1 node"),
-        "us-central1-d  counted 0  – no domain: all nodes tainted, nodeTaintsPolicy: Honor",
-        "(no label)  counted 2  – no domain: node-x lacks the topology key",
-    ]
-    assert expected == [re.sub(r" {2,}", "  ", line).rstrip() for line in chart("skew", frames.zonal(8)).reading.splitlines()]
-    assert "This pod has no spread constraint." == chart("skew", frames.zonal(2)).reading
-
-
-def test_many_pods_in_a_domain_are_a_bar_with_their_number():
-    """Over twelve pods, a bar with its number stands for the squares."""
-    ledger = evolve(
-        frames.skew_ledgers()[0], rows=(f.SkewRow("a", 3, 40, (), "", 40, fits=False), f.SkewRow("b", 3, 1))
-    )
-    spec = json.dumps(chart("skew", evolve(frames.zonal(8), skew=(ledger,))).spec())
-    assert '"text": "40"' in spec
-
-
-def test_min_domains_forces_the_minimum_to_zero_in_words():
-    """When too few domains exist, the chart says why the minimum counts as 0."""
-    ledger = evolve(frames.skew_ledgers()[0], min_domains=5, minimum=0, minimum_domain="")
-    spec = json.dumps(chart("skew", evolve(frames.zonal(8), skew=(ledger,))).spec())
-    assert "minimum 0, forced: 3 of 5 domains" in spec
-
-
-def test_capacity_word_for_word():
-    """The ledger compares what is asked with what is published, and knows what the driver has now."""
-    expected = """\
-Where could data-web-0 be made? 60Gi of class fast-lvm
-node-a  1 node   published 100Gi, 12 s old, stale: driver now 40Gi  rule ✓ 60Gi ≤ 100Gi                driver ✕ has 40Gi: \
-creation fails
-node-b  1 node   published 55Gi, 2 s old, driver now 55Gi           rule ✕ 60 > 55                     driver ✕ has 55Gi: \
-never asked
-node-c  1 node   published 180Gi, 3 s old, driver now 180Gi         rule ✕ 60Gi > largest volume 50Gi  driver ✓ has 180Gi: \
-never asked
-node-d  1 node   nothing published, driver now 200Gi                rule ✕ no entry = not sufficient   driver ✓ has 200Gi: \
-never asked
-rack-7  4 nodes  published 140Gi, 5 s old, driver now 140Gi         rule ✓ 60Gi ≤ 140Gi                driver ✓ has 140Gi: \
-enough"""
-    assert expected == chart("capacity", frames.zonal(8)).reading
-    assert "This pod has no claim to provision." == chart("capacity", frames.zonal(2)).reading
-
-
-def test_unchecked_capacity_says_so():
-    """A driver that does not publish is not checked, in words."""
-    words = "Driver pd.csi does not publish capacity: not checked"
-    ledger = f.CapacityLedger("pvc/data-web-0", "zonal-class", 100 * GI, words)
-    assert words == chart("capacity", evolve(frames.zonal(8), capacity=(ledger,))).reading.splitlines()[-1]
-
-
-def test_every_picture_of_the_table_draws_and_reads_an_empty_frame():
-    """Names are unique, and a frame without rows is a sentence in each picture."""
-    assert len(NAMED) == len(PICTURES)
-    for picture in PICTURES:
-        assert (bool(picture.svg(f.Frame(), 700)), bool(picture.words(f.Frame()))) == (True, True), picture.name
-    assert [picture.tab for picture in TABS] == ["Verdicts", "Skew", "Capacity", "Domains", "Events", "Story"]
-    with pytest.raises(TypeError, match="verdicts is drawn as SVG"):
-        chart("verdicts", f.Frame())
-
-
-def test_a_bar_of_many_nodes_begins_with_what_fits():
-    """Over 36 nodes a domain is a bar: what fits first, the others by their number, each part as long as its number."""
-    sheet = NAMED["domains"].draw(frames.many(200), 1000)
-    rects = [row for key, rows in sheet.ordered() if key[0] == "rect" for row in rows]
-    parts = [row for row in rects if row["y"] == 179 and row["x"] < 350]
-    counts = [int(row["tip"].partition(" ")[0]) for row in parts]
-
-    assert ["30 fits", "1 chosen", "17 NodeResourcesFit", "7 VolumeBinding", "6 PodTopologySpread", "4 TaintToleration",
-            "2 NodeUnschedulable"] == [row["tip"] for row in parts]
-    assert counts == [round((row["x2"] - row["x"] + 1.5) / (parts[-1]["x2"] - parts[0]["x"]) * sum(counts)) for row in parts]
-    assert [row["x"] for row in parts] == sorted(row["x"] for row in parts)
+    assert "<svg" in figure.save(tmp_path / "a.html").read_text("utf-8")

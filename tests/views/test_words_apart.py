@@ -25,7 +25,6 @@ from kvolsched.views.pictures import (
     log,
     may,
     searches,
-    series,
     turns,
     what_if,
     why,
@@ -42,7 +41,6 @@ from . import (
     test_fix_cards,
     test_ledgers,
     test_may_picture,
-    test_series,
     test_what_if,
     test_why,
 )
@@ -147,8 +145,6 @@ def of_tables():
     yield "sample", lambda width: searches.draw_sample(sample, width)
     rows = tuple(DifferenceRow(f"pod/p-{n}", "spec.nodeName", MARKUP * 9, "", "user", n) for n in range(20))
     yield "differences", lambda width: differences.draw(Differences(("main", MARKUP * 9), (3, 4), 2, ("", ""), rows), width)
-    named = test_series.rows("upstream", MARKUP, LONG, "draft")
-    yield "series", lambda width: series.draw(named, width).svg()
     cells = WhatIfRows((test_what_if.strip(*(test_what_if.cell(MARKUP, refused=LONG) for _ in range(3)), present=0),))
     yield "what if", lambda width: what_if.heading(cells, width)
 

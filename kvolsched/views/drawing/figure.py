@@ -17,7 +17,6 @@ from typing import Any
 from attrs import field, frozen
 
 from kvolsched.api.notebook_output import printable
-from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.drawing.theme import page_style, png_form, resolve, svg_png
 
@@ -30,7 +29,6 @@ MARGIN = 10
 """Paper around a saved figure, px."""
 
 _IN_A_SCRIPT = (("</", "<\\/"), ("<!", "\\u003c!"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 Draw = Callable[[int, str], str]
 
@@ -109,35 +107,6 @@ class Figure:
         return data
 
 
-@frozen(repr=False)
-class ChartFigure(Figure):
-    """A figure of a sheet, which is also an altair chart; `.chart` may be restyled and shown by itself."""
-
-    sheet: Callable[[], Sheet] = field(kw_only=True, repr=False, eq=False)
-
-    @property
-    def chart(self) -> Any:
-        """The altair chart."""
-        from kvolsched.views.drawing.altair_charts import chart  # noqa: PLC0415 - altair takes a second to load
-
-        return chart(self.sheet())
-
-    def spec(self) -> dict[str, Any]:
-        """Return the vega-lite spec in the form that JupyterLab, Voila and JupyterLite all draw.
-
-        >>> from kvolsched import Cluster
-        >>> from kvolsched.make import node
-        >>> Cluster.from_manifests([node("n1")]).domains().spec()["$schema"]
-        'https://vega.github.io/schema/vega-lite/v5.json'
-        """
-        spec: dict[str, Any] = _no_null(self.chart.to_dict())
-        spec["$schema"] = _SCHEMA
-        return spec
-
-    def _forms(self) -> dict[str, Callable[[], bytes | None]]:
-        return super()._forms() | {".json": lambda: json.dumps(self.spec(), indent=1).encode()}
-
-
 @cache
 def _front_end() -> str:
     source = (resources.files("kvolsched.views.drawing") / "figure.js").read_text("utf-8")
@@ -162,11 +131,3 @@ def _write(target: Path, forms: dict[str, Callable[[], bytes | None]]) -> Path:
     target.write_bytes(content)
     return target
 
-
-def _no_null(value: Any, *, data: bool = False) -> Any:
-    """Return a spec with false for null outside of data: JupyterLite drops null, vega-lite reads both alike."""
-    if isinstance(value, dict):
-        return {k: _no_null(v, data=data or k in {"datasets", "values"}) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_no_null(v, data=data) for v in value]
-    return False if value is None and not data else value

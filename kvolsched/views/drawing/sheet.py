@@ -1,15 +1,13 @@
-"""A sheet of marks in px: rectangles, lines and words at computed places, drawn as SVG or as an altair chart.
+"""A sheet of marks in px: rectangles, lines and words at computed places, drawn as SVG.
 
-A ledger needs squares, bars and words at places that no facet of a chart can give, so geometry is computed once and
-drawn twice: by `altair_charts` for a reader who restyles it, and as the SVG that the panel shows, which costs a
-millisecond and follows the theme. A mark with a ref can be selected in the SVG.
+A ledger needs squares, bars and words at places that no facet of a chart can give. Drawing costs a millisecond and
+follows the theme. A mark with a ref can be selected.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -20,7 +18,7 @@ from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import hatching, num, picture, rect, selectable, word
 from kvolsched.views.drawing.theme import palette
 
-ORDER = ("rect", "rule", "line", "text")
+ORDER = ("rect", "rule", "text")
 """Words are never under a rectangle."""
 CLEAR = "transparent"  # a mark that is not seen, such as one to be selected
 HATCH_STEP = 5.0  # px between the lines of a hatched part
@@ -80,19 +78,13 @@ class Sheet:
         row = {"x": round(x, 1), "y": round(y, 1), "x2": round(x2, 1), "y2": round(y2, 1), "ink": _colour(ink)}
         self.layers.setdefault(("rule", thick, dash), []).append(row)
 
-    def line(self, points: Sequence[tuple[float, float]], ink: str, *, thick: float = 1,
-             dash: tuple[float, ...] = ()) -> None:
-        """Add a line through points."""
-        row = {"points": [(round(x, 1), round(y, 1)) for x, y in points], "ink": _colour(ink)}
-        self.layers.setdefault(("line", thick, dash), []).append(row)
-
     def hatch(self, x: float, y: float, w: float, h: float, ink: str, *, thick: float = 1.3) -> None:
         """Hatch a rectangle with lines that rise to the right."""
         for line in hatching(x, y, w, h, HATCH_STEP):
             self.rule(*line, ink, thick=thick)
 
     def ordered(self) -> list[tuple[tuple[Any, ...], SheetRows]]:
-        """Return the layers as they are drawn: rectangles, straight lines, lines through points, words."""
+        """Return the layers as they are drawn: rectangles, lines, words."""
         return sorted(self.layers.items(), key=lambda item: ORDER.index(item[0][0]))
 
     def svg(self) -> str:
@@ -104,8 +96,6 @@ class Sheet:
                 drawn = [_text(key, row) for row in rows]
             elif key[0] == "rule":
                 drawn = list(_rules(key, rows))
-            elif key[0] == "line":
-                drawn = [_line(key, row) for row in rows]
             else:
                 drawn = []
                 for row in rows:
@@ -119,7 +109,7 @@ class Sheet:
 
 
 def _colour(role: str) -> str:
-    """Return the colour of a role of the light theme; of CLEAR itself.
+    """Return the variable that holds the colour of a role; of CLEAR itself.
 
     Raises:
         UnknownName: there is no such role. It is a KeyError.
@@ -128,13 +118,7 @@ def _colour(role: str) -> str:
         return role
     if role not in palette():
         raise unknown_name(f"role {role!r}", role, palette())
-    return palette()[role]
-
-
-@cache
-def _role(colour: str) -> str:
-    """Return the variable that holds a colour of the light theme, so that the dark one can change it."""
-    return next((f"var(--kv-{name})" for name, value in palette().items() if value == colour), colour)
+    return f"var(--kv-{role})"
 
 
 def _dashed(dash: tuple[float, ...]) -> str:
@@ -143,7 +127,7 @@ def _dashed(dash: tuple[float, ...]) -> str:
 
 def _text(key: tuple[Any, ...], row: dict[str, Any]) -> str:
     _, size, bold, align = key
-    ink, high = _role(row["ink"]), f"font-size:{size:g}px" if size != 11 else ""  # the style sheet has ink and 11 px
+    ink, high = row["ink"], f"font-size:{size:g}px" if size != 11 else ""  # the style sheet has ink and 11 px
     style = ";".join(part for part in (f"fill:{ink}" if ink != "var(--kv-ink)" else "", high) if part)
     classes = " ".join(name for name in ("k-b" if bold else "", _ANCHORS[align]) if name)
     return word(row["x"], row["y"] + size * 0.35, classes, row["text"], style)
@@ -156,22 +140,15 @@ def _rules(key: tuple[Any, ...], rows: SheetRows) -> Iterator[str]:
     for row in rows:
         by_ink.setdefault(row["ink"], []).append(f"M{num(row['x'])} {num(row['y'])}L{num(row['x2'])} {num(row['y2'])}")
     for ink, commands in by_ink.items():
-        style = f"stroke:{_role(ink)};stroke-width:{thick:g}{_dashed(dash)}"
+        style = f"stroke:{ink};stroke-width:{thick:g}{_dashed(dash)}"
         yield f'<path d="{"".join(commands)}" style="{style}"/>'
-
-
-def _line(key: tuple[Any, ...], row: dict[str, Any]) -> str:
-    _, thick, dash = key
-    points = " ".join(f"{x:g},{y:g}" for x, y in row["points"])
-    style = f"fill:none;stroke:{_role(row['ink'])};stroke-width:{thick:g}{_dashed(dash)}"
-    return f'<polyline points="{points}" style="{style}"/>'
 
 
 def _rect(key: tuple[Any, ...], row: dict[str, Any], selection: str, number: int) -> str:
     _, radius, dash, thick, _ = key
-    edge = f";stroke:{_role(row['stroke'])};stroke-width:{thick:g}{_dashed(dash)}" if thick else ""
+    edge = f";stroke:{row['stroke']};stroke-width:{thick:g}{_dashed(dash)}" if thick else ""
     x, y, wide, high = row["x"], row["y"], row["x2"] - row["x"], row["y2"] - row["y"]
-    style, ref = f"fill:{_role(row['fill'])}{edge}", row["ref"].removeprefix("#")
+    style, ref = f"fill:{row['fill']}{edge}", row["ref"].removeprefix("#")
     if not ref:
         return rect(x, y, wide, high, "", radius, style=style)
     pressed = ref == selection

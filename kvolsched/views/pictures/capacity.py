@@ -61,7 +61,7 @@ def reading(frame: f.Frame) -> str:
 
 
 def _lines(ledger: f.CapacityLedger) -> list[str]:
-    lines = [_title(ledger) + (f"; {ledger.moment}" if ledger.moment else "")]
+    lines = [title(ledger) + (f"; {ledger.moment}" if ledger.moment else "")]
     if ledger.unchecked:
         lines.append(ledger.unchecked)
     if ledger.answer:
@@ -98,9 +98,19 @@ def _reach(alike: AlikePools) -> str:
     return f"{each.pop()} each" if len(each) == 1 else "several nodes"
 
 
-def _title(ledger: f.CapacityLedger) -> str:
-    name = t.name_in_ref(ledger.claim) if "/" in ledger.claim else ledger.claim
-    return f"Where could {name} be made? {t.amount(ledger.request)} of class {ledger.class_name}"
+def question(ledger: f.CapacityLedger) -> str:
+    """Return the question that a ledger answers."""
+    return f"Where could {t.name_in_ref(ledger.claim) if '/' in ledger.claim else ledger.claim} be made?"
+
+
+def asked_words(ledger: f.CapacityLedger) -> str:
+    """Return what a claim asks for."""
+    return f"{t.amount(ledger.request)} of class {ledger.class_name}"
+
+
+def title(ledger: f.CapacityLedger) -> str:
+    """Return the question that a ledger answers, and what is asked for."""
+    return f"{question(ledger)} {asked_words(ledger)}"
 
 
 def _sign(ledger: f.CapacityLedger) -> str:
@@ -173,7 +183,7 @@ class _Columns:
 
 def _ledger(sheet: Sheet, ledger: f.CapacityLedger, top: float, legend: p.Legend) -> float:
     width, broad = sheet.width, sheet.width >= p.BROAD
-    y = p.head(sheet, top, _title(ledger), ledger.moment)
+    y = p.head(sheet, top, title(ledger), ledger.moment)
     if ledger.unchecked:
         return p.flow(sheet, 0, y + 8, width, [(ledger.unchecked, False, "ink")], 13) + 2
     ink = "resources" if ledger.warns else "ok" if any(row.fits for row in ledger.rows) else "storage"

@@ -10,14 +10,13 @@ from collections.abc import Callable
 from attrs import frozen
 
 from kvolsched.api.kinds.node import ZONE_LABEL
-from kvolsched.views.drawing.figure import WIDTH, ChartFigure, Draw, Figure
+from kvolsched.views.drawing.figure import WIDTH, Draw, Figure
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.frame import Frame
 from kvolsched.views.pictures import capacity, cluster_map, domains, lanes, log, matrix, scores, skew
 
 FIGURE_WIDTH = WIDTH
 LEDGER = 1_080  # px: on a wider page the columns of a ledger would only stand further apart
-CHART_WIDTH = 816  # px: as wide as a figure with the margins that vega adds
 
 
 @frozen
@@ -25,7 +24,7 @@ class Picture:
     """One picture of a frame: how it is drawn, how it reads, and where it is shown."""
 
     name: str  # Its name in the panel and in `show`
-    draw: Callable[..., str | Sheet]  # Frame, width and selection -> SVG, or a sheet that can also be an altair chart
+    draw: Callable[..., str | Sheet]  # Frame, width and selection -> SVG, or a sheet of marks
     reading: Callable[..., str]  # Frame -> lines
     tab: str = ""  # Label of its tab in the panel and in a saved page; empty: it has none
     by_domain: bool = False  # Whether `draw` and `reading` also take a topology key
@@ -41,17 +40,6 @@ class Picture:
     def figure(self, frame: Frame, key: str = ZONE_LABEL) -> Figure:
         """Draw a frame as a figure for a notebook."""
         return Figure(self._draw(frame, key), self.words(frame, key), width=min(FIGURE_WIDTH, self.widest))
-
-    def chart(self, frame: Frame, key: str = ZONE_LABEL) -> ChartFigure:
-        """Draw a frame as an altair chart.
-
-        Raises:
-            TypeError: this picture is drawn as SVG alone.
-        """
-        sheet = self.draw(frame, CHART_WIDTH, "", *self._keys(key))
-        if not isinstance(sheet, Sheet):
-            raise TypeError(f"{self.name} is drawn as SVG, not on a sheet")
-        return ChartFigure(self._draw(frame, key), self.words(frame, key), sheet=lambda: sheet)
 
     def words(self, frame: Frame, key: str = ZONE_LABEL) -> str:
         """Return the reading of a frame."""

@@ -82,17 +82,25 @@ def _likeness(row: f.SkewRow) -> object:
 
 
 def title(ledger: f.SkewLedger) -> str:
+    """Return the question that a ledger answers, and its constraint."""
+    return f"{question(ledger)} {constraint(ledger)}"
+
+
+def question(ledger: f.SkewLedger) -> str:
     """Return the question that a ledger answers."""
     who = ledger.subject or t.name_in_ref(ledger.pod)
     comma = "," if "," in who else ""
     if ledger.place:
-        question = f"Where would {who} land now?"
-    elif is_soft(ledger):
-        question = f"Where should {who}{comma} go?"
-    else:
-        question = f"Where may {who}{comma} land?" if ledger.open else f"Who holds {who}{comma} back?"
+        return f"Where would {who} land now?"
+    if is_soft(ledger):
+        return f"Where should {who}{comma} go?"
+    return f"Where may {who}{comma} land?" if ledger.open else f"Who holds {who}{comma} back?"
+
+
+def constraint(ledger: f.SkewLedger) -> str:
+    """Return the constraint of a ledger in words."""
     floor = f", minDomains {ledger.min_domains}" if ledger.min_domains else ""
-    return f"{question} Spread over {ledger.key}, maxSkew {ledger.max_skew}{floor}, {ledger.when}"
+    return f"Spread over {ledger.key}, maxSkew {ledger.max_skew}{floor}, {ledger.when}"
 
 
 def who_lands(ledger: f.SkewLedger) -> str:

@@ -1,0 +1,47 @@
+"""The look of all charts: inks from the page's own CSS variables, so that one saved spec suits light and dark.
+
+Colours of data are legible on both grounds, and never the only sign. `fixed` writes one theme's inks into a spec or a
+picture that stands alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+INK = "var(--jp-ui-font-color0, var(--vscode-foreground, #1b2330))"
+SOFT = "var(--jp-ui-font-color1, var(--vscode-descriptionForeground, #566072))"
+LINE = "var(--jp-border-color2, #d5d9e0)"
+PAPER = "var(--jp-layout-color0, var(--vscode-editor-background, #fff))"
+SAVED = {
+    "light": {INK: "#1b2330", SOFT: "#566072", LINE: "#dfe3ea", PAPER: "#ffffff"},
+    "dark": {INK: "#e8eaee", SOFT: "#a9b0bd", LINE: "#3a4049", PAPER: "#111418"},
+}
+"""Inks of a picture that stands alone, by theme."""
+
+BLUE, GREEN, RED, GREY, VIOLET, AMBER, TEAL, PINK = (
+    "#3d7fd9", "#12936b", "#e6403c", "#868d98", "#9a63d8", "#d47e20", "#1c92b3", "#c2549b")
+LINES = [BLUE, RED, GREEN, VIOLET, AMBER, TEAL, PINK, GREY]
+"""Colours of lines and groups, in their order."""
+FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
+
+
+def theme() -> dict[str, Any]:
+    """Return what altair merges into every spec while this theme is enabled."""
+    words = {"labelColor": SOFT, "titleColor": SOFT, "titleFontWeight": "normal", "labelLimit": 260,
+             "labelFontSize": 12, "titleFontSize": 12}  # fmt: skip
+    return {"config": {
+        "background": None, "font": FONT, "view": {"stroke": None},
+        "axis": words | {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}, "legend": words,
+        "header": words | {"labelColor": INK, "labelLimit": 400},
+        "title": {"anchor": "start", "frame": "group", "color": INK, "subtitleColor": SOFT, "fontSize": 14,
+                  "subtitleFontSize": 12, "offset": 10, "limit": 0},
+        "text": {"color": INK, "fontSize": 12}, "rule": {"color": INK}, "range": {"category": LINES},
+        "bar": {"color": BLUE}, "line": {"color": BLUE}, "point": {"color": BLUE},
+    }}  # fmt: skip
+
+
+def fixed(text: str, theme: str = "light") -> str:
+    """Return a spec or an SVG, as text, in the inks of one theme."""
+    for variable, ink in SAVED[theme].items():
+        text = text.replace(variable, ink)
+    return text

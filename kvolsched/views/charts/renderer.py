@@ -1,0 +1,129 @@
+"""How an altair chart is shown: altair's renderer `kvolsched`, which needs no network and no kernel afterwards.
+
+Vega-Lite 5 is the one MIME type that JupyterLab, Notebook, Voila and VS Code draw by themselves; the SVG is for pages
+without Vega, the words for terminals and for comparing notebooks. It is used for all charts of a session where
+nobody has chosen a renderer, and so is the theme.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+import altair as alt
+
+from kvolsched.api.notebook_output import Table, printable
+from kvolsched.views.drawing.theme import vl_convert
+
+from . import look
+
+NAME = "kvolsched"
+MIME = "application/vnd.vegalite.v5+json"
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+WIDTH = 552
+"""Width of a shown chart, px: the place beside the file browser in a window of 1,000 px."""
+PLOT, LEAST_PLOT = 420, 270  # px: of a chart that nobody can measure here, and of the narrowest one
+NEAR = 8  # px
+_OPTIONS = {"renderer": "svg", "actions": False}
+_VERSION = "5.8"  # of Vega-Lite in vl-convert, near that of JupyterLab
+_SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')  # of every mark: half of a picture; the words are beside it
+_SIZE = re.compile(r'<svg[^>]* width="([\d.]+)"')
+
+
+def render(spec: dict[str, Any], reading: str = "", **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the MIME bundle of a spec, and its metadata, as altair asks a renderer.
+
+    Args:
+        spec: a Vega-Lite spec.
+        reading: the chart in words; by default its title and its first table.
+    """
+    spec, tables = with_named_tables(spec)
+    spec, svg = sized(spec | ({"datasets": tables} if tables else {}), WIDTH)
+    shown = {**_without_null(spec), "$schema": SCHEMA, "usermeta": {"embedOptions": _OPTIONS}}
+    still = {} if svg is None else {"image/svg+xml": _SPOKEN.sub("", svg)}
+    return {MIME: shown} | still | {"text/plain": reading or words(spec, tables)}, {MIME: {"embed_options": _OPTIONS}}
+
+
+def with_named_tables(spec: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return a spec with the names of its tables in place of their rows, and each table once by its name."""
+    tables: dict[str, list[Any]] = dict(spec.get("datasets", {}))
+
+    def named(part: Any) -> Any:
+        if isinstance(part, list):
+            return [named(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        rows = part["data"].get("values") if isinstance(part.get("data"), dict) else None
+        if isinstance(rows, list):
+            name = next((name for name, known in tables.items() if known == rows), f"table_{len(tables) + 1}")
+            tables[name] = rows
+            part = part | {"data": {"name": name}}
+        return {key: named(value) if key != "datasets" else value for key, value in part.items()}
+
+    found = named({key: value for key, value in spec.items() if key != "datasets"})
+    return found, tables
+
+
+def sized(spec: dict[str, Any], width: int) -> tuple[dict[str, Any], str | None]:
+    """Return a spec in which charts without a width fill `width` px, and its SVG; None without vl-convert."""
+    parts, wide, slope = list(_containers(spec)), float(PLOT), 1.0
+    before: tuple[float, float] | None = None
+    svg = None
+    for _ in range(3):
+        for part in parts:
+            part["width"] = round(wide)
+        svg = svg_of(spec)
+        if svg is None or not parts:
+            break
+        found = float(_SIZE.search(svg)[1])  # type: ignore[index]  # every SVG has a width
+        if 0 <= width - found < NEAR:
+            break
+        if before is not None and wide != before[0]:
+            slope = (found - before[1]) / (wide - before[0])  # how many stand beside each other
+        before, wide = (wide, found), max(LEAST_PLOT, wide + (width - NEAR / 2 - found) / max(slope, 1))
+    return spec, svg
+
+
+def _containers(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield every part of a spec that fills its container."""
+    if spec.get("width") == "container":
+        yield spec
+    for name in ("hconcat", "vconcat", "concat"):
+        for part in spec.get(name, ()):
+            yield from _containers(part)
+    if isinstance(spec.get("spec"), dict):
+        yield from _containers(spec["spec"])
+
+
+def svg_of(spec: dict[str, Any]) -> str | None:
+    """Return the SVG of a spec; None where vl-convert is not installed, as in a browser."""
+    converter = vl_convert()
+    return str(converter.vegalite_to_svg(json.dumps(spec), vl_version=_VERSION)) if converter else None
+
+
+def words(spec: dict[str, Any], tables: dict[str, list[Any]]) -> str:
+    """Return a chart in words: its title, and the rows of its first table."""
+    title = spec.get("title", "")
+    lines = [title] if isinstance(title, str) else [title.get("text", ""), title.get("subtitle", "")]
+    flat = [line for part in lines for line in ([part] if isinstance(part, str) else part) if line]
+    return "\n".join([*map(printable, flat), repr(Table(next(iter(tables.values()), ())))])
+
+
+def _without_null(value: Any, *, data: bool = False) -> Any:
+    """Return a spec with false for null outside of data: JupyterLite drops null, vega-lite reads both alike."""
+    if isinstance(value, dict):
+        return {k: _without_null(v, data=data or k in {"datasets", "values"}) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_without_null(v, data=data) for v in value]
+    return False if value is None and not data else value
+
+
+def enable() -> None:
+    """Use this renderer and the theme of the views where nobody has chosen another; see `kvolsched.views.charts`."""
+    alt.renderers.register(NAME, render)
+    alt.theme.register(NAME, enable=False)(cast(Any, look.theme))
+    for registry in (alt.renderers, alt.theme):
+        if registry.active == "default":
+            registry.enable(NAME)

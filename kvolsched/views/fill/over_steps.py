@@ -1,0 +1,108 @@
+"""Tables of a whole run, read off the log: what a spread constraint counts, what users did, how pods live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from ...api.kinds.pod import Pod
+from ...api.notebook_output import Table
+from ...api.unknown_name import UnknownName
+from ...controllers import kubelet
+from ...core.core import USER, ClusterCore
+from ...core.results import as_sentence
+from ...scheduler.loop.scheduling_cycle import SCHEDULER
+from ...world.history import Turn
+from ...world.log import Key
+from ...world.references import matching_keys
+from .ledgers import skew_at
+from .next_replica import REPLICATED
+
+WAITS, STARTS, RUNNING = "waits", "starts", "running"
+
+
+def skew_over_steps(cluster: ClusterCore, reference: str) -> Table:
+    """Return how the first spread constraint counts each domain, a row at each step at which that changes.
+
+    It is judged again wherever the scheduler saw something, or the workload was written; between, it is the same.
+
+    Raises:
+        UnknownName: there is no such pod or workload at any step. It is a KeyError.
+    """
+    rows, last, found = Table(), None, None
+    fork, end = cluster.fork(), cluster.world.known_steps
+    for step in sorted({0, end, *_judged_anew(cluster)}):
+        fork.goto(step)
+        if not matching_keys(fork.world.log.objects, reference, ("Pod", *REPLICATED)):
+            continue
+        ledgers = skew_at(fork, reference)
+        found = step
+        for ledger in ledgers[:1]:
+            now = [{"domain": row.domain, "counted": row.counted, "minimum": ledger.minimum,
+                    "limit": ledger.minimum + ledger.max_skew, "left_out": row.left_out} for row in ledger.rows]
+            if now != last or step == end:
+                rows += [{"step": step, **row} for row in now]
+            last = now
+    if found is None:
+        raise UnknownName(f"no pod and no workload {reference} at any step of this branch")
+    return rows
+
+
+def _judged_anew(cluster: ClusterCore) -> Iterator[int]:
+    """Yield the steps at which the scheduler saw, assumed or forgot something, or a workload was written."""
+    for turn in cluster.world.history.turns:
+        if turn.component == SCHEDULER or any(
+            type(key) is Key and key.kind in REPLICATED for key, _, _ in _changes(cluster, turn)
+        ):
+            yield turn.step
+
+
+def _changes(cluster: ClusterCore, turn: Turn) -> Any:
+    log = cluster.world.log
+    return log.changes[turn.start - log.base : turn.end - log.base]
+
+
+def acts(cluster: ClusterCore) -> Table:
+    """Return what users did, in words: acts of neighbouring steps are one row, from `step` to `last`."""
+    rows = Table()
+    for turn in cluster.world.history.turns:
+        if turn.component != USER or not turn.words:
+            continue
+        act = as_sentence(turn.words)
+        if rows and turn.step - rows[-1]["last"] <= 1:
+            rows[-1] |= {"last": turn.step, "act": f"{rows[-1]['act']} {act}"}
+        else:
+            rows.append({"step": turn.step, "last": turn.step, "act": act})
+    return rows
+
+
+def lives(cluster: ClusterCore) -> Table:
+    """Return how long each pod was without a node, started and ran: a row each, in one pass over the log."""
+    world, has_kubelet = cluster.world, kubelet.NAME in cluster.world.processes
+    begun: dict[Key, list[tuple[str, int, float]]] = {}
+    for turn in world.history.turns:
+        for key, old, new in _changes(cluster, turn):
+            if type(key) is Key and key.kind == "Pod":
+                of_pod = begun.setdefault(key, [] if old is None else [(_state(old, has_kubelet), 0, 0.0)])
+                state = "" if new is None else _state(new, has_kubelet)
+                if not of_pod or of_pod[-1][0] != state:
+                    of_pod.append((state, turn.step, turn.time))
+    for key, pod in world.log.objects.items():
+        if key.kind == "Pod" and key not in begun:
+            begun[key] = [(_state(pod, has_kubelet), 0, 0.0)]
+    end = ("", world.known_steps, max((turn.time for turn in world.history.turns), default=0.0))
+    return Table(
+        {"pod": key.name, "state": state, "step": step, "until": until, "since": since, "to": to}
+        for key, of_pod in begun.items()
+        for (state, step, since), (_, until, to) in pairwise([*of_pod, end])
+        if state
+    )
+
+
+def _state(pod: Pod, has_kubelet: bool) -> str:  # noqa: FBT001 - of the world
+    if pod.terminal:
+        return ""
+    if not pod.spec.node_name:
+        return WAITS
+    return RUNNING if pod.status.phase == "Running" or not has_kubelet else STARTS

@@ -1,0 +1,64 @@
+"""Charts in JupyterLab: painted offline, whole at the width of a small window, in the colours of the page, linked."""
+
+import pytest
+from nbformat import v4, write
+
+pytestmark = pytest.mark.browser
+
+SMALL = {"width": 1000, "height": 900}  # with the file browser a cell has 632 px
+CELLS = (
+    """
+import kvolsched
+c = kvolsched.scenario("zones", replicas=3); c.run(); c.scale("deploy/web", 6); c.run(); c.cordon("node-1-1")
+soft, pools = kvolsched.scenario("soft-spread"), kvolsched.scenario("two-volumes-one-pool")
+_ = soft.run(), pools.run()
+rows = kvolsched.sweep(lambda zones, mode: zones * len(mode), {"zones": [1, 2], "mode": ["a", "bb"]}, progress=False)
+""",
+    'c.skew("deploy/web").chart', 'c.skew("deploy/web", over="steps")', "c.map().chart", "pools.capacity().chart",
+    "soft.scores(soft.objects('pod')[-1].metadata.name).chart", "c.series(c.under('design'))", 'c.series(what="lives")',
+    "c.timeline().chart", "c.sample(3).chart", 'rows.chart("zones", by="mode")', 'rows.chart("mode", by="zones")',
+    'c.skew("deploy/web").chart & c.skew("deploy/web", over="steps").chart',
+    'c.skew("deploy/web").chart | c.skew("deploy/web", at=10).chart',
+    'c.skew("deploy/web").chart.facet("constraint:N")', 'c.skew("deploy/web").chart.properties(width=300).interactive()',
+)  # fmt: skip
+PAINTED = "document.querySelectorAll('.jp-Notebook .vega-embed svg.marks').length"
+CUT = """() => [...document.querySelectorAll('.jp-Notebook .vega-embed svg.marks')].flatMap(svg => {
+  const box = svg.getBoundingClientRect();
+  const room = svg.closest('.jp-OutputArea-output').getBoundingClientRect();
+  const cut = [...svg.querySelectorAll('text')].filter(text => {
+    const at = text.getBoundingClientRect();
+    return text.textContent.includes('…') || at.width && (at.left < box.left - 1 || at.right > box.right + 1
+      || at.top < box.top - 1 || at.bottom > box.bottom + 1);
+  }).map(text => text.textContent);
+  return box.right > room.right + 1 ? [...cut, `${Math.round(box.width)} px in ${Math.round(room.width)}`] : cut;
+})"""
+INKS = """() => [...document.querySelectorAll('.jp-Notebook .vega-embed svg.marks .role-title-text text')]
+  .map(text => getComputedStyle(text).fill)"""
+SHADED = """number => [...document.querySelectorAll('.jp-Notebook .vega-embed')][number]
+  .querySelectorAll('svg.marks path[opacity="0.3"]').length"""
+
+
+def test_charts_paint_offline_and_whole(lab_page, tmp_path):
+    """Every chart paints without network or error, no word is cut at 1,000 px, dark is dark, a click shades the rest."""
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    write(v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in CELLS], metadata=kernel), tmp_path / "charts.ipynb")
+    opened = lab_page(tmp_path / "charts.ipynb")
+    opened.page.set_viewport_size(SMALL)
+    assert [] == opened.run_all().faults
+    opened.page.wait_for_function(f"{PAINTED} === {len(CELLS) - 1}")
+    opened.settle()
+
+    # Two ledgers beside each other are wider than the smallest place, and scroll.
+    assert [] == [cut for cut in opened.page.evaluate(CUT) if not cut.endswith("px in 560")]
+    linked = len(CELLS) - 5
+    assert 0 == opened.page.evaluate(SHADED, linked)
+    opened.page.locator(".jp-Notebook .vega-embed").nth(linked).locator("path[aria-roledescription='bar']").first.click()
+    opened.page.wait_for_function(f"({SHADED})({linked}) > 3")
+    opened.screenshot("charts-light")
+    opened.page.evaluate("jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    opened.page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+    opened.settle()
+    opened.screenshot("charts-dark")
+    for ink in opened.page.evaluate(INKS):
+        assert min(int(part) for part in ink.removeprefix("rgb(").removeprefix("rgba(").rstrip(")").split(",")[:3]) > 200
+    assert ([], []) == (opened.errors, opened.requests)
