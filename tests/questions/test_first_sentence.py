@@ -61,3 +61,37 @@ def test_a_state_that_is_not_all_that_a_node_lacks_is_no_way_in():
 
     assert "takes the pod" not in answer.headline
     assert ["request", "taint"] == sorted(kind for finding in answer.findings for kind in finding.kinds)
+
+
+def provisioned(mode, name, **components):
+    """Give a cluster with a pod whose claim some provisioner serves."""
+    late = make.storage_class("late", provisioner=name, waits=mode == "waits")
+    return Cluster.from_manifests([make.node("n0", "zone-a"), late, make.claim("data"), make.pod("web", "data")],
+                                  components=components)  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["waits", "at once"])
+def test_a_provisioner_that_does_not_run_is_the_cause(mode):
+    """Whether its class waits for a pod or not, the claim waits for a provisioner that is not there."""
+    cluster = provisioned(mode, "rancher.io/local-path", **{"rancher.io/local-path": {"running": False}})
+    cluster.run()
+
+    assert "nobody provisions rancher.io/local-path for claim data" == cluster.why("web").headline
+
+
+def test_of_a_provisioner_that_runs_nobody_says_that_it_lacks():
+    """Until its volume is there, a pod waits for a provisioner that is at work."""
+    cluster, said = provisioned("waits", "pd.csi"), []
+    while cluster.step():
+        said.append(cluster.why("web").headline)
+
+    assert any("waits for its volumes" in words for words in said)
+    assert not any("nobody provisions" in words for words in said)
+
+
+def test_a_label_key_of_old_is_told_with_todays():
+    """A selector by a key that no node has any more names the key that nodes have."""
+    old = {"failure-domain.beta.kubernetes.io/zone": "zone-a"}
+    cluster = Cluster.from_manifests([make.node("n0", "zone-a"), make.pod("web", nodeSelector=old)])
+
+    assert cluster.why("web").headline.endswith("and no node has it; nodes have topology.kubernetes.io/zone")

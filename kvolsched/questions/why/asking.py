@@ -48,7 +48,7 @@ from .alike import what_decides
 from .answer import DemandRow, FailureRow, Finding, Holding, Remark, Why, remarks_on_not_read
 from .answers import Alike, Answers
 from .causes import MOST_CAUSES, Whys
-from .first_sentence import FirstSentence
+from .first_sentence import UNBOUND, FirstSentence
 from .last_events import LastEvents
 from .on_node import answer_on_node, claim_of_pod, claims_waited_for, missing_components
 from .table import clauses_of_sentence, node_groups, nodes_by_zone
@@ -136,7 +136,7 @@ def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
         raise ValueError(f"most is {most}: how many causes to show, from 1 on")
     seen = snapshot_of_scheduler(cluster)
     profile, missing = cluster.revision.profile, effects_of_missing_kinds(cluster)
-    rules, events = cluster.revision.name, LastEvents(cluster.world.log.objects)
+    events = LastEvents(cluster.world.log.objects)
     known: dict[Any, Alike] = {}
     rows: list[tuple[str, Alike, Callable[[], Why] | None]] = []
     names = pending(cluster)
@@ -149,7 +149,7 @@ def why_all(cluster: ClusterCore, most: int = MOST_CAUSES) -> Whys:
             if other_state is not None:
                 rows.append((name, Alike(other_state), None))
             else:
-                judged = partial(_judged_answer, pod, name, rules, missing, judgement, events)
+                judged = partial(_judged_answer, pod, name, cluster, missing, judgement, events)
                 decides = what_decides(pod, _condition_message(pod), seen, profile)
                 alike = known.get(decides)
                 own = tuple(pod.claim_names())
@@ -177,7 +177,7 @@ def _answer(cluster: ClusterCore, key: Key, missing: tuple[Remark, ...], judge_p
     other_state = _other_state(cluster, key, asked, missing, judge_pod)
     if other_state is not None:
         return other_state
-    return _judged_answer(asked, f"{key.namespace}/{key.name}", cluster.revision.name, missing, judge_pod,
+    return _judged_answer(asked, f"{key.namespace}/{key.name}", cluster, missing, judge_pod,
                           LastEvents(cluster.world.log.objects))  # fmt: skip
 
 
@@ -191,13 +191,15 @@ def _other_state(cluster: ClusterCore, key: Key, pod: Pod, missing: tuple[Remark
     return attrs.evolve(answer, missing=missing if waits else remarks_on_not_read(cluster.not_read))
 
 
-def _judged_answer(asked: Pod, name: str, revision: str, missing: tuple[Remark, ...],
+def _judged_answer(asked: Pod, name: str, cluster: ClusterCore, missing: tuple[Remark, ...],
                    judge_pod: Callable[[], Judgement], events: LastEvents) -> Why:
     """Return the answer for a pod that is judged."""
     judgement = judge_pod()
     message = _condition_message(asked)
-    answer = explain_judgement(judgement, name, revision, message)
+    answer = explain_judgement(judgement, name, cluster.revision.name, message)
     answer = attrs.evolve(answer, missing=missing)
+    if [finding.kinds for finding in answer.findings] == [UNBOUND] and (lacking := missing_components(cluster, asked)):
+        answer = attrs.evolve(answer, headline=lacking[0].words, findings=lacking)
     if asked.spec.scheduling_gates:
         gates = tuple(gate.name for gate in asked.spec.scheduling_gates)
         ungated = f"{len(judgement.feasible)} of {answer.size} nodes would fit" if judgement.any_feasible else (
@@ -348,7 +350,7 @@ def _answer_if_not_pending(
     if binding or nominated:
         node = ", ".join(sorted(selected)) or chosen or "its node"
         head = f"a node is chosen ({node}); it waits for its volumes to be bound."
-        lacking = tuple(missing_components(cluster, pod))
+        lacking = missing_components(cluster, pod)
         return Why(name, rules, "waiting", lacking[0].words if lacking else head, findings=lacking,
                    notes=tuple(claims_waited_for(cluster, pod)))  # fmt: skip
     return None

@@ -33,7 +33,7 @@ from ...scheduler.plugins.volume_binding.evidence import (
 )
 from ...scheduler.plugins.volume_zone import OtherZone
 from ...scheduler.requests import PODS, format_amount
-from ..near_names import near_misses
+from ..near_names import near_misses, right_keys
 from . import claim_problems
 from .answer import Finding, Holding
 from .demands import Demand, mask_of, nearest_node
@@ -48,6 +48,7 @@ PLURALS = {"is": "are", "has": "have", "does": "do", "lacks": "lack", "fails:": 
            "takes": "take"}
 # What sort of things is wrong, by evidence that says more than the sort of its demand.
 KINDS = {CapacityExceeded: "capacity", PoolsExceeded: "capacity", LimitExceeded: "volume limit"}
+UNBOUND = ("unbound claim",)
 ORDINALS = {0: "one", 1: "a second", 2: "a third", 3: "a fourth"}
 
 
@@ -111,7 +112,7 @@ class FirstSentence:
             if claim is None or claim_problems.should_be_bound(claim, seen) or f'"{name}"' in message:
                 found = claim_problems.finding_of_claims(pod, [name], seen)
                 unbound = f"claim {name} is not bound yet, and its class does not wait for a pod"
-                return found or Finding(("unbound claim",), unbound)
+                return found or Finding(UNBOUND, unbound)
         return Finding(("before filtering",), message)
 
     # --- where something keeps the pod ------------------------------------------------------------------------------
@@ -171,7 +172,8 @@ class FirstSentence:
         if near:
             names = nodes[near[0]]
             return f", and no node has it; {_names(names)} {'has' if len(names) == 1 else 'have'} {near[0]}"
-        return f", and no node has it{f'; nodes have {first_of(sorted(nodes), MOST_NAMED)}' if nodes else ''}"
+        there = sorted(nodes) or right_keys(key, self.judgement.seen.all_nodes())
+        return f", and no node has it{f'; nodes have {first_of(there, MOST_NAMED)}' if there else ''}"
 
     def _placed(self, placed: Mapping[Demand, PodPlace]) -> Iterator[Finding]:
         """Yield where the pod must be, and what the nodes there lack."""

@@ -40,16 +40,16 @@ def claim_of_pod(cluster: ClusterCore, pod: Pod, name: str) -> Any:
 
 
 def is_running(cluster: ClusterCore, provisioner: str, registered: Collection[str]) -> bool:
-    """Say whether somebody provisions for a name: a component here that runs, or a driver that some node lists."""
+    """Say whether somebody provisions for a name; nobody for one that no node lists and that is nearly another's."""
     dials = cluster.components.get(provisioner)
-    if dials is not None and dials.get("running") is False:
-        return False
-    return provisioner in registered or dials is not None or provisioner.startswith("kubernetes.io/")
+    if dials is not None:
+        return dials.get("running") is not False
+    return provisioner in registered or not near_misses(provisioner, registered)
 
 
-def missing_components(cluster: ClusterCore, pod: Pod) -> Iterator[Finding]:
-    """Yield who would have to make the volumes of a pod with a chosen node and does not run, or not on that node."""
-    objects = cluster.world.log.objects
+def missing_components(cluster: ClusterCore, pod: Pod) -> tuple[Finding, ...]:
+    """Return who would have to make the volumes of a pod with a chosen node and does not run, or not on that node."""
+    objects, found = cluster.world.log.objects, []
     nodes: list[CSINode] = [obj for key, obj in sorted(objects.items()) if key.kind == "CSINode"]
     where = {driver.name: node.metadata.name for node in reversed(nodes) for driver in node.spec.drivers}
     for name in dict.fromkeys(pod.claim_names()):
@@ -66,10 +66,11 @@ def missing_components(cluster: ClusterCore, pod: Pod) -> Iterator[Finding]:
             near = next(iter(near_misses(driver, sorted(others))), "")
             has = f"CSINode {where[near]} has" if near in where else "there is"
             typo = f"; {has} {near}: a typo in class {class_name}?" if near else ""
-            yield Finding(("provisioner",), f"nobody provisions {driver} for claim {name}{typo}")
+            found.append(Finding(("provisioner",), f"nobody provisions {driver} for claim {name}{typo}"))
         elif driver in where and here is not None and here.driver(driver) is None:
             lacks = f"driver {driver} of class {class_name} does not run on {selected}, the chosen node"
-            yield Finding(("driver",), f"{lacks} (its CSINode lacks it)")
+            found.append(Finding(("driver",), f"{lacks} (its CSINode lacks it)"))
+    return tuple(found)
 
 
 def claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[Remark]:

@@ -16,7 +16,7 @@ from kvolsched.scheduler.columns.exclusive_use import HostPort, host_port, host_
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.card import Card, Clause, ObjectEdit
 from kvolsched.scheduler.framework.cluster_event import Action
-from kvolsched.scheduler.framework.evidence import Evidence, Sides
+from kvolsched.scheduler.framework.evidence import Evidence, Predicate, Sides
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 
@@ -57,6 +57,9 @@ class PortTaken(Evidence):
     wanted: HostPort
     held: HostPort
     pod: str
+
+    def of_node(self) -> Predicate:
+        return "has", f"host port {self.wanted.short_name} taken by pod {self.pod}"
 
     def __str__(self) -> str:
         return f"hostPort {self.wanted} is taken by {self.held} of pod {self.pod}"

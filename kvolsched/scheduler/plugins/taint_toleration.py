@@ -35,8 +35,8 @@ STATES = {
     "node.cloudprovider.kubernetes.io/uninitialized": ("is", "not initialised", "the cloud controller knows it"),
     "node.cloudprovider.kubernetes.io/shutdown": ("is", "shut down", "the machine runs again"),
     "node-role.kubernetes.io/control-plane": ("is", "kept for the control plane", ""),
-    "ToBeDeletedByClusterAutoscaler": ("is", "being removed by the autoscaler", "another node is there"),
-    "karpenter.sh/disrupted": ("is", "being replaced by Karpenter", "another node is there"),
+    "ToBeDeletedByClusterAutoscaler": ("is", "being removed by the autoscaler", ""),
+    "karpenter.sh/disrupted": ("is", "being replaced by Karpenter", ""),
 }
 
 
