@@ -121,4 +121,4 @@ class SampleRows:
     interval: tuple[float, float]  # Bounds of the share of runs without the goal in [0, 1], at 95 %
     ends: tuple[EndBar, ...]
     reached: str = ""  # In how many runs the goal holds at the end, in words
-    how: str = "runs in the natural order, a seed each"
+    how: str = "runs in the natural order, a seed each"  # Which runs

@@ -75,6 +75,7 @@ def test_a_lost_update_is_found(lag):
     assert account(result.counterexample.objects) == 1
     assert not result.exhausted
     assert result.counterexample.cause.startswith("Bert had not seen step 2 (update ns/account) when it took step 3")
+    assert result.counterexample.cause.endswith("Had it known, it would have written something else.")
     assert [(), (2,)] == [each.unseen for each in result.counterexample.told]
 
 

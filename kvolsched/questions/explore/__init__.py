@@ -8,7 +8,6 @@ moment), and periodic wake-ups come last, in any order. Events are left out. Eve
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -121,7 +120,6 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         named.check(world, faults)
     question = Question(tuple(invariants), never, at_rest, reached, stop, summary or outcome)
     search = Search(sim, faults, options, question, named, executor)
-    start = time.monotonic()
     search.run(max_states, seconds, progress=progress)
     counterexample = reruns = None
     if search.violation:
@@ -132,13 +130,13 @@ def explore(  # noqa: PLR0913 - named options, each with its default
             replay_trace(sim, search.trace, tuple(faults), options)
         objects, end = dict(fork.log.objects), (summary or outcome)(SearchedObjects(fork))
         cause = "What it hangs on was not found out."
-        reruns = Reruns(fork, search.trace, turns, faults, options, question)
         try:
+            reruns = Reruns(fork, search.trace, turns, faults, options, question)
             matter = [each for each in turns if reruns.matters(each)]
             cause = next(causes(reruns, matter))
             turns = [attrs.evolve(each, is_told=each in matter or shows_the_end(fork, each)) for each in turns]
-        except KeyboardInterrupt:
-            pass  # what was found is kept
+        except (KeyboardInterrupt, Exception):  # noqa: BLE001 - what was found is kept
+            turns = [attrs.evolve(each, is_told=False) for each in turns]
         told = tuple(each for each in turns if each.turn.words)
         counterexample = Counterexample(search.violation, objects, told, end, cause)
     return Exploration(
@@ -153,7 +151,6 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         unseen=named.sentences({**sim.log.objects, **search.expander.sim.log.objects}),
         faults=tuple(faults),
         options=options,
-        seconds=time.monotonic() - start,
         ended=search.ended,
         bytes_per_state=search.bytes_per_state,
         random_run=reruns.random_run if reruns is not None else None,

@@ -8,7 +8,7 @@ later, it decides otherwise, and with that decision the failure is gone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from functools import partial
 from typing import Any
 
 import attrs
@@ -30,8 +30,8 @@ from .searched import SearchedObjects, never_holds
 from .transitions import ChosenFault, FaultCounts, NotEnabledError, Transition, TransitionSystem
 
 SEEDS = 8  # of runs that go on after a trace, until one ends well
-MOST_TURNS = 1_000  # that such a run makes
-MOST_PAIRS = 400  # of a turn and a later write that it is told of
+LONGEST = 1_000  # turns of one run
+MOST_TURNS = 20_000  # of all runs that look for the cause
 
 
 class Reruns:
@@ -44,6 +44,7 @@ class Reruns:
         self.searched = SearchedObjects(sim)
         self.invariants = (*question.invariants, never_holds(question.never, sim))
         self.wrong_at_rest = never_holds(question.at_rest, sim)
+        self.left = MOST_TURNS
         self.goes_on = False  # whether what is wrong shows only where nothing is left to do
         self.goes_on = not (turns and self.fails(turns[0], trace[turns[0].index :]))
 
@@ -117,8 +118,9 @@ class Reruns:
         Of all that may happen next, everything is as likely: every turn, look, wake-up and fault, and every draw.
         """
         def run() -> tuple[str, bool]:
-            system, struck = self.system, (0,) * len(self.system.faults)
-            for number in range(MOST_TURNS):
+            system, struck, wrong = self.system, (0,) * len(self.system.faults), False
+            self.left = MOST_TURNS
+            for number in range(LONGEST):
                 system.run_urgent()
                 found = system.enabled()
                 if not found:
@@ -129,16 +131,12 @@ class Reruns:
                 draws = tuple(seeded_draw(seed, "draw", "", number * 10 + draw, 1 << 30) for draw in range(10))
                 struck, wrong = self._take(attrs.evolve(chosen, choices=draws), struck)
                 if wrong:
-                    return self.end, False
-            return self.end, not (self.goes_on and self._is_wrong_in_the_end())
+                    break
+            fails = wrong or (self.goes_on and self._is_wrong_in_the_end())
+            return (self.question.summary or outcome)(self.searched), not fails
 
         steps = self.sim.history.ends
         return self.sim.visit(steps[self.turns[0].turn.step - 1] if self.turns else steps[-1], run)
-
-    @property
-    def end(self) -> str:
-        """How it is at the present place, in words."""
-        return (self.question.summary or outcome)(self.searched)
 
     def _struck(self, at: TracedTurn) -> FaultCounts:
         """Return how often each fault has struck before a turn."""
@@ -146,8 +144,15 @@ class Reruns:
         return tuple(struck.count(fault) for fault in range(len(self.system.faults)))
 
     def _take(self, transition: Transition, struck: FaultCounts, *, urgent: bool = True) -> tuple[FaultCounts, bool]:
-        """Make a transition if it is enabled; return how often each fault has struck, and whether it fails there."""
+        """Make a transition if it is enabled; return how often each fault has struck, and whether it fails there.
+
+        Raises:
+            TimeoutError: there were too many.
+        """
         system, log = self.system, self.sim.log
+        self.left -= 1
+        if self.left < 0:
+            raise TimeoutError(f"the cause was not found in {MOST_TURNS:,} turns")
         if urgent:
             system.run_urgent()
         place, before = log.place, dict(log.objects)
@@ -169,29 +174,26 @@ class Reruns:
 
     def _ends_badly(self) -> bool:
         """Whether what was asked for is missing in the end, whatever comes of the draws on the way."""
-        sim, place, chooser, drawn = self.sim, self.sim.place, self.sim.chooser, set[int]()
+        sim, chooser, drawn = self.sim, self.sim.chooser, set[int]()
+
+        def run(seed: int) -> bool:
+            def choose(purpose: str, key: str, attempt: int, among: int) -> int:
+                drawn.add(among)
+                return seeded_draw(seed, purpose, key, attempt, among)
+
+            sim.chooser = choose
+            return self._is_wrong_in_the_end()
+
         try:
-            for seed in range(SEEDS):
-                sim.log.seek(place)
-                sim.log.truncate()
-
-                def choose(purpose: str, key: str, attempt: int, among: int, seed: int = seed) -> int:
-                    drawn.add(among)
-                    return seeded_draw(seed, purpose, key, attempt, among)
-
-                sim.chooser = choose
-                if not self._is_wrong_in_the_end():
-                    return False
-                if drawn <= {1}:
-                    break
+            return all(sim.visit(sim.place, partial(run, seed)) for seed in range(SEEDS) if not seed or drawn - {1})
         finally:
             sim.chooser = chooser
-        return True
 
     def _is_wrong_in_the_end(self) -> bool:
         """Let everybody act in the natural order until nothing is left to do, and say whether that is wrong."""
         sim, question = self.sim, self.question
-        for _ in range(MOST_TURNS):
+        for _ in range(LONGEST):
+            self.left -= 1
             acting = (each for each in self.system.processes if each.watching and not sim.is_delayed(each))
             waiting = [(task, each.name) for each in acting if (task := sim.oldest_task(each)) is not None]
             if waiting:
@@ -224,14 +226,14 @@ def causes(reruns: Reruns, matter: Sequence[TracedTurn]) -> Iterator[str]:
             missed = max({other.turn.step for other in matter} & {*each.unseen}, default=each.unseen[-1])
             words = (turn.words for turn in reruns.sim.history.turns_of(missed) if turn.words and not turn.quiet)
             yield (f"{_who(each)} had not seen step {missed} ({_inside(next(words, 'a change'))}) when it took "
-                   f"{_named(each)}. {_had_it_known(instead)}")  # fmt: skip
+                   f"{_named(each)}. {_had_it_known(each, instead)}")  # fmt: skip
     for each in faults:
         yield from _lost(reruns, matter, each)
-    pairs = ((each, later) for each in acts
-             for later in sorted(reruns.independent_of(each).items(), key=lambda later: later[0] not in matter))
-    for each, (other, written) in islice(pairs, MOST_PAIRS):
-        if (instead := reruns.otherwise(each, written)) is not None:
-            yield f"{_too_early(matter, each, other)}. {_had_it_known(instead)}"
+    for each in acts:
+        later = reruns.independent_of(each)
+        for other in sorted(later, key=lambda other: other not in matter):
+            if (instead := reruns.otherwise(each, later[other])) is not None:
+                yield f"{_too_early(matter, each, other)}. {_had_it_known(each, instead)}"
     steps = in_steps([each.turn.step for each in matter])
     if special := faults or [each for each in matter if _refused(each)]:
         yield f"It takes {_named(special[0])}{f', of {steps}' if len(matter) > 1 else ''}."
@@ -289,8 +291,10 @@ def _who(each: TracedTurn) -> str:
     return who[:1].upper() + who[1:] if who.isalpha() else who
 
 
-def _had_it_known(instead: str) -> str:
-    return f"Had it known: {_inside(instead)}." if instead else "Had it known, it would have done nothing."
+def _had_it_known(each: TracedTurn, instead: str) -> str:
+    if not instead or instead == each.turn.words:
+        return f"Had it known, it would have {'written something else' if instead else 'done nothing'}."
+    return f"Had it known: {_inside(instead)}."
 
 
 def _inside(words: str) -> str:

@@ -76,13 +76,6 @@ class Counterexample(PrintedAnswer):
         count = len(self.turns)
         return "The turns" if len(self.told) == count else f"The turns that matter, {len(self.told)} of {count}"
 
-    @property
-    def hints(self) -> tuple[tuple[str, str], ...]:
-        """What to call next on the result of a search of `c`, and what that does."""
-        return (("found.replay(c).lab()", "replays it in the panel"),
-                ("found.sample()", "counts how often it happens in random runs"),
-                ("found.counterexample.story", f"has all {len(self.turns)} turns"))  # fmt: skip
-
     def __repr__(self) -> str:
         lines = [f"{each.turn.step:3}. {hanging_indent([each.words], 5)}" for each in self.told]
         heads = [self.cause, self.found, *([f"{self.title}:"] if lines else [])]
@@ -122,7 +115,6 @@ class Exploration(DrawnAnswer):
     unseen: tuple[str, ...] = ()
     faults: tuple[ChosenFault, ...] = attrs.field(default=(), repr=False)
     options: Mapping[str, Any] = attrs.field(factory=dict, eq=False)
-    seconds: float = attrs.field(default=0.0, eq=False)
     ended: str = ""
     bytes_per_state: int = attrs.field(default=0, eq=False)
     random_run: Callable[[int], tuple[str, bool]] | None = attrs.field(default=None, eq=False, repr=False)
@@ -135,8 +127,8 @@ class Exploration(DrawnAnswer):
         """The cause of the failure that was found, or what it means that none was."""
         if self.counterexample is not None:
             return self.counterexample.cause
-        none = "Exhausted: no failure in any state" if self.exhausted else (
-            "Nothing wrong in the states that were visited; more remain")  # fmt: skip
+        more = "Nothing wrong in the states that were visited; more remain"
+        none = "Exhausted: no failure in any state" if self.exhausted else more
         return "; but ".join([none, *self.unseen])  # what never was can prove nothing
 
     def __repr__(self) -> str:
@@ -144,7 +136,6 @@ class Exploration(DrawnAnswer):
         lines = [repr(self.counterexample)] if self.counterexample else []
         if self.counterexample:
             lines.append(f"Found after {size}.")
-            lines += [f"  {code}  {words}" for code, words in self.counterexample.hints]
         elif self.exhausted:
             lines.append(f"Exhausted: {size}; no failure in any state.")
         else:
@@ -160,12 +151,8 @@ class Exploration(DrawnAnswer):
     def sample(self, runs: int = 200, *, seconds: float = 30.0, progress: bool = True) -> Sample:
         """Count how often the failure that was found happens if all that may come next is as likely.
 
-        Every turn, every look at what was written, every fault and every outcome of a draw may come next.
-
-        Args:
-            runs: how many runs are made.
-            seconds: after so long no other run begins; Ctrl-C ends it, too, and keeps what was counted.
-            progress: show a progress bar.
+        Every turn, every look at what was written, every fault and every outcome of a draw may come next. After so many
+        `seconds` no other run begins; Ctrl-C ends it, too. What was counted is kept.
 
         Raises:
             ValueError: no failure was found.

@@ -42,8 +42,8 @@ class Sample(DrawnAnswer):
     """Whose runs: the cluster's name and its rules."""
     goal: str = "the goal holds"
     """What every run should reach, in words: `every pod runs`."""
-    how: str = "runs in the natural order, a seed each"
-    """Which runs these are."""
+    how: str = "seeds"
+    """Which runs these are: each in the natural order, with a seed of its own, or `random runs`."""
 
     @property
     def table(self) -> Table:
@@ -70,19 +70,14 @@ class Sample(DrawnAnswer):
 
     def __repr__(self) -> str:
         lines = [f"{end.count:>4}  {end.words}" for end in self.end_states]
-        runs = "seeds" if self.how == Sample.__attrs_attrs__.how.default else self.how
-        return "\n".join([f"{self.seeds} {runs}; in the end {self.reached}:", *lines])
+        return "\n".join([f"{self.seeds} {self.how}; in the end {self.reached}:", *lines])
 
 
 def count_ends(run: Callable[[int], tuple[str, bool]], runs: int, seconds: float = math.inf, *,
                progress: bool = True) -> tuple[EndState, ...]:
-    """Return how runs end, by seed; fewer are made if they take too long, or when the user interrupts.
+    """Return how the runs of some seeds end; fewer are made if it takes too many seconds, or is interrupted.
 
-    Args:
-        run: makes the run of a seed, and returns how it ends in words, and whether the goal holds.
-        runs: the number of seeds.
-        seconds: after so long no other run begins.
-        progress: show a progress bar.
+    `run` makes the run of a seed, and returns how it ends in words, and whether the goal holds.
     """
     ends, last = Counter[tuple[str, bool]](), time.monotonic() + seconds
     with suppress(KeyboardInterrupt), ProgressBar(runs, unit=" runs", disable=not progress) as bar:

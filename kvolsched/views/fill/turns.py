@@ -15,6 +15,7 @@ from ..frame import Mark
 from .context import label_of
 from .history import written_mark
 
+_HINTS = (("found.replay(c).lab()", "replays it in the panel"), ("found.sample()", "counts how often it happens"))
 _Z95 = 1.96  # of the normal distribution, for an interval of 95 %
 
 
@@ -57,7 +58,8 @@ def search_rows(answer: Exploration) -> r.SearchRows:
     if found is not None:
         size = f"a shortest way, {len(found.turns)} turns; {size}"
     ends = () if found is not None else tuple(r.EndBar(end.words, end.count, end.goal_holds) for end in answer.outcomes)
-    told = (_trace(found.turns), found.found, found.title, found.hints) if found is not None else ((), "", "", ())
+    hints = (*_HINTS, ("found.counterexample.story", f"has all {len(found.turns)} turns")) if found is not None else ()
+    told = (_trace(found.turns), found.found, found.title, hints) if found is not None else ((), "", "", ())
     title = "How its end states differ: a bar counts states, not runs"
     return r.SearchRows(answer.headline, good, size, told[0], ends, title, answer.assumptions, *told[1:])
 
@@ -67,7 +69,7 @@ def sample_rows(answer: Sample) -> r.SampleRows:
     ends = sorted(answer.end_states, key=lambda end: (end.goal_holds, -end.count, end.words))
     return r.SampleRows(answer.about, answer.seeds, answer.stuck, wilson(answer.stuck, answer.seeds),
                         tuple(r.EndBar(end.words, end.count, end.goal_holds) for end in ends), answer.reached,
-                        answer.how)
+                        answer.how if answer.how != "seeds" else "runs in the natural order, a seed each")
 
 
 def wilson(hits: int, of: int) -> tuple[float, float]:
