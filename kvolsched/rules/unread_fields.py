@@ -82,8 +82,8 @@ def _unread(rules: Revision, pod: Pod, objects: Objects) -> Iterator[str]:
         yield "schedulingGates"
     plugins = {enabled.name: enabled for enabled in rules.profile.plugins}
     for enabled in plugins.values():
-        says: Callable[[Pod], Iterable[str]] | None = getattr(enabled.plugin, "unread", None)
-        yield from says(pod) if says is not None else ()
+        says: Callable[[Pod, Objects], Iterable[str]] | None = getattr(enabled.plugin, "unread", None)
+        yield from says(pod, objects) if says is not None else ()
     known = plugin_cards()
     for name, card in known.items():
         yield from card.unread(pod, objects) if name not in plugins else ()

@@ -152,10 +152,12 @@ def test_the_documents_functions_show_in_what_a_pass_says():
     names = re.findall(r"^\| (\w+)(?:, \w+)? \| (\w+) \|", table, re.MULTILINE)
     assert ("CheckVolumeBinding", "VolumeBinding") in names
     disk = volume("disk", "10Gi", "late", {HOST: ["n1", "n3", "n4"]}, labels={ZONE: "a"}, bound="data")
-    refused = cluster(*(node(f"n{n}", "b" if n == 3 else "a") for n in (1, 2, 3, 4)), csi_node("n1", 0), disk,
+    exclusive = {"name": "d", "gcePersistentDisk": {"pdName": "exclusive"}}
+    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}, exclusive]
+    refused = cluster(*(node(f"n{n}", "b" if n == 3 else "a") for n in (1, 2, 3, 4, 5)), csi_node("n1", 0), disk,
                       storage_class(provisioner=LOCAL), claim("data", bound="disk"),
-                      pod("there", labels={"app": "x"}, running_on="n4"),
-                      pod("app", "data", labels={"app": "x"}, topologySpreadConstraints=[spread(HOST, app="x")]))
+                      pod("there", labels={"app": "x"}, running_on="n4"), pod("holds", running_on="n5", volumes=[exclusive]),
+                      pod("app", labels={"app": "x"}, volumes=volumes, topologySpreadConstraints=[spread(HOST, app="x")]))
     refused.run(seconds=10)
     shown = repr(refused.verdicts("app"))
     for function, plugin in names:

@@ -353,7 +353,7 @@ def test_the_limit_of_disks_before_and_after_it_is_part_of_the_decision():
 def test_a_node_that_tells_no_limit_has_that_of_its_time(revision, source, field, most):
     """In-tree disks are limited without any CSINode, each once a node; a node may tell another limit; today none is."""
     def disks(first, number):
-        more = {"diskName": "d"} if source == "azureDisk" else {}
+        more = {"azureDisk": {"diskName": "d"}, "gcePersistentDisk": {"readOnly": True}}.get(source, {})
         return {"volumes": [{"name": f"d{n}", source: {field: f"disk-{n}", **more}} for n in range(first, first + number)]}
 
     def ends(rules):
@@ -364,7 +364,8 @@ def test_a_node_that_tells_no_limit_has_that_of_its_time(revision, source, field
         return c
 
     c = ends(revision)
-    assert ["n1", "n1", ""] == where(c, "same", "last", "more")
+    shared = "" if source == "awsElasticBlockStore" else "n1"  # of which a node takes a disk for one pod alone
+    assert [shared, "n1", ""] == where(c, "same", "last", "more")
     assert "0/1 nodes are available: 1 node(s) exceed max volume count." == message(c, "more")
     assert f"{most} volumes of" in str(c.why("more"))
     assert f"+ 1 new > limit {most}" in str(c.why("more"))
@@ -380,6 +381,27 @@ def test_a_node_that_tells_no_limit_has_that_of_its_time(revision, source, field
     small.goto(small.passes("app")[0].step)
     assert {"n1": ("NodeVolumeLimits", "node(s) exceed max volume count")} == small.fits("app").rejected
     assert "NodeVolumeLimits (MaxPDVolumeCount)" in str(small.verdicts("app"))
+
+
+@pytest.mark.parametrize("revision", ["draft", "design", "upstream"])
+def test_a_disk_is_attached_for_one_pod_of_a_node(revision):
+    """NoDiskConflict: a second pod waits for another node, unless both only read; claims are not looked at then."""
+    def with_disk(name, *, reads=False):
+        return pod(name, volumes=[{"name": "d", "gcePersistentDisk": {"pdName": "disk", "readOnly": reads}}])
+
+    c = cluster(node("n1"), with_disk("first"), with_disk("second"), revision=revision)
+    c.run()
+    assert ["", "n1"] == sorted(where(c, "first", "second"))
+    waits = next(name for name in ("first", "second") if not c[name].spec.node_name)
+    assert "1 node(s) had no available disk" in c.why(waits).sentence
+    if revision != "upstream":
+        assert "VolumeRestrictions (NoDiskConflict)" in str(c.verdicts(waits))
+    c.apply(node("n2"))
+    c.run(seconds=60)
+    assert ["n1", "n2"] == sorted(where(c, "first", "second"))
+    readers = cluster(node("n1"), with_disk("first", reads=True), with_disk("second", reads=True), revision=revision)
+    readers.run()
+    assert ["n1", "n1"] == where(readers, "first", "second")
 
 
 # -- weights -----------------------------------------------------------------------------------------------------------

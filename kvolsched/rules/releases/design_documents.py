@@ -31,6 +31,7 @@ from ...scheduler.plugins.node_volume_limits import InTreeLimits, NodeVolumeLimi
 from ...scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD
 from ...scheduler.plugins.taint_toleration import TaintToleration
 from ...scheduler.plugins.volume_binding.releases import CHECK_VOLUME_BINDING
+from ...scheduler.plugins.volume_restrictions import NO_DISK_CONFLICT
 from ...scheduler.plugins.volume_zone import VolumeZone, ignore_claims
 from ..revision import OTHER_CONTROLLERS, Revision, volume_binding_of
 
@@ -51,6 +52,7 @@ def design_profile() -> Profile:
             EnabledPlugin(NodeName(mismatched=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
             EnabledPlugin(NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restriction=any_node,
                                        preference_faults=any_preference), 1, "general"),
+            EnabledPlugin(NO_DISK_CONFLICT),
             EnabledPlugin(TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1),
             EnabledPlugin(NodeVolumeLimits(bound_volumes, InTreeLimits(), document_name="MaxPDVolumeCount")),
             EnabledPlugin(CHECK_VOLUME_BINDING, 1),

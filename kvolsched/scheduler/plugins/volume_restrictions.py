@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import attrs
@@ -41,7 +41,8 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         yield attrs.evolve(clause, words=words, title=title, kind=kind)
 
 
-def _unread(pod: Pod, objects: Objects) -> Iterator[str]:
+def single_pod_mode(pod: Pod, objects: Objects) -> Iterator[str]:
+    """Yield the access mode that is not read without claims, if a claim of a pod has it."""
     claims = (objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace, name)) for name in pod.claim_names())
     yield from [f"{SINGLE_POD_MODE} of its claims"] if any(
         claim is not None and SINGLE_POD_MODE in claim.spec.access_modes for claim in claims) else ()  # fmt: skip
@@ -76,11 +77,17 @@ class ClaimInUse(Evidence):
 
 @attrs.frozen
 class VolumeRestrictions:
-    """Rejects nodes with a disk that cannot be shared, and every node while a single-pod claim is in use."""
+    """Rejects nodes with a disk that cannot be shared, and every node while a single-pod claim is in use.
+
+    Args:
+        claims_of: pod -> the names of its claims that are looked at.
+        unread: (pod, objects) -> what it does not read of a pod.
+        document_name: the name that a document gives the plugin.
+    """
 
     name: ClassVar[str] = "VolumeRestrictions"
     card: ClassVar[Card] = Card(
-        "R", "storage", looks_at="disks that one pod may use", clauses=_clauses, unread=_unread,
+        "R", "storage", looks_at="disks that one pod may use", clauses=_clauses, unread=single_pod_mode,
     )
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     reads_other_nodes: ClassVar[bool] = True
@@ -98,16 +105,19 @@ class VolumeRestrictions:
         " pod",
         Code.UNSCHEDULABLE,
     )
+    claims_of: Callable[[Pod], Sequence[str]] = named_claims
+    unread: Callable[[Pod, Objects], Iterable[str]] = lambda _pod, _objects: ()
+    document_name: str = ""
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | None:
         """Skip a pod whose volumes cannot conflict with others; reject one with a claim that does not exist."""
         if not pod.spec.volumes:
             return SKIP
-        for name in named_claims(pod):
+        for name in self.claims_of(pod):
             if seen.claim(pod.metadata.namespace, name) is None:
                 message = f'persistentvolumeclaim "{name}" not found'
                 return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
-        may_conflict = any(map(exclusive_disk, pod.spec.volumes)) or _single_pod_users(pod, seen)
+        may_conflict = any(map(exclusive_disk, pod.spec.volumes)) or _single_pod_users(pod, self.claims_of(pod), seen)
         return None if may_conflict else SKIP
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
@@ -118,14 +128,14 @@ class VolumeRestrictions:
                     disk_name = " ".join(exclusive_disk(volume) or ())
                     holder = f"{other.metadata.namespace}/{other.metadata.name}"
                     return self.disk_conflict.reject(DiskAttached(disk_name, holder))
-        if users := _single_pod_users(pod, seen):
+        if users := _single_pod_users(pod, self.claims_of(pod), seen):
             return self.claim_in_use.reject(ClaimInUse(tuple(users)))
         return OK
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Judge the nodes where a pod has one of the disks; a single-pod claim in use rejects all nodes."""
         codes: Codes = np.zeros(len(columns.nodes.names), np.uint16)
-        if _single_pod_users(pod, columns.seen):
+        if _single_pod_users(pod, self.claims_of(pod), columns.seen):
             codes += self.claim_in_use.where(columns.nodes.live.array)
         for volume in pod.spec.volumes:
             wanted = exclusive_disk(volume)
@@ -138,8 +148,8 @@ class VolumeRestrictions:
         return codes
 
 
-def _single_pod_users(pod: Pod, seen: Snapshot) -> list[str]:
-    """Return the pods that use the pod's ReadWriteOncePod claims, with their nodes; none if as many uses were removed.
+def _single_pod_users(pod: Pod, claims: Sequence[str], seen: Snapshot) -> list[str]:
+    """Return the users of the pod's ReadWriteOncePod claims of these names, on nodes; none if as many were removed.
 
     A claim in use counts once, however many pods use it. In preemption's dry run each removed pod subtracts one for
     each claim of such a name, so a claim may seem free while others use it; each nominated pod that is tried on the
@@ -148,7 +158,7 @@ def _single_pod_users(pod: Pod, seen: Snapshot) -> list[str]:
     namespace = pod.metadata.namespace
     single = {
         name
-        for name in named_claims(pod)
+        for name in claims
         if (claim := seen.claim(namespace, name)) is not None and SINGLE_POD_MODE in claim.spec.access_modes
     }
     if not single:
@@ -192,3 +202,8 @@ def conflicts(volume: Volume, other: Volume) -> bool:
         both_read = volume.rbd.read_only and other.rbd.read_only
         return not both_read and not set(volume.rbd.monitors).isdisjoint(other.rbd.monitors)
     return True
+
+
+NO_DISK_CONFLICT = VolumeRestrictions(  # as in 1.11, when a claim was for any number of pods
+    claims_of=lambda _pod: (), unread=single_pod_mode, document_name="NoDiskConflict"
+)

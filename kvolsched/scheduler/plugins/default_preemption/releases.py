@@ -13,6 +13,7 @@ import attrs
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.policy import PodDisruptionBudget
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.card import Objects
 from kvolsched.scheduler.framework.extension_points import PostFilterResult
 from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.scheduler.framework.verdict import Code
@@ -43,7 +44,7 @@ class EarlyPreemption(DefaultPreemption):
         return WAITS if any(other.metadata.deletion_timestamp is not None for other in lower) else ""
 
     @staticmethod
-    def unread(pod: Pod) -> Iterator[str]:
+    def unread(pod: Pod, _objects: Objects) -> Iterator[str]:
         """Yield the fields of a pod that it does not read."""
         if pod.spec.preemption_policy == NEVER_POLICY:
             yield "preemptionPolicy"

@@ -17,7 +17,7 @@ from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
 from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.owner_selectors import GROUPING_KINDS
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card
+from kvolsched.scheduler.framework.card import Card, Objects
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.evidence import LabelMissing
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RawScores
@@ -108,7 +108,7 @@ class PodTopologySpread:
         known = tuple(self.prepare_hard(each, meta.namespace, meta.labels, ()).read for each in stated)
         return pod if known == stated else evolve_parts(pod, spec={"topology_spread_constraints": known})
 
-    def unread(self, pod: Pod) -> tuple[str, ...]:
+    def unread(self, pod: Pod, _objects: Objects) -> tuple[str, ...]:
         """Return the fields of the pod's constraints that these rules do not read and today's would heed."""
         pairs = zip(pod.spec.topology_spread_constraints, self.as_read(pod).spec.topology_spread_constraints,
                     strict=True)  # fmt: skip
