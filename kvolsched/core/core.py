@@ -182,7 +182,11 @@ class ClusterCore:
 
     @property
     def not_read(self) -> NotRead:
-        """What bears on placement and is not modelled, with who has it: of modelled kinds the present objects."""
+        """What bears on placement and is not modelled, with who has it: of modelled kinds the present objects.
+
+        >>> dict(ClusterCore().not_read)
+        {}
+        """
         return still_there(self._not_read, self.world.log.objects)
 
     # -- rules --------------------------------------------------------------------------------------------------
