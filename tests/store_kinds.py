@@ -12,7 +12,7 @@ PAGE, README = ROOT / "docs" / "kinds.md", ROOT / "README.md"
 HEAD = f"""# Kinds
 
 What is modelled, as `kvolsched kinds` prints it; `kvolsched kinds pod` has the fields of one kind. Objects of all other kinds
-are kept and printed, and nobody acts on them. A field is read where it is a value by which rules and validation go;
+are kept and printed, and nobody acts on them. A field is read where rules go by it;
 {KEPT}. A part that several kinds share, such as the template of pods, stands with each.
 This page is made by `python tests/store_kinds.py`.
 """

@@ -1,11 +1,13 @@
 """The list of kinds: what is modelled, of which no answers are recorded, what is not; README and page have the same."""
 
+import re
+
 import pytest
 import store_kinds
 from click.testing import CliRunner
 
 from kvolsched.api.kinds.kind import KINDS
-from kvolsched.api.text.kind_list import NOT_MODELLED, RECORDED, kind_table, parts
+from kvolsched.api.text.kind_list import NOT_MODELLED, READ_AS_WRITTEN, RECORDED, kind_table, parts
 from kvolsched.cli import main
 
 
@@ -44,6 +46,19 @@ def test_each_part_of_a_kind_stands_once(kind):
         assert part.read
         assert set(part.read).isdisjoint(part.kept)
     assert {"metadata"} <= set(found[0].read)
+
+
+def test_what_a_rule_reads_is_not_called_kept():
+    """Each field that has no value of its own, and that a rule reads as it is written, is declared as read."""
+    rooms = [path for room in ("api", "controllers", "scheduler") for path in (store_kinds.ROOT / "kvolsched" / room).rglob("*.py")]
+    texts = [path.read_text("utf-8") for path in rooms if not {"validation", "text", "unmodelled_defaults.py"} & set(path.parts)]
+    found = re.findall(r'\brest(?:\.get\(|\[)"(\w+)"|"(\w+)" (?:not )?in [\w.]*\brest\b', "\n".join(texts))
+    told = {"generation", "resourceClaims", "backoffLimitPerIndex", "podFailurePolicy"}  # the server's own; said elsewhere
+    declared = {field for fields in READ_AS_WRITTEN.values() for field in fields.split()}
+
+    assert {first or second for first, second in found} - told <= declared
+    pod = {part.path: part for part in parts(kind_table("pod").kinds[0])}
+    assert {"hostNetwork", "os", "resources", "runtimeClassName", "activeDeadlineSeconds"} <= set(pod["spec"].read)
 
 
 def test_fields_stand_where_they_are_in_a_manifest():

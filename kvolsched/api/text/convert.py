@@ -159,14 +159,14 @@ def unmodelled_paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[t
             yield (*path, name)
 
 
-def fields_of_parts(type_name: str, cls: type[Any]) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Yield path, modelled and other fields of each part of a type that a class models, each class once."""
+def fields_of_parts(type_name: str, cls: type[Any]) -> Iterator[tuple[str, str, set[str], set[str]]]:
+    """Yield path, class, modelled and other fields of each part of a type that a class models, each class once."""
     waiting, seen = [("", type_name, cls)], {cls}
     while waiting:
         path, name, part = waiting.pop(0)
         shipped, names, hints = schema()["types"].get(name, {}), _manifest_names(part), typing.get_type_hints(part)
         own = {field: names[field] for field in sorted(names) if field in shipped and field not in _HEAD}
-        yield path, tuple(own), tuple(sorted(shipped.keys() - names.keys() - _HEAD))
+        yield path, part.__name__, set(own), shipped.keys() - names.keys() - _HEAD
         for field, (attribute, _) in own.items():
             declared, inner = shipped[field], _inner_type(hints[attribute])
             of_field = declared["type"] if isinstance(declared, dict) else declared

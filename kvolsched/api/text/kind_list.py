@@ -26,7 +26,27 @@ NOT_MODELLED = {
     for effect in dict.fromkeys(NOT_READ.values())
 } | WITHOUT_PLACEMENT
 """Kinds without effect, those that bear on where pods go first: their objects are kept and printed."""
-KEPT = "kept: checked, stored and printed as written; single rules look at some, such as updateStrategy or hostNetwork"
+KEPT = "kept: checked, stored and printed as written"
+READ_AS_WRITTEN = {  # part -> the fields without a value of their own that some rule reads
+    "PodSpec": "activeDeadlineSeconds hostNetwork hostUsers os resources runtimeClassName",
+    "PodStatus": "containerStatuses initContainerStatuses",
+    "Container": "env restartPolicyRules",
+    "Volume": "emptyDir hostPath image portworxVolume",
+    "CSIVolumeSource": "volumeAttributes",
+    "NodeStatus": "images",
+    "PersistentVolumeSpec": "awsElasticBlockStore azureDisk azureFile cinder csi gcePersistentDisk hostPath nfs "
+                            "portworxVolume vsphereVolume",
+    "PersistentVolumeClaimSpec": "dataSource dataSourceRef",
+    "PersistentVolumeClaimStatus": "allocatedResources currentVolumeAttributesClassName",
+    "StatefulSetSpec": "minReadySeconds ordinals persistentVolumeClaimRetentionPolicy updateStrategy",
+    "StatefulSetStatus": "collisionCount",
+    "DaemonSetSpec": "updateStrategy",
+    "DeploymentSpec": "progressDeadlineSeconds revisionHistoryLimit strategy",
+    "DeploymentStatus": "collisionCount conditions",
+    "ReplicaSetStatus": "terminatingReplicas",
+    "JobSpec": "managedBy",
+    "ServiceSpec": "allocateLoadBalancerNodePorts sessionAffinity",
+}  # fmt: skip
 
 
 @attrs.frozen
@@ -35,7 +55,7 @@ class PartFields:
 
     Args:
         path: of the part, such as `spec.containers[]`; "" for the object itself.
-        read: fields that are values, by which rules and validation go.
+        read: fields by which rules go.
         kept: fields that are kept as they are written.
     """
 
@@ -83,4 +103,8 @@ def kind_table(kind: str = "") -> KindTable:
 def parts(kind: Kind) -> list[PartFields]:
     """Return the fields of a kind, part by part; a part that several share stands there once."""
     type_name = schema()["kinds"][f"{kind.type.api_version}/{kind.name}"]
-    return [PartFields(*each) for each in fields_of_parts(type_name, kind.type)]
+    found = []
+    for path, part, modelled, others in fields_of_parts(type_name, kind.type):
+        read = others.intersection(READ_AS_WRITTEN.get(part, "").split())
+        found.append(PartFields(path, tuple(sorted(modelled | read)), tuple(sorted(others - read))))
+    return found
