@@ -105,6 +105,16 @@ def test_a_refused_write_ends_an_eviction_of_1_11():
     assert [] == [event for event in made.objects("events") if event.reason == "Preempted"]
 
 
+@pytest.mark.parametrize("write", [2, 3])
+def test_one_refused_write_delays_a_pod_of_1_11(write):
+    """After a conflict on the nomination or on a victim's deletion the pod is tried again, and runs in the end."""
+    made = under_design()
+    made.refuse("scheduler", write)
+    made.run()
+
+    assert "Running" == made["pod/high"].status.phase
+
+
 def test_a_pod_of_1_11_waits_for_whoever_terminates_on_its_node():
     """While any pod of lower priority terminates on the nominated node, 1.11 evicts no other, and it reads no policy."""
     never = {**FOUND[1], "metadata": {"name": "never"}, "preemptionPolicy": "Never"}

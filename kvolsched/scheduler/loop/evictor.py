@@ -19,7 +19,8 @@ from ...world.apiserver import RefusedWrite, Write, key_of, ref
 from ...world.component import TurnContext
 from ...world.log import Key
 from .assume_cache import PodStatusPatch
-from .scheduling_queue import RECORDER
+from .requeueing import move_to_active_or_backoff
+from .scheduling_queue import QUEUE, RECORDER, UNSCHEDULABLE, QueueEntry, QueueEvent
 
 EVICTION = "eviction"  # the kind of note
 EVICTOR = "preemption"
@@ -141,8 +142,8 @@ class Evictor:
 class SerialEvictor(Evictor):
     """The evictor of 1.11: the pass itself nominates the pod and deletes the victims, and then the next pass begins.
 
-    The victims get no condition, and a binding that waits is not cancelled; a refused write ends the eviction. Mirrors
-    `scheduler.go::preempt`.
+    The victims get no condition, and a binding that waits is not cancelled; a refused write ends the eviction, and the
+    pod is queued again, as the next update of any node does. Mirrors `scheduler.go::preempt`.
     """
 
     holds_passes: ClassVar[bool] = True
@@ -158,10 +159,19 @@ class SerialEvictor(Evictor):
         words = f"Scheduler nominates {eviction.node} for {eviction.pod.name}"
         patch = PodStatusPatch(nominated_node_name=eviction.node)
         outcome = ctx.commit(Write("patch", eviction.pod, patch, uid=eviction.uid, words=words))
-        return None if isinstance(outcome, RefusedWrite) else evolve(eviction, nominates=False)
+        done = not isinstance(outcome, RefusedWrite)
+        return evolve(eviction, nominates=False) if done else self._queue_again(ctx, eviction.pod)
 
     def _evict(self, ctx: TurnContext, eviction: Eviction, after: Eviction, victim: Pod) -> Eviction | None:
-        return after if self._delete(ctx, eviction, victim) else None
+        return after if self._delete(ctx, eviction, victim) else self._queue_again(ctx, eviction.pod)
+
+    @staticmethod
+    def _queue_again(ctx: TurnContext, key: Key) -> None:
+        """Queue a pod for which nobody is evicted: a kubelet of 1.11 updates its node's status every 10 s."""
+        name = f"{key.namespace}/{key.name}"
+        entry: QueueEntry | None = ctx.note(QUEUE, name)
+        if entry is not None and entry.part == UNSCHEDULABLE:
+            move_to_active_or_backoff(ctx, name, QueueEvent.CLUSTER_EVENT, entry)
 
     @staticmethod
     def _by_whom(eviction: Eviction) -> str:
