@@ -3,9 +3,9 @@
 Only what pods change is copied: free resources, counts, and a node's pods once one of them is removed. Everything else
 is shared with the original snapshot, which must not change meanwhile. Mutable.
 
-Kubernetes' set of a node's host ports forgets a port with the first of two pods that have it (`HostPortInfo.Remove`). So
-it is here in the trial alone: where a pod really leaves, kube-scheduler forgets it too, but not after a restart; a view
-depends on what there is, not on what was, so that a third pod waits for both.
+Kubernetes' set of a node's host ports forgets a port with the first of two pods that have it (`HostPortInfo.Remove`).
+So it is here in the trial alone: where a pod really leaves, kube-scheduler forgets it too, but not after a restart; a
+view depends on what there is, not on what was, so that a third pod waits for both.
 """
 
 from __future__ import annotations
