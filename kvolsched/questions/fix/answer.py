@@ -217,6 +217,8 @@ class Fix(DrawnAnswer):
         tried = self.trial
         if tried is None:
             return f"no, the cluster is large: {self.proof}" if self.can_be_tried else "no: no object shows it"
+        if tried.is_not_needed:
+            return tried.headline
         if not tried.node:
             return f"{self.proof}, but after {counted(tried.steps, 'step')} {tried.headline}"
         runs = "runs" if tried.phase == "Running" else "is"

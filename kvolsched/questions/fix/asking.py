@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.text.not_read import not_read_line
 from kvolsched.api.text.python_gc import infrequent_gc
 from kvolsched.api.words import counted, listed
@@ -30,12 +31,14 @@ from .edit import (
     without_unneeded,
 )
 from .edit_search import FoundFix, distinct, search
+from .owners import owner_on_top, siblings
 from .replace_claim import restore_snapshot
 from .trial_cluster import TrialCluster
 from .trials import AskedCluster, Attempt
 
 # After a change of these the loop must run before the pod can be judged.
 LOOP_KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})
+SHARED = frozenset({"anti-affinity", "spread", "port", "claim", "volume"})  # of which one replica takes from another
 MOST_CARDS = 5
 HARMLESS = "ABCDE"
 ENOUGH_SIMPLE = 2  # fixes with fewer edits, after which none with more is told
@@ -93,7 +96,7 @@ def _fix(cluster: ClusterActs, pod: str) -> Fixes:
              for change in fix.edits[0].changes if change.key.kind == "PersistentVolumeClaim"
              for edit in restore_snapshot(change.old, trial)]  # fmt: skip
     failures = tuple(dict.fromkeys(result for result in results if isinstance(result, str)))
-    proved = _told([*_waiting(asked, before), *good])
+    proved = _told([*_waiting(asked, before), *good, *_scaled(asked)])
     if proved:
         return Fixes(name, rules, _headline(proved), proved, refuted=(*refuted, *failures)[:MOST_REFUTED])
     if failures or refuted:
@@ -143,6 +146,21 @@ def _waiting(asked: AskedCluster, gates: tuple[Edit, ...]) -> Iterator[Fix]:
     if lost is not None and not lost:
         words = f"Wait: left alone it gets {left.node} after {counted(left.steps_until_scheduled, 'step')}"
         yield Fix(name, (Edit(words, 0, (), "wait"),), (left.node,), "", left.steps_until_scheduled, asked=asked)
+
+
+def _scaled(asked: AskedCluster) -> Iterator[Fix]:
+    """Yield the advice to ask for as many replicas as have a node, where those are in the way of one more."""
+    pod, objects = asked.objects[asked.pod], asked.objects
+    owner = owner_on_top(pod, objects)
+    workload: Any = objects.get(Key(owner.kind, asked.pod.namespace, owner.name)) if owner is not None else None
+    running = sum(bool(each.spec.node_name) for each in siblings(pod, objects))
+    sorts = {row.sort for row in (*asked.asked.demands, *asked.asked.also)}
+    if running and sorts & SHARED and (getattr(getattr(workload, "spec", None), "replicas", None) or 0) > running:
+        change = ObjectChange(workload, evolve_parts(workload, spec={"replicas": running}))
+        edit = Edit(f"Scale {owner} to {running}, for which there is room", 2, (change,), "scale down")
+        fix = Fix(f"{asked.pod.namespace}/{asked.pod.name}", (edit,), (), "", asked=asked)
+        if fix.try_it().is_not_needed and fix.try_it().helps:
+            yield fix
 
 
 def _told(fixes: Sequence[Fix]) -> tuple[Fix, ...]:

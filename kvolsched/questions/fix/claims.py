@@ -51,6 +51,7 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
         if bound is not None:
             yield from _label_to_reach(bound, near)
             yield from replace_claim.delete_claim_and_pod([claim], trial)
+            yield from _leaving_data(replace_claim.replace_with_free_volume(claim, trial, near))
             yield from _leaving_data(replace_claim.replace_with_delayed_class(claim, trial))
             yield from _leaving_data(replace_claim.replace_with_existing_class(name, claim, trial))
             continue

@@ -9,10 +9,12 @@ from typing import Any
 import attrs
 
 from kvolsched.api.kinds.kind import find_kind
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.text import manifest
 
 from .edit import SERVER_FIELDS, ObjectChange
 
+SCALED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 MOST_LINES = 4  # of one fix
 
 
@@ -51,6 +53,8 @@ def _lines(change: ObjectChange) -> Iterator[str]:
         yield f"kubectl label {where} {labels}"
     elif (texts := _texts(old.metadata.annotations, new.metadata.annotations)) and _same_body(old, new):
         yield f"kubectl annotate {where} {texts}"
+    elif change.key.kind in SCALED and evolve_parts(old, spec={"replicas": new.spec.replicas}) == new:
+        yield f"kubectl scale {where} --replicas={new.spec.replicas}"
     else:
         steps = list(_json_patch(_plain(old), _plain(new), ""))
         if steps:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import attrs
 
@@ -11,6 +10,7 @@ from kvolsched.api.notebook_output import DrawnAnswer
 from kvolsched.api.words import counted, first_of, listed
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.results import hanging_indent
+from kvolsched.questions.fix.harm import Harm, pods_among
 from kvolsched.questions.why.answer import Why
 from kvolsched.questions.why.asking import why
 from kvolsched.world.log import Key
@@ -76,15 +76,13 @@ class TriedFix(DrawnAnswer):
         waits_now: other pods that wait in the fork, and would not without the fix.
         placed: other pods that have a node in the fork, and would have none without the fix.
         moved: other pods that are on another node than without the fix.
-        gone: other pods that no longer exist, and that nobody created again.
-        lost_claims: claims that lose their volume, and would not without the fix.
+        harm: what is worse in the fork than without the fix: pods, data, promises.
         lack_moves_to: those of `waits_now` that lack what the pod lacked.
         refused: the API server's refusal, if the fix could not be applied; then nothing was run.
         without_fix, with_fix: the node of each pod at the end of the two runs, "" for one that waits.
         new_nodes: the nodes that the fix adds.
         owner: the workload whose template makes the pod, "" for none; `stand_in` is the pod that it made in its place.
         waited, waits: how many of its pods wait at the end of the two runs.
-        restarted: pods that ran and are made anew because of the fix, by their owners.
     """
 
     pod: str
@@ -98,8 +96,7 @@ class TriedFix(DrawnAnswer):
     waits_now: tuple[WaitingPod, ...] = ()
     placed: tuple[MovedPod, ...] = ()
     moved: tuple[MovedPod, ...] = ()
-    gone: tuple[str, ...] = ()
-    lost_claims: tuple[str, ...] = ()
+    harm: Harm = attrs.field(factory=Harm, eq=False)
     lack_moves_to: tuple[str, ...] = ()
     refused: str = ""
     without_fix: Mapping[str, str] = attrs.field(factory=dict, eq=False)
@@ -110,12 +107,31 @@ class TriedFix(DrawnAnswer):
     stand_in: str = ""
     waited: int = 0
     waits: int = 0
-    restarted: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict, eq=False)
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """Other pods that no longer exist, and that nobody created again."""
+        return tuple(f"{key.namespace}/{key.name}" for key in self.harm.gone)
+
+    @property
+    def lost_claims(self) -> tuple[str, ...]:
+        """Claims that lose their volume, and would not without the fix."""
+        return self.harm.lost_claims
+
+    @property
+    def restarted(self) -> Mapping[str, tuple[str, ...]]:
+        """Pods that ran and are made anew because of the fix, by their owners."""
+        return self.harm.restarted
 
     @property
     def places(self) -> bool:
         """Whether the pod, or the one that its owner makes in its place, gets a node for good."""
         return bool(self.node) and self.eviction is None
+
+    @property
+    def is_not_needed(self) -> bool:
+        """Whether its owner no longer wants the pod, and none of the others waits in its place."""
+        return bool(self.owner) and self.is_gone and self.waits < self.waited
 
     @property
     def waits_for_other_reasons(self) -> bool:
@@ -143,12 +159,13 @@ class TriedFix(DrawnAnswer):
     @property
     def helped(self) -> int:
         """How many pods of the same owner get a node by it; of a bare pod 1 or 0."""
-        return max(self.waited - self.waits, int(self.places))
+        return 0 if self.is_not_needed else max(self.waited - self.waits, int(self.places))
 
     @property
     def helps(self) -> bool:
         """Whether the pod got a node for good and no other pod waits or is gone for it, nor any claim lost."""
-        return self.places and not self.waits_now and not self.gone and not self.lost_claims
+        good = self.places or self.is_not_needed
+        return good and not self.waits_now and not self.gone and not self.lost_claims
 
     @property
     def headline(self) -> str:
@@ -157,6 +174,8 @@ class TriedFix(DrawnAnswer):
             return f"the API server refuses it: {self.refused}"
         if self.eviction is not None:
             return f"{self.pod} is {self.eviction.words}"
+        if self.is_not_needed and self.helps:
+            return f"{self.owner} no longer asks for {self.pod}, and {self.waits or 'none'} of its pods waits"
         if not self.node:
             return f"{self.pod} still waits"
         if self.lack_moves_to:
@@ -195,17 +214,12 @@ class TriedFix(DrawnAnswer):
     @property
     def is_gone(self) -> bool:
         """Whether the pod no longer exists in the fork."""
-        there = {f"{key.namespace}/{key.name}" for key in pods_of(self.cluster)}
+        there = {f"{key.namespace}/{key.name}" for key in pods_among(self.cluster.world.log.objects)}
         return not self.refused and self.pod_then not in there
 
     def __repr__(self) -> str:
         lines = [hanging_indent([f"{self.words}: {self.headline}"], 0)]
         return "\n".join([*lines, *(f"  {hanging_indent([line], 4)}" for line in self.lines)])
-
-
-def pods_of(cluster: ClusterActs) -> dict[Key, Any]:
-    """Return the pods of a cluster by key."""
-    return {key: obj for key, obj in cluster.world.log.objects.items() if key.kind == "Pod"}
 
 
 def _names(names: Iterable[str]) -> str:

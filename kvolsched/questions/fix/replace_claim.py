@@ -11,6 +11,7 @@ import attrs
 
 from kvolsched.api import volumes
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference, Resources, evolve_parts
+from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod, PodSpec
 from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.api.kinds.storage_class import DEFAULT_CLASS, WAIT_FOR_FIRST_CONSUMER, StorageClass
@@ -18,7 +19,7 @@ from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim, 
 from kvolsched.scheduler.pod_claims import named_claims
 
 from ..near_names import near_misses
-from .add_volume import VOLUME_COST, add_volume
+from .add_volume import VOLUME_COST, add_volume, bound_to_each_other
 from .edit import Edit, ObjectChange
 from .owners import owner_on_top
 from .pods import edit_spec
@@ -49,6 +50,23 @@ def replace_with_existing_class(name: str, claim: PersistentVolumeClaim | None, 
     for storage_class in delayed_classes(trial)[:2]:
         words = f"of the existing class {storage_class.metadata.name}"
         yield from _replace_one_claim(claim, trial, storage_class.metadata.name, words, [])
+
+
+def replace_with_free_volume(
+    claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]
+) -> Iterator[Edit]:
+    """Replace a claim by one on a free volume of its class that a near node reaches."""
+    name, other = claim.metadata.name, _replacement_name(claim)
+    if is_of_template(claim, trial) or not trial.is_stored(claim) or _is_claim_name_taken(other, trial):
+        return
+    for volume in trial.seen.volumes_of_class(volumes.class_of_claim(claim)):
+        large = volumes.capacity(volume) >= volumes.requested(claim) and volumes.suits(claim, volume)
+        if volumes.is_available(volume) and large and any(volumes.volume_fits_node(volume, node) for node in near):
+            like = _claim_like(claim, other, volumes.class_of_claim(claim))
+            new = evolve_parts(like, spec={"volume_name": volume.metadata.name})
+            words = f"Use a new claim {other} on the free volume {volume.metadata.name}"
+            edit = _replacement_edit(trial, {name: other}, words, CLAIM_COST, [ObjectChange(None, new)])
+            yield attrs.evolve(edit, expected=tuple(bound_to_each_other(new, volume)))
 
 
 def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:

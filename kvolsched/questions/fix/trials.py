@@ -27,13 +27,13 @@ from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.world.apiserver import CommittedWrite, key_of
 from kvolsched.world.log import Key, Note
 
-from .outcome import LostNode, MovedPod, TriedFix, WaitingPod, pods_of
+from .harm import harm, identity, lost_claims, pods_among
+from .outcome import LostNode, MovedPod, TriedFix, WaitingPod
 
 # Of a run; one step more for each object. A pod that tolerates a taint for a time does so for 300 s, as a rule.
 MAX_STEPS, MAX_SECONDS = 3_000, 600.0
 LARGE = 20_000  # objects of a cluster from which on fixes are judged, and run only when somebody asks for it
 REMOVALS = ("delete", "evict")
-Objects = Mapping[Key, Any]
 Attempt = tuple["ObjectChange | OutsideAct", ...]
 """What is tried: changes of objects by users, and acts from outside."""
 
@@ -229,7 +229,7 @@ class AskedCluster:
         forked.run()
         before, after = self._kept.world.log.objects, forked.cluster.world.log.objects
         lost = _placed(before, self.pod) - _placed(after, self.pod)
-        lost.update({f"claim {name}": 1 for name in _lost_claims(after) if name not in _lost_claims(before)})
+        lost.update({f"claim {name}": 1 for name in lost_claims(after) if name not in lost_claims(before)})
         return lost if forked.keeps_node else None
 
     def try_changes(self, changes: Attempt, words: str) -> TriedFix:
@@ -246,15 +246,14 @@ class AskedCluster:
             return TriedFix(name, words, self._kept.fork(), refused=str(error.args[0] if error.args else error))
         forked.run()
         fork = forked.cluster
-        before, after = pods_of(self.without_fix.cluster), pods_of(fork)
-        known = _lost_claims(self.without_fix.cluster.world.log.objects)
+        before, after = pods_among(self.without_fix.cluster.world.log.objects), pods_among(fork.world.log.objects)
         pod = forked.stands_for_it
         mine = key_of(pod) if pod is not None else self.pod
         others = {key: _node(found) for key, found in after.items() if key != mine}
         changed = [key for key, node in others.items() if key in before and node != _node(before[key])]
-        waiting = _more_waiting(before, after, self.objects, mine)
+        cost = harm(self.without_fix.cluster.world.log.objects, fork.world.log.objects, self.objects, mine)
         waits_now = tuple(WaitingPod(f"{key.namespace}/{key.name}", why(fork, f"pod/{key.namespace}/{key.name}"))
-                          for key in waiting)  # fmt: skip
+                          for key in cost.waiting)  # fmt: skip
         shifts = tuple(MovedPod(f"{key.namespace}/{key.name}", _node(before[key]), others[key])
                        for key in sorted(changed) if others[key])  # fmt: skip
         owner = owner_on_top(self.objects[self.pod], self.objects)
@@ -265,8 +264,7 @@ class AskedCluster:
             forked.steps, forked.ended, forked.idle, waits_now,
             placed=tuple(shift for shift in shifts if not shift.before),
             moved=tuple(shift for shift in shifts if shift.before),
-            gone=tuple(f"{key.namespace}/{key.name}" for key in _lost(before, after, self.objects) if key != self.pod),
-            lost_claims=tuple(name for name in _lost_claims(fork.world.log.objects) if name not in known),
+            harm=attrs.evolve(cost, gone=tuple(key for key in cost.gone if key != self.pod)),
             lack_moves_to=tuple(waits.name for waits in waits_now if self._lacks_alike(waits.why)),
             without_fix=_placements(before),
             with_fix=_placements(after),
@@ -276,7 +274,6 @@ class AskedCluster:
             stand_in=f"{mine.namespace}/{mine.name}",
             waited=self.without_fix.waiting,
             waits=forked.waiting,
-            restarted=_restarted(before, after, self.objects),
         )  # fmt: skip
 
     def _lacks_alike(self, other: Why) -> bool:
@@ -294,66 +291,7 @@ def _placements(pods: Mapping[Key, Any]) -> dict[str, str]:
     return {f"{key.namespace}/{key.name}": _node(pod) for key, pod in sorted(pods.items()) if not pod.terminal}
 
 
-def _lost(before: Objects, after: Objects, objects: Objects) -> list[Key]:
-    """Return the pods on nodes that are gone, and that nobody replaced: neither by one of the same name, nor by one of
-    their owner.
-    """
-    gone = sorted(key for key, pod in before.items() if key not in after and _node(pod) and not pod.terminal)
-    made = Counter(_owner(pod, objects) for key, pod in after.items() if key not in before or (
-        _node(pod) and not _node(before[key])))  # fmt: skip
-    lost: list[Key] = []
-    for key in gone:
-        owner = _owner(before[key], objects)
-        if made[owner] == 0:
-            lost.append(key)
-        else:
-            made[owner] -= 1
-    return lost
-
-
-def _restarted(before: Objects, after: Objects, objects: Objects) -> dict[str, tuple[str, ...]]:
-    """Return the pods with a node of which only another pod of their owner is left, by the owner in words."""
-    found: dict[str, list[str]] = {}
-    for key, pod in sorted(before.items()):
-        there = after.get(key)
-        same = there is not None and there.metadata.uid == pod.metadata.uid
-        owner = owner_on_top(pod, objects)
-        if _node(pod) and not pod.terminal and not same and owner is not None:
-            found.setdefault(str(owner), []).append(f"{key.namespace}/{key.name}")
-    return {owner: tuple(names) for owner, names in found.items()}
-
-
-def _more_waiting(before: Objects, after: Objects, objects: Objects, but: Key) -> list[Key]:
-    """Return the pods by which more pods of their owner wait than before, sorted; pods of one owner are alike."""
-    waited = Counter(_owner(pod, objects) for pod in before.values() if is_pending(pod))
-    waiting = sorted((key for key, pod in after.items() if is_pending(pod) and key != but),
-                     key=lambda key: (key in before and is_pending(before[key]), key))  # fmt: skip
-    counts = Counter(_owner(after[key], objects) for key in waiting)
-    found = []
-    for key in waiting:
-        owner = _owner(after[key], objects)
-        if counts[owner] > waited[owner]:
-            counts[owner] -= 1
-            found.append(key)
-    return sorted(found)
-
-
 def _placed(objects: Mapping[Key, Any], but: Key) -> Counter[str]:
     """Count the pods on nodes by who made them, without one pod."""
     pods = ((key, obj) for key, obj in objects.items() if key.kind == "Pod" and key != but)
-    return Counter(_owner(obj, objects) for key, obj in pods if _node(obj) and not obj.terminal)
-
-
-def _lost_claims(objects: Mapping[Key, Any]) -> tuple[str, ...]:
-    """Return the claims in phase Lost, as `namespace/name`, sorted."""
-    claims = ((key, obj) for key, obj in objects.items() if key.kind == "PersistentVolumeClaim")
-    return tuple(sorted(f"{key.namespace}/{key.name}" for key, claim in claims if claim.status.phase == "Lost"))
-
-
-def _owner(pod: Any, objects: Mapping[Key, Any]) -> str:
-    """Return what identifies a pod's owner on top; a pod without one, or with a name that its owner gives again and
-    again, is told from all others by its name.
-    """
-    owner = owner_on_top(pod, objects)
-    owner = None if owner is not None and owner.kind == "StatefulSet" else owner
-    return f"{pod.metadata.namespace} {owner or pod.metadata.name}"
+    return Counter(identity(obj, objects) for key, obj in pods if _node(obj) and not obj.terminal)

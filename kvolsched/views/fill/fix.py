@@ -16,7 +16,7 @@ COLUMN_OF = {
     "Pod": "pod", "PersistentVolumeClaim": "claim", "PersistentVolume": "volume", "Node": "node",
     "StorageClass": "class", "CSINode": "driver", "CSIStorageCapacity": "driver", "CSIDriver": "driver",
 }  # fmt: skip
-TEMPLATE = "template"  # how a workload is touched: its pods are made anew by it
+TEMPLATE, SCALED = "template", "scaled"  # how a workload is touched: its pods are made anew by it, or are more or fewer
 MAX_PLACES = 3  # nodes whose pods are shown
 MAX_PODS = 4  # pods of one place, besides those that the fix concerns
 GATE_LETTER, GATE_PLUGIN = "G", "SchedulingGates"
@@ -91,7 +91,9 @@ def _touched(changes: Iterable[ObjectChange]) -> Iterator[r.TouchedObject]:
     for change in changes:
         how = r.AGAIN if change.recreate else r.EDITED
         how = r.MADE if change.old is None else r.GONE if change.new is None else how
-        how = TEMPLATE if change.key.kind not in COLUMN_OF else how
+        if change.key.kind not in COLUMN_OF:
+            old, new = change.old.spec, change.new.spec
+            how = TEMPLATE if old.template != new.template else SCALED if old.replicas != new.replicas else how
         yield r.TouchedObject(COLUMN_OF.get(change.key.kind, "pod"), how, ref(change.key))
 
 
@@ -132,6 +134,8 @@ def _outcome(tried: TriedFix) -> r.FixOutcome:
     if tried.eviction is not None:
         short_words = f"it is evicted after {tried.eviction.seconds:g} s"
         return r.FixOutcome("✕", "storage", short_words, f"{_shown(tried.pod)} is {tried.eviction.words}.", text)
+    if tried.is_not_needed and tried.helps:
+        return r.FixOutcome("✓", "ok", "nobody", after, text)
     if not tried.node:
         return r.FixOutcome("✕", "storage", "it still waits", "It still waits in the fork:", text)
     if short:

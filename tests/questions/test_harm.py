@@ -1,0 +1,59 @@
+"""What a change costs others, as one value: pods, data, promises."""
+
+from pathlib import Path
+
+import pytest
+
+from kvolsched import Cluster, incident
+from kvolsched.questions.fix.harm import harm
+
+POSTED = Path(__file__).parent / "posted"
+
+
+def tried(name, kind):
+    """Return the trial of the first fix of a kind, for the first pod that waits in a posted cluster."""
+    cluster = Cluster.from_manifests(POSTED / f"{name}.yaml") if "-" in name and name[0].isdigit() else incident(name).play()
+    cluster.run(steps=1000)
+    pod = next(pod for pod in cluster.objects("pods") if not pod.spec.node_name)
+    return next(fix for fix in cluster.fix(pod.metadata.name) if kind in fix.kinds).try_it()
+
+
+@pytest.mark.parametrize(("name", "kind", "promises"), [
+    ("16-anti-affinity-replicas-exceed-nodes", "scale down", ("Deployment web asks for 3 replicas instead of 4",)),
+    ("17-spread-over-tainted-host", "soften spread", ("Deployment web spreads less over kubernetes.io/hostname than by maxSkew 1",)),
+    ("34-affinity-label-typo", "drop pod term", ("Deployment web no longer requires its pod affinity over kubernetes.io/hostname",)),
+    ("48-cpu-unit-slip", "lower request", ("Deployment web asks for 500m cpu instead of 500",)),
+    ("17-spread-over-tainted-host", "add node", ()),
+])  # fmt: skip
+def test_promises_that_no_longer_hold(name, kind, promises):
+    """Fewer replicas, a wider spread, a term less and a smaller request are told; a machine more costs no promise."""
+    assert promises == tried(name, kind).harm.promises
+
+
+def test_lost_data_are_told_by_their_volume():
+    """Claim and pod are made anew on another volume: the files of the old claim are left behind."""
+    found = tried("disk-outlives-its-node", "delete claim").harm
+
+    assert ["default/data-db-0"] == [words.split(" of claim ")[1].split()[0] for words in found.data]
+    assert "left behind on pvc-" in found.data[0]
+    assert not found.is_none
+
+
+def test_replicas_that_are_made_anew_are_no_harm():
+    """A rollout replaces all replicas: that is said, and nothing is worse."""
+    found = tried("17-spread-over-tainted-host", "spread policy").harm
+
+    assert [3] == [len(names) for names in found.restarted.values()]
+    assert found.is_none
+
+
+def test_two_equal_worlds():
+    """A world is not worse than itself; without a pod on a node it is."""
+    cluster = Cluster.from_manifests(POSTED / "extra-pdb.yaml")
+    cluster.run(steps=200)
+    objects = dict(cluster.world.log.objects)
+    pod = next(key for key, obj in objects.items() if key.kind == "Pod" and obj.spec.node_name)
+    fewer = {key: obj for key, obj in objects.items() if key != pod}
+
+    assert harm(objects, objects, objects).is_none
+    assert (pod,) == harm(objects, fewer, objects).gone
