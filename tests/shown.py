@@ -8,6 +8,7 @@ import re
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
+from kvolsched.views.charts.figure import PlainChart
 from kvolsched.views.drawing.theme import palette, resolve
 
 WIDTHS = (560, 1000)
@@ -20,7 +21,7 @@ def shown(answer):
     """Return the lines of an answer: what it prints, and its picture at two widths if it has one."""
     figure = answer.figure() if hasattr(answer, "figure") and not isinstance(answer, type) else answer
     lines = repr(answer).splitlines()
-    if hasattr(figure, "draw"):
+    if hasattr(figure, "draw") and not isinstance(figure, PlainChart):  # whose marks are Vega-Lite's
         drawn = [(width, picture_lines(figure.draw(width, ""))) for width in WIDTHS]
         for width, marks in drawn:
             lines += [f"--- {width} px, {len(marks)} rows", *marks]
