@@ -62,6 +62,7 @@ class Reruns:
             struck = self._struck(at)
             for change in instead:
                 self.sim.log.write(change.key, change.new)
+            self.system.run_urgent()
             for transition in rest:
                 struck, wrong = self._take(transition, struck)
                 if wrong:
@@ -120,8 +121,8 @@ class Reruns:
         def run() -> tuple[str, bool]:
             system, struck, wrong = self.system, (0,) * len(self.system.faults), False
             self.left = MOST_TURNS
+            system.run_urgent()
             for number in range(LONGEST):
-                system.run_urgent()
                 found = system.enabled()
                 if not found:
                     break
@@ -153,8 +154,6 @@ class Reruns:
         self.left -= 1
         if self.left < 0:
             raise TimeoutError(f"the cause was not found in {MOST_TURNS:,} turns")
-        if urgent:
-            system.run_urgent()
         place, before = log.place, dict(log.objects)
         plain = attrs.evolve(transition, choices=(), fault=-1)
         if transition.kind != "fault" and plain not in (system.enabled() or system.periodic_wakeups()):
