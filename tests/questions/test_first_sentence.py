@@ -89,6 +89,15 @@ def test_of_a_provisioner_that_runs_nobody_says_that_it_lacks():
     assert not any("nobody provisions" in words for words in said)
 
 
+def test_a_demand_of_a_sick_node_blames_the_node():
+    """A taint that tells of a node's state is said of the node; one that keeps it for others, of the pod."""
+    sick, kept = (make.node(f"n{number}", taints=[key]) for number, key in enumerate(
+        ("node.kubernetes.io/disk-pressure", "gpu")))  # fmt: skip
+    answer = Cluster.from_manifests([sick, kept, make.pod("web")]).why("web")
+
+    assert {"The node is short of disk", "Taint gpu is not tolerated"} == {demand.title for demand in answer.demands}
+
+
 def test_a_label_key_of_old_is_told_with_todays():
     """A selector by a key that no node has any more names the key that nodes have."""
     old = {"failure-domain.beta.kubernetes.io/zone": "zone-a"}

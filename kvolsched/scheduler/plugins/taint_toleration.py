@@ -46,8 +46,11 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     for key in keys:
         others = (Toleration(key=other, operator="Exists") for other in keys if other != key)
         spec = with_tolerations(pod.spec, *others)
-        words = f"the pod does not tolerate the node's taint {key}"
-        yield Clause("taint", key, words, f"Taint {key} is not tolerated", "", attrs.evolve(pod, spec=spec))
+        words, title = f"the pod does not tolerate the node's taint {key}", f"Taint {key} is not tolerated"
+        if key in STATES:
+            verb, rest, _ = STATES[key]
+            words, title = f"the node {verb} {rest} (taint {key})", f"The node {verb} {rest}"
+        yield Clause("taint", key, words, title, "", attrs.evolve(pod, spec=spec))
 
 
 @attrs.frozen
