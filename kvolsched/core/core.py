@@ -168,13 +168,21 @@ class ClusterCore:
 
     @property
     def driver_names(self) -> set[str]:
-        """The names of the components that are drivers."""
+        """The names of the components that are drivers.
+
+        >>> ClusterCore(components={"pd.csi": {"kind": "zonal"}}).driver_names
+        {'pd.csi'}
+        """
         instances = {name for name in self.world.names if INSTANCE in name}
         return {*self.drivers, *instances, *(set(self.components) - NOT_DRIVERS)}
 
     @property
     def controllers(self) -> list[str]:
-        """The components of kube-controller-manager, with the provisioners inside it."""
+        """The components of kube-controller-manager, with the provisioners inside it.
+
+        >>> "job-controller" in ClusterCore().controllers
+        True
+        """
         drivers = (name for name in self.driver_names if not name.startswith(IN_TREE))
         own = (process.name for process in self.world.processes.values() if is_custom(process.component))
         others = {USER, SCHEDULER, kubelet.NAME, autoscaler.NAME, *drivers, *own}
