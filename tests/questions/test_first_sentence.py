@@ -63,6 +63,15 @@ def test_a_state_that_is_not_all_that_a_node_lacks_is_no_way_in():
     assert ["request", "taint"] == sorted(kind for finding in answer.findings for kind in finding.kinds)
 
 
+def test_two_states_of_one_node_are_no_way_in_by_one_of_them():
+    """A node that is cordoned and does not report would not take the pod once it is uncordoned."""
+    lost = make.node("n0", unschedulable=True, taints=["node.kubernetes.io/unreachable"])
+    headline = Cluster.from_manifests([lost, make.node("n1", cpu="1"), make.pod("web", cpu="2")]).why("web").headline
+
+    assert "n1 lacks 1 cpu" in headline
+    assert "takes the pod" not in headline
+
+
 def provisioned(mode, name, **components):
     """Give a cluster with a pod whose claim some provisioner serves."""
     late = make.storage_class("late", provisioner=name, waits=mode == "waits")

@@ -210,10 +210,13 @@ class FirstSentence:
         if len(apart) > MOST_PARTS:
             more = sum(len(nodes) for _, nodes in apart[MOST_PARTS:])
             yield Finding((), f"{counted(more, 'node')} more lack{'s' * (more == 1)} something else")
-        lacking = sum(demand.fails for demand in self.found if not self._until(demand))
-        alone = self._names_in(among & (lacking == 0)) if states and len(apart) > 1 else []
+        if not states or len(apart) == 1:
+            return
+        until = self._until(states[0])
+        lacking = sum(demand.fails for demand in self.found if self._until(demand) != until)
+        alone = self._names_in(among & (lacking == 0))
         if len(alone) == 1:
-            yield Finding((), f"once {self._until(states[0])}, {alone[0]} takes the pod")
+            yield Finding((), f"once {until}, {alone[0]} takes the pod")
 
     def _on(self, demand: Demand, nodes: Sequence[str]) -> Finding:
         """Return what some nodes lack: all of them alike, or the nearest, as an example."""
