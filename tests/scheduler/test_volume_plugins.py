@@ -288,7 +288,7 @@ def test_a_host_port_is_removed_by_protocol_and_address():
              {"containerPort": 80, "hostPort": 80, "hostIP": "10.0.0.1"}]
     asked = judged(pod("app", containers=[{"name": "c", "image": "i", "ports": ports}]), node("a")).pod
     (edit,) = NodePorts.card.edits(asked, "80/TCP", [])
-    assert "remove host port 80/TCP" == edit.words
+    assert "Remove host port 80/TCP" == edit.words
     assert [80, 0, 80] == [port.host_port for port in edit.new.spec.containers[0].ports]
     assert [] == [*NodePorts.card.edits(asked, "81/TCP", [])]
 
