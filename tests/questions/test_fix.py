@@ -137,8 +137,8 @@ def test_the_first_fix_of_a_recorded_dump(name, pod, nearest):
 
 @pytest.mark.parametrize(("name", "pod"), [(name, pod) for name, pod, _ in STUCK_IN_DUMPS])
 def test_each_fix_can_be_applied(name, pod):
-    """A user can make each of the fixes, and the pod then gets a node."""
-    for fix in (fix for fix in dump(name).fix(pod) if fix.changes and not fix.acts):
+    """A user can make each of the fixes, and the pod then gets a node; a workload that is scaled no longer makes it."""
+    for fix in (fix for fix in dump(name).fix(pod) if fix.changes and not fix.acts and fix.kinds != ("scale down",)):
         mine = dump(name).fork("mine")
         fix.apply(mine)
         mine.run(f"pod/demo/{pod} scheduled", steps=2_000)

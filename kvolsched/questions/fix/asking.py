@@ -120,7 +120,7 @@ def _of_components(cluster: ClusterActs, key: Key, state: Why) -> Fixes:
 def _is_good(fix: Fix) -> bool:
     """Say whether the pod keeps the node that it got, and no other pod waits in its place."""
     tried = fix.try_it()
-    frees = tried.waits < tried.waited or not tried.waited
+    frees = tried.waits < tried.waited or tried.runs_more or not tried.waited
     if fix.acts and fix.nodes and tried.waits_for_other_reasons:
         return True  # a node would take it: what then fails is another matter, which the card says
     return tried.places and frees and not tried.waits_now and not tried.lost_claims
@@ -129,7 +129,7 @@ def _is_good(fix: Fix) -> bool:
 def _refutation(fix: Fix) -> str:
     """Return why a fix that was tried does not help."""
     tried = fix.try_it()
-    if tried.places and tried.waits >= tried.waited > 0:
+    if tried.places and tried.waits >= tried.waited > 0 and not tried.runs_more:
         return f"of {tried.owner}, {tried.waited} waited, {tried.waits} wait then"
     return tried.headline
 
@@ -186,7 +186,7 @@ def _worth_telling(fixes: Sequence[Fix]) -> list[Fix]:
     found = []
     for fix in fixes:
         harmless = letters & set(HARMLESS) and not alone
-        keeps = fix.letter not in COSTLY or fix.kinds in (("relabel",), ("remove gates",))
+        keeps = fix.letter not in COSTLY or fix.kinds in (("relabel",), ("remove gates",), ("allow topology",))
         if fix.letter == "H":
             keeps = not letters & set("BCE")
         elif fix.letter in COSTLY and not keeps:

@@ -221,8 +221,7 @@ def _allow_topology(claim: PersistentVolumeClaim, trial: TrialCluster, near: Seq
             new = attrs.evolve(storage_class, allowed_topologies=terms)
             where = ", ".join(f"{part.key}={part.values[0]}" for part in parts)
             words = f"Let class {storage_class.metadata.name} provision volumes in {where} too"
-            known = any(node.metadata.labels.keys() & keys for node in trial.seen.all_nodes()
-                        if volumes.topology_allows(storage_class, node))  # fmt: skip
+            known = any(node.metadata.labels.keys() & keys for node in trial.seen.all_nodes())
             note = "the class was restricted by somebody: ask why" if known else "no node has what the class allows"
             yield Edit(words, CLASS_COST, (ObjectChange(storage_class, new),), "allow topology",
                        letter="G" if known else "A", note=note)  # fmt: skip

@@ -119,7 +119,8 @@ def _more_waiting(before: Objects, after: Objects, objects: Objects, but: Key | 
     found = []
     for key in waiting:
         owner = identity(after[key], objects)
-        if counts[owner] > waited[owner]:
+        is_next = key not in before and owner.endswith(f" {key.name}")  # of a StatefulSet that goes on
+        if counts[owner] > waited[owner] and not is_next:
             counts[owner] -= 1
             found.append(key)
     return sorted(found)

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from kvolsched.api import volumes
 from kvolsched.api.kinds.node import DOMAIN_LABELS, HOSTNAME_LABEL, ZONE_LABEL, Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelector, Requirement, Taint, parse_integer
@@ -24,7 +25,7 @@ from kvolsched.world.apiserver import key_of, ref
 from ...api.kinds.meta import Condition, Frozen, evolve_parts
 from ...core.acts import ClusterActs
 from ...core.node_faults import stopped_nodes
-from ..near_names import right_keys
+from ..near_names import near_misses, right_keys
 from .edit import Edit, ObjectChange, OutsideAct
 from .owners import owner_on_top
 from .trial_cluster import TrialCluster
@@ -99,7 +100,8 @@ def mend_node(near: Sequence[Node]) -> Iterator[Edit]:
         short = [PRESSURES[key] for key in sorted(keys & PRESSURES.keys())]
         if keys & DEAD:
             words, kind = f"Bring {name} back", "bring back"
-            what = "repair or replace the machine, its kubelet or its network"
+            told = [each.message for each in node.status.conditions if each.type == "Ready" and each.message]
+            what = "; ".join(["repair or replace the machine, its kubelet or its network", *told])
             do += "   # Conditions and Events; then repair or replace the machine"
         elif short:
             words, kind = f"Free {' and '.join(short)} on {name}", "free a node"
@@ -125,13 +127,15 @@ def _start(cluster: ClusterActs, *, name: str) -> None:
 
 def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Label a near node as the pod's selector or its required node affinity demands."""
-    pod = trial.pod
+    pod, nodes = trial.pod, trial.seen.all_nodes()
     for node in near:
         if demand.sort == "node selector":
             wanted: dict[str, Any] = {demand.about: pod.spec.node_selector.get(demand.about)}
         else:
             wanted = labels_matching(pod.spec.required_node_affinity, node)
-        if not any(right_keys(key, trial.seen.all_nodes()) for key in wanted):
+        slip = any(right_keys(key, nodes) or (key not in node.metadata.labels and near_misses(
+            value or "", [each.metadata.labels.get(key, "") for each in nodes])) for key, value in wanted.items())
+        if not slip:
             yield from set_labels(node, wanted)
 
 
@@ -458,8 +462,12 @@ def _labels_of_volumes(trial: TrialCluster, node: Node) -> dict[str, Any]:
     for name in pod.claim_names():
         claim = trial.seen.claim(pod.metadata.namespace, name)
         volume = trial.seen.volume(claim.spec.volume_name) if claim is not None else None
+        storage_class = trial.get("StorageClass", volumes.class_of_claim(claim)) if claim is not None else None
         if volume is not None:
             wanted |= labels_to_reach(volume, node)
+        elif storage_class is not None and not volumes.topology_allows(storage_class, node):
+            first = storage_class.allowed_topologies[0].match_label_expressions
+            wanted |= {part.key: part.values[0] for part in first if part.values}
     return wanted
 
 

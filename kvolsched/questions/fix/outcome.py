@@ -82,7 +82,7 @@ class TriedFix(DrawnAnswer):
         without_fix, with_fix: the node of each pod at the end of the two runs, "" for one that waits.
         new_nodes: the nodes that the fix adds.
         owner: the workload whose template makes the pod, "" for none; `stand_in` is the pod that it made in its place.
-        waited, waits: how many of its pods wait at the end of the two runs.
+        waited, waits: how many of its pods wait at the end of the two runs; `runs_more`: more have a node than without.
     """
 
     pod: str
@@ -106,6 +106,7 @@ class TriedFix(DrawnAnswer):
     owner: str = ""
     stand_in: str = ""
     waited: int = 0
+    runs_more: bool = False
     waits: int = 0
 
     @property

@@ -261,7 +261,15 @@ def _replicas_alike(trial: TrialCluster, spec: PodSpec) -> tuple[ObjectChange, .
 def _near_selector(term: PodAffinityTerm, demand: Demand, trial: TrialCluster) -> Iterator[Edit]:
     """Correct a label of a podAffinity term that matches no pod, where pods have nearly that value."""
     labels = term.label_selector.match_labels if term.label_selector is not None else Frozen()
-    pods = [pod for pod in trial.of_kind("Pod") if pod.metadata.namespace == trial.key.namespace]
+    everywhere: list[Pod] = trial.of_kind("Pod")
+    pods = [pod for pod in everywhere if pod.metadata.namespace == trial.key.namespace]
+    others = dict.fromkeys(pod.metadata.namespace for pod in everywhere if pod not in pods
+                           and term.label_selector is not None and term.label_selector.matches(pod.metadata.labels))
+    for namespace in others if not term.namespaces and term.namespace_selector is None else ():
+        right = evolve(term, namespaces=(namespace,))
+        spec = with_pod_term(trial.pod.spec, "pod_affinity", demand.number, right)
+        words = f"Let the podAffinity look for its pods in namespace {namespace}"
+        yield edit_spec(trial, words, 1, spec, "use selector")
     for key, value in labels.items():
         there = [pod.metadata.labels.get(key, "") for pod in pods]
         for near in () if value in there else near_misses(value, there, longer=True):

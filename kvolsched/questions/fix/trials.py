@@ -122,6 +122,11 @@ class ForkWithFix:
         """How many pods of its owner wait."""
         return sum(is_pending(pod) for pod in siblings(self.asked, self.cluster.world.log.objects))
 
+    @property
+    def running(self) -> int:
+        """How many pods of its owner have a node."""
+        return sum(bool(_node(pod)) for pod in siblings(self.asked, self.cluster.world.log.objects))
+
     def _run(self, until: Callable[[Any], bool] | None) -> Run:
         most = MAX_STEPS + len(self.cluster.world.log.objects)
         return self.cluster.run(until, steps=most, seconds=MAX_SECONDS)
@@ -274,6 +279,7 @@ class AskedCluster:
             stand_in=f"{mine.namespace}/{mine.name}",
             waited=self.without_fix.waiting,
             waits=forked.waiting,
+            runs_more=forked.running > self.without_fix.running,
         )  # fmt: skip
 
     def _lacks_alike(self, other: Why) -> bool:
