@@ -364,6 +364,7 @@ def lab(
         return Text(reading(frame_of(cluster)) if asked is None else reading(frame_of(cluster, chips=0), repr(asked)))
     panel = Lab(ClusterDriver(cluster))
     panel.topology = zone_key(cluster)
+    panel.chart_of = lambda name, frame, key: _charted(NAMED[name].figure(frame, key), name, frame, key).chart
     if predict:
         from .panel.predict import ask_before_steps  # noqa: PLC0415
 

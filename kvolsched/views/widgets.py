@@ -23,6 +23,7 @@ from kvolsched.views.drawing.svg import nothing
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill import frame_of
 from kvolsched.views.fill.moments import NOW, PASS
+from kvolsched.views.panel.chart_view import ChartView, chart_in
 from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.panel.run import ClusterRun, RunWidget, run_of
@@ -41,20 +42,25 @@ class Part(RunWidget, DrawnPanel):
     Args:
         cluster: the cluster that is shown.
         controls: widgets above the view.
+        chart: whether the altair chart of its figure is shown in the picture's stead, if it has one; a settable trait.
         width: for which it is drawn until a page says how wide it is, px.
         layout: as of any widget; by default a part is as wide as its box, and parts beside each other share it.
     """
 
-    def __init__(self, cluster: ClusterCore, *controls: Any, width: int = 720, layout: Any = None) -> None:
+    chart = traitlets.Bool(False, help="whether it is shown as an altair chart")
+
+    def __init__(self, cluster: ClusterCore, *controls: Any, chart: bool = False, width: int = 720,
+                 layout: Any = None) -> None:  # fmt: skip
         self.cluster, self._width = cluster, width
         self.driver = ClusterDriver(cluster)
         self.host = Host(names={"body": type(self).__name__.lower()})
-        box = ipywidgets.Box([*controls, self.host]).add_class("k-widget")
-        super().__init__([box], layout=layout or ipywidgets.Layout(width="100%"))
+        self.view: ChartView | None = None
+        self.box = ipywidgets.Box([*controls, self.host]).add_class("k-widget")
+        super().__init__([self.box], layout=layout or ipywidgets.Layout(width="100%"), chart=chart)
         self.add_class(ROOT).add_class("k-lab")
         self.host.on_msg(self._message)
         self.follow(self.driver.watched)
-        self.observe(lambda _: self._redraw(), ["digest", "selection", "playing"])
+        self.observe(lambda _: self._redraw(), ["digest", "selection", "playing", "chart"])
         self.host.observe(lambda _: self._redraw(), "shown")
         self._draw()
 
@@ -87,7 +93,20 @@ class Part(RunWidget, DrawnPanel):
         return self.figure().draw(self._width, self.selection)
 
     def _draw(self) -> None:
-        self.host.body = self._or_why(self._svg, lambda words: nothing(self._width, words))
+        self.host.body = self._or_why(self._charted if self.chart else self._svg,
+                                      lambda words: nothing(self._width, words))
+        if self.view is not None:
+            self.view.layout.display = "none" if self.host.body else ""
+
+    def _charted(self) -> str:
+        """Show the chart of the figure in a widget of its own; return the picture if it has none."""
+        chart = getattr(self.figure(), "chart", None)
+        if chart is None:
+            return self._svg()
+        if self.view is None:
+            self.view = chart_in(self.box, self)
+        self.view.show(chart, self.selection)
+        return ""
 
     def _or_why(self, shown: Callable[[], str], words: Callable[[str], str]) -> str:
         """Return what is shown, or in words why there is nothing: an object that there is not yet, or no more."""
@@ -175,7 +194,7 @@ class Map(Part):
         super().__init__(cluster, **more)
 
     def figure(self) -> Figure:
-        return show.figure(self.cluster, "map", topology_key=self.key)
+        return show.chart(self.cluster, "map", topology_key=self.key)
 
 
 class Domains(Map):
@@ -188,7 +207,7 @@ class Domains(Map):
     """
 
     def figure(self) -> Figure:
-        return show.figure(self.cluster, "domains", topology_key=self.key)
+        return show.chart(self.cluster, "domains", topology_key=self.key)
 
 
 class Lanes(Part):
@@ -199,7 +218,7 @@ class Lanes(Part):
         super().__init__(cluster, **more)
 
     def figure(self) -> Figure:
-        return show.figure(self.cluster, "timeline")
+        return show.chart(self.cluster, "timeline")
 
     def _svg(self) -> str:
         frame = frame_of(self.cluster, chips=0, parts=("lanes",))
@@ -228,8 +247,10 @@ class Verdicts(Part):
         super().__init__(cluster, **more)
 
     def figure(self) -> Figure:
-        selected = self.selection if self.selection.startswith("pod/") else ""
-        return show.figure(self.cluster, self._shown, self.pod or selected, selected=self.selection)
+        pod = self.pod or (self.selection if self.selection.startswith("pod/") else "")
+        if self._shown == "scores":
+            return show.chart(self.cluster, "scores", pod)
+        return show.figure(self.cluster, "verdicts", pod, selected=self.selection)
 
     def _select(self, ref: str) -> None:
         kind, _, rest = ref.partition("/")

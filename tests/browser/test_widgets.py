@@ -40,17 +40,48 @@ CUT = """() => [...document.querySelectorAll('.k-widget svg')].filter(svg => {
   return [...svg.querySelectorAll('text')].some(text => text.getBoundingClientRect().right > room.right + 1);
 }).length"""
 
+CHARTS = [
+    """import ipywidgets, kvolsched
+from kvolsched.widgets import Domains, Lanes, Map, Skew, Steps
+c = kvolsched.scenario("zones", replicas=3)
+_ = c.run()
+steps = Steps(c)
+ipywidgets.VBox([steps, ipywidgets.HBox([Skew(c, "deploy/web", chart=True), Map(c)]), Domains(c, chart=True), Lanes(c, chart=True)])""",
+    """lab = c.lab()
+lab.tab, lab.chart = "domains", True
+lab""",
+]
+# Of each chart the count and the opacity of every zone's bar, or of every node's.
+BARS = """() => [...document.querySelectorAll('.k-chart')].map(host => Object.fromEntries(
+  [...host.shadowRoot.querySelectorAll('path[aria-roledescription=bar]')].map(bar => [
+    /(?:domain|node): ([^;]*)/.exec(bar.getAttribute('aria-label'))?.[1],
+    [/counted: (\\d+)/.exec(bar.getAttribute('aria-label'))?.[1], bar.getAttribute('opacity') ?? '1']])))"""
+
+
+def run_notebook(lab_page, folder, cells):
+    """Open a notebook of these cells and run it."""
+    folder.mkdir()
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in cells])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    write(notebook, folder / "dashboard.ipynb")
+    lab = lab_page(folder / "dashboard.ipynb")
+    assert lab.run_all().faults == []
+    return lab
+
+
+def in_theme(lab, theme, wide):
+    """Show the page in a theme of JupyterLab, as wide as a window."""
+    lab.page.evaluate(f"jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})")
+    lab.page.wait_for_function(f"document.body.dataset.jpThemeLight === '{str(theme == 'Light').lower()}'")
+    lab.page.set_viewport_size(VIEW | {"width": wide, "height": 2400})
+    lab.settle(1500)
+    ARTEFACTS.mkdir(exist_ok=True)
+
 
 @pytest.fixture
 def opened(lab_page, tmp_path):
     """Open the dashboard and the panel of one cluster, and run all cells."""
-    path = tmp_path / "dashboard" / "dashboard.ipynb"
-    path.parent.mkdir()
-    notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in CELLS])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    write(notebook, path)
-    lab = lab_page(path)
-    assert lab.run_all().faults == []
+    lab = run_notebook(lab_page, tmp_path / "dashboard", CELLS)
     lab.page.locator(".k-widget svg").nth(4).wait_for()
     lab.settle(800)
     return lab
@@ -87,15 +118,33 @@ def test_code_moves_panel_parts_and_slider(opened, capsys):
 @pytest.mark.parametrize(("theme", "wide"), [("Light", 1400), ("Dark", 1000)])
 def test_a_dashboard_fits_its_page(opened, theme, wide):
     """Parts beside each other share the width, in the page's colours, and nothing is cut."""
+    in_theme(opened, theme, wide)
     page = opened.page
-    page.evaluate(f"jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})")
-    page.wait_for_function(f"document.body.dataset.jpThemeLight === '{str(theme == 'Light').lower()}'")
-    page.set_viewport_size(VIEW | {"width": wide, "height": 2400})
-    opened.settle(1500)
-    ARTEFACTS.mkdir(exist_ok=True)
     page.locator(".jp-OutputArea").first.screenshot(path=ARTEFACTS / f"dashboard-{theme.lower()}-{wide}.png")
     left, right = (page.locator(".k-widget").nth(place).bounding_box() for place in (1, 2))
     assert abs(left["width"] - right["width"]) < 25
     assert left["x"] + left["width"] <= right["x"]
     assert 0 == page.evaluate(CUT)
     assert (opened.errors, opened.requests) == ([], [])
+
+
+@pytest.mark.parametrize(("theme", "wide"), [("Light", 1400), ("Dark", 1000)])
+def test_charts_follow_and_select(lab_page, tmp_path, theme, wide):
+    """Three parts and a tab of the panel are altair charts with one engine: code moves them, a click selects in all."""
+    lab = run_notebook(lab_page, tmp_path / "charts", CHARTS)
+    page = lab.page
+    page.wait_for_function(f"() => {{ const bars = ({BARS})(); return bars.length === 4 && bars.every(each => Object.keys(each).length); }}")
+    assert {f"zone-{number}": ["1", "1"] for number in (1, 2, 3)} == page.evaluate(BARS)[0]
+    page.evaluate(RUN, "c.scale('deploy/web', 6); c.run(); steps.selection = 'zone/zone-2'")
+    page.wait_for_function(f"() => ({BARS})()[0]['zone-1'].join() === '2,0.3'")
+    assert {"zone-1": ["2", "0.3"], "zone-2": ["2", "1"], "zone-3": ["2", "0.3"]} == page.evaluate(BARS)[0]
+    page.locator(".k-chart").nth(1).locator("path[aria-roledescription=bar][aria-label*='node-1-2']").first.click(force=True)
+    page.wait_for_function(f"() => ({BARS})()[3]['node-2-1'][1] === '0.3'")
+    assert "'node/node-1-2'" == page.evaluate(ASK, "lab.selection")
+    assert {"1"} == {opacity for _, opacity in page.evaluate(BARS)[0].values()}
+    in_theme(lab, theme, wide)
+    for place, name in enumerate(("parts", "tabs")):
+        page.locator(".jp-OutputArea").nth(place).screenshot(path=ARTEFACTS / f"charts-{name}-{theme.lower()}-{wide}.png")
+    wider = "host => host.shadowRoot.querySelector('svg').getBoundingClientRect().width - host.getBoundingClientRect().width"
+    assert max(page.locator(".k-chart").evaluate_all(f"all => all.map({wider})")) < 1
+    assert (lab.errors, lab.requests) == ([], [])

@@ -185,10 +185,10 @@ def test_what_no_page_shows_any_more_is_drawn_when_it_is_wanted(c):
     """The panel of a cell that has run again costs nothing; shown again, asked or ordered it is where the cluster is."""
     lab = c.lab()
     drawn = seen(lab.host, "sentence")
-    for cmd in ("shown", "shown", "hidden"):
+    for cmd in ("seen", "seen", "gone"):
         lab.host._handle_custom_msg({"cmd": cmd}, [])
     c.step()
-    lab.host._handle_custom_msg({"cmd": "hidden"}, [])
+    lab.host._handle_custom_msg({"cmd": "gone"}, [])
     c.step()
     assert (1, 2) == (len(drawn), lab.step)
     assert (2, 2) == (lab.frame.head.step, len(drawn))
@@ -196,7 +196,7 @@ def test_what_no_page_shows_any_more_is_drawn_when_it_is_wanted(c):
     lab.do("tab", name="events")
     assert 3 == len(drawn)
     c.step()
-    lab.host._handle_custom_msg({"cmd": "shown"}, [])
+    lab.host._handle_custom_msg({"cmd": "seen"}, [])
     assert ">4</span>" in lab.host.sentence
 
 

@@ -166,12 +166,12 @@ def test_a_cell_of_many_steps_is_drawn_once(c):
 def test_a_part_that_no_page_shows_any_more_is_not_drawn(c):
     """Until a page shows it again."""
     part = Map(c)
-    for cmd in ("shown", "hidden"):
+    for cmd in ("seen", "gone"):
         part.host._handle_custom_msg({"cmd": cmd}, [])
     before = part.host.body
     c.goto(0)
     assert (before, 0) == (part.host.body, part.step)
-    part.host._handle_custom_msg({"cmd": "shown"}, [])
+    part.host._handle_custom_msg({"cmd": "seen"}, [])
     assert before != part.host.body
 
 

@@ -39,9 +39,8 @@ function render({ model, el }) {
   let root, waiting, tip, hover, width;
   const all = (css) => root.querySelectorAll(css), one = (css) => root.querySelector(css), on = (name, f) => el.addEventListener(name, f);
   const hear = (name, f) => { model.on(name, f); stop.push(() => model.off(name, f)); };
-  const tell = (cmd) => { try { model.send({ cmd }); } catch {} };
-  tell("shown");
-  stop.push(() => tell("hidden"));
+  const tell = (cmd, more) => { try { model.send({ cmd, ...more }); } catch {} };
+  tell("seen");
   el.classList.add("k-host");
   for (const name in VIEWS) {
     const part = document.createElement("div");
@@ -80,7 +79,7 @@ function render({ model, el }) {
     clearTimeout(waiting);
     waiting = setTimeout(() => root && put(root, "aria-busy", true), 300);
   }
-  function send(message) { busy(); model.send(message); }
+  function send(cmd, more) { busy(); tell(cmd, more); }
   function answered() {
     clearTimeout(waiting);
     if (!root) return;
@@ -92,7 +91,7 @@ function render({ model, el }) {
   // The comm closed or changed hands: ask once; without an answer this is only a picture.
   function ask() {
     const tick = model.get("tick");
-    try { model.send({ cmd: "ping" }); } catch {}
+    tell("ping");
     setTimeout(() => {
       if (!root || model.get("tick") !== tick) return;
       answered();
@@ -106,7 +105,7 @@ function render({ model, el }) {
   const of = (e) => e.target.closest?.("[data-ref]");
   on("click", (e) => {
     const c = of(e);
-    if (c) { focus(c); send({ cmd: "select", ref: c.dataset.ref }); }
+    if (c) { focus(c); send("select", { ref: c.dataset.ref }); }
   });
   // The full name is the tooltip.
   function hide() { clearTimeout(hover); if (tip) tip.hidden = true; }
@@ -154,10 +153,10 @@ function render({ model, el }) {
     const tab = e.target.closest(".k-tab"), side = tab && { ArrowRight: tab.nextSibling, ArrowLeft: tab.previousSibling }[e.key];
     if (side) { side.focus(); side.click(); }
     else if (c && ARROWS[e.key]) { const o = nearest(c, ...ARROWS[e.key]); if (o) focus(o); }
-    else if (c && (e.key === "Enter" || e.key === " ")) send({ cmd: "select", ref: c.dataset.ref });
-    else if (KEYS[e.key]) { if (e.key === "Escape") { hide(); keepFocus(1); } send({ cmd: KEYS[e.key] }); }
-    else if (/^[1-9]$/.test(e.key)) send({ cmd: "act", number: +e.key });
-    else if (root.classList.contains("k-playing") && e.key.length < 2) send({ cmd: "pause" });
+    else if (c && (e.key === "Enter" || e.key === " ")) send("select", { ref: c.dataset.ref });
+    else if (KEYS[e.key]) { if (e.key === "Escape") { hide(); keepFocus(1); } send(KEYS[e.key]); }
+    else if (/^[1-9]$/.test(e.key)) send("act", { number: +e.key });
+    else if (root.classList.contains("k-playing") && e.key.length < 2) send("pause");
     else return;
     e.preventDefault();
     e.stopPropagation();
@@ -214,7 +213,7 @@ function render({ model, el }) {
     const focusin = (e) => { last = e.target; put(e.target, ALONE, true); };
     const watch = new MutationObserver(tune), size = new ResizeObserver(() => {
       const now = Math.floor(root.clientWidth / 20 - 1) * 20;
-      if (now > 0 && now !== width) { width = now; model.send({ cmd: "width", px: now }); }
+      if (now > 0 && now !== width) { width = now; tell("width", { px: now }); }
     });
     const ends = new AbortController(), hears = { keydown, keyup, click, focusin };
     for (const name in hears) root.addEventListener(name, hears[name], { signal: ends.signal, capture: true });
@@ -223,6 +222,6 @@ function render({ model, el }) {
     tune();
     stop.push(() => { watch.disconnect(); size.disconnect(); ends.abort(); });
   })(0);
-  return () => stop.forEach((end) => end());
+  return () => { tell("gone"); stop.forEach((end) => end()); };
 }
 export default { render };

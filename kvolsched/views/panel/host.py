@@ -19,7 +19,7 @@ import traitlets
 
 from kvolsched.views.drawing.theme import sheet
 
-_SPACED = re.compile(r"""("[^"\n]*"|'[^'\n]*'|`[^`]*`)|[ ]*([=(){},;:?<>&|+*])[ ]*""")
+_SPACED = re.compile(r"""("[^"\n]*"|'[^'\n]*'|`[^`]*`)|[ ]*([=(){},;:?<>&|+*!-])[ ]*""")
 
 
 def read(name: str) -> str:
@@ -76,7 +76,7 @@ class Host(anywidget.AnyWidget):
         self.on_msg(self._shown_or_hidden)
 
     def _shown_or_hidden(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
-        change = {"shown": 1, "hidden": -1}.get(content.get("cmd", ""), 0)
+        change = {"seen": 1, "gone": -1}.get(content.get("cmd", ""), 0)
         if change:
             self.shown = max(0, max(0, self.shown) + change)
 

@@ -8,6 +8,7 @@ new frame, and writes one string a view; only strings that changed are sent. The
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,12 @@ from kvolsched.views.frame import Frame, NextActor
 from kvolsched.views.panel import pair as side_by_side
 from kvolsched.views.panel.acts import UNTIL, act_named
 from kvolsched.views.panel.acts_row import ActsRow, button
+from kvolsched.views.panel.chart_view import ChartView, chart_in
 from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.export import ORDER, save_page, still
 from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.panel.layout import layout, views
-from kvolsched.views.panel.moment import MomentChoice
+from kvolsched.views.panel.moment import CHARTED, MomentChoice
 from kvolsched.views.panel.player import failure
 from kvolsched.views.panel.run import RunWidget
 from kvolsched.views.panel.script import Script
@@ -41,7 +43,7 @@ from kvolsched.views.pictures.picture import NAMED, TABS
 MOST_TRIED = 12
 """Of so many who may act next the panel tries out what each would do; of the others when they are asked for."""
 _WHILE_PLAYING = frozenset(
-    {"tick", "play", "pause", "toggle", "width", "ping", "tab", "select", "judge", "speed", "only", "moment"}
+    {"tick", "play", "pause", "toggle", "width", "ping", "tab", "select", "judge", "speed", "only", "moment", "chart"}
 )
 
 
@@ -89,6 +91,7 @@ class Lab(RunWidget, DrawnPanel):
         lab.play(until="pod/web-0 Running")  # a step now and then; lab.pause()
         lab.beside("main")                  # another branch, or another cluster, beside this one; lab.alone()
         lab.only_differences = True         # of both only the nodes, pods, claims and volumes that differ
+        lab.chart = True                    # Skew, Capacity and Domains as altair charts; a click selects as elsewhere
         lab.at = "pass"                     # the moment of the ledgers of skew and capacity: "now", "pass" or a step
         lab.topology = "example.com/rack"   # the label by which the map groups the nodes
         lab.save("run.html")                # the whole run in one file that steps without a kernel
@@ -100,6 +103,7 @@ class Lab(RunWidget, DrawnPanel):
 
     topology = traitlets.Unicode(ZONE_LABEL, help="topology key by which the map groups nodes")
     at = traitlets.Union([traitlets.Int(), traitlets.Enum([NOW, PASS])], default_value=NOW, help="of the ledgers")
+    chart = traitlets.Bool(False, help="whether Skew, Capacity and Domains are altair charts")
     only_differences = traitlets.Bool(False, help="whether two maps side by side leave out what is alike in both")
     tab = traitlets.Enum([picture.name for picture in TABS], "verdicts", help="the open tab")
 
@@ -134,14 +138,16 @@ class Lab(RunWidget, DrawnPanel):
         self.chips.add_class("k-chips")
         doing = widgets.Box([self.chips, self.acts.row, self.acts.form, self.acts.script, self.slot])
         self.moment = MomentChoice(self.do)
-        tabs = widgets.Box([*self.tabs.values(), self.moment.way, self.moment.step])
-        grid = widgets.Box([
+        tabs = widgets.Box([*self.tabs.values(), self.moment.form, self.moment.way, self.moment.step])
+        self.grid = widgets.Box([
             bar.box, doing.add_class("k-doing"), tabs.add_class("k-tabs"), self.host,
         ])  # fmt: skip
-        super().__init__([grid.add_class("k-grid")])
+        self.chart_of: Callable[[str, Frame, str], Any] | None = None  # name of a tab, frame, topology key -> its chart
+        self.view: ChartView | None = None
+        super().__init__([self.grid.add_class("k-grid")])
         self.add_class(ROOT).add_class("k-lab")
         self.host.on_msg(self._message)
-        self.observe(lambda _: self._draw(), ["topology", "tab", "at", "only_differences"])
+        self.observe(lambda _: self._draw(), ["topology", "tab", "at", "chart", "only_differences"])
         self.follow(driver.watched)
         self.observe(self._selected, "selection")
         self.observe(lambda _: self._draw(), "playing")
@@ -334,12 +340,30 @@ class Lab(RunWidget, DrawnPanel):
 
     def _body(self, frame: Frame, width: int, selection: str, tab: str) -> str:
         picture = NAMED["scores" if tab == "verdicts" and self._scores else tab]
-        if picture.tables:
-            try:
-                frame = self.driver.details(frame, selection, picture.tables, judge=self._judging, at=self.at)
-            except UnknownName as error:  # no such pod at that moment, or no pass
-                return nothing(width, str(error.args[0]))
+        try:
+            frame = self._detailed(frame, selection, tab)
+        except UnknownName as error:  # no such pod at that moment, or no pass
+            return nothing(width, str(error.args[0]))
         return picture.svg(frame, width, selection, self.topology)
+
+    def _detailed(self, frame: Frame, selection: str, tab: str) -> Frame:
+        """Return a frame with the tables of a tab."""
+        tables = NAMED[tab].tables
+        return self.driver.details(frame, selection, tables, judge=self._judging, at=self.at) if tables else frame
+
+    def _charted(self, frame: Frame) -> bool:
+        """Show the chart of the open tab in its own widget; say whether it has one."""
+        make, shown = self.chart_of, False
+        if make is not None and self.chart and self._pair is None and self.tab in CHARTED:
+            with suppress(UnknownName):  # the body says why
+                chart = make(self.tab, self._detailed(frame, self.selection, self.tab), self.topology)
+                if self.view is None:
+                    self.view = chart_in(self.grid, self)
+                self.view.show(chart, self.selection)
+                shown = True
+        if self.view is not None:
+            self.view.layout.display = "" if shown else "none"
+        return shown
 
     def _commands(self) -> dict[str, Callable[..., None]]:
         return {
@@ -359,6 +383,7 @@ class Lab(RunWidget, DrawnPanel):
             "beside": self._beside,
             "only": lambda differences: self.set_trait("only_differences", differences),
             "moment": lambda at: self.set_trait("at", at),
+            "chart": lambda shown: self.set_trait("chart", shown),
             "speed": lambda seconds: setattr(self.player, "seconds", seconds),
             "play": self._play,
             "pause": self.player.stop,
@@ -542,6 +567,8 @@ class Lab(RunWidget, DrawnPanel):
         views = self._drawn(frame, self._width, self.selection)
         if self.tab == "verdicts" and self._pair is None:
             views["body"] += judge_button(frame)
+        if self._charted(frame):
+            views["body"] = ""
         if error:
             views["sentence"] = f'<p class="k-say k-error" role="alert"><b>{escape(error)}</b></p>'
         with self.host.hold_sync():
@@ -563,7 +590,7 @@ class Lab(RunWidget, DrawnPanel):
         self.acts.update(note, self.driver.history(), self.driver.offered())
         events = len(frame.events)
         self.tabs["events"].description = f"Events {events}" if events else "Events"
-        self.moment.update(self.at, head, self.tab)
+        self.moment.update(self.at, head, self.tab, chart=self.chart)
         for name, tab in self.tabs.items():
             (tab.add_class if name == self.tab else tab.remove_class)("k-on")
 

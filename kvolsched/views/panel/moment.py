@@ -1,4 +1,4 @@
-"""The moment that the ledgers in the tabs are about: now, the pod's last pass, or a step; as `at` of `c.skew()`."""
+"""What tabs show: the moment of a ledger (now, the pod's last pass, a step; `at` of `c.skew()`), picture or chart."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from kvolsched.views.panel.acts_row import show
 
 LEDGERS = frozenset({"skew", "capacity"})
 """The tabs that speak of a moment."""
+CHARTED = LEDGERS | {"domains"}
+"""The tabs that are also shown as altair charts."""
 STEP = "step"
 
 
 class MomentChoice:
-    """A drop-down of moments, and a field for the number of a step. Mutable: they show the moment put in last.
+    """Drop-downs of picture or chart and of moments, and a field for the number of a step. Mutable: they show what was
+    put in last.
 
     Args:
         do: carries out a command; nothing is sent while a moment is put in.
@@ -27,21 +30,30 @@ class MomentChoice:
         ways = [(NOW, NOW), ("last pass", PASS), ("at step", STEP)]
         self.way = widgets.Dropdown(options=ways, value=NOW, tooltip="the moment that this ledger is about")
         self.step = widgets.BoundedIntText(0, min=0, max=0, tooltip="a step of this branch")
+        self.form = widgets.Dropdown(options=[("picture", False), ("chart", True)], value=False,
+                                     tooltip="drawn, or as an altair chart")  # fmt: skip
+        self.form.add_class("k-choice").add_class("k-form-of").observe(lambda _: self._formed(), "value")
         for each, name in ((self.way, "k-moment"), (self.step, "k-moment-step")):
             each.add_class("k-choice").add_class(name)
             each.observe(lambda _: self._chosen(), "value")
 
-    def update(self, at: str | int, head: Head, tab: str) -> None:
-        """Show a moment beside the tabs that speak of one."""
+    def update(self, at: str | int, head: Head, tab: str, *, chart: bool) -> None:
+        """Show a moment beside the tabs that speak of one, and whether a chart is shown beside those that have one."""
         self._quiet = True
         try:
             self.step.max = max(head.steps_known, head.step, at if isinstance(at, int) else 0)
             self.way.value = at if isinstance(at, str) else STEP
             self.step.value = at if isinstance(at, int) else head.step
+            self.form.value = chart
         finally:
             self._quiet = False
+        show(self.form, shown=tab in CHARTED)
         show(self.way, shown=tab in LEDGERS)
         show(self.step, shown=tab in LEDGERS and isinstance(at, int))
+
+    def _formed(self) -> None:
+        if not self._quiet:
+            self._do("chart", shown=self.form.value)
 
     def _chosen(self) -> None:
         if not self._quiet:

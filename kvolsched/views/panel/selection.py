@@ -22,11 +22,6 @@ def pod_of(frame: Frame, ref: str) -> str:
     return users[0] if users else ""
 
 
-def objects(frame: Frame) -> list[str]:
-    """Return the refs of all objects of a frame."""
-    return [row.ref for rows in (frame.nodes, frame.pods, frame.claims, frame.volumes, frame.classes) for row in rows]
-
-
 def judge_button(frame: Frame) -> str:
     """Return the button under an empty table of verdicts, as HTML; "" where there is nothing to judge."""
     focus = frame.head.focus

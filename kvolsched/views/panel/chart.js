@@ -1,0 +1,96 @@
+// Shows an altair chart. Vega is in one widget a kernel, which every chart names; it is unpacked once a page. What is
+// picked in a chart travels to Python, what Python selects to the chart, and of a table only its rows.
+const KEY = "__kvolsched_vega", PARTS = ["hconcat", "vconcat", "concat"], FIRST = 240;
+const STYLE = ":host{display:block}h4{margin:4px 0 2px;font-size:14px;color:var(--jp-ui-font-color0)}p{margin:0 0 8px;line-height:1.4}";
+
+// Vega-Lite fits a chart to its page, but none that is joined or faceted: all parts of these get one width.
+const fills = (spec) => [...(spec.width === "container" ? [spec] : []), ...(spec.spec ? fills(spec.spec) : []),
+  ...PARTS.flatMap((name) => (spec[name] ?? []).flatMap(fills))];
+const isJoined = (spec) => spec.spec || PARTS.some((name) => spec[name]) || ["row", "column", "facet"].some((name) => spec.encoding?.[name]);
+function engine(model) {
+  return globalThis[KEY] ??= (async () => {
+    const holder = await model.widget_manager.get_model(model.get("engine").replace("IPY_MODEL_", ""));
+    const packed = holder.get("packed"), unpacked = new DecompressionStream("gzip");
+    const text = await new Response(new Blob([packed]).stream().pipeThrough(unpacked)).text();
+    return import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+  })().catch((error) => { delete globalThis[KEY]; throw error; });
+}
+async function render({ model, el }) {
+  const { vegaEmbed, vega } = await engine(model), box = document.createElement("div");
+  const style = document.createElement("style"), head = document.createElement("div");
+  let view, wide, gone = false, last = Promise.resolve();
+  style.textContent = STYLE;
+  box.style.width = "100%";
+  el.classList.add("k-chart");
+  el.attachShadow({ mode: "open" }).append(style, head, box); // the sheet of the views has sizes and inks for all text
+  function entitle() {
+    const tags = ["h4", "p"].map((name) => document.createElement(name));
+    tags.forEach((tag, place) => { tag.textContent = model.get("title")[place] ?? ""; });
+    head.replaceChildren(...tags.filter((tag) => tag.textContent));
+  }
+  const picked = () => Object.entries(model.get("picked"));
+  function give() {
+    for (const [name, value] of picked()) {
+      const found = value === "" ? [] : [{ unit: "", fields: [{ type: "E", field: name }], values: [value] }];
+      view.data(name + "_store", found);
+    }
+  }
+  async function drawn(width) {
+    const spec = { ...structuredClone(model.get("spec")), datasets: structuredClone(model.get("tables")) };
+    if (width) for (const part of fills(spec)) part.width = width;
+    const theme = document.body.dataset.jpThemeLight === "false" ? "dark" : "excel";
+    view?.finalize();
+    view = (await vegaEmbed(box, spec, { renderer: "svg", actions: false, tooltip: { theme } })).view;
+    return box.querySelector("svg").width.baseVal.value;
+  }
+  async function embed() {
+    wide = box.clientWidth;
+    if (isJoined(model.get("spec"))) {
+      const least = await drawn(FIRST), more = await drawn(FIRST + 20);
+      await drawn(Math.max(40, Math.floor(FIRST + (wide - least) * 20 / Math.max(20, more - least))));
+    } else await drawn();
+    if (gone) { view.finalize(); return; }
+    give();
+    for (const [name] of picked()) {
+      view.addSignalListener(name, (_, value) => {
+        const now = (value[name] ?? [])[0] ?? "";
+        if (model.get("picked")[name] === now) return;
+        model.set("picked", { ...model.get("picked"), [name]: now });
+        model.save_changes();
+      });
+    }
+    await view.runAsync();
+  }
+  async function rows() {
+    if (!view) return;
+    for (const [name, table] of Object.entries(model.get("tables"))) {
+      view.change(name, vega.changeset().remove(() => true).insert(structuredClone(table)));
+    }
+    await view.runAsync();
+  }
+  async function pick() {
+    if (!view) return;
+    give();
+    await view.runAsync();
+  }
+  // One after the other: several traits may change in one message.
+  const hears = { "change:spec": embed, "change:tables": rows, "change:picked": pick, "change:title": entitle };
+  const queued = Object.entries(hears).map(([name, f]) => [name, () => { last = last.then(f).catch((error) => console.warn(error)); }]);
+  for (const [name, f] of queued) model.on(name, f);
+  const fit = async () => {
+    if (!view || box.clientWidth === wide) return;
+    if (isJoined(model.get("spec"))) await embed(); else window.dispatchEvent(new Event("resize"));
+    wide = box.clientWidth;
+  };
+  const watch = new ResizeObserver(() => { last = last.then(fit).catch((error) => console.warn(error)); });
+  entitle();
+  await embed();
+  watch.observe(el);
+  return () => {
+    gone = true;
+    watch.disconnect();
+    for (const [name, f] of queued) model.off(name, f);
+    view?.finalize();
+  };
+}
+export default { render };

@@ -1,0 +1,118 @@
+"""An altair chart as a widget: it follows the page's width, tells what is picked in it, and shows what Python selects.
+
+Vega is in one widget a kernel, 0.3 MB that every chart names, so that no chart carries it and no network is asked.
+"""
+
+from __future__ import annotations
+
+import gzip
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import anywidget
+import ipywidgets as widgets
+import traitlets
+
+from kvolsched.views.drawing.theme import vl_convert
+from kvolsched.views.panel.host import read
+
+_VEGA_LITE = "6.4"  # of the engine: that of altair 6
+_ENGINE = "export { vegaEmbed, vega };"
+_KINDS = {"domain": "zone", "node": "node"}  # name of a chart's selection -> kind of the refs that it selects
+
+
+class VegaEngine(anywidget.AnyWidget):
+    """Vega, packed, for all charts of one kernel."""
+
+    _esm = "export default { render() {} };"
+    packed = traitlets.Bytes().tag(sync=True)
+
+
+@cache
+def engine() -> VegaEngine | None:
+    """Return the one engine of this kernel; None where vl-convert, which has it, is not installed."""
+    converter = vl_convert()
+    if converter is None:
+        return None
+    script = converter.javascript_bundle(_ENGINE, vl_version=_VEGA_LITE)
+    return VegaEngine(packed=gzip.compress(script.encode(), 9, mtime=0))
+
+
+class ChartView(anywidget.AnyWidget):
+    """An altair chart. Mutable: another chart is shown by `show`.
+
+    `picked` has the value of each named selection of the chart, "" for none; it is settable, and a click sets it.
+
+    Args:
+        chart: an altair chart, or several that are joined.
+    """
+
+    _esm = read("chart.js")
+    engine = traitlets.Instance(widgets.Widget, allow_none=True).tag(sync=True, **widgets.widget_serialization)
+    spec = traitlets.Dict().tag(sync=True)
+    tables = traitlets.Dict().tag(sync=True)
+    title = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    picked = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, chart: Any = None, **more: Any) -> None:
+        super().__init__(engine=engine(), **more)
+        if chart is not None:
+            self.show(chart)
+
+    def show(self, chart: Any, selection: str = "") -> None:
+        """Show another chart in this one's place; where only its tables differ, only rows travel.
+
+        Args:
+            chart: the other chart.
+            selection: ref of what is selected, such as `zone/a`.
+        """
+        spec, tables = _renderer().with_named_tables(chart.to_dict())
+        title = spec.pop("title", "")  # set as HTML: it is as wide as its place, and another one draws no chart anew
+        lines = (title.get("text", ""), title.get("subtitle", "")) if isinstance(title, dict) else (title,)
+        with self.hold_sync():
+            self.title = [" ".join(line) if isinstance(line, list) else line for line in lines]
+            self.picked = {name: _value(name, selection) for name in _selections(spec)}
+            self.tables, self.spec = tables, spec
+
+    def selected(self, before: str) -> str:
+        """Return the ref of what is picked, where `before` was selected; that stays if it is nothing that is drawn."""
+        for name, value in self.picked.items():
+            if name in _KINDS and value != _value(name, before):
+                return f"{_KINDS[name]}/{value}" if value else ""
+        return before
+
+    def _repr_mimebundle_(self, **more: Any) -> Any:
+        live: Any = super()._repr_mimebundle_(**more)
+        text, *more_lines = self.title
+        title = {"title": {"text": text, "subtitle": more_lines}}
+        still, metadata = _renderer().render(self.spec | title | {"datasets": self.tables})
+        return (live[0] if isinstance(live, tuple) else live or {}) | still, metadata
+
+
+def _renderer() -> Any:
+    return import_module("kvolsched.views.charts.renderer")  # altair takes a second to load
+
+
+def chart_in(box: Any, widget: Any) -> ChartView:
+    """Add an empty view to a box; what is clicked in it is selected in a widget."""
+    view = ChartView()
+    view.observe(lambda _: widget.set_trait("selection", view.selected(widget.selection)), "picked")
+    box.children = (*box.children, view)
+    return view
+
+
+def _value(name: str, selection: str) -> str:
+    """Return the value of a named selection where an object is selected; "" if it is of another kind."""
+    kind, _, value = selection.partition("/")
+    return value if _KINDS.get(name) == kind else ""
+
+
+def _selections(spec: Any) -> list[str]:
+    """Return the names of all selections of a spec, also of its parts."""
+    if isinstance(spec, list):
+        return [name for each in spec for name in _selections(each)]
+    if not isinstance(spec, dict):
+        return []
+    own = [param["name"] for param in spec.get("params", ()) if "select" in param]
+    return sorted({*own, *(name for key, part in spec.items() if key != "datasets" for name in _selections(part))})
