@@ -271,15 +271,17 @@ def test_how_often_a_failure_happens_is_counted():
         explore(bank(careful=True), goal=lambda objects: account(objects) == 2, **QUICK).sample()
 
 
-def test_an_interrupt_keeps_what_was_counted_and_what_was_found(monkeypatch):
-    """Ctrl-C ends the count with the runs so far, and the question why with the failure as it is."""
+@pytest.mark.parametrize("error", [KeyboardInterrupt, KeyError])
+def test_an_interrupt_keeps_what_was_counted_and_what_was_found(monkeypatch, error):
+    """Ctrl-C ends the count with the runs so far; that, or an error of a property, the question why."""
     def press(*_args):
-        raise KeyboardInterrupt
+        raise error
 
     found = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, **QUICK)
     run = found.random_run
     pressed = attrs.evolve(found, random_run=lambda seed: run(seed) if seed < 3 else press())
-    assert 3 == pressed.sample(60, progress=False).seeds
+    if error is KeyboardInterrupt:
+        assert 3 == pressed.sample(60, progress=False).seeds
 
     monkeypatch.setattr(Reruns, "matters", press)
     again = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, **QUICK)

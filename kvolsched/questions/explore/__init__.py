@@ -134,7 +134,8 @@ def explore(  # noqa: PLR0913 - named options, each with its default
             reruns = Reruns(fork, search.trace, turns, faults, options, question)
             matter = [each for each in turns if reruns.matters(each)]
             cause = next(causes(reruns, matter))
-            turns = [attrs.evolve(each, is_told=each in matter or shows_the_end(fork, each)) for each in turns]
+            turns = [attrs.evolve(each, is_told=each in matter or (bool(matter) and shows_the_end(fork, each)))
+                     for each in turns]
         except (KeyboardInterrupt, Exception):  # noqa: BLE001 - what was found is kept
             turns = [attrs.evolve(each, is_told=False) for each in turns]
         told = tuple(each for each in turns if each.turn.words)

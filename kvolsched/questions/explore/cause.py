@@ -16,6 +16,7 @@ import attrs
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.core.component_names import DISPLAY_NAMES
 from kvolsched.core.results import as_sentence
+from kvolsched.questions.explain import changed_fields
 from kvolsched.scheduler.loop.scheduling_cycle import PASS
 from kvolsched.world.apiserver import RefusedWrite
 from kvolsched.world.component import seeded_draw
@@ -100,14 +101,16 @@ class Reruns:
     def independent_of(self, at: TracedTurn) -> dict[TracedTurn, Sequence[Change]]:
         """Return the later turns that wrote objects and did not come of a turn, with what they wrote.
 
-        What comes of it is what its actor writes for its cause, and what is then written to these objects or for them.
+        What comes of it is what its actor writes for its cause, and what is then written to these objects, for them, or
+        with their names.
         """
         touched, found = set[Key](), dict[TracedTurn, Sequence[Change]]()
         for each in self.turns[self.turns.index(at) :]:
             written = [change for change in self.changes(each) if type(change.key) is Key]
-            names = {f"{key.namespace}/{key.name}".lstrip("/") for key in touched}
+            names = {name for key in touched for name in (key.name, f"{key.namespace}/{key.name}".lstrip("/"))}
+            named = {field.new for change in written for field in changed_fields(change.old, change.new)}
             same = (each.turn.component, each.turn.cause) == (at.turn.component, at.turn.cause)
-            if same or each.turn.cause in names or any(change.key in touched for change in written):
+            if same or names & {each.turn.cause, *named} or any(change.key in touched for change in written):
                 touched.update(change.key for change in written)  # type: ignore[misc]
             elif written:
                 found[each] = written
@@ -291,9 +294,9 @@ def _who(each: TracedTurn) -> str:
 
 
 def _had_it_known(each: TracedTurn, instead: str) -> str:
-    if not instead or instead == each.turn.words:
-        return f"Had it known, it would have {'written something else' if instead else 'done nothing'}."
-    return f"Had it known: {_inside(instead)}."
+    new = next((sentence for sentence in instead.split(". ") if sentence not in each.turn.words), "")
+    otherwise = "written something else" if instead else "done nothing"
+    return f"Had it known: {_inside(new)}." if new else f"Had it known, it would have {otherwise}."
 
 
 def _inside(words: str) -> str:
