@@ -19,6 +19,7 @@ rows = kvolsched.sweep(lambda zones, mode: zones * len(mode), {"zones": [1, 2], 
     "c.timeline().chart", "c.sample(3).chart", 'rows.chart("zones", by="mode")', 'rows.chart("mode", by="zones")',
     'c.skew("deploy/web").chart & c.skew("deploy/web", over="steps").chart',
     'c.skew("deploy/web").chart | c.skew("deploy/web", at=10).chart',
+    'c.skew("deploy/web").chart + c.skew("deploy/web").chart',
     'c.skew("deploy/web").chart.facet("constraint:N")', 'c.skew("deploy/web").chart.properties(width=300).interactive()',
 )  # fmt: skip
 PAINTED = "document.querySelectorAll('.jp-Notebook .vega-embed svg.marks').length"
@@ -50,7 +51,7 @@ def test_charts_paint_offline_and_whole(lab_page, tmp_path):
 
     # Two ledgers beside each other are wider than the smallest place, and scroll.
     assert [] == [cut for cut in opened.page.evaluate(CUT) if not cut.endswith("px in 560")]
-    linked = len(CELLS) - 5
+    linked = len(CELLS) - 6
     assert 0 == opened.page.evaluate(SHADED, linked)
     opened.page.locator(".jp-Notebook .vega-embed").nth(linked).locator("path[aria-roledescription='bar']").first.click()
     opened.page.wait_for_function(f"({SHADED})({linked}) > 3")

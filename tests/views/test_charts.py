@@ -152,6 +152,14 @@ def test_two_tables_of_one_kind_can_be_joined(scaled):
     assert "zone-3" in renderer.render(faceted)[0]["image/svg+xml"]
 
 
+def test_layers_of_two_charts_select_once(scaled):
+    """`a + b` of charts that share a selection is drawn: Vega-Lite takes a selection once in layers over each other."""
+    chart = scaled.skew("deploy/web").chart
+    bundle, _ = renderer.render((chart + chart).to_dict())
+    selection, = bundle[renderer.MIME]["params"]
+    assert len(selection["views"]) == 1
+
+
 def test_a_width_of_ones_own_stays(scaled):
     """A chart without a width fills the cell; one with a width keeps it."""
     bundle, _ = renderer.render(scaled.skew("deploy/web").chart.properties(width=400).to_dict())

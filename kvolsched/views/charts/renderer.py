@@ -39,11 +39,35 @@ def render(spec: dict[str, Any], reading: str = "", **_: Any) -> tuple[dict[str,
         spec: a Vega-Lite spec.
         reading: the chart in words; by default its title and its first table.
     """
-    spec, tables = with_named_tables(spec)
+    spec, tables = with_named_tables(_picked_once(spec))
     spec, svg = sized(spec | ({"datasets": tables} if tables else {}), WIDTH)
     shown = {**_without_null(spec), "$schema": SCHEMA, "usermeta": {"embedOptions": _OPTIONS}}
     still = {} if svg is None else {"image/svg+xml": _SPOKEN.sub("", svg)}
     return {MIME: shown} | still | {"text/plain": reading or words(spec, tables)}, {MIME: {"embed_options": _OPTIONS}}
+
+
+def _picked_once(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a spec in which layers over each other have a selection once: `a + b` of charts that share one."""
+    once = []
+    for selection in spec.get("params", ()):
+        views = list(selection.get("views", ()))
+        for layer in _layered(spec):
+            inside = [view for view in views if view in layer]
+            views = [view for view in views if view not in inside[1:]]
+        once.append(selection | ({"views": views} if views else {}))
+    return spec | ({"params": once} if once else {})
+
+
+def _layered(part: dict[str, Any]) -> Iterator[set[str]]:
+    """Yield the names of all layers of each layered chart in a spec."""
+    if "layer" in part:
+        nested = [set(names) for each in part["layer"] for names in _layered(each)]
+        yield {each["name"] for each in part["layer"] if "name" in each}.union(*nested)
+    for name in ("hconcat", "vconcat", "concat"):
+        for each in part.get(name, ()):
+            yield from _layered(each)
+    if isinstance(part.get("spec"), dict):
+        yield from _layered(part["spec"])
 
 
 def with_named_tables(spec: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
