@@ -323,12 +323,8 @@ class ApiServer:
 
     def _delete(self, log: Log, write: Write, old: Any) -> CommittedWrite | RefusedWrite:
         """Remove an object, or mark it as terminating while finalizers or grace remain (`new` = grace in seconds)."""
-        if old is None:
-            return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
-        if write.uid and old.metadata.uid != write.uid:
-            return self._refuse(write, _wrong_uid(write.key, write.uid, old))
-        if write.version and old.metadata.resource_version != write.version:
-            return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
+        if unmet := _unmet_precondition(write, old):
+            return self._refuse(write, unmet)
         if isinstance(denial := self.admit("delete", old, None, log), Denial):
             return self._refuse(write, denial)
         grace = write.new if write.new is not None else self._grace(old)
@@ -384,18 +380,16 @@ def _mismatch(key: Key, new: Any) -> str:
 
 def _unmet_precondition(write: Write, old: Any) -> Denial | None:
     """Return why a write of a stored object is refused: it is gone, another one of its name, or has changed since."""
-    if old is None or (write.uid and old.metadata.uid != write.uid):
+    uid = write.uid or (write.new.metadata.uid if write.verb == "update" else "")
+    is_other = old is not None and uid not in ("", old.metadata.uid)
+    if is_other and (write.verb == "delete" or not write.uid):
+        detail = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.metadata.uid}"
+        return Denial("Conflict", f"{_unfulfilled(write.key)}: {detail}")
+    if old is None or is_other:
         return Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found')
-    if write.verb == "update" and write.new.metadata.uid not in ("", old.metadata.uid):
-        return _wrong_uid(write.key, write.new.metadata.uid, old)
     if write.version and old.metadata.resource_version != write.version:
         return Denial("Conflict", conflict_message(write.key))
     return None
-
-
-def _wrong_uid(key: Key, uid: str, old: Any) -> Denial:
-    detail = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.metadata.uid}"
-    return Denial("Conflict", f"{_unfulfilled(key)}: {detail}")
 
 
 def conflict_message(key: Key) -> str:

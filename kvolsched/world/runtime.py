@@ -226,10 +226,7 @@ class Runtime:
     def restart(self, process: Process, elector: str = "", elections: int = 0) -> str:
         """Crash and restart a component; of several masters one is elected by name. Return what to say of it.
 
-        Args:
-            process: the component's.
-            elector: the name of the process that elects; by default the component's.
-            elections: the number of this election, if it is one for several components.
+        `elections` is the number of the election, if it is one for several components.
         """
         self.drop_notes(process)
         note = rules_note(process.name)
