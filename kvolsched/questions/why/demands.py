@@ -180,8 +180,9 @@ def node_with_most_left(judgement: Judgement, resource: str, nodes: Sequence[str
 
 def nearest_node(judgement: Judgement, demand: Demand, nodes: Sequence[str], found: Sequence[Demand]) -> str:
     """Return the node on which fewest demands fail; of equals that with most left of what a demand asks for."""
-    lacking = dict(zip(judgement.nodes, np.sum([each.fails for each in found], axis=0).tolist(), strict=True))
-    least = min(lacking[name] for name in nodes)
+    counts: list[int] = np.sum([each.fails for each in found], axis=0).tolist()
+    lacking = dict(zip(judgement.nodes, counts, strict=True))
+    least = min(map(lacking.__getitem__, nodes))
     near = sorted(name for name in nodes if lacking[name] == least)
     return node_with_most_left(judgement, demand.about, near) if demand.sort == "request" else near[0]
 

@@ -308,13 +308,13 @@ class FirstSentence:
     def _short_of(self, evidence: RequestExceeds, near: str) -> str:
         """Return how much of a resource the pod asks for, and what the nearest or the largest node has of it."""
         resource, table = evidence.resource, self.judgement.seen.nodes
-        totals = {name: int(table.total(resource)[table.row_of[name]]) for name in self.judgement.nodes}
-        largest = max(sorted(totals), key=totals.__getitem__)
-        most, asked = totals[largest], format_amount(resource, evidence.asked)
+        totals = table.total(resource)[[table.row_of[name] for name in self.judgement.nodes]].tolist()
+        most, asked = max(totals), format_amount(resource, evidence.asked)
+        largest = min(name for name, total in zip(self.judgement.nodes, totals, strict=True) if total == most)
         words = f"the pod asks for {asked} {resource}"
         if not most:
             return f"{words}, and no node has any"
-        only = f"{near}, the only node with any" if sum(map(bool, totals.values())) == 1 else f"{near}, with most left"
+        only = f"{near}, the only node with any" if sum(map(bool, totals)) == 1 else f"{near}, with most left"
         if most < evidence.asked:
             unit = SMALLER_UNIT.get(resource, 0) if evidence.asked >= SLIP * most else 0
             slip = f"; {format_amount(resource, evidence.asked // unit)} meant?" if unit else ""
@@ -346,12 +346,14 @@ class FirstSentence:
 
     def _evidence(self, demand: Demand, node: str = "") -> Evidence | None:
         """Return why a demand fails on a node, or on the first on which it fails."""
-        name = node or next(iter(self._names_in(demand.fails)))
-        if (demand, name) not in self._known:
-            found = evidence_on(demand, self.judgement, name)
+        if not node:
+            names = zip(self.judgement.nodes, demand.fails.tolist(), strict=True)
+            node = min(name for name, fails in names if fails)
+        if (demand, node) not in self._known:
+            found = evidence_on(demand, self.judgement, node)
             about = (each for each in found if getattr(each, "resource", demand.about) == demand.about)
-            self._known[demand, name] = next(about, None)
-        return self._known[demand, name]
+            self._known[demand, node] = next(about, None)
+        return self._known[demand, node]
 
     def _until(self, demand: Demand) -> str:
         """Return what must come first where a demand is about the state of a node; else ""."""
