@@ -10,7 +10,7 @@ import attrs
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.text.not_read import not_read_line
 from kvolsched.api.text.python_gc import infrequent_gc
-from kvolsched.api.words import counted, listed
+from kvolsched.api.words import counted
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.results import ApplyRefused
 from kvolsched.questions.why.answer import Why, node_names_text
@@ -139,9 +139,7 @@ def _waiting(asked: AskedCluster, gates: tuple[Edit, ...]) -> Iterator[Fix]:
     name = f"{asked.pod.namespace}/{asked.pod.name}"
     for edit in gates:
         if edit.kind == "remove gates":
-            words = f"Wait for the controller that removes the gate {listed(asked.gates)}, or ask it"
-            ask = Edit(words, 0, (), "ask the gate's controller", who="whoever runs the controller of the gate")
-            yield Fix(name, (ask,), (), "", asked=asked)
+            yield Fix(name, (pods.wait_for_gates(asked.gates),), (), "", asked=asked)
     left, lost = asked.without_fix, asked.losses(())
     if lost is not None and not lost:
         words = f"Wait: left alone it gets {left.node} after {counted(left.steps_until_scheduled, 'step')}"

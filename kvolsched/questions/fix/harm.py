@@ -102,10 +102,11 @@ def _gone(before: Objects, after: Objects, objects: Objects) -> Iterator[Key]:
 def _restarted(before: Objects, after: Objects, objects: Objects) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for key, pod in sorted(before.items()):
-        there = after.get(key)
+        there, first = after.get(key), objects.get(key)
         same = there is not None and there.metadata.uid == pod.metadata.uid
+        kept = first is not None and first.metadata.uid == pod.metadata.uid  # else it is made anew in both worlds
         owner = owner_on_top(pod, objects)
-        if pod.spec.node_name and not pod.terminal and not same and owner is not None:
+        if kept and pod.spec.node_name and not pod.terminal and not same and owner is not None:
             found.setdefault(str(owner), []).append(f"{key.namespace}/{key.name}")
     return {owner: tuple(names) for owner, names in found.items()}
 

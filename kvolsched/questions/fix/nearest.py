@@ -20,6 +20,7 @@ from kvolsched.world.log import Key
 from ...core.seen_by_scheduler import kept_snapshot, objects_seen_by_scheduler
 from ...scheduler.columns.kept_snapshot import KeptSnapshot
 from . import pods
+from .edit import joined_words
 from .edit_search import search
 from .trial_cluster import TrialCluster
 
@@ -36,7 +37,7 @@ def why_all_with_edits(cluster: ClusterActs, most: int) -> Whys:
 
 
 def nearest_edit(objects: Mapping[Key, Any], profile: Profile, kept: KeptSnapshot, at: str, pod: str) -> str:
-    """Return the cheapest edits after which a pending pod fits, in words; "" if the catalogue has none.
+    """Return the first edits after which a pending pod fits, in words; "" if the catalogue has none.
 
     Args:
         objects: the objects as the scheduler sees them.
@@ -50,7 +51,9 @@ def nearest_edit(objects: Mapping[Key, Any], profile: Profile, kept: KeptSnapsho
     with trial.with_changes([change for edit in before for change in edit.changes]):
         found = () if trial.judge().any_feasible else search(trial).found[:1]
     edits = [*before, *(edit for fix in found for edit in fix.edits)]
-    return ", and ".join(edit.words for edit in edits)
+    if gates := trial.pod.spec.scheduling_gates:
+        edits[0] = pods.wait_for_gates(gate.name for gate in gates)
+    return joined_words(edits)
 
 
 def _finder(cluster: ClusterActs) -> Any:

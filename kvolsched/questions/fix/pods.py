@@ -5,7 +5,7 @@ Each function yields edits that may lift one demand; `search` tries whether they
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -26,6 +26,7 @@ from kvolsched.api.kinds.pod import SCHEDULE_ANYWAY, Affinity, Pod, PodAffinityT
 from kvolsched.api.kinds.quantity import parse
 from kvolsched.api.kinds.selector import Toleration
 from kvolsched.api.validation.container_rules import allows_overcommit
+from kvolsched.api.words import listed
 from kvolsched.questions.why.demands import Demand
 from kvolsched.rules.named import plugin_card
 from kvolsched.scheduler import requests
@@ -298,6 +299,12 @@ def drop_unreadable_preferences(trial: TrialCluster) -> Iterator[Edit]:
         left = with_node_affinity(spec, evolve(wishes, preferred=read))
         words = "Remove the preferred node affinity that cannot be read"
         yield edit_spec(trial, words, DROP_COST, left, "drop preferences")
+
+
+def wait_for_gates(gates: Iterable[str]) -> Edit:
+    """Return the advice to wait for who removes scheduling gates."""
+    words = f"Wait for the controller that removes the gate {listed(gates)}, or ask it"
+    return Edit(words, 0, (), "ask the gate's controller", who="whoever runs the controller of the gate")
 
 
 def remove_gates(trial: TrialCluster) -> Iterator[Edit]:
