@@ -423,19 +423,19 @@ class Lab(RunWidget, DrawnPanel):
             if frame.head == self._frame.head:  # nobody has moved the cluster since
                 self._frame = evolve(self._frame, next=frame.next)
 
-    def know(self, ref: str) -> None:
+    def _know(self, ref: str) -> None:
         if any(f'"{escape(ref)}"' in getattr(self.host, each) for each in (*ORDER, "body")):
             self.run.drawn.add(ref)  # such as an object of the other cluster
-        super().know(ref)
+        super()._know(ref)
 
-    def lead(self, name: str, value: Any) -> None:
+    def _lead(self, name: str, value: Any) -> None:
         """Set a trait of the run, as a command of the panel does it."""
         if name == "step":
             self.do("goto", step=value)
         elif name == "playing":
             self.do("toggle" if value != self.player.playing else "ping")
         else:
-            super().lead(name, value)
+            super()._lead(name, value)
 
     def _moved(self, change: Any) -> None:
         """Show where code has moved the cluster, or the one beside it."""

@@ -55,10 +55,10 @@ class RunTraits(traitlets.HasTraits):
 
     @traitlets.validate("selection")  # type: ignore[untyped-decorator, unused-ignore]
     def _known(self, proposal: Any) -> str:
-        self.know(proposal["value"])
+        self._know(proposal["value"])
         return str(proposal["value"])
 
-    def know(self, ref: str) -> None:
+    def _know(self, ref: str) -> None:
         """Refuse an object that nobody knows.
 
         Raises:
@@ -88,7 +88,7 @@ class ClusterRun(RunTraits):
         self.observe(self._go, "step")
         self.observe(self._play_or_pause, "playing")
 
-    def know(self, ref: str) -> None:
+    def _know(self, ref: str) -> None:
         if ref.partition("/")[0] in OBJECTS and ref not in self.drawn:
             self.cluster.world.find_key(ref, ever=True)
 
@@ -187,8 +187,8 @@ class RunWidget(RunTraits):
         run.observe(self._followed, NAMES)
         self.observe(self._set_here, SETTABLE)
 
-    def know(self, ref: str) -> None:
-        self.run.know(ref)
+    def _know(self, ref: str) -> None:
+        self.run._know(ref)  # noqa: SLF001 - both are RunTraits
 
     def settle(self) -> None:
         if hasattr(self, "run"):
@@ -199,7 +199,7 @@ class RunWidget(RunTraits):
         self.run.unobserve(self._followed, NAMES)
         super().close()  # type: ignore[misc] # of the widget that it is, too
 
-    def lead(self, name: str, value: Any) -> None:
+    def _lead(self, name: str, value: Any) -> None:
         """Set a trait of the run."""
         setattr(self.run, name, value)
 
@@ -214,6 +214,6 @@ class RunWidget(RunTraits):
         name = change["name"]
         if not self._following:
             try:
-                self.lead(name, change["new"])
+                self._lead(name, change["new"])
             finally:  # it may have been refused
                 self._followed({"name": name, "new": getattr(self.run, name)})
