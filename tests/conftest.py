@@ -91,6 +91,15 @@ def pytest_collection_modifyitems(items):
             item.user_properties.append(("checklist", marked))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Let a notebook's kernel, which its first cell starts, draw no bar of progress: whether one appears is chance."""
+    if item.path.suffix == ".ipynb":
+        os.environ["TQDM_DISABLE"] = "1"
+    else:
+        os.environ.pop("TQDM_DISABLE", None)
+
+
 def pytest_collection_finish():
     """Let the garbage collector leave out what the tests themselves are made of, and look at new objects less often.
 
@@ -102,14 +111,20 @@ def pytest_collection_finish():
     gc.set_threshold(10_000)
 
 
+SHARING = {"test_advice.py": "waiting", "test_first_sentence.py": "waiting"}
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give each worker whole files, and all tests of the browser to one: a JupyterLab serves them all."""
+    """Give each worker whole files, and those that share what takes long to one.
+
+    A JupyterLab serves all tests of the browser; waiting pods are asked why, and what would fix it.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             path = Path(nodeid.partition("::")[0])
-            return "browser" if path.parent.name == "browser" else str(path)
+            return "browser" if path.parent.name == "browser" else SHARING.get(path.name, str(path))
 
     return ByFile(config, log)

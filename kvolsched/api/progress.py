@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from types import TracebackType
 from typing import Any, Self
@@ -14,7 +15,7 @@ class ProgressBar:
 
     Args:
         total: how much there is to do, if that is known; it may be changed as long as the bar has not appeared.
-        disable: whether it never appears.
+        disable: whether it never appears; so it is where the environment has TQDM_DISABLE.
         options: what tqdm is given.
 
     >>> with ProgressBar(3, unit=" pods") as bar:
@@ -28,7 +29,8 @@ class ProgressBar:
         self.total = total
         self.done: float = 0
         self.options = options
-        self.due = float("inf") if disable else time.monotonic() + DELAY
+        never = disable or bool(os.environ.get("TQDM_DISABLE"))  # tqdm's own bar for notebooks does not read it
+        self.due = float("inf") if never else time.monotonic() + DELAY
         self.shown: Any = None
 
     def update(self, count: float = 1) -> None:
@@ -41,8 +43,7 @@ class ProgressBar:
             from tqdm.auto import tqdm  # noqa: PLC0415 - few bars appear
 
             self.shown = tqdm(total=self.total, leave=False, **self.options)
-            if not self.shown.disable:  # by the environment
-                self.shown.start_t -= DELAY
+            self.shown.start_t -= DELAY
             self.shown.update(self.done)
 
     def __enter__(self) -> Self:

@@ -111,10 +111,10 @@ class ClusterActs(ClusterCore):
         try:
             with infrequent_gc():
                 outcomes = self.world.perform(USER, writes, words, atomic=True)
-            if any(obj.kind == "StorageClass" for obj in read.objects):
+            if any(obj.kind in ("StorageClass", "Node") for obj in read.objects):  # a node may have one of its own
                 self._add_provisioners()
         except BaseException:
-            despite_interrupts(self._add_provisioners)  # Ctrl-C may follow the write of a class
+            despite_interrupts(self._add_provisioners)  # Ctrl-C may follow the write
             raise
         if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
             raise ApplyRefused(refusals)

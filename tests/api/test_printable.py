@@ -131,7 +131,9 @@ def test_no_answer_prints_them(name):
     answer = ANSWERS[name](*clusters())
     forms = {"repr": repr(answer), "str": str(answer), "svg": getattr(answer, "svg", "")}
     if hasattr(answer, "_repr_mimebundle_"):
-        forms |= {form: text for form, text in answer._repr_mimebundle_().items() if isinstance(text, str)}
+        bundle = answer._repr_mimebundle_()
+        data = bundle[0] if isinstance(bundle, tuple) else bundle  # the other is metadata
+        forms |= {form: text for form, text in data.items() if isinstance(text, str)}
     if isinstance(answer, str):
         forms["repr"] = ""  # Python escapes it
 

@@ -1,6 +1,6 @@
-"""Every lesson, in JupyterLab, in a browser, offline: as it is stored, run, and with every control used.
+"""Lessons in JupyterLab, in a browser, offline: as they are stored, run, and with every control used.
 
-All lessons are opened one after the other in one page of one server: JupyterLab is loaded once.
+`make test` opens a few, `make test-long` all. They are opened one after the other in one page of one server: JupyterLab is loaded once.
 """
 
 from pathlib import Path
@@ -12,6 +12,8 @@ from .conftest import FAILED, VIEW, open_notebook
 
 pytestmark = pytest.mark.browser
 NOTEBOOKS = sorted((Path(__file__).parent.parent.parent / "notebooks").glob("*.ipynb"))
+DAILY = ("00", "06", "08", "11", "13")  # each kind of control, charts among them
+LESSONS = [path if path.name[:2] in DAILY else pytest.param(path, marks=pytest.mark.long) for path in NOTEBOOKS]
 # Of each code cell: what its metadata hides, what is hidden on the page, and the line that stands for a hidden output.
 FOLDS = """() => jupyterapp.shell.currentWidget.content.widgets.filter(cell => cell.model.type === 'code').map(cell => {
   const kept = cell.model.sharedModel.metadata.jupyter ?? {};
@@ -101,7 +103,7 @@ def use_all(page):
     return used
 
 
-@pytest.mark.parametrize("lesson", NOTEBOOKS, indirect=True, ids=lambda path: path.stem)
+@pytest.mark.parametrize("lesson", LESSONS, indirect=True, ids=lambda path: path.stem)
 def test_a_lesson_is_folded_runs_and_answers_to_every_control(lesson):
     """Folded answers tell nothing; cells run, answers unfold; each control works; no complaint, no request outside."""
     stored = lesson.page.evaluate(FOLDS)

@@ -4,34 +4,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from waiting_pods import cluster_of, waiting_pod
 
-from kvolsched import Cluster, incident, make, scenario
+from kvolsched import Cluster, make
 from kvolsched.questions.fix.advice import CLASSES, NEVER, ORDER, USUAL, worst
 from kvolsched.questions.near_names import near_misses
 
 HERE = Path(__file__).parent
 ROWS = [line.split("\t") for line in (HERE / "advice.tsv").read_text().splitlines() if not line.startswith("#")]
 DAEMONSET_POD, BUDGET, STATIC_POD = "extra-daemonset", "extra-pdb", "extra-static-pod"
-
-
-@cache
-def cluster_of(name):
-    """Return the cluster of a row, run until nothing is left to do."""
-    sort, _, rest = name.partition("/")
-    if sort == "inc":
-        return incident(rest).play()
-    if sort == "dump":
-        return Cluster.from_manifests(HERE.parent / "conformance" / "dumps" / f"{rest}.yaml.gz")
-    cluster = scenario(rest) if sort == "scen" else Cluster.from_manifests(HERE / "posted" / f"{rest}.yaml")
-    cluster.run(steps=3000, seconds=600.0)
-    return cluster
-
-
-def waiting_pod(cluster, name):
-    """Return the pod of this name, or the first of this workload that has no node."""
-    pods = [pod for pod in cluster.objects("pods") if pod.metadata.name == name or pod.metadata.name.startswith(f"{name}-")]
-    pod = next((pod for pod in pods if not pod.spec.node_name), pods[0])
-    return f"{pod.metadata.namespace}/{pod.metadata.name}"
 
 
 @cache

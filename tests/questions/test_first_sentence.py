@@ -1,41 +1,21 @@
 """The first sentence of `why` names the cause: clusters that people posted, incidents, scenarios and dumps."""
 
-from functools import cache
 from pathlib import Path
 
 import pytest
+from waiting_pods import cluster_of, waiting_pod
 
-from kvolsched import Cluster, incident, make, scenario
+from kvolsched import Cluster, make
 
 HERE = Path(__file__).parent
 ROWS = [line.split("\t") for line in (HERE / "causes.tsv").read_text().splitlines() if not line.startswith("#")]
 
 
-@cache
-def cluster_of(name):
-    """Return the cluster of a row, run until nothing is left to do."""
-    sort, _, rest = name.partition("/")
-    if sort == "inc":
-        return incident(rest).play()
-    if sort == "dump":
-        return Cluster.from_manifests(HERE.parent / "conformance" / "dumps" / f"{rest}.yaml.gz")
-    cluster = scenario(rest) if sort == "scen" else Cluster.from_manifests(HERE / "posted" / f"{rest}.yaml")
-    cluster.run(steps=3000, seconds=600.0)
-    return cluster
-
-
-def answer_about(name, pod):
-    """Return why the pod of this name waits, or the first of this workload that has no node."""
-    cluster = cluster_of(name)
-    pods = [each for each in cluster.objects("pods") if each.metadata.name.startswith(f"{pod}-") or each.metadata.name == pod]
-    found = next((each for each in pods if not each.spec.node_name), pods[0])
-    return cluster.why(f"{found.metadata.namespace}/{found.metadata.name}")
-
-
 @pytest.mark.parametrize(("name", "pod", "cause", "kinds", "named"), ROWS, ids=[f"{row[0]}-{row[1]}" for row in ROWS])
 def test_the_first_sentence_names_the_cause(name, pod, cause, kinds, named):
     """What is wrong is of the expected kinds, and the sentence has the objects and numbers; the headline is the same."""
-    answer = answer_about(name, pod)
+    cluster = cluster_of(name)
+    answer = cluster.why(waiting_pod(cluster, pod))
 
     assert kinds.split("+") == [kind for finding in answer.findings for kind in finding.kinds], cause
     assert [] == [words for words in named.split("|") if words not in answer.title], cause

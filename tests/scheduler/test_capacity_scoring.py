@@ -349,6 +349,7 @@ def test_the_rules_that_the_scheduler_runs_tell_what_counts():
     assert told in repr(c.verdicts("app", "n1", "VolumeBinding"))
 
 
+@pytest.mark.long
 def test_the_smallest_cluster_that_tells_on_from_off():
     """`differ` finds a node with less cpu, which is chosen with the gate alone, for it has room that is published."""
     cpu, size = st.sampled_from(["4", "8"]), st.sampled_from(["60Gi", "600Gi"])

@@ -114,7 +114,7 @@ def cluster_under(rules, **components):
     revision = revision_named(rules.partition(" ")[0])
     if rules == "design with resync":
         revision = attrs.evolve(revision, flow=attrs.evolve(revision.flow, resync=5.0))
-    return scenario("zonal-example", attrs.evolve(revision, fine=rules.endswith("two turns")), **components)
+    return scenario("zonal-example", attrs.evolve(revision, flow=attrs.evolve(revision.flow, fine=rules.endswith("two turns"))), **components)
 
 
 def loop(rules, actions, *, provisions=True):

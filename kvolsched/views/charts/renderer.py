@@ -95,7 +95,7 @@ def sized(spec: dict[str, Any], width: int) -> tuple[dict[str, Any], str | None]
     parts, wide, slope = list(_containers(spec)), float(PLOT), 1.0
     before: tuple[float, float] | None = None
     svg = None
-    for _ in range(3):
+    for _ in range(4):
         for part in parts:
             part["width"] = round(wide)
         svg = svg_of(spec)
