@@ -150,3 +150,29 @@ def test_a_helm_release_is_changed_in_its_chart():
     cluster.run()
 
     assert "change it in Helm, or it is written back" == cluster.fix(waiting_pod(cluster, "web"))[0].lasts
+
+
+def test_a_machine_is_not_changed_under_a_budget_and_names_whom_a_drain_loses():
+    """No larger machine where a drain never ends; elsewhere its card says whose pods stop, and which nobody makes again."""
+    assert "larger machine" not in {kind for fix in fixes_of(f"own/{BUDGET}", "api") for kind in fix.kinds}
+    larger = next(fix for fix in fixes_of("own/02-disk-pressure", "nginx") if "larger machine" in fix.kinds)
+    assert "every pod of n2" in larger.restarts
+    assert "drain stops at pod/busy-n2" in " ".join(larger.notes)
+
+
+def test_a_claim_template_is_mended_before_the_claim_goes():
+    """What to type is one procedure: the file first, then the set without its pods, pod and claim, and the set anew."""
+    first = fixes_of("own/13-class-typo", "web-0")[0]
+    places = [first.do.index(words) for words in (
+        "correct volumeClaimTemplates", "--cascade=orphan", "delete pod web-0", "delete pvc data-web-0", "apply -f web.yaml")]
+    assert sorted(places) == places
+    assert first.do.count("delete") == 3
+
+
+def test_data_are_kept_before_their_claim_goes():
+    """A snapshot is ready and the policy Retain before the claim is deleted; a set of one replica has no other copy."""
+    fixes = fixes_of("own/12-zone-node-cordoned", "db-0")
+    snapshot = next(fix for fix in fixes if "restore snapshot" in fix.kinds)
+    places = [snapshot.do.index(words) for words in ("readyToUse", "Retain on pv", "--cascade=orphan", "delete pvc", "apply -f")]
+    assert sorted(places) == places
+    assert "NO OTHER COPY" in " ".join(next(fix for fix in fixes if "delete claim" in fix.kinds).notes)

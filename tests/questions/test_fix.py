@@ -26,7 +26,7 @@ RECORDED = Path(__file__).parent.parent / "conformance"
 FAMILIES = (
     "fit", "spread", "static", "dynamic", "bound", "limits", "interpod", "preempt", "disrupt", "wide", "wide2", "mixed",
 )
-EVERY = 12  # of how many recorded cases one is searched here; `make test-long` searches all
+EVERY = 5  # of how many recorded cases one is searched here; `make test-long` searches all
 
 
 @cache
@@ -88,12 +88,12 @@ def told_share(every):
 
 
 def test_every_fix_makes_the_pod_schedulable(capsys):
-    """Each fix of a twelfth of the recorded stuck cases holds when judged again; few cases have none."""
+    """Each fix of a fifth of the recorded stuck cases holds when judged again; few cases have none."""
     total, without = told_share(EVERY)
 
     with capsys.disabled():
         print(f"\n{capsys.readouterr().out.splitlines()[0]} (one case of {EVERY} searched)")
-    assert total > 50
+    assert total > 100
     assert without / total < 0.02
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -139,7 +139,10 @@ class Fix(DrawnAnswer):
     @property
     def written(self) -> tuple[ObjectChange, ...]:
         """The changes that a user writes; of what kubelets register and drivers report, nobody does."""
-        mine = merge_changes(edit for edit in self.edits if not edit.is_hypothesis)
+        return self._written(self.edits)
+
+    def _written(self, edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
+        mine = merge_changes(edit for edit in edits if not edit.is_hypothesis)
         mine = tuple(change for change in mine if change.old is not None or change.key.kind not in REGISTERED)
         return mine if self.asked is None else self.asked.for_owner(mine)
 
@@ -183,13 +186,16 @@ class Fix(DrawnAnswer):
     def do(self) -> str:
         """The command, or what somebody does outside the API."""
         told = [edit.do for edit in self.edits if edit.do]
-        return "; ".join([*commands(self.written)[:MOST_LINES], *told]) or "nothing"
+        written = self._written(edit for edit in self.edits if not edit.do)
+        return "; ".join([*commands(written)[:MOST_LINES], *told]) or "nothing"
 
     @property
     def restarts(self) -> str:
         """Which pods are made anew, known after the trial."""
-        tried = self.trial
-        return "–" if tried is None else "; ".join(words.rstrip(",") for words in tried.restarts) or "nothing"
+        tried, told = self.trial, [edit.restarts for edit in self.edits if edit.restarts]
+        if tried is None:
+            return "; ".join(told) or "–"
+        return "; ".join([*told, *(words.rstrip(",") for words in tried.restarts)]) or "nothing"
 
     @property
     def data(self) -> str:

@@ -67,7 +67,8 @@ class Edit:
         note: a consequence or condition of the edit.
         letter: the class of advice, where it is not the usual one of the kind.
         acts: what is done outside the API; such an edit is a hypothesis, which a trial makes and no user applies.
-        do: the command for it; "": it follows from the changes.
+        do: the whole of what to type or do; "": it follows from the changes.
+        restarts: which pods stop meanwhile, where a trial does not show it.
         data: what becomes of data, if any is lost or left behind.
         who: who decides, where it is not the one that the class names.
         parts: the edits that this one combines, each of which can be left out; () if it is one.
@@ -82,6 +83,7 @@ class Edit:
     letter: str = attrs.field(default=attrs.Factory(lambda self: USUAL[self.kind], takes_self=True))
     acts: tuple[OutsideAct, ...] = ()
     do: str = ""
+    restarts: str = ""
     data: str = ""
     who: str = ""
     parts: tuple[Edit, ...] = ()
@@ -103,6 +105,7 @@ def combined(edits: Sequence[Edit]) -> Edit:
         "; ".join(dict.fromkeys(edit.note for edit in edits if edit.note)),
         worst(edit.letter for edit in edits),
         tuple(act for edit in edits for act in edit.acts),
+        restarts="; ".join(dict.fromkeys(edit.restarts for edit in edits if edit.restarts)),
         data="; ".join(dict.fromkeys(edit.data for edit in edits if edit.data)),
         parts=tuple(edits),
     )

@@ -200,7 +200,7 @@ def larger_machine(demand: Demand, trial: TrialCluster, near: Sequence[Node]) ->
         total = requests.format_amount(resource, room.total.get(resource, 0) + lacks)
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
         words = f"Use a larger machine for {node.metadata.name}: {total} {resource}"
-        yield _machine(words, node, (ObjectChange(node, attrs.evolve(node, status=status)),))
+        yield from _machine(words, node, (ObjectChange(node, attrs.evolve(node, status=status)),), trial)
 
 
 def _device_plugin(resource: str, ask: int, near: Sequence[Node]) -> Iterator[Edit]:
@@ -215,13 +215,23 @@ def _device_plugin(resource: str, ask: int, near: Sequence[Node]) -> Iterator[Ed
                    acts=(OutsideAct(words, _nothing_else),))  # fmt: skip
 
 
-def _machine(words: str, node: Node, changes: tuple[ObjectChange, ...]) -> Edit:
-    """Return the edit that changes what a machine has, which its kubelet and its drivers report."""
+def _machine(words: str, node: Node, changes: tuple[ObjectChange, ...], trial: TrialCluster) -> Iterator[Edit]:
+    """Change what a machine has, which its kubelet and its drivers report; not where a budget forbids to drain it."""
     name = node.metadata.name
+    there = [pod for pod in trial.of_kind("Pod") if pod.spec.node_name == name and not _stays_in_a_drain(pod)]
+    if any(allowed <= 0 for pod in there for _, allowed in _budgets(pod, trial)):
+        return
     do = f"kubectl drain {name} --ignore-daemonsets   # then change the machine's type, and kubectl uncordon {name}"
-    note = f"every pod of {name} moves while the machine changes"
-    larger = OutsideAct(words, _nothing_else)
-    return Edit(words, RAISE_COST, changes, "larger machine", note=note, acts=(larger,), do=do)
+    bare = [ref(key_of(pod)) for pod in there if pod.metadata.controller is None]
+    note = f"drain stops at {listed(bare)}, which nobody creates again: ask who owns it first" if bare else ""
+    yield Edit(words, RAISE_COST, changes, "larger machine", note=note, acts=(OutsideAct(words, _nothing_else),), do=do,
+               restarts=f"every pod of {name}" if there else "")
+
+
+def _stays_in_a_drain(pod: Pod) -> bool:
+    """Say whether a drain with --ignore-daemonsets leaves a pod alone: one of a DaemonSet, or static."""
+    owner = pod.metadata.controller
+    return owner is not None and owner.kind in ("Node", "DaemonSet")
 
 
 def _nothing_else(_cluster: ClusterActs) -> None:
@@ -245,7 +255,7 @@ def attach_more(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> It
             raises.append(words)
         if raises:
             words = f"Use a machine for {node.metadata.name} that attaches more: {' and '.join(raises)}"
-            yield _machine(words, node, (ObjectChange(old, new),))
+            yield from _machine(words, node, (ObjectChange(old, new),), trial)
 
 
 def _raise_driver_limit(csi_node: Any, exceeded: LimitExceeded) -> Iterator[tuple[Any, str]]:
@@ -296,11 +306,9 @@ def _moved(gone: Sequence[Pod], trial: TrialCluster) -> Edit:
 
 def may_leave(pod: Pod, trial: TrialCluster) -> bool:
     """Say whether a pod may be moved for another: no mirror pod, no part of the system, no budget that forbids it."""
-    owner = pod.metadata.controller
-    fixed = owner is not None and owner.kind in ("Node", "DaemonSet")
     system = pod.metadata.namespace == "kube-system" or MIRROR in pod.metadata.annotations
     above = (pod.spec.priority or 0) > max(trial.pod.spec.priority or 0, 0) or (pod.spec.priority or 0) >= SYSTEM
-    return not (fixed or system or above) and all(allowed > 0 for _, allowed in _budgets(pod, trial))
+    return not (_stays_in_a_drain(pod) or system or above) and all(allowed > 0 for _, allowed in _budgets(pod, trial))
 
 
 def _budgets(pod: Pod, trial: TrialCluster) -> Iterator[tuple[str, int]]:

@@ -117,7 +117,10 @@ def delete_claim_and_pod(claims: Sequence[PersistentVolumeClaim], trial: TrialCl
     words = f"Delete claim and pod: {', '.join(names)} and {pod.metadata.name}"
     again = ObjectChange(None, pod)
     letter, data = ("H", left_behind(bound)) if bound else ("B", "")
-    safe = "safe only if the application has replicas" if bound else "nothing is lost"
+    workload = trial.get(owner.kind, owner.name, trial.key.namespace)
+    alone = workload is not None and workload.spec.replicas == 1
+    safe = "NO OTHER COPY, it has 1 replica" if alone else "safe only if the application has replicas"
+    safe = safe if bound else "nothing is lost"
     note = f"{owner} makes both anew; {safe}"
     yield Edit(words, CLAIM_COST * len(mine), changes, "delete claim", (*expected, again), note, letter, data=data)
 
@@ -126,12 +129,18 @@ def restore_snapshot(claim: PersistentVolumeClaim, trial: TrialCluster) -> Itera
     """Copy a volume where the pod may run: by a snapshot, if its driver makes them."""
     volume = trial.get("PersistentVolume", claim.spec.volume_name)
     driver = volume.spec.rest.get("csi", Frozen()).get("driver", "") if volume is not None else ""
-    if driver and is_of_template(claim, trial):
-        name = claim.metadata.name
-        words = f"Restore a snapshot of {volume.metadata.name} as a new claim {name} where nodes are"
-        do = (f"make a VolumeSnapshot of {name}, while the zone of {volume.metadata.name} can be read; "
-              f"kubectl delete pvc {name} -n {claim.metadata.namespace}; create it with that as its dataSource")
-        data = f"A COPY: what is written after the snapshot STAYS ON {volume.metadata.name}"
+    owner = owner_on_top(trial.pod, trial.objects)
+    if driver and owner is not None and is_of_template(claim, trial):
+        name, old, where = claim.metadata.name, volume.metadata.name, f"-n {claim.metadata.namespace}"
+        pod = trial.pod.metadata.name
+        words = f"Restore a snapshot of {old} as a new claim {name} where nodes are"
+        # Without its set nobody makes an empty claim of the name meanwhile.
+        do = (f"make a VolumeSnapshot of {name}, while the zone of {old} can be read, and wait until it is readyToUse; "
+              f"set persistentVolumeReclaimPolicy Retain on pv {old}; "
+              f"kubectl delete statefulset {owner.name} {where} --cascade=orphan; kubectl delete pod {pod} {where}; "
+              f"kubectl delete pvc {name} {where}; create it with the snapshot as its dataSource; "
+              f"kubectl apply -f {owner.name}.yaml")
+        data = f"A COPY, and the files STAY ON {old}: with the policy Delete, without Retain, they are GONE"
         yield Edit(words, CLAIM_COST - 1, (), "restore snapshot", do=do, data=data)
 
 
@@ -168,8 +177,10 @@ def in_template(edit: Edit, claim: PersistentVolumeClaim, trial: TrialCluster) -
                                                "resources": new.spec.resources}) if each.metadata.name == name else each
                       for each in workload.spec.volume_claim_templates)  # fmt: skip
     changed = evolve_parts(workload, spec={"volume_claim_templates": templates})
-    where = f"{owner.kind.lower()} {owner.name} -n {trial.key.namespace}"
-    do = f"kubectl delete {where} --cascade=orphan; correct volumeClaimTemplates; kubectl apply -f {owner.name}.yaml"
+    where, file = f"-n {trial.key.namespace}", f"{owner.name}.yaml"
+    do = (f"correct volumeClaimTemplates in {file}; kubectl delete statefulset {owner.name} {where} --cascade=orphan; "
+          f"kubectl delete pod {trial.pod.metadata.name} {where}; kubectl delete pvc {claim.metadata.name} {where}; "
+          f"kubectl apply -f {file}")
     again = ObjectChange(workload, changed, recreate=True)
     note = f"the claim template of {owner} cannot be changed in place; the claim is not bound, so nothing is lost"
     return attrs.evolve(

@@ -99,10 +99,10 @@ def _touched(changes: Iterable[ObjectChange]) -> Iterator[r.TouchedObject]:
 
 def _restart(fix: Fix) -> str:
     """Say whether a container that runs must stop: of pods that are deleted or made anew, or of a whole machine."""
+    if "larger machine" in fix.kinds:
+        return "machine"
     deleted = (change.old for change in fix.changes if change.key.kind == "Pod" and change.old is not None)
-    if any(pod.spec.node_name for pod in deleted) or fix.restarts not in ("nothing", "–"):
-        return "yes"
-    return "machine" if "larger machine" in fix.kinds else "no"
+    return "yes" if any(pod.spec.node_name for pod in deleted) or fix.restarts not in ("nothing", "–") else "no"
 
 
 def _concerned(changes: Iterable[ObjectChange]) -> Iterator[str]:
