@@ -13,6 +13,10 @@ import checklist
 import hypothesis
 import pytest
 
+# What is printed is compared, and whether a bar of progress appears is chance. Notebooks' kernels inherit it; tqdm reads it
+# when it is imported.
+os.environ["TQDM_DISABLE"] = "1"
+
 # Derandomized in CI: the same commit gives the same verdict. By hand every run looks elsewhere.
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.register_profile("dev", deadline=None)
@@ -89,18 +93,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if marked := checklist.marks(item):
             item.user_properties.append(("checklist", marked))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item):
-    """Let no bar of progress be drawn where all that is printed is compared: whether one appears is chance.
-
-    The first cell of a notebook starts its kernel, which has the environment of that moment.
-    """
-    if item.path.suffix == ".ipynb" or item.path.name == "test_shown.py":
-        os.environ["TQDM_DISABLE"] = "1"
-    else:
-        os.environ.pop("TQDM_DISABLE", None)
 
 
 def pytest_collection_finish():

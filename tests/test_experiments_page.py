@@ -51,9 +51,8 @@ def bounded():
 
 
 @pytest.mark.parametrize(("told", "cell"), stories())
-def test_the_cell_of_a_story(told, cell, bounded, monkeypatch):
+def test_the_cell_of_a_story(told, cell, bounded):
     """The cell runs as printed, after the page's first block alone, and shows what it promises."""
-    monkeypatch.setenv("TQDM_DISABLE", "1")
     assert told
     assert "assert " in cell or "# -> " in cell or "play(" in cell, "a cell proves something"
     run_cell(cell)

@@ -19,9 +19,8 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=[f"block-{n}" for n in range(1, len(BLOCKS) + 1)])
-def test_python_runs_as_printed(block, capsys, monkeypatch):
+def test_python_runs_as_printed(block, capsys):
     """Every Python block runs by itself, and what a comment says of a printed value is what it prints."""
-    monkeypatch.setenv("TQDM_DISABLE", "1")
     exec(compile(block, "README.md", "exec"), {})  # noqa: S102 - our own text
     said = capsys.readouterr().out
 

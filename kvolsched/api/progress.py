@@ -42,7 +42,7 @@ class ProgressBar:
         elif time.monotonic() >= self.due:
             from tqdm.auto import tqdm  # noqa: PLC0415 - few bars appear
 
-            self.shown = tqdm(total=self.total, leave=False, **self.options)
+            self.shown = tqdm(total=self.total, leave=False, disable=False, **self.options)
             self.shown.start_t -= DELAY
             self.shown.update(self.done)
 

@@ -252,8 +252,9 @@ def test_a_bar_is_shown_only_when_reading_takes_long(monkeypatch, capsys):
     text = big_text(20, 50)
     read(text)
     assert "" == capsys.readouterr().err
+    monkeypatch.delenv("TQDM_DISABLE")
     monkeypatch.setattr(progress, "DELAY", 0.0)
-    monkeypatch.setattr("tqdm.auto.tqdm", partial(tqdm, disable=False, mininterval=0))
+    monkeypatch.setattr("tqdm.auto.tqdm", partial(tqdm, mininterval=0))
     read(text)
     told = capsys.readouterr().err
     assert "reading:" in told
