@@ -19,9 +19,9 @@ from ..api.volumes import Topology, flattened
 from ..controllers.provisioner import Attempt
 from ..core.core import ClusterCore
 from ..world.apiserver import CommittedWrite
-from ..world.changes import Change
 from ..world.history import Turn
 from ..world.log import Key, Note
+from .explain import changes_of
 
 HEAD, TOPOLOGIES, ANSWER = ("STEP", "TIME", "CLAIM", "NODE"), ("ALLOWED", "REQUISITE", "PREFERRED"), "ANSWER"
 MAX_PRINTED = 40
@@ -82,29 +82,21 @@ def create_volume_requests(cluster: ClusterCore, claim: str = "") -> CreateVolum
     """Return what drivers were asked for a claim, by default for all, up to now."""
     wanted = cluster.world.find_key(claim, "pvc", ever=True) if claim else None
     begun: dict[Note, tuple[Turn, Attempt]] = {}
-    found: list[tuple[Turn, Note, Attempt, str]] = []
-    log = cluster.world.log
-    for turn in cluster.world.turns:
-        if turn.end > cluster.world.place:
-            break
-        for change in log.changes[turn.start - log.base : turn.end - log.base]:
+    found: list[tuple[Turn, Attempt, Note, str]] = []
+    for turn in cluster.world.history.turns_since(-1):
+        for change in changes_of(cluster, turn):
             note = change.key
             if not isinstance(note, Note) or not isinstance(change.new or change.old, Attempt):
                 continue
             if wanted and _claim_of(note) != wanted:
                 continue
             if note in begun and not _is_begun(change.new):
-                found.append((*_of(begun.pop(note), note), _answer(cluster, turn)))
+                found.append((*begun.pop(note), note, _answer(cluster, turn)))
             if _is_begun(change.new):
                 begun[note] = turn, change.new
-    found += [(*_of(still, note), UNDER_WAY) for note, still in begun.items()]
+    found += [(*still, note, UNDER_WAY) for note, still in begun.items()]
     found.sort(key=lambda each: each[0].start)
     return CreateVolumeRequests(tuple(_row(cluster, *each) for each in found))
-
-
-def _of(begun: tuple[Turn, Attempt], note: Note) -> tuple[Turn, Note, Attempt]:
-    turn, attempt = begun
-    return turn, note, attempt
 
 
 def _claim_of(note: Note) -> Key:
@@ -116,7 +108,7 @@ def _is_begun(value: Any) -> bool:
     return isinstance(value, Attempt) and (value.volume is not None or bool(value.error))
 
 
-def _row(cluster: ClusterCore, turn: Turn, note: Note, attempt: Attempt, answer: str) -> CreateVolumeRequest:
+def _row(cluster: ClusterCore, turn: Turn, attempt: Attempt, note: Note, answer: str) -> CreateVolumeRequest:
     read = attempt.remembered
     requisite, preferred = read.requisite, read.preferred
     if read.abridged:
@@ -147,9 +139,7 @@ def _unabridged(
 
 def _answer(cluster: ClusterCore, turn: Turn) -> str:
     """Return what came of the attempt that ended in this turn."""
-    log = cluster.world.log
-    changes: list[Change] = log.changes[turn.start - log.base : turn.end - log.base]
-    for change in changes:
+    for change in changes_of(cluster, turn):
         if isinstance(change.new, Event) and change.new.type == "Warning":
             message = str(change.new.message)
             return _RPC_ERROR.sub(r"\1: ", message.partition('": ')[2] or message)

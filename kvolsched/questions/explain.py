@@ -473,16 +473,17 @@ def fits(cluster: ClusterCore, pod: str) -> Fits:
     if found is None:
         raise UnknownName(f"the scheduler has not seen {ref(key)} yet")
     judged, ranking = found.judgement, found.ranking
-    rejected = {}
-    for node in judged.nodes:
-        if node not in judged.feasible:
-            first = judged.first_rejecting[node]
-            outside = ", ".join(each.plugin for each in judged.restrictions)
-            rejected[node] = (first, *judged.rejection(node)[0]) if first else (outside, "outside the nodes it allows")
     scored = ranking.nodes if ranking is not None else ()
     scores = {node: _scores(ranking, node) for node in scored if ranking is not None}
     shown_names = {each.name: each.shown_name for each in judged.profile.plugins}
-    return Fits(ref(key), judged.feasible, rejected, scores, found.chosen, shown_names)
+    return Fits(ref(key), judged.feasible, rejected_nodes(judged), scores, found.chosen, shown_names)
+
+
+def rejected_nodes(judged: Judgement) -> dict[str, tuple[str, ...]]:
+    """Return for each node that does not fit the plugin that rejects it first, then its reasons."""
+    outside = ", ".join(each.plugin for each in judged.restrictions), "outside the nodes it allows"
+    firsts = ((node, judged.first_rejecting[node]) for node in judged.nodes if node not in judged.feasible)
+    return {node: (first, *judged.rejection(node)[0]) if first else outside for node, first in firsts}
 
 
 def _scores(ranking: Ranking, node: str) -> Mapping[str, NodeScore]:

@@ -17,7 +17,7 @@ from ..world.apiserver import ref
 from ..world.component import WORLD
 from ..world.history import Turn
 from ..world.log import Key
-from .explain import Pass, PassRow, changed_fields, changes_of, passes_by_pod, read_last_pass
+from .explain import Pass, PassRow, changed_fields, changes_of, passes_by_pod, read_last_pass, rejected_nodes
 
 MOST_JUDGED = 10  # passes that are judged again because as many nodes fit in both
 _IGNORED = ("metadata.", "status.startTime", "status.conditions[", "status.observedGeneration")
@@ -130,14 +130,7 @@ def rejections(passed: Pass) -> Rejections:
     judged = passed.judgement
     if judged.rejected_by is not None:
         return dict.fromkeys(judged.nodes, (judged.rejected_by.plugin, judged.rejected_by.message))
-    found = {}
-    for node in judged.nodes:
-        if node not in judged.feasible:
-            first = judged.first_rejecting[node]
-            outside = ", ".join(each.plugin for each in judged.restrictions)
-            reasons = "; ".join(judged.rejection(node)[0]) if first else "outside the nodes it allows"
-            found[node] = (first or outside, reasons)
-    return found
+    return {node: (plugin, "; ".join(reasons)) for node, (plugin, *reasons) in rejected_nodes(judged).items()}
 
 
 def _verdict_words(

@@ -20,6 +20,7 @@ from ..core.core import ClusterCore
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write
 from ..world.history import Turn
 from ..world.log import Key
+from .explain import changes_of
 
 # Verb of a write -> HTTP verb, Kubernetes' verb, subresource, code of success.
 _VERBS = {
@@ -152,8 +153,7 @@ def _rows(cluster: ClusterCore, turn: Turn, *, events: bool) -> Iterator[ApiRequ
         yield _row(turn, outcome)
     if not events or not turn.events:
         return
-    log = cluster.world.log
-    for change in log.changes[turn.start - log.base : turn.end - log.base]:
+    for change in changes_of(cluster, turn):
         if type(change.key) is Key and change.key.kind == "Event" and change.new is not None:
             write = Write("create" if change.old is None else "update", change.key, change.new, method="")
             write = write if change.old is None else attrs.evolve(write, method="PATCH")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 from kvolsched.questions.executors import Workers, packed
@@ -19,27 +19,13 @@ from kvolsched.world.simulation import Simulation
 
 from .expansion import Base, Expanded, Expander, ForetoldWrongError, Question, Successor, Waiting
 from .named import NamedObjects
-from .transitions import ChosenFault, FaultCounts, Transition
-from .turn_memory import StateParts
+from .transitions import ChosenFault, Transition
 
 SMALLEST, LARGEST = 16, 200  # states of a chunk
 PARTS = 16  # chunks that a level is cut into, if they are neither too small nor too large
 WINDOW = 64  # chunks that are under way at one time
 
 Level = Sequence[tuple[int, Waiting]]
-
-
-class Sent(NamedTuple):
-    """A state as it is sent to a worker: see `Waiting`; `base` is the number of its base in the chunk."""
-
-    key: int
-    parts: StateParts
-    depth: int
-    base: int
-    transition: Transition | None
-    struck: FaultCounts
-    counts: FaultCounts
-    changes: Sequence[Change] | int | None
 
 
 class Crew:
@@ -94,12 +80,9 @@ class Crew:
 
 
 def _sent(chunk: Level) -> bytes:
-    """Return states as bytes, each base once, and bases that were packed together as they were packed."""
+    """Return states as bytes, with the numbers of their bases; each base once, those that were packed as they were."""
     bases: dict[Base, int] = {}
-    states = [
-        Sent(each.key, each.parts, each.depth, bases.setdefault(each.base, len(bases)), each.transition, each.struck,
-             each.counts, each.changes) for _, each in chunk
-    ]  # fmt: skip
+    states = [each._replace(base=bases.setdefault(each.base, len(bases))) for _, each in chunk]  # type: ignore[arg-type]
     packs: dict[bytes, int] = {}
     where = [(packs.setdefault(base.pack, len(packs)), base.number) if base.pack else base for base in bases]
     return _bytes((states, where, list(packs)))
@@ -149,9 +132,7 @@ class Searcher:
             changes = each.changes
             if isinstance(changes, int):
                 changes = opened[where[each.base][0]][1][changes]
-            expanded = self.expander.expand(
-                Waiting(each.key, each.parts, each.depth, bases[each.base], each.transition, each.struck, each.counts,
-                        changes))
+            expanded = self.expander.expand(each._replace(base=bases[each.base], changes=changes))
             found.append(expanded)
             for successor in expanded.successors:
                 self.in_chunk.add(successor.key)

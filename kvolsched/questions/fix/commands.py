@@ -10,9 +10,8 @@ import attrs
 
 from kvolsched.api.kinds.kind import find_kind
 from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.api.text import manifest
 
-from .edit import SERVER_FIELDS, ObjectChange
+from .edit import ObjectChange, written_fields
 
 SCALED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 MOST_LINES = 4  # of one fix
@@ -56,7 +55,7 @@ def _lines(change: ObjectChange) -> Iterator[str]:
     elif change.key.kind in SCALED and evolve_parts(old, spec={"replicas": new.spec.replicas}) == new:
         yield f"kubectl scale {where} --replicas={new.spec.replicas}"
     else:
-        steps = list(_json_patch(_plain(old), _plain(new), ""))
+        steps = list(_json_patch(written_fields(old), written_fields(new), ""))
         if steps:
             yield f"kubectl patch {where} --type=json -p '{json.dumps(steps, separators=(',', ':'))}'"
 
@@ -71,14 +70,6 @@ def _texts(old: Any, new: Any) -> str:
     changed = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
     words = " ".join(f"{key}={new[key]}" if key in new else f"{key}-" for key in changed)
     return words + (" --overwrite" if any(key in old and key in new for key in changed) else "")
-
-
-def _plain(obj: Any) -> Any:
-    """Return an object as its manifest, without what a server fills in."""
-    plain = manifest.to_plain(obj)
-    plain.pop("status", None)
-    plain["metadata"] = {word: value for word, value in plain["metadata"].items() if word not in SERVER_FIELDS}
-    return plain
 
 
 def _json_patch(old: Any, new: Any, path: str) -> Iterator[dict[str, Any]]:

@@ -75,4 +75,4 @@ def _provisioning(cluster: ClusterActs, claim: PersistentVolumeClaim) -> Iterato
         do = f"kubectl get pods -A --field-selector spec.nodeName={selected}   # the driver's DaemonSet must run there"
         note = f"CSINode {selected} does not list it; the driver's own pod registers it"
         yield Edit(words, 2, (ObjectChange(lacking, runs),), "run a driver", note=note,
-                   acts=(OutsideAct(words, lambda _cluster: None),), do=do)  # fmt: skip
+                   acts=(OutsideAct(words),), do=do)  # fmt: skip

@@ -47,11 +47,11 @@ class OutsideAct:
 
     Args:
         words: what is done, as an imperative; acts of equal words are equal.
-        perform: does it to a fork.
+        perform: does it to a fork; by default nothing, as the edit's changes are all that comes of it.
     """
 
     words: str
-    perform: Callable[[ClusterActs], Any] = attrs.field(eq=False, repr=False)
+    perform: Callable[[ClusterActs], Any] = attrs.field(default=lambda _cluster: None, eq=False, repr=False)
 
 
 @attrs.frozen
@@ -214,13 +214,18 @@ def manifest_diff(changes: Iterable[ObjectChange]) -> str:
 def _lines(obj: Any) -> list[str]:
     if obj is None:
         return []
-    plain = manifest.to_plain(obj)
-    if plain.get("kind") != "Node":
-        plain.pop("status", None)
-    else:
-        plain["status"] = {word: plain.get("status", {}).get(word) for word in ("allocatable",)}
-    plain["metadata"] = {word: value for word, value in plain["metadata"].items() if word not in SERVER_FIELDS}
+    plain = written_fields(obj)
+    if obj.kind == "Node":
+        plain["status"] = {"allocatable": manifest.to_plain(obj).get("status", {}).get("allocatable")}
     return manifest.write(manifest.from_plain(plain)).splitlines()
+
+
+def written_fields(obj: Any) -> dict[str, Any]:
+    """Return an object as its manifest, without its status and what a server fills in."""
+    plain = manifest.to_plain(obj)
+    plain.pop("status", None)
+    plain["metadata"] = {word: value for word, value in plain["metadata"].items() if word not in SERVER_FIELDS}
+    return plain
 
 
 def carry_out(cluster: ClusterActs, changes: Iterable[ObjectChange], acts: Iterable[OutsideAct] = ()) -> None:

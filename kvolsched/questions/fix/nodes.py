@@ -212,7 +212,7 @@ def _device_plugin(resource: str, ask: int, near: Sequence[Node]) -> Iterator[Ed
         do = f"kubectl get daemonsets -A   # does the device plugin of {resource} run where such devices are?"
         yield Edit(words, MEND_COST, (ObjectChange(node, reports),), "run a driver",
                    note="if no machine has such a device, add a node that has", do=do,
-                   acts=(OutsideAct(words, _nothing_else),))  # fmt: skip
+                   acts=(OutsideAct(words),))  # fmt: skip
 
 
 def _machine(words: str, node: Node, changes: tuple[ObjectChange, ...], trial: TrialCluster) -> Iterator[Edit]:
@@ -224,7 +224,7 @@ def _machine(words: str, node: Node, changes: tuple[ObjectChange, ...], trial: T
     do = f"kubectl drain {name} --ignore-daemonsets   # then change the machine's type, and kubectl uncordon {name}"
     bare = [ref(key_of(pod)) for pod in there if pod.metadata.controller is None]
     note = f"drain stops at {listed(bare)}, which nobody creates again: ask who owns it first" if bare else ""
-    yield Edit(words, RAISE_COST, changes, "larger machine", note=note, acts=(OutsideAct(words, _nothing_else),), do=do,
+    yield Edit(words, RAISE_COST, changes, "larger machine", note=note, acts=(OutsideAct(words),), do=do,
                restarts=f"every pod of {name}" if there else "")
 
 
@@ -232,10 +232,6 @@ def _stays_in_a_drain(pod: Pod) -> bool:
     """Say whether a drain with --ignore-daemonsets leaves a pod alone: one of a DaemonSet, or static."""
     owner = pod.metadata.controller
     return owner is not None and owner.kind in ("Node", "DaemonSet")
-
-
-def _nothing_else(_cluster: ClusterActs) -> None:
-    """Do nothing: what the machine then reports is among the changes."""
 
 
 def attach_more(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -460,8 +456,7 @@ def _node_with_its_disk(name: str, changes: tuple[ObjectChange, ...]) -> Edit:
     words = f"Bring {name} back WITH ITS DISK"
     note = f"a new machine of the name {name} without that disk would not do"
     do = f"start the machine {name}, or move its disk to another machine that registers as {name}"
-    back = OutsideAct(words, _nothing_else)
-    return Edit(words, MEND_COST, changes, "bring back", note=note, acts=(back,), do=do)
+    return Edit(words, MEND_COST, changes, "bring back", note=note, acts=(OutsideAct(words),), do=do)
 
 
 def _labels_of_volumes(trial: TrialCluster, node: Node) -> dict[str, Any]:

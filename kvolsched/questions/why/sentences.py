@@ -10,78 +10,40 @@ from collections.abc import Sequence
 
 from .answer import Remark
 
-ODD_PHRASES = (
-    # (phrase, what it means)
-    (
-        re.compile(r"\. not found$"),
-        Remark(
-            "The closing “not found” means nothing: kube-scheduler v1.36 ends any rejection before filtering with it; "
-            "it does not say that a class or claim was not found."
-        ),
-    ),
-    (
-        re.compile(r"no new claims to deallocate"),
-        Remark("“no new claims to deallocate” speaks of device claims (DynamicResources), not of volumes.",
-               kind="words"),
-    ),
-    (
-        re.compile(r"Preemption is not helpful for scheduling"),
-        Remark("on these nodes the pod would fail even if every other pod there were gone.",
-               "“Preemption is not helpful”", "table"),
-    ),
-    (
-        re.compile(r"No preemption victims found"),
-        Remark("these nodes would fit if pods left, but none there has a lower priority.",
-               "“No preemption victims found”", "table"),
-    ),
-    (
-        re.compile(r"preemptionPolicy=Never"),
-        Remark("The pod's preemptionPolicy is Never, so it evicts no other pod."),
-    ),
-    (
-        re.compile(r"didn't satisfy plugin\(s\)"),
-        Remark("“didn't satisfy plugin(s)”: the pod names the nodes it wants; all others were not looked at."),
-    ),
-    (
-        re.compile(r"didn't find available persistent volumes to bind"),
-        Remark(
-            "“didn't find available persistent volumes to bind” also means that a volume can be provisioned, but not "
-            "for this node: allowedTopologies exclude it, or another node was selected before."
-        ),
-    ),
-    (
-        re.compile(r"Too many pods"),
-        Remark("“Too many pods”: the node's allocatable pods are used up, whatever cpu and memory are left."),
-    ),
-)
+ODD_PHRASES = tuple((re.compile(phrase), remark) for phrase, remark in (  # phrase, what it means
+    (r"\. not found$", Remark(
+        "The closing “not found” means nothing: kube-scheduler v1.36 ends any rejection before filtering with it; "
+        "it does not say that a class or claim was not found.")),
+    (r"no new claims to deallocate", Remark(
+        "“no new claims to deallocate” speaks of device claims (DynamicResources), not of volumes.", kind="words")),
+    (r"Preemption is not helpful for scheduling", Remark(
+        "on these nodes the pod would fail even if every other pod there were gone.",
+        "“Preemption is not helpful”", "table")),
+    (r"No preemption victims found", Remark(
+        "these nodes would fit if pods left, but none there has a lower priority.",
+        "“No preemption victims found”", "table")),
+    (r"preemptionPolicy=Never", Remark("The pod's preemptionPolicy is Never, so it evicts no other pod.")),
+    (r"didn't satisfy plugin\(s\)", Remark(
+        "“didn't satisfy plugin(s)”: the pod names the nodes it wants; all others were not looked at.")),
+    (r"didn't find available persistent volumes to bind", Remark(
+        "“didn't find available persistent volumes to bind” also means that a volume can be provisioned, but not "
+        "for this node: allowedTopologies exclude it, or another node was selected before.")),
+    (r"Too many pods", Remark(
+        "“Too many pods”: the node's allocatable pods are used up, whatever cpu and memory are left.")),
+))  # fmt: skip
 _NODES = re.compile(r"^0/\d+ nodes are available: ")
-OLDER_PHRASES = (
-    # (phrase, releases that wrote it, today's phrase)
-    (
-        re.compile(r"had volume node affinity conflict"),
-        "1.9 to 1.31 or later",
-        "node(s) didn't match PersistentVolume's node affinity",
-    ),
-    (re.compile(r"had untolerated taint \{"), "1.34 and before", "node(s) had untolerated taint(s)"),
-    (
-        re.compile(r"had taints? (\{.*\}, )?that the pod didn't tolerate"),
-        "early releases, 1.11 for example",
-        "node(s) had untolerated taint(s)",
-    ),
-    (
-        re.compile(r"didn't match node selector|didn't match Pod's node affinity(?!/selector)"),
-        "early releases, 1.11 for example",
-        "node(s) didn't match Pod's node affinity/selector",
-    ),
-    (
-        re.compile(r"didn't match pod affinity/anti-affinity"),
-        "early releases, 1.11 for example",
-        "node(s) didn't match pod (anti-)affinity rules",
-    ),
-    (re.compile(r"pod has unbound PersistentVolumeClaims"), "1.11", "pod has unbound immediate PersistentVolumeClaims"),
-    (re.compile(r"[Ii]nsufficient pods"), "early releases, 1.11 for example", "Too many pods"),
-)
-
+EARLY = "early releases, 1.11 for example"
+OLDER_PHRASES = tuple((re.compile(phrase), releases, today) for phrase, releases, today in (
+    (r"had volume node affinity conflict", "1.9 to 1.31 or later",
+     "node(s) didn't match PersistentVolume's node affinity"),
+    (r"had untolerated taint \{", "1.34 and before", "node(s) had untolerated taint(s)"),
+    (r"had taints? (\{.*\}, )?that the pod didn't tolerate", EARLY, "node(s) had untolerated taint(s)"),
+    (r"didn't match node selector|didn't match Pod's node affinity(?!/selector)", EARLY,
+     "node(s) didn't match Pod's node affinity/selector"),
+    (r"didn't match pod affinity/anti-affinity", EARLY, "node(s) didn't match pod (anti-)affinity rules"),
+    (r"pod has unbound PersistentVolumeClaims", "1.11", "pod has unbound immediate PersistentVolumeClaims"),
+    (r"[Ii]nsufficient pods", EARLY, "Too many pods"),
+))  # fmt: skip
 
 # The API server's refusal of a write that a role does not allow.
 _FORBIDDEN = re.compile(r'is forbidden: User "([^"]+)" cannot (\w+) resource "([^"]+)"')
