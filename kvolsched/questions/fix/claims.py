@@ -53,7 +53,7 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
             yield from replace_claim.delete_claim_and_pod([claim], trial)
             yield from _leaving_data(replace_claim.replace_with_free_volume(claim, trial, near))
             yield from _leaving_data(replace_claim.replace_with_delayed_class(claim, trial))
-            yield from _leaving_data(replace_claim.replace_with_existing_class(name, claim, trial))
+            yield from _leaving_data(replace_claim.replace_with_existing_class(claim, trial))
             continue
         yield from _clear_selected_node(claim, trial)
         yield from _release_volumes(claim, trial)
@@ -71,7 +71,7 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
         yield from _add_disks(claim, trial, near)
         yield from replace_claim.delete_claim_and_pod([claim], trial)
         yield from replace_claim.replace_with_delayed_class(claim, trial)
-        for edit in replace_claim.replace_with_existing_class(name, claim, trial):
+        for edit in replace_claim.replace_with_existing_class(claim, trial):
             yield attrs.evolve(edit, cost=edit.cost + 1)
 
 
@@ -114,7 +114,8 @@ def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
         if claim is None:
             yield from replace_claim.name_existing_claim(name, trial)
             yield from replace_claim.create_missing_claim(name, trial)
-        elif not volumes.is_bound(claim) and not volumes.waits_for_pod(claim, trial.get(
+            continue
+        if not volumes.is_bound(claim) and not volumes.waits_for_pod(claim, trial.get(
                 "StorageClass", volumes.class_of_claim(claim))):  # fmt: skip
             yield from _name_class(claim, trial)
             yield from _match_free_volume(claim, trial)
@@ -127,7 +128,7 @@ def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
             yield from _create_class(claim, trial)
         elif claim.spec.volume_name and trial.get("PersistentVolume", claim.spec.volume_name) is None:
             yield from add_volume(claim, trial, None, name=claim.spec.volume_name, bind=True)
-        yield from replace_claim.replace_with_existing_class(name, claim, trial)
+        yield from replace_claim.replace_with_existing_class(claim, trial)
     yield from replace_claim.create_ephemeral_claims(trial)
     yield from replace_claim.replace_all_claims(trial)
 

@@ -43,10 +43,8 @@ def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster
     yield from _replace_one_claim(claim, trial, later, words, changes)
 
 
-def replace_with_existing_class(name: str, claim: PersistentVolumeClaim | None, trial: TrialCluster) -> Iterator[Edit]:
+def replace_with_existing_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
     """Replace a claim by one of an existing class with delayed binding."""
-    if claim is None:
-        return
     for storage_class in delayed_classes(trial)[:2]:
         words = f"of the existing class {storage_class.metadata.name}"
         yield from _replace_one_claim(claim, trial, storage_class.metadata.name, words, [])

@@ -102,12 +102,17 @@ def _passes(cluster: ClusterCore, key: Key) -> list[Turn]:
             and turn.end <= cluster.world.place]  # fmt: skip
 
 
+def _judged_next_pass(fork: ClusterCore, key: Key) -> tuple[int, Pass | None]:
+    """Step a fork until the next pass over a pod; return the number of steps, and the pass if there is one."""
+    before = len(_passes(fork, key))
+    steps, found = _steps_until(fork, lambda: len(_passes(fork, key)) > before)
+    return steps, judge_last_pass(fork, key) if found else None
+
+
 def next_pass(cluster: ClusterCore, key: Key) -> Outcome:
     """Step a fork until the next pass over a pod, and judge every node by it."""
     fork = cluster.fork()
-    before = len(_passes(fork, key))
-    steps, found = _steps_until(fork, lambda: len(_passes(fork, key)) > before)
-    passed = judge_last_pass(fork, key) if found else None
+    steps, passed = _judged_next_pass(fork, key)
     if passed is None:
         gates = getattr(fork.world.log.objects.get(key), "spec", None)
         held = ", ".join(gate.name for gate in gates.scheduling_gates) if gates is not None else ""
@@ -218,11 +223,8 @@ def first_rejection(cluster: ClusterCore, key: Key, node: str) -> tuple[Outcome,
     Raises:
         ValueError: the cluster has no node, or no pass takes the pod up.
     """
-    fork = cluster.fork()
-    before = len(_passes(fork, key))
-    steps, found = _steps_until(fork, lambda: len(_passes(fork, key)) > before)
-    passed = judge_last_pass(fork, key)
-    if passed is None or not found or not passed.judgement.nodes:
+    steps, passed = _judged_next_pass(cluster.fork(), key)
+    if passed is None or not passed.judgement.nodes:
         raise ValueError(f"no scheduling pass takes up {ref(key)} until the cluster is idle")
     judgement = passed.judgement
     rejected = sorted(name for name, plugin in judgement.first_rejecting.items() if plugin)

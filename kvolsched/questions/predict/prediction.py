@@ -32,16 +32,8 @@ from .outcome import Outcome, Verdict
 MOST_GROUPS = 12
 
 
-@attrs.define
-class _Record:
-    """How one question was answered: each try in order, true if it was right. Mutable."""
-
-    ask: str
-    tries: list[bool] = attrs.Factory(list)
-    revealed: bool = False
-
-
-_records: dict[tuple[str, ...], _Record] = {}  # of this process: a notebook's kernel
+# What was asked, of what, where -> each try to answer it, in order, true if it was right. Of this process: a kernel.
+_tries: dict[tuple[str, str, str], list[bool]] = {}
 
 
 @attrs.frozen
@@ -93,10 +85,10 @@ def grade() -> Grade:
     True
     """
     rows = []
-    for ask in dict.fromkeys((*ASKS, *(record.ask for record in _records.values()))):
-        found = [record for record in _records.values() if record.ask == ask]
+    for ask in dict.fromkeys((*ASKS, *(asked for asked, *_ in _tries))):
+        found = [tries for (asked, *_), tries in _tries.items() if asked == ask]
         if found:
-            answered = [record.tries for record in found if record.tries]
+            answered = [tries for tries in found if tries]
             first = sum(tries[0] for tries in answered)
             rows.append(GradeRow(ask, len(found), len(answered), first, sum(any(tries[1:]) for tries in answered)))
     return Grade(tuple(rows))
@@ -104,7 +96,7 @@ def grade() -> Grade:
 
 def forget_grades() -> None:
     """Forget all answers that were counted."""
-    _records.clear()
+    _tries.clear()
 
 
 class Prediction(PrintedAnswer):
@@ -127,8 +119,7 @@ class Prediction(PrintedAnswer):
         self.answers: list[str] = []
         self.revealed = False
         self._place = (cluster.world.place, cluster.world.step_number)
-        record = _records.setdefault((ask, subject, cluster.digest()), _Record(ask))
-        self._record = record
+        self._tries = _tries.setdefault((ask, subject, cluster.digest()), [])
 
     # -- answers ------------------------------------------------------------------------------------------------
 
@@ -142,7 +133,7 @@ class Prediction(PrintedAnswer):
         if self.revealed or self.is_right or chosen.name in self.answers:
             return self
         self.answers.append(chosen.name)
-        self._record.tries.append(self.counts_as_right(chosen))
+        self._tries.append(self.counts_as_right(chosen))
         return self
 
     def reveal(self) -> Prediction:
@@ -151,7 +142,7 @@ class Prediction(PrintedAnswer):
         A cluster that has moved since the question was asked stays where it is.
         """
         if not self.revealed:
-            self.revealed = self._record.revealed = True
+            self.revealed = True
             with self.cluster.world.lock:
                 for _ in range(0 if self.has_moved else self._outcome.steps):
                     self.cluster.step()
@@ -159,7 +150,7 @@ class Prediction(PrintedAnswer):
 
     def tell(self) -> Prediction:
         """Show every verdict without stepping the cluster: somebody else lets it happen."""
-        self.revealed = self._record.revealed = True
+        self.revealed = True
         return self
 
     @cached_property

@@ -73,8 +73,13 @@ def why(cluster: ClusterCore, pod: str) -> Why:
         UnknownName: there is no such pod; the message lists those without a node, too. It is a KeyError.
     """
     key, asked_for = _pod_asked_for(cluster, pod)
-    answer = _answer(cluster, key, effects_of_missing_kinds(cluster), lambda: judge_now(cluster, key))
-    unread = unread_fields(cluster.revision, cluster.world.log.objects[key], cluster.world.log.objects)
+    objects, missing = cluster.world.log.objects, effects_of_missing_kinds(cluster)
+    judge_pod = cache(partial(judge_now, cluster, key))
+    answer = _other_state(cluster, key, objects[key], missing, judge_pod)
+    if answer is None:
+        name = f"{key.namespace}/{key.name}"
+        answer = _judged_answer(objects[key], name, cluster, missing, judge_pod, LastEvents(objects))
+    unread = unread_fields(cluster.revision, objects[key], objects)
     words = [Remark(unread_words(cluster.revision, unread))] if unread else ()
     return attrs.evolve(answer, asked_for=asked_for, notes=(*words, *answer.notes))
 
@@ -169,16 +174,6 @@ def workloads_without_pods(cluster: ClusterCore) -> tuple[str, ...]:
               for owner in obj.metadata.owner_references}  # fmt: skip
     return tuple(ref(key_of(obj)) for kind in ("deployments", "replicationcontrollers", "statefulsets")
                  for obj in cluster.objects(kind) if obj.spec.replicas and obj.metadata.uid not in owners)  # fmt: skip
-
-
-def _answer(cluster: ClusterCore, key: Key, missing: tuple[Remark, ...], judge_pod: Callable[[], Judgement]) -> Why:
-    asked: Pod = cluster.world.log.objects[key]
-    judge_pod = cache(judge_pod)
-    other_state = _other_state(cluster, key, asked, missing, judge_pod)
-    if other_state is not None:
-        return other_state
-    return _judged_answer(asked, f"{key.namespace}/{key.name}", cluster, missing, judge_pod,
-                          LastEvents(cluster.world.log.objects))  # fmt: skip
 
 
 def _other_state(cluster: ClusterCore, key: Key, pod: Pod, missing: tuple[Remark, ...],
@@ -380,8 +375,10 @@ def _failure_rows(judgement: Judgement) -> Iterator[FailureRow]:
     """Yield a row for each group of nodes that fail alike; in a small group each node is compared, else one."""
     for plugin, reasons, nodes in group_nodes_by_first_rejection(judgement):
         if len(nodes) > MAX_COMPARED:
-            short = _short_resources(judgement, plugin, nodes[0])
-            example = node_with_most_left(judgement, short[0], nodes) if short else nodes[0]
+            evidence = judgement.cell(nodes[0], plugin).evidence
+            short = [each.resource for each in evidence if isinstance(each, RequestExceeds)]
+            resource = min(short, key=lambda each: each == PODS, default="")
+            example = node_with_most_left(judgement, resource, nodes) if resource else nodes[0]
             clause = _failure_clause(judgement, plugin, example, reasons)
             yield FailureRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
             continue
@@ -400,11 +397,6 @@ def _failure_clause(judgement: Judgement, plugin: str, node: str, reasons: Seque
     """Return both sides of the comparison on which a plugin rejects a node, or its reasons without evidence."""
     evidence = judgement.cell(node, plugin).evidence
     return "; ".join(str(each.of_any_node()) for each in evidence) or ", ".join(reasons)
-
-
-def _short_resources(judgement: Judgement, plugin: str, node: str) -> list[str]:
-    found = (each for each in judgement.cell(node, plugin).evidence if isinstance(each, RequestExceeds))
-    return sorted((each.resource for each in found), key=lambda resource: resource == PODS)
 
 
 def _demand_row(demand: Demand, judgement: Judgement, alone: Mapping[Demand, tuple[str, ...]], *,
@@ -444,30 +436,16 @@ def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding
     for demand in found:
         if demand.sort != "request":
             continue
-        resource = demand.about
+        resource, amount_of = demand.about, partial(requests.format_amount, demand.about)
         ask = 1 if resource == PODS else asked.get(resource, 0)
         short = [name for name, fails in zip(judgement.nodes, demand.fails.tolist(), strict=True) if fails]
         for _ in range(min(MAX_SHORT_NODES, len(short))):
             node = node_with_most_left(judgement, resource, short)
             short.remove(node)
             room = judgement.seen.node_info(node)
-            holders = sorted(
-                (
-                    (-(1 if resource == PODS else requests.held_requests(pod).amounts.get(resource, 0)), pod)
-                    for pod in judgement.seen.pods_on(node)
-                ),
-                key=lambda holder: (holder[0], holder[1].metadata.namespace, holder[1].metadata.name),
-            )
-            holders = [holder for holder in holders if holder[0]]
-            yield Holding(
-                node,
-                resource,
-                requests.format_amount(resource, ask),
-                requests.format_amount(resource, room.total.get(resource, 0)),
-                requests.format_amount(resource, room.free(resource)),
-                tuple(
-                    (f"{pod.metadata.namespace}/{pod.metadata.name}", requests.format_amount(resource, -amount))
-                    for amount, pod in holders[:MAX_HOLDERS]
-                ),
-                max(0, len(holders) - MAX_HOLDERS),
-            )
+            held = ((1 if resource == PODS else requests.held_requests(pod).amounts.get(resource, 0), pod.metadata)
+                    for pod in judgement.seen.pods_on(node))  # fmt: skip
+            holders = sorted((-amount, meta.namespace, meta.name) for amount, meta in held if amount)
+            largest = [(f"{namespace}/{name}", amount_of(-less)) for less, namespace, name in holders[:MAX_HOLDERS]]
+            yield Holding(node, resource, amount_of(ask), amount_of(room.total.get(resource, 0)),
+                          amount_of(room.free(resource)), tuple(largest), max(0, len(holders) - MAX_HOLDERS))

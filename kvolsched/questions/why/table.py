@@ -7,7 +7,7 @@ plugins said; `sides` compares.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ...scheduler.columns.ranked_pods import priority
 from ...scheduler.columns.snapshot import Snapshot
@@ -115,17 +115,12 @@ def _preemption_of(judgement: Judgement, nodes: Sequence[str], numbers: dict[str
         if len(numbers) == 1:
             counts.update(numbers.values())
         elif judgement.statuses[node] is not Code.UNSCHEDULABLE:
-            counts.update(_number(numbers, NOT_HELPFUL))
+            counts.update(numbers[reason] for reason in numbers if reason == NOT_HELPFUL)
         elif not any(priority(other) < ask for other in judgement.seen.pods_on(node)):
-            counts.update(_number(numbers, NO_VICTIMS))
+            counts.update(numbers[reason] for reason in numbers if reason == NO_VICTIMS)
         else:
             counts.update(others)
     return tuple(number for number, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _number(numbers: dict[str, int], reason: str) -> Iterator[int]:
-    if reason in numbers:
-        yield numbers[reason]
 
 
 def nodes_by_zone(seen: Snapshot) -> tuple[tuple[str, tuple[str, ...]], ...]:
