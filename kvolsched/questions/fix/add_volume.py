@@ -109,7 +109,7 @@ def topology_labels(node: Node, driver: str, trial: TrialCluster) -> dict[str, s
 
 def _driver_of(claim: PersistentVolumeClaim, trial: TrialCluster) -> str:
     """Return the CSI driver that makes the volumes of a claim's class, or ""."""
-    storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
+    storage_class = trial.class_of(claim)
     if storage_class is None or not volumes.has_provisioner(storage_class):
         return ""
     provisioner = str(storage_class.provisioner)

@@ -44,7 +44,7 @@ CLASS_COST, CAPACITY_COST, LEFT_DATA_COST = 3, 4, 3
 def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Yield edits that may give the claims of a demand a volume that a near node reaches."""
     for name in demand.about.split(","):
-        claim = _claim(trial, name)
+        claim = trial.claim(name)
         if claim is None:
             continue
         bound = trial.get("PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
@@ -86,7 +86,7 @@ def serve_claims_together(demand: Demand, trial: TrialCluster, near: Sequence[No
     unbound = [
         claim
         for name in dict.fromkeys(trial.pod.claim_names())
-        if (claim := _claim(trial, name)) is not None and not claim.spec.volume_name
+        if (claim := trial.claim(name)) is not None and not claim.spec.volume_name
     ]
     if len(unbound) < 2 or not trial.profile.extends(demand.plugin, VolumeDecider):
         return
@@ -101,7 +101,7 @@ def serve_claims_together(demand: Demand, trial: TrialCluster, near: Sequence[No
 
 def replace_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Replace all claims of the pod, since no node reaches all of their volumes."""
-    found = (_claim(trial, name) for name in dict.fromkeys(trial.pod.claim_names()))
+    found = map(trial.claim, dict.fromkeys(trial.pod.claim_names()))
     yield from replace_claim.delete_claim_and_pod([claim for claim in found if claim is not None], trial)
     yield from _leaving_data(replace_claim.replace_all_claims(trial))
 
@@ -110,16 +110,15 @@ def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
     """Yield edits for a rejection before filtering: for missing and unbound claims, and for missing volumes."""
     pod = trial.pod
     for name in dict.fromkeys(pod.claim_names()):
-        claim = _claim(trial, name)
+        claim = trial.claim(name)
         if claim is None:
             yield from replace_claim.name_existing_claim(name, trial)
             yield from replace_claim.create_missing_claim(name, trial)
             continue
-        if not volumes.is_bound(claim) and not volumes.waits_for_pod(claim, trial.get(
-                "StorageClass", volumes.class_of_claim(claim))):  # fmt: skip
+        if not volumes.is_bound(claim) and not volumes.waits_for_pod(claim, trial.class_of(claim)):
             yield from _name_class(claim, trial)
             yield from _match_free_volume(claim, trial)
-            if volumes.class_of_claim(claim) and trial.get("StorageClass", volumes.class_of_claim(claim)) is None:
+            if volumes.class_of_claim(claim) and trial.class_of(claim) is None:
                 yield from _create_class(claim, trial)
                 continue
             yield from _mark_default_class(claim, trial)
@@ -131,11 +130,6 @@ def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
         yield from replace_claim.replace_with_existing_class(claim, trial)
     yield from replace_claim.create_ephemeral_claims(trial)
     yield from replace_claim.replace_all_claims(trial)
-
-
-def _claim(trial: TrialCluster, name: str) -> PersistentVolumeClaim | None:
-    claim: PersistentVolumeClaim | None = trial.get("PersistentVolumeClaim", name, trial.key.namespace)
-    return claim
 
 
 def _label_to_reach(volume: PersistentVolume, near: Sequence[Node]) -> Iterator[Edit]:
@@ -205,7 +199,7 @@ def _smaller_claim(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterato
 
 def _allow_topology(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Add a near node's topology to the allowedTopologies of a claim's class."""
-    storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
+    storage_class = trial.class_of(claim)
     if storage_class is None or not storage_class.allowed_topologies or not volumes.has_provisioner(storage_class):
         return
     keys = dict.fromkeys(
@@ -250,7 +244,7 @@ def _todays_keys(storage_class: StorageClass, near: Sequence[Node]) -> Iterator[
 def _add_disks(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Free storage near a node, or add disks, as large as the claim; its driver then publishes that."""
     name, size = volumes.class_of_claim(claim), claim.spec.resources.requests.get("storage", "0")
-    storage_class = trial.get("StorageClass", name)
+    storage_class = trial.class_of(claim)
     if storage_class is None or not is_capacity_checked(claim, trial.seen.csi_driver(storage_class.provisioner)):
         return
     published = trial.seen.storage_capacities.of_class(name)
@@ -309,7 +303,7 @@ def _name_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[E
 
 def _match_free_volume(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
     """Correct the one field in which a claim differs from a free volume, where no driver makes volumes of its class."""
-    storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
+    storage_class = trial.class_of(claim)
     if storage_class is not None and volumes.has_provisioner(storage_class):
         return
     name, size = claim.metadata.name, claim.spec.resources.requests.get("storage", "0")
@@ -338,8 +332,7 @@ def _match_free_volume(claim: PersistentVolumeClaim, trial: TrialCluster) -> Ite
 def _mark_default_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
     """Mark a class as the default one, for a claim that names none."""
     classes = trial.of_kind("StorageClass")
-    marked = any(each.metadata.annotations.get(DEFAULT_CLASS) == "true" for each in classes)
-    if claim.spec.storage_class_name is not None or claim.spec.volume_name or marked:
+    if claim.spec.storage_class_name is not None or claim.spec.volume_name or any(each.is_default for each in classes):
         return
     for each in (each for each in classes if volumes.has_provisioner(each)):
         name = each.metadata.name

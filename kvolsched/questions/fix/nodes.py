@@ -463,12 +463,12 @@ def _labels_of_volumes(trial: TrialCluster, node: Node) -> dict[str, Any]:
     """Return the labels with which a node reaches the pod's volumes."""
     pod, wanted = trial.pod, dict[str, Any]()
     for name in pod.claim_names():
-        claim = trial.seen.claim(pod.metadata.namespace, name)
-        volume = trial.seen.volume(claim.spec.volume_name) if claim is not None else None
-        storage_class = trial.get("StorageClass", volumes.class_of_claim(claim)) if claim is not None else None
-        if volume is not None:
+        claim = trial.claim(name)
+        bound = trial.volumes_of([claim])
+        for volume in bound:
             wanted |= labels_to_reach(volume, node)
-        elif storage_class is not None and not volumes.topology_allows(storage_class, node):
+        storage_class = trial.class_of(claim) if claim is not None and not bound else None
+        if storage_class is not None and not volumes.topology_allows(storage_class, node):
             first = storage_class.allowed_topologies[0].match_label_expressions
             wanted |= {part.key: part.values[0] for part in first if part.values}
     return wanted

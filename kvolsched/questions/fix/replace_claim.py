@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from kvolsched.api import volumes
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference, Resources, evolve_parts
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, Resources, evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod, PodSpec
 from kvolsched.api.kinds.pod_volume import Volume
-from kvolsched.api.kinds.storage_class import DEFAULT_CLASS, WAIT_FOR_FIRST_CONSUMER, StorageClass
+from kvolsched.api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
+from kvolsched.controllers.ephemeral_volume import claim_for
 from kvolsched.scheduler.pod_claims import named_claims
 
 from ..near_names import near_misses
@@ -30,8 +31,7 @@ CLAIM_COST = 3
 
 def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
     """Replace a claim by one of a copied class with delayed binding: an Immediate class cannot be changed."""
-    name = volumes.class_of_claim(claim)
-    storage_class = trial.get("StorageClass", name)
+    name, storage_class = volumes.class_of_claim(claim), trial.class_of(claim)
     if storage_class is None or storage_class.delayed or not volumes.has_provisioner(storage_class):
         return
     later = f"{name}-wait"
@@ -55,7 +55,7 @@ def replace_with_free_volume(
 ) -> Iterator[Edit]:
     """Replace a claim by one on a free volume of its class that a near node reaches."""
     name, other = claim.metadata.name, _replacement_name(claim)
-    if is_of_template(claim, trial) or not trial.is_stored(claim) or _is_claim_name_taken(other, trial):
+    if is_of_template(claim, trial) or not trial.is_stored(claim) or trial.claim(other) is not None:
         return
     for volume in trial.seen.volumes_of_class(volumes.class_of_claim(claim)):
         large = volumes.capacity(volume) >= volumes.requested(claim) and volumes.suits(claim, volume)
@@ -71,14 +71,14 @@ def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:
     """Replace all claims of the pod and create missing ones, since their volumes may be too far apart."""
     pod = trial.pod
     names = dict.fromkeys(named_claims(pod))
-    found = {name: trial.get("PersistentVolumeClaim", name, pod.metadata.namespace) for name in names}
+    found = {name: trial.claim(name) for name in names}
     claims = [claim for claim in found.values() if claim is not None]
     missing = [name for name, claim in found.items() if claim is None]
     if not claims or len(found) < 2 or not all(map(trial.is_stored, claims)):
         return
     if any(is_of_template(claim, trial) for claim in claims):
         return
-    mine = [trial.get("StorageClass", volumes.class_of_claim(claim)) for claim in claims]
+    mine = [trial.class_of(claim) for claim in claims]
     waiting = [each for each in mine if each is not None and each.delayed]  # also of volumes that somebody made
     classes = [*dict.fromkeys([*waiting, *delayed_classes(trial)])]
     if not classes:
@@ -86,7 +86,7 @@ def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:
     with_volume = [claim for claim in claims if volumes.is_bound(claim) or claim.spec.volume_name]
     for replaced in (with_volume, claims) if 1 < len(with_volume) < len(claims) else (claims,):
         others = {claim.metadata.name: _replacement_name(claim) for claim in replaced}
-        if any(_is_claim_name_taken(other, trial) for other in others.values()):
+        if any(trial.claim(other) is not None for other in others.values()):
             continue
         known = {storage_class.metadata.name for storage_class in classes}
         first = classes[0].metadata.name
@@ -108,7 +108,7 @@ def delete_claim_and_pod(claims: Sequence[PersistentVolumeClaim], trial: TrialCl
     if owner is None or not mine or len(mine) < len(claims) or not all(map(trial.is_stored, mine)):
         return
     pod, names = trial.pod, [claim.metadata.name for claim in mine]
-    bound = [volume for claim in mine if (volume := trial.get("PersistentVolume", claim.spec.volume_name)) is not None]
+    bound = trial.volumes_of(mine)
     fresh = [_claim_like(claim, claim.metadata.name, volumes.class_of_claim(claim)) for claim in mine]
     expected = tuple(ObjectChange(None, claim) for claim in fresh)
     changes = (*(ObjectChange(claim, None) for claim in mine), ObjectChange(pod, None))
@@ -222,23 +222,14 @@ def create_ephemeral_claims(trial: TrialCluster) -> Iterator[Edit]:
         template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
         if template is None or volume.persistent_volume_claim is not None:
             continue
-        name = f"{pod.metadata.name}-{volume.name}"
-        old = trial.get("PersistentVolumeClaim", name, pod.metadata.namespace)
+        claim = claim_for(pod, volume.name, template)
+        name, old = claim.metadata.name, trial.claim(claim.metadata.name)
         owner = old.metadata.controller if old is not None else None
         if owner is not None and owner.uid == pod.metadata.uid:
             continue
-        reference = OwnerReference(
-            api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True,
-            block_owner_deletion=True,
-        )  # fmt: skip
-        meta = ObjectMeta(
-            name=name, namespace=pod.metadata.namespace, labels=template.metadata.labels,
-            annotations=template.metadata.annotations, owner_references=(reference,),
-        )  # fmt: skip
-        spec = template.spec
-        if spec.storage_class_name is None:
-            spec = attrs.evolve(spec, storage_class_name=_default_class(trial))
-        claim = PersistentVolumeClaim(metadata=meta, spec=spec)
+        if claim.spec.storage_class_name is None:
+            default = next((each.metadata.name for each in trial.of_kind("StorageClass") if each.is_default), None)
+            claim = evolve_parts(claim, spec={"storage_class_name": default})
         first = "Create" if old is None else f"Delete the claim {name}, which is not the pod's, and create"
         words = f"{first} the claim {name} as the pod's volume {volume.name} describes it"
         note = "the ephemeral volume controller does that by itself, once no other claim has the name"
@@ -256,19 +247,8 @@ def delayed_classes(trial: TrialCluster) -> list[StorageClass]:
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _default_class(trial: TrialCluster) -> str | None:
-    for storage_class in trial.of_kind("StorageClass"):
-        if storage_class.metadata.annotations.get(DEFAULT_CLASS) == "true":
-            return str(storage_class.metadata.name)
-    return None
-
-
 def _replacement_name(claim: PersistentVolumeClaim) -> str:
     return f"{claim.metadata.name}-wait"
-
-
-def _is_claim_name_taken(name: str, trial: TrialCluster) -> bool:
-    return trial.get("PersistentVolumeClaim", name, trial.key.namespace) is not None
 
 
 def _replace_one_claim(
@@ -278,7 +258,7 @@ def _replace_one_claim(
     name, other = claim.metadata.name, _replacement_name(claim)
     if is_of_template(claim, trial):
         return
-    if name in named_claims(trial.pod) and trial.is_stored(claim) and not _is_claim_name_taken(other, trial):
+    if name in named_claims(trial.pod) and trial.is_stored(claim) and trial.claim(other) is None:
         all_changes = [*changes, ObjectChange(None, _claim_like(claim, other, of_class))]
         words = f"Use a new claim {other} {words}"
         yield _replacement_edit(trial, {name: other}, words, CLAIM_COST + len(changes), all_changes)
@@ -289,8 +269,7 @@ def _replacement_edit(
 ) -> Edit:
     """Return the edit that lets the pod name other claims, after other changes."""
     edit = edit_spec(trial, words, cost, _with_claims(trial.pod, others), "new claim")
-    old = [trial.get("PersistentVolumeClaim", name, trial.key.namespace) for name in others]
-    bound = [volume for claim in old if (volume := trial.get("PersistentVolume", claim.spec.volume_name)) is not None]
+    bound = trial.volumes_of(map(trial.claim, others))
     return attrs.evolve(edit, changes=(*changes, *edit.changes), letter="H" if bound else "B", data=left_behind(bound))
 
 

@@ -75,7 +75,7 @@ def _wanted_labels(
 ) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield labels with which a node would be allowed by the class, get capacity, or reach a volume; and a note."""
     name = node.metadata.name
-    storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
+    storage_class = trial.class_of(claim)
     if storage_class is not None and not volumes.topology_allows(storage_class, node):
         for term in storage_class.allowed_topologies:
             asked = {part.key: part.values[0] for part in term.match_label_expressions if part.values}

@@ -11,6 +11,9 @@ import attrs
 from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.storage_class import StorageClass
+from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.api.volumes import class_of_claim
 from kvolsched.questions.why.demands import Demand, demands, group_nodes_by_demands, node_with_most_left
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot_of
 from kvolsched.scheduler.framework.judgement import Judgement, judge
@@ -53,6 +56,21 @@ class TrialCluster:
     def get(self, kind: str, name: str, namespace: str = "") -> Any:
         """Return an object, or None if it does not exist."""
         return self.objects.get(Key(kind, namespace, name))
+
+    def claim(self, name: str) -> PersistentVolumeClaim | None:
+        """Return a claim of the pod's namespace, or None if it does not exist."""
+        claim: PersistentVolumeClaim | None = self.get("PersistentVolumeClaim", name, self.key.namespace)
+        return claim
+
+    def class_of(self, claim: PersistentVolumeClaim) -> StorageClass | None:
+        """Return the class that a claim names, or None if it names none or one that does not exist."""
+        storage_class: StorageClass | None = self.get("StorageClass", class_of_claim(claim))
+        return storage_class
+
+    def volumes_of(self, claims: Iterable[PersistentVolumeClaim | None]) -> list[PersistentVolume]:
+        """Return the volumes that claims name, as far as they exist."""
+        named = (self.get("PersistentVolume", claim.spec.volume_name) for claim in claims if claim is not None)
+        return [volume for volume in named if volume is not None]
 
     def is_stored(self, obj: Any) -> bool:
         """Whether the cluster has this object; one that an earlier edit of the fix creates is not stored yet."""

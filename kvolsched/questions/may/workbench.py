@@ -222,12 +222,12 @@ def _additions(before: Pod, after: Pod) -> Iterator[dict[str, Any]]:
     stored, wanted = before.spec.required_node_affinity, after.spec.required_node_affinity
     selector = {**after.spec.node_selector, **before.spec.node_selector}
     entries = {"nodeSelector": selector} if selector != dict(before.spec.node_selector) else {}
-    terms = [to_plain_term(term) for term in wanted.node_selector_terms] if wanted is not None else []
+    terms = [to_plain(term) for term in wanted.node_selector_terms] if wanted is not None else []
     if len(terms) == 1 and all(_is_entry(each) for each in terms[0].get("matchExpressions", ({},))):
         pairs = {each["key"]: each["values"][0] for each in terms[0]["matchExpressions"]}
         yield {"nodeSelector": {**pairs, **selector}}
     if terms and stored != wanted:
-        old = [to_plain_term(term) for term in stored.node_selector_terms] if stored is not None else [{}] * len(terms)
+        old = [to_plain(term) for term in stored.node_selector_terms] if stored is not None else [{}] * len(terms)
         more = terms * len(old) if len(terms) == 1 else terms
         if len(more) == len(old):
             both = [_and(term, extra) for term, extra in zip(old, more, strict=True)]
@@ -239,13 +239,6 @@ def _additions(before: Pod, after: Pod) -> Iterator[dict[str, Any]]:
 def _is_entry(requirement: dict[str, Any]) -> bool:
     """Whether a requirement says what an entry of nodeSelector says."""
     return requirement.get("operator") == "In" and len(requirement["values"]) == 1
-
-
-def to_plain_term(term: NodeSelectorTerm) -> dict[str, Any]:
-    """Return a term of a node selector as plain data."""
-    return {name: [to_plain(each) for each in requirements]
-            for name, requirements in (("matchExpressions", term.match_expressions), ("matchFields", term.match_fields))
-            if requirements}  # fmt: skip
 
 
 def _and(term: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
