@@ -1,8 +1,10 @@
-"""How sentences list names and count things."""
+"""How sentences list names, count things and round amounts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+
+_AMOUNTS = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 
 
 def listed(names: Iterable[str], last: str = "and") -> str:
@@ -30,3 +32,16 @@ def from_to(old: str, new: str) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: `1 node`, `2 nodes`."""
     return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def cores(millis: int) -> str:
+    """Write millicores as cores with at most two decimals: 1200 is "1.2"."""
+    return f"{millis / 1000:.2f}".rstrip("0").rstrip(".")
+
+
+def amount(count: int) -> str:
+    """Write bytes with a binary suffix and at most one decimal: "16Gi", "1.5Gi"."""
+    for unit, suffix in _AMOUNTS:
+        if abs(count) >= unit:
+            return f"{count / unit:.1f}".removesuffix(".0") + suffix
+    return str(count)

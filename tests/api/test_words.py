@@ -2,7 +2,7 @@
 
 import pytest
 
-from kvolsched.api.words import counted, first_of, from_to, listed, one_of
+from kvolsched.api.words import amount, cores, counted, first_of, from_to, listed, one_of
 
 
 @pytest.mark.parametrize(("names", "every", "some"), [
@@ -22,6 +22,12 @@ def test_of_many_names_the_first_are_told(most, words):
 def test_one_thing_is_singular():
     """Only the number 1 has no plural."""
     assert ["0 nodes", "1 node", "2 nodes"] == [counted(number, "node") for number in range(3)]
+
+
+def test_numbers_are_short():
+    """Cores and bytes are written as people say them."""
+    assert ["1.2", "4", "0.25"] == list(map(cores, (1200, 4000, 250)))
+    assert ["16Gi", "1.5Gi", "512"] == list(map(amount, (16 << 30, 3 << 29, 512)))
 
 
 def test_an_absent_value_is_none():

@@ -1,7 +1,7 @@
 """Reads a pasted sentence of Kubernetes without a cluster: each clause, who writes it, its rule, its usual cause.
 
-Imports only. `decoding` answers, `splitting` takes a paste apart, `answer` holds the answer's values, and `table` has
-every sentence that is known, with its meaning.
+Imports only. `decoding` answers, `splitting` takes a paste apart, `answer` holds the answer's values, and `table` reads
+every sentence that is known, with its meaning, from `sentences/`.
 """
 
 from __future__ import annotations

@@ -79,15 +79,13 @@ def _fix(cluster: ClusterActs, pod: str) -> Fixes:
         else:
             searched = search(trial)
             found, unmet = searched.found, searched.unmet
+    found = tuple(attrs.evolve(fix, edits=(*before, *fix.edits)) for fix in found)
+    nothing = Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
     if asked.is_large:
-        gated = [attrs.evolve(fix, edits=(*before, *fix.edits)) for fix in found]
-        fixes = [fix for fix in (_judged(asked, each) for each in gated) if fix is not None]
-        numbered = _told(fixes)
-        if not numbered:
-            return Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
+        judged = _told([fix for each in found if (fix := _judged(asked, each)) is not None])
         head = "judged by the plugins; in a large cluster `.try_it()` takes long, which runs one"
-        return Fixes(name, rules, head, numbered, judged_only=True)
-    needed = distinct(_without_unneeded_edits(asked, attrs.evolve(fix, edits=(*before, *fix.edits))) for fix in found)
+        return Fixes(name, rules, head, judged, judged_only=True) if judged else nothing
+    needed = distinct(_without_unneeded_edits(asked, fix) for fix in found)
     results = [_prove(asked, fix) for fix in needed]
     held = [result for result in results if isinstance(result, Fix)]
     good = [fix for fix in held if _is_good(fix)]
@@ -102,7 +100,7 @@ def _fix(cluster: ClusterActs, pod: str) -> Fixes:
     if failures or refuted:
         count = "a fix was found, but" if len(found) == 1 else f"{len(found)} fixes were found, but all"
         return Fixes(name, rules, f"{count} failed when tried on a fork:", unmet=(*failures, *refuted))
-    return Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
+    return nothing
 
 
 def _of_components(cluster: ClusterActs, key: Key, state: Why) -> Fixes:
@@ -225,10 +223,9 @@ def _without_unneeded_edits(asked: AskedCluster, found: FoundFix) -> FoundFix:
     """
     if len([part for edit in found.edits for part in edit.parts or (edit,)]) < 2:
         return found
-    losses = asked.losses(_attempt(asked, found.edits), keep=True)
-    if losses is None or asked.losses(()) is not None:
+    most = asked.losses(_attempt(asked, found.edits), keep=True)
+    if most is None or asked.losses(()) is not None:
         return found
-    most = losses
 
     def suffice(edits: Sequence[Edit]) -> bool:
         lost = asked.losses(_attempt(asked, edits))

@@ -15,7 +15,7 @@ from kvolsched.api.kinds.meta import EMPTY
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS, Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.api.words import listed
+from kvolsched.api.words import amount, cores, listed
 from kvolsched.core.core import ClusterCore
 from kvolsched.core.results import as_sentence
 from kvolsched.rules.named import plugin_card
@@ -91,9 +91,9 @@ def node_facts(node: Node, pods: Iterable[Pod]) -> list[str]:
     held = [requests.held_requests(pod) for pod in pods]
     room = []
     if requests.CPU in there:
-        room.append(_free(there[requests.CPU], sum(each.cpu for each in held), _cores) + " cpu")
+        room.append(_free(there[requests.CPU], sum(each.cpu for each in held), cores) + " cpu")
     if "memory" in there:
-        room.append(_free(there["memory"], sum(each.memory for each in held), _bytes))
+        room.append(_free(there["memory"], sum(each.memory for each in held), amount))
     parts += [f"{', '.join(room)} free"] if room else []
     parts += [f"taint {taint.key}{f'={taint.value}' if taint.value else ''}" for taint in node.spec.taints
               if not (node.spec.unschedulable and taint.key == "node.kubernetes.io/unschedulable")]
@@ -103,17 +103,6 @@ def node_facts(node: Node, pods: Iterable[Pod]) -> list[str]:
 
 def _free(size: int, used: int, words: Callable[[int], str]) -> str:
     return f"{words(size - used)} of {words(size)}" if used else words(size)
-
-
-def _cores(millis: int) -> str:
-    return f"{millis / 1000:.2f}".rstrip("0").rstrip(".")
-
-
-def _bytes(count: int) -> str:
-    for unit, suffix in ((1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki")):
-        if abs(count) >= unit:
-            return f"{count / unit:.1f}".removesuffix(".0") + suffix
-    return str(count)
 
 
 def plugin_candidates(plugins: Iterable[str]) -> tuple[PossibleAnswer, ...]:
@@ -177,8 +166,8 @@ def _plan(turn: Turn) -> str:
 def pod_words(cluster: ClusterCore, pod: Pod) -> str:
     """Return in a line what a pod asks for."""
     asked = requests.pod_requests(pod.spec)
-    parts = [f"{_cores(asked.cpu)} cpu"] if asked.cpu else []
-    parts += [f"{_bytes(asked.memory)} of memory"] if asked.memory else []
+    parts = [f"{cores(asked.cpu)} cpu"] if asked.cpu else []
+    parts += [f"{amount(asked.memory)} of memory"] if asked.memory else []
     for name in pod.claim_names():
         key = Key("PersistentVolumeClaim", pod.metadata.namespace or "default", name)
         claim: Any = cluster.world.log.objects.get(key)

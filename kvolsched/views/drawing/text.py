@@ -1,4 +1,4 @@
-"""Text that must fit: widths, ellipsis, wrapping, escaping, short numbers, tables in plain text.
+"""Text that must fit: widths, ellipsis, wrapping, escaping, used amounts, tables in plain text.
 
 Pictures are drawn without a browser, so this module alone knows the width of a word, and every string from a manifest
 passes through `escape` once, when it enters a picture. Sizes are px; widths are those of Helvetica.
@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from kvolsched.api.notebook_output import UNPRINTABLE
+from kvolsched.api.words import amount
 
 Cut = TypeVar("Cut", bound=Sequence[Any])
 FONT = '"Helvetica Neue",Helvetica,Arial,"Liberation Sans",sans-serif'
@@ -37,7 +38,6 @@ _OTHER = {"·": 333, "–": 556, "…": 1000, "×": 584, "−": 584, "→": 1000
 _ELLIPSIS = "…"
 # A name with a uid, as controllers generate it: people know the first part of the uid.
 _GENERATED = re.compile(r"(.*[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
-_AMOUNTS = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 
 
 def _advance(char: str, *, bold: bool) -> int:
@@ -155,19 +155,6 @@ def escape(text: str) -> str:
 def name_in_ref(ref: str) -> str:
     """Return what follows the kind in a ref: "web-0" of "pod/web-0", "shop/web-0" of "pod/shop/web-0"."""
     return ref.partition("/")[2]
-
-
-def cpu(millis: int) -> str:
-    """Write millicores as cores with at most two decimals: 1200 is "1.2"."""
-    return f"{millis / 1000:.2f}".rstrip("0").rstrip(".")
-
-
-def amount(count: int) -> str:
-    """Write bytes with a binary suffix and at most one decimal: "16Gi", "1.5Gi"."""
-    for unit, suffix in _AMOUNTS:
-        if abs(count) >= unit:
-            return f"{count / unit:.1f}".removesuffix(".0") + suffix
-    return str(count)
 
 
 def used_of(used: int, capacity: int) -> str:

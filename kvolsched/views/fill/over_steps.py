@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from ...api.kinds.pod import Pod
 from ...api.notebook_output import Table
@@ -12,8 +11,8 @@ from ...api.unknown_name import UnknownName
 from ...controllers import kubelet
 from ...core.core import USER, ClusterCore
 from ...core.results import as_sentence
+from ...questions.explain import changes_of
 from ...scheduler.loop.scheduling_cycle import SCHEDULER
-from ...world.history import Turn
 from ...world.log import Key
 from ...world.references import matching_keys
 from .ledgers import skew_at
@@ -53,14 +52,9 @@ def _judged_anew(cluster: ClusterCore) -> Iterator[int]:
     """Yield the steps at which the scheduler saw, assumed or forgot something, or a workload was written."""
     for turn in cluster.world.history.turns:
         if turn.component == SCHEDULER or any(
-            type(key) is Key and key.kind in REPLICATED for key, _, _ in _changes(cluster, turn)
+            type(key) is Key and key.kind in REPLICATED for key, _, _ in changes_of(cluster, turn)
         ):
             yield turn.step
-
-
-def _changes(cluster: ClusterCore, turn: Turn) -> Any:
-    log = cluster.world.log
-    return log.changes[turn.start - log.base : turn.end - log.base]
 
 
 def acts(cluster: ClusterCore) -> Table:
@@ -82,7 +76,7 @@ def lives(cluster: ClusterCore) -> Table:
     world, has_kubelet = cluster.world, kubelet.NAME in cluster.world.processes
     begun: dict[Key, list[tuple[str, int, float]]] = {}
     for turn in world.history.turns:
-        for key, old, new in _changes(cluster, turn):
+        for key, old, new in changes_of(cluster, turn):
             if type(key) is Key and key.kind == "Pod":
                 of_pod = begun.setdefault(key, [] if old is None else [(_state(old, has_kubelet), 0, 0.0)])
                 state = "" if new is None else _state(new, has_kubelet)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from kvolsched.api.words import first_of
+from kvolsched.api.words import amount, first_of
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
@@ -70,8 +70,8 @@ def _lines(ledger: f.CapacityLedger) -> list[str]:
     for alike in groups(ledger.rows):
         row, rule, driver = alike.first, rule_says(ledger, alike.first), driver_says(ledger, alike.first)
         age = "as loaded" if _is_loaded(row) else f"{row.age:g} s old"
-        shown = "nothing published" if row.published is None else f"published {t.amount(row.published)}, {age}"
-        now = "unknown" if row.driver_now is None else t.amount(row.driver_now)
+        shown = "nothing published" if row.published is None else f"published {amount(row.published)}, {age}"
+        now = "unknown" if row.driver_now is None else amount(row.driver_now)
         told = f"{shown}, {'stale: ' if is_stale(row) else ''}driver now {now}"
         answers = f"driver {driver.glyph} {driver.words}" if row.driver_now is not None else "driver unknown"
         names = f" ({', '.join(alike.names[:4])}{', …' * (len(alike.names) > 4)})" if len(alike.rows) > 1 else ""
@@ -105,7 +105,7 @@ def question(ledger: f.CapacityLedger) -> str:
 
 def asked_words(ledger: f.CapacityLedger) -> str:
     """Return what a claim asks for."""
-    return f"{t.amount(ledger.request)} of class {ledger.class_name}"
+    return f"{amount(ledger.request)} of class {ledger.class_name}"
 
 
 def title(ledger: f.CapacityLedger) -> str:
@@ -129,19 +129,19 @@ def _is_loaded(row: f.CapacityRow) -> bool:
 
 def rule_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> p.LedgerVerdict:
     """Return the conclusion of the rule, which reads what is published."""
-    ask = t.amount(ledger.request)
+    ask = amount(ledger.request)
     if row.published is None:
         return p.LedgerVerdict("✕", "storage", row.reason or "no entry = not sufficient")
     when = "published before the dump" if _is_loaded(row) else f"published {row.age:g} s ago"
     if row.driver_now is not None:
         when += ": stale" if is_stale(row) else ", still true" if row.driver_now == row.published else ", more since"
     if row.fits:
-        return p.LedgerVerdict("✓", "ok", f"{ask} ≤ {t.amount(row.published)}", when)
+        return p.LedgerVerdict("✓", "ok", f"{ask} ≤ {amount(row.published)}", when)
     if row.expired:
         return p.LedgerVerdict("✕", "storage", "expired", f"{when}; the driver must publish again")
     if row.largest_volume is not None and row.largest_volume < ledger.request:
-        return p.LedgerVerdict("✕", "storage", f"{ask} > largest volume {t.amount(row.largest_volume)}", when)
-    return p.LedgerVerdict("✕", "storage", row.reason or f"{ask} > {t.amount(row.published)}", when)
+        return p.LedgerVerdict("✕", "storage", f"{ask} > largest volume {amount(row.largest_volume)}", when)
+    return p.LedgerVerdict("✕", "storage", row.reason or f"{ask} > {amount(row.published)}", when)
 
 
 def driver_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> p.LedgerVerdict:
@@ -151,7 +151,7 @@ def driver_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> p.LedgerVerdict
     enough = row.driver_has_room(ledger.request)
     largest = row.driver_largest
     limited = largest is not None and largest < min(row.driver_now, ledger.request)
-    has = f"largest volume {t.amount(largest or 0)}" if limited else f"has {t.amount(row.driver_now)}"
+    has = f"largest volume {amount(largest or 0)}" if limited else f"has {amount(row.driver_now)}"
     if not row.fits:
         more = "maximumVolumeSize decides, not capacity" if limited else ""
         return p.LedgerVerdict("✓" if enough else "✕", "soft", f"{has}: {NEVER_ASKED}", more)
@@ -203,7 +203,7 @@ def _ledger(sheet: Sheet, ledger: f.CapacityLedger, top: float, legend: p.Legend
         p.heading(sheet, c.driver, y, width - c.driver, "the driver would answer", truth)
         y += 22
     asked = c.end(ledger.request)
-    words = f"asked {t.amount(ledger.request)}"
+    words = f"asked {amount(ledger.request)}"
     left = min(asked + 5, width - t.width(words, 11, bold=True))
     sheet.word(left, y + 10, words, "storage", size=11, bold=True)
     sheet.rule(asked, y + 4, asked, y + 18, "storage", thick=2, dash=(5, 4))
@@ -276,7 +276,7 @@ def _bars(sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, c: _Column
             gone = c.bars if not row.driver_now else c.end(row.driver_now)
             sheet.hatch(gone + 1, y + 1, end - gone - 2, 17, "resources")
             legend.add("published, but gone: stale", _hatched, 3)
-        number = t.amount(row.published)
+        number = amount(row.published)
         left = asked + 7 if end < asked + 3 and asked < end + 10 + t.width(number, 12, bold=True) else end + 7
         sheet.word(left, y + 10, number, ink, size=12, bold=True)
     if row.driver_now is not None:
@@ -286,8 +286,8 @@ def _bars(sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, c: _Column
         sheet.rect(c.bars, y + 23, end - c.bars, 6, shade, radius=2)
         legend.add("the driver has now, not what it published" if differs else "the driver has now", _thin(shade), 4)
         gone = (row.published or 0) - row.driver_now
-        short = t.amount(row.driver_now)
-        forms = [f"driver now {short}, {t.amount(gone)} gone"] * (gone > 0) + [f"driver now {short}", short]
+        short = amount(row.driver_now)
+        forms = [f"driver now {short}, {amount(gone)} gone"] * (gone > 0) + [f"driver now {short}", short]
         room = (c.rule if c.width >= p.BROAD else c.width) - end - 14
         left = asked + 6 if end + 6 < asked + 4 and asked - end < 14 else end + 6
         fitting = next((each for each in forms if t.width(each, 10.5, bold=True) <= room and not (

@@ -6,7 +6,7 @@ This module groups the nodes by a topology key, chooses between cards, cells and
 from __future__ import annotations
 
 from kvolsched.api.kinds.node import ZONE_LABEL
-from kvolsched.api.words import counted
+from kvolsched.api.words import amount, counted
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.svg import picture, word
 from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
@@ -81,7 +81,7 @@ def _claim_line(claim: ClaimRow) -> str:
 def _node_line(frame: Frame, node: NodeRow) -> str:
     parts = [
         f"  node {node.name}", f"cpu {node.cpu_used}m/{node.cpu}m",
-        f"mem {text.amount(node.memory_used)}/{text.amount(node.memory)}",
+        f"mem {amount(node.memory_used)}/{amount(node.memory)}",
     ]
     words = {"chosen": "✓ fits, chosen", "fits": "✓ fits", "not judged": "not judged yet", "not asked": "· not asked"}
     if node.verdict == "rejected":

@@ -11,7 +11,7 @@ from math import ceil
 
 from attrs import define, frozen
 
-from kvolsched.api.words import counted
+from kvolsched.api.words import amount, cores, counted
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import path, rect, word
@@ -292,7 +292,7 @@ def _bars(frame: Frame, node: NodeRow, wide: float, base: float) -> str:
     pod = next((p for p in frame.pods if p.ref == frame.head.focus and not p.node), None)
     adds = pod if pod and node.verdict in ("fits", "chosen") else None
     half = (wide - 18 - 10) / 2
-    cpu = f"cpu {text.cpu(node.cpu_used)}/{text.cpu(node.cpu)}"
+    cpu = f"cpu {cores(node.cpu_used)}/{cores(node.cpu)}"
     memory = f"mem {_used_of(node.memory_used, node.memory)}"
     inline = wide >= NARROW
     y = base - (8 if inline else 10)
@@ -302,7 +302,7 @@ def _bars(frame: Frame, node: NodeRow, wide: float, base: float) -> str:
 
 def _used_of(used: int, capacity: int) -> str:
     """Write two amounts of bytes in the unit of the second: "0.2/64Gi"."""
-    whole = text.amount(capacity)
+    whole = amount(capacity)
     unit = whole.lstrip("0123456789.")
     scale = next((1 << 10 * (i + 1) for i, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi")) if suffix == unit), 1)
     share = f"{used / scale:.1f}".removesuffix(".0")

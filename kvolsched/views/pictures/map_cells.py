@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from math import ceil, floor, sqrt
 
+from kvolsched.api.words import cores
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import num, rect, word
@@ -215,7 +216,7 @@ def draw_node(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
         body += word(30 if sign else 16, 38 + i * 14, f"k-b {tone}".strip(), row)
     x = left
     for label, share in (
-        (f"cpu {text.cpu(node.cpu_used)}/{text.cpu(node.cpu)}", node.cpu_used / node.cpu if node.cpu else 0),
+        (f"cpu {cores(node.cpu_used)}/{cores(node.cpu)}", node.cpu_used / node.cpu if node.cpu else 0),
         (f"mem {text.used_of(node.memory_used, node.memory)}", node.memory_used / node.memory if node.memory else 0),
         (f"pods {node.pods_used}/{node.pods}", node.pods_used / node.pods if node.pods else 0),
     ):
