@@ -22,26 +22,14 @@ from .pictures import decode, fix, may, node_terms, searches, why, why_causes
 from .pictures import turns as tables
 
 
-def _drawn(fill: Callable[[Any], Any], draw: Callable[..., str], page: Callable[..., str] | None = None
-           ) -> Callable[[Any], Figure]:
+def _drawn(fill: Callable[[Any], Any], draw: Callable[..., str]) -> Callable[[Any], Figure]:
     """Return the function that draws an answer from the rows that it is filled into; its reading is what it prints.
 
     Args:
         fill: answer -> rows.
-        draw: rows, width and selection -> SVG.
-        page: the same, as HTML for a page.
+        draw: rows, width and selection -> SVG, or HTML of a page of words.
     """
-
-    def figure(answer: Any) -> Figure:
-        rows = fill(answer)
-        return Figure(partial(draw, rows), repr(answer), on_page=partial(page, rows) if page is not None else None)
-
-    return figure
-
-
-def _patches(answer: Any) -> Figure:
-    page = patch_rows(answer)
-    return Figure(partial(may.draw, page), repr(answer), on_page=partial(may.folded, page) if page.short else None)
+    return lambda answer: Figure(partial(draw, fill(answer)), repr(answer))
 
 
 def _sample(answer: Any) -> ChartFigure:
@@ -65,11 +53,11 @@ def _whys(answer: Any) -> Figure:
 
 ANSWERS: dict[str, Callable[[Any], Figure]] = {
     "Decoded": _drawn(decode_rows, decode.draw),
-    "Fix": _drawn(fix_rows, fix.draw, fix.page),
-    "Fixes": _drawn(fix_rows, fix.draw, fix.page),
+    "Fix": _drawn(fix_rows, fix.draw),
+    "Fixes": _drawn(fix_rows, fix.draw),
     "TriedFix": _drawn(trial_rows, fix.draw_trial),
     "MatchedNodes": _matched_nodes,
-    "PatchAnswers": _patches,
+    "PatchAnswers": _drawn(patch_rows, may.draw),
     "Story": _drawn(turns.told_turns, tables.draw_story),
     "Passes": _drawn(turns.passes_of_pod, tables.draw_passes),
     "Diff": _drawn(turns.different_fields, tables.draw_diff),

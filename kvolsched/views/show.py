@@ -24,10 +24,8 @@ from ..world.apiserver import key_of, ref
 from . import frame as f
 from .charts import tables
 from .charts.figure import ChartFigure, PlainChart
-from .drawing import text as t
 from .drawing.figure import Figure
-from .drawing.svg import picture as svg_picture
-from .drawing.svg import word
+from .drawing.svg import nothing
 from .fill import frame_of, over_steps
 from .fill import series as fill_series
 from .fill import writes as fill_writes
@@ -273,14 +271,7 @@ def _pod_in_question(cluster: ClusterCore, name: str) -> str:
 
 def _words(words: str) -> Figure:
     """Return words as a figure."""
-    lines = words.splitlines()
-
-    def draw(width: int, _selection: str) -> str:
-        wrapped = [line for each in lines for line in t.wrap(each, width, 12, 3) or ("",)]
-        marks = "".join(word(0, 16 + 18 * number, "k-q", line) for number, line in enumerate(wrapped))
-        return svg_picture(width, 18 * len(wrapped) + 8, marks, lines[0] if lines else "", "img")
-
-    return Figure(draw, words)
+    return Figure(lambda width, _selection: nothing(width, words), words)
 
 
 @frozen(repr=False)

@@ -30,6 +30,7 @@
     open.forEach((is, place) => { folds()[place].open = is; });
     marks().forEach((one, place) => {
       one.setAttribute("tabindex", place ? -1 : 0);
+      if (!one.ownerSVGElement) { one.title = name(one); return; }
       const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
       title.textContent = name(one);
       one.prepend(title);

@@ -2,7 +2,8 @@
 
 This module alone knows MIME bundles. In a trusted notebook a figure is a script with the picture in several widths: it
 shows the widest that fits, in the colours of the page, and needs neither kernel nor network. An untrusted notebook
-shows the PNG, if vl-convert is installed. There is no `text/html`: an untrusted notebook would show its bare words.
+shows the PNG, if vl-convert is installed; of a page of words, which is HTML, its reading. There is no `text/html`: an
+untrusted notebook would show its bare words.
 """
 
 from __future__ import annotations
@@ -42,30 +43,34 @@ class Figure:
     """A figure: a picture for any width, and its reading in words."""
 
     draw: Draw = field(repr=False, converter=_as_draw, eq=False)
-    """Width in px and selection -> SVG with classes of the style sheet; a picture of one width is given as its SVG."""
+    """Width in px and selection -> SVG with classes of the style sheet, or HTML of a page of words; a picture of one
+    width is given as it is."""
     reading: str = field(converter=printable)
     """The picture in words, as lines; nbval compares them."""
     theme: str = "light"
     """Colours of the saved picture: light or dark."""
     width: int = WIDTH
     """Width of the saved picture, px."""
-    on_page: Draw | None = field(default=None, kw_only=True, repr=False, eq=False)
-    """What a page shows, if that is not the picture: HTML for any width, such as pictures in parts that open."""
 
     @property
     def svg(self) -> str:
-        """The picture at its own width, drawn with classes of the style sheet."""
-        return self.draw(self.width, "")
+        """The picture at its own width, drawn with classes of the style sheet; empty for a page of words."""
+        drawn = self.draw(self.width, "")
+        return drawn if drawn.startswith("<svg") else ""
 
     def __repr__(self) -> str:
         return self.reading
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         script = f"{_front_end()}({self._data()})(element);"
-        return {SCRIPT: script} | png_form(svg_png(self._saved())) | {"text/plain": self.reading}
+        drawn = self.svg
+        png = png_form(svg_png(self._resolved(drawn))) if drawn else {}
+        return {SCRIPT: script} | png | {"text/plain": self.reading}
 
     def save(self, path: str | Path) -> Path:
         """Write the picture (.svg, .png, .html) or the reading (.txt), by the ending of the name; return the path.
+
+        A page of words has no picture: it is saved as .html or .txt.
 
         Raises:
             ValueError: another ending, or vl-convert, which makes the PNG, is not installed.
@@ -90,13 +95,19 @@ class Figure:
         }
 
     def _saved(self) -> str:
-        return resolve(self.svg, self.theme, MARGIN)
+        drawn = self.svg
+        if not drawn:
+            raise ValueError("a page of words is no picture: save it as .html or .txt")
+        return self._resolved(drawn)
+
+    def _resolved(self, svg: str) -> str:
+        return resolve(svg, self.theme, MARGIN)
 
     def _data(self) -> str:
         """Return what the script shows, as JSON that may stand in a script: layouts by width, and their style."""
         layouts: list[tuple[int, str]] = []
         for width in WIDTHS:
-            drawn = (self.on_page or self.draw)(width, "")
+            drawn = self.draw(width, "")
             if not layouts or layouts[-1][1] != drawn:
                 layouts.append((width, drawn))
         root, style = page_style(drawn for _, drawn in layouts)

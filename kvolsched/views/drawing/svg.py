@@ -132,7 +132,7 @@ def height(svg: str) -> float:
 
 
 def nothing(wide: float, sentence: str) -> str:
-    """Draw the sentence that stands where a table has no row."""
-    rows = wrap(sentence, wide - 4, 11, 4)
+    """Draw the sentence that stands where a table has no row, or several lines of words."""
+    rows = [row for line in sentence.splitlines() for row in wrap(line, wide - 4, 11, 4)]
     body = "".join(word(2, 22 + 15 * i, "k-q", row) for i, row in enumerate(rows))
     return picture(wide, 19 + 15 * len(rows), body, sentence, "img")

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 from kvolsched.api.notebook_output import UNPRINTABLE
 from kvolsched.api.words import amount
 
-Cut = TypeVar("Cut", bound=Sequence[Any])
 FONT = '"Helvetica Neue",Helvetica,Arial,"Liberation Sans",sans-serif'
 
 # Advance widths of U+0020..U+007E in thousandths of the font size.
@@ -115,24 +114,6 @@ def wrap(text: str, room: float, size: float, lines: int, *, bold: bool = False)
     if words:
         rows.append(end(" ".join(words), room, size, bold=bold))
     return tuple(rows)
-
-
-def where_they_differ(left: str, right: str, cut: Callable[[str, str], Cut], before: Iterable[int]) -> Cut:
-    """Cut two different values; where they would be cut alike, as they are from shortly before they differ.
-
-    Args:
-        left, right: the values.
-        cut: both -> a pair, equal halves if no difference is left.
-        before: characters before the difference that are shown, most first.
-    """
-    same = common_start(left, right)
-    shown = cut(left, right)
-    for kept in before:
-        if shown[0] != shown[1]:
-            break
-        start = max(same - kept, 0)
-        shown = cut(f"…{left[start:]}", f"…{right[start:]}")
-    return shown
 
 
 def common_start(left: Sequence[Any], right: Sequence[Any]) -> int:

@@ -24,6 +24,7 @@ _ATTRIBUTES = frozenset({
     "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "opacity",
     "font-size", "font-weight", "font-family", "text-anchor", "text-decoration", "letter-spacing",
 })  # fmt: skip
+_TEXT = {"color": "fill"}  # on a page the words of a picture are filled with their colour
 _TAG = re.compile(r"<([a-zA-Z]+)((?:\s+[-:\w]+=\"[^\"]*\")*)\s*(/?)>")
 _PAIR = re.compile(r'([-:\w]+)="([^"]*)"')
 _VARIABLE = re.compile(r"var\(--kv-([-\w]+)\)")
@@ -64,7 +65,8 @@ def _rules(theme: str) -> dict[str, tuple[int, dict[str, str]]]:
     bare = re.sub(r"/\*.*?\*/", "", sheet(), flags=re.DOTALL)
     for place, (selectors, body) in enumerate(_RULE.findall(bare)):
         pairs = [line.partition(":")[::2] for line in body.split(";") if ":" in line]
-        attributes = {name.strip(): value.strip() for name, value in pairs if name.strip() in _ATTRIBUTES}
+        named = ((_TEXT.get(name.strip(), name.strip()), value.strip()) for name, value in pairs)
+        attributes = {name: value for name, value in named if name in _ATTRIBUTES}
         for name, value in attributes.items():
             plain = _VARIABLE.sub(lambda match: colours[match[1]], value)
             attributes[name] = plain.removesuffix("px").replace('"', "'")

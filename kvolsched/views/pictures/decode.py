@@ -11,13 +11,11 @@ from collections.abc import Iterator
 
 from kvolsched.views.decode_rows import ClauseRow, DecodedSentence, SieveStage
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.blocks import Stack, code, code_lines, letter, number, paragraph
-from kvolsched.views.drawing.svg import num, path, pick, picture, rect, rule, word
+from kvolsched.views.drawing.html import Html, block, joined, page, row, table, tag, tile, words
+from kvolsched.views.drawing.svg import num, path, picture, rect, word
 
-WIDE, BROAD = 900, 700
-"""From these widths on: rule and cause side by side; the command beside them."""
-LINE, SIZE = 24.0, 14.0  # of the sentence
-MOST_LINES = 14
+BROAD = 700
+"""From this width on words stand beside the sieve."""
 MANY = 12  # nodes; more of them are a band to scale
 SIEVE = 60.0  # height, px
 CANNOT = "What the sentence cannot say: which nodes, which zone, which volume."
@@ -25,26 +23,19 @@ WITH_DUMP = 'With a dump: kvolsched.Cluster.from_manifests("dump.yaml").why("POD
 
 
 def draw(rows: DecodedSentence, width: int, selection: str = "") -> str:
-    """Draw a decoded sentence on a page of `width` px."""
+    """Return a decoded sentence as a page; its sieve is drawn for `width` px."""
     source = "from the sentence alone" + (f" · order of rules {rows.rules}" if rows.gates else "")
-    room = width - t.width(source, 11) - 24 if width >= BROAD else width
-    page = Stack()
-    page.add(paragraph(0, 2, rows.headline, room, "k-title", 15, bold=True, lines=4))
-    if width >= BROAD:
-        page.mark(word(width, 16, "k-q k-end", source))
-    else:
-        page.mark(word(0, page.y + 14, "k-q", source), down=18)
-    page.y += 10
-    marks, high = _sentence(rows, 14, page.y + 8, width - 28)
-    page.mark(rect(0, page.y, width, high + 18, "k-p-none", 6), marks, down=high + 32)
+    sieve = Html()
     if rows.gates:
-        page.add(_sieve(rows, page.y, width), 16)
-    page.add(_table(rows, page.y, width), 2)
-    if rows.gates:
-        for content, classes in ((CANNOT, "k-m k-b"), (WITH_DUMP, "k-m k-quiet")):
-            page.add(paragraph(0, page.y, content, width, classes, 12, bold=classes.endswith("k-b")))
-        page.y += 6
-    return picture(width, page.y, str(page), rows.headline)
+        marks, high = _sieve(rows, 0, width)
+        sieve = Html(picture(width, high + 4, marks, rows.headline))
+    heads = ("", "clause", "rule", "usual cause", "ask next")
+    return page(
+        tag("h3", "k-title", rows.headline), block("k-q", source),
+        block("k-sentence", *(_run(clause, part, first=first) for part, clause, first in _runs(rows))),
+        sieve, table((_row(clause) for clause in rows.clauses), heads),
+        *((tag("p", "k-b", CANNOT), tag("p", "k-soft", WITH_DUMP)) if rows.gates else ()),
+    )  # fmt: skip
 
 
 # -- the sentence ---------------------------------------------------------------------------------------------------
@@ -68,62 +59,29 @@ def _runs(rows: DecodedSentence) -> Iterator[tuple[str, ClauseRow | None, bool]]
             start = at
 
 
-def _sentence(rows: DecodedSentence, left: float, top: float, room: float) -> tuple[str, float]:
-    """Draw the sentence, each clause numbered and underlined; return the marks and their height."""
-    parts: list[str] = []
-    x, lines = 0.0, 0
-    for words, clause, first in _runs(rows):
-        bold = clause is not None
-        pieces: list[str] = []
-        blank, glue = t.width(" ", SIZE, bold=bold), 20.0 if first else 0.0
-        for place, piece in enumerate(words.split(" ")):
-            gap = blank if place and x else 0.0
-            shown = t.middle(piece, room - 24, SIZE, bold=bold)
-            wide = t.width(shown, SIZE, bold=bold)
-            breaks = bool(place or first)  # a comma stays with the words before it
-            if x and shown and breaks and x + gap + glue + wide > room - 8:
-                parts.append(_run(clause, pieces, left + x, top + lines * LINE))
-                pieces, x, lines, gap = [], 0.0, lines + 1, 0.0
-                if lines >= MOST_LINES:
-                    more = f"… {len(rows.sentence)} characters in all"
-                    parts.append(word(left, top + lines * LINE + 16, "k-q", more))
-                    return "".join(parts), LINE * (lines + 1)
-            if glue and clause is not None:
-                parts.append(_tied(clause, _number(clause, left + x + gap + 8, top + lines * LINE + 11)))
-                x, glue = x + gap + 20, 0.0
-                gap = 0.0
-            pieces.append((" " if gap else "") + shown)
-            x += gap + wide
-        parts.append(_run(clause, pieces, left + x, top + lines * LINE))
-    return "".join(parts), LINE * (lines + 1)
-
-
-def _run(clause: ClauseRow | None, pieces: list[str], end: float, y: float) -> str:
-    """Draw the words of one clause on one line that end at `end`, underlined in the colour of their plugin."""
-    content = "".join(pieces)
-    bare = content.lstrip(" ")
-    if not bare:
-        return ""
-    wide = t.width(bare, SIZE, bold=clause is not None)
+def _run(clause: ClauseRow | None, part: str, *, first: bool) -> Html:
+    """Return words of one clause, underlined in the colour of their plugin; its number stands before the first."""
     if clause is None:
-        return f'<text x="{num(end - wide)}" y="{num(y + 16)}" class="k-say-s">{t.escape(bare)}</text>'
-    ink = "k-quiet" if clause.family == "none" else f"k-t-{clause.family}"
-    family = "soft" if clause.family == "none" else clause.family
-    under = path(f"M{num(end - wide)} {num(y + 20.5)}h{num(wide)}",
-                 f"k-under k-l-{family}" + ("" if clause.known else " k-part"))
-    marks = f'<text x="{num(end - wide)}" y="{num(y + 16)}" class="k-say-s k-b {ink}">{t.escape(bare)}</text>{under}'
-    return _tied(clause, marks)
+        return words(part)
+    number = joined(_number(clause), " ") if first else ""
+    line = "k-b k-under" if clause.known else "k-b k-under k-part"
+    return _tied(clause, "span", number, words(part, f"{line} {_ink(clause)}"))
 
 
-def _number(clause: ClauseRow, x: float, y: float) -> str:
-    if clause.known:
-        return number(x, y, clause.number, clause.family, hollow=not clause.decides)
-    return rect(x - 8, y - 8, 16, 16, "k-also k-l-ink k-part", 8) + word(x, y + 3.4, "k-letters", str(clause.number))
+def _ink(clause: ClauseRow) -> str:
+    return "k-soft" if clause.family == "none" else f"k-t-{clause.family}"
 
 
-def _tied(clause: ClauseRow, marks: str, what: str = "words") -> str:
-    return pick(marks, f"clause/{clause.number}", f"{what}{clause.number}", _label(clause),
-                more=f' data-tie="c{clause.number}"')
+def _number(clause: ClauseRow) -> Html:
+    if not clause.known:
+        return tile(str(clause.number), "none", more="k-part")
+    return tile(str(clause.number), clause.family, strong=clause.decides)
+
+
+def _tied(clause: ClauseRow, name: str, *parts: str) -> Html:
+    """Return an element that a click on the clause, or on a plugin that it names, does not dim."""
+    return tag(name, "", *parts, role="button", data_ref=f"clause/{clause.number}", data_tie=f"c{clause.number}",
+               aria_label=_label(clause))
 
 
 def _label(clause: ClauseRow) -> str:
@@ -263,62 +221,13 @@ def _stops(rows: DecodedSentence, stopping: list[tuple[SieveStage, float]], top:
 # -- the rows -------------------------------------------------------------------------------------------------------
 
 
-def _table(rows: DecodedSentence, top: float, width: int) -> tuple[str, float]:
-    """Draw a row for each clause: its words, its rule, its usual cause, what to type next."""
-    gap, first = 20.0, 176.0 if width >= BROAD else 150.0
-    last = 306.0 if width >= WIDE else 250.0 if width >= BROAD else 0.0
-    last = max(last, width * 0.31) if width >= WIDE else last
-    room = width - first - gap - (last + gap if last else 0)
-    half = (room - gap) / 2 if width >= WIDE else room
-    table = Stack(top + 12)
-    heads = [(0.0, "clause"), (first + gap, "rule" if width >= WIDE else "rule, usual cause")]
-    heads += [(first + 2 * gap + half, "usual cause")] if width >= WIDE else []
-    heads += [(width - last, "ask next")] if last else []
-    table.mark(*(word(x, table.y, "k-q", name) for x, name in heads), down=8)
-    table.mark(rule(0, table.y, width))
-    for clause in rows.clauses:
-        table.add(_row(clause, table.y + 10, width, first, gap, half, last), 20)
-        table.mark(rule(0, table.y, width))
-    return str(table), table.y + 10 - top
-
-
-def _row(clause: ClauseRow, y: float, width: int, first: float, gap: float, half: float,
-         last: float) -> tuple[str, float]:
-    ink = "k-quiet" if clause.family == "none" else f"k-t-{clause.family}"
-    head = _number(clause, 8, y + 8)
-    shown = clause.clause if clause.known else f"“{clause.clause}”"
-    words, left = paragraph(22, y, shown, first - 22, f"k-m k-b {ink}", 12, bold=True, lines=6)
-    if clause.count:
-        more, high = paragraph(22, y + left, clause.count, first - 22, "k-q", 11)
-        words, left = words + more, left + high
-    if clause.letter:
-        words += letter(22, y + left + 5, clause.letter, clause.family if clause.family != "none" else "node")
-    more, high = paragraph(45 if clause.letter else 22, y + left + 3.5, clause.plugin,
-                           first - (45 if clause.letter else 22), "k-q k-strong", 11, lines=3)
-    words, left = words + more, left + high + 5
-    x = first + gap
-    told, high = paragraph(x, y, clause.rule, half, "k-m", 12)
-    middle = high
-    if width >= WIDE:
-        cause, high = paragraph(x + half + gap, y, clause.cause, half, "k-m", 12)
-        middle = max(middle, high)
-    else:
-        cause, high = paragraph(x, y + middle + 4, clause.cause, half, "k-m k-quiet", 12)
-        middle += high + 4
-    if clause.incidents:
-        play = "play " + ", ".join(f'kvolsched.incident("{name}")' for name in clause.incidents)
-        wide = 2 * half + gap if width >= WIDE else half
-        told_too, high = paragraph(x, y + middle + 4, play, wide, "k-q", 11)
-        told, middle = told + told_too, middle + high + 4
-    command, high = "", 0.0
-    if clause.command:
-        at, below, room = (width - last, y, last) if last else (x, y + middle + 6, half)
-        high = 15.0 * len(code_lines(clause.command, room - 18)) + 12
-        lines, _ = code(at + 9, below + 6, clause.command, room - 18)
-        command = pick(rect(at, below, room, high, "k-p-none", 4) + lines, f"command/{clause.number}",
-                       f"command{clause.number}", clause.command, more=f' data-tie="c{clause.number}"')
-        high = high if last else middle + 6 + high
-    elif last:
-        command = word(width - last, y + 12, "k-q", "nothing to ask")
-    body = _tied(clause, head + words, "row") + f'<g data-tie="c{clause.number}">{told}{cause}</g>{command}'
-    return body, max(left, middle, high)
+def _row(clause: ClauseRow) -> Html:
+    """Return the line of a clause: its words and their plugin, its rule, its usual cause, what to type next."""
+    shown = tag("b", _ink(clause), clause.clause if clause.known else f"“{clause.clause}”")
+    letter = tile(clause.letter, clause.family if clause.family != "none" else "node") if clause.letter else ""
+    plugin = block("", letter, words(f" {clause.plugin}", "k-q k-strong"))
+    play = "play " + ", ".join(f'kvolsched.incident("{name}")' for name in clause.incidents) if clause.incidents else ""
+    command = tag("code", "k-code k-pre", clause.command) if clause.command else words("nothing to ask", "k-q")
+    cells = (_number(clause), _tied(clause, "div", shown, block("k-q", clause.count), plugin),
+             clause.rule, joined(clause.cause, block("k-q", play)), command)  # fmt: skip
+    return row(cells, ("k-short", "k-name", "k-wide", "k-wide", "k-wide"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kvolsched.api.words import counted
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.blocks import paragraph
-from kvolsched.views.drawing.svg import pick, picture, rect, rule, word
+from kvolsched.views.drawing.html import Html, block, page, row, table, tag, words
+from kvolsched.views.drawing.svg import rect, word
 from kvolsched.views.pictures.log import field_words
 from kvolsched.views.turn_rows import DifferenceRow, Differences
 
@@ -13,42 +13,29 @@ MOST = 14
 """Rows drawn; of more the last line counts the rest."""
 NONE = "–"
 LONGEST = 60  # characters of a value in a reading
-_ROW = 22.0
 
 
 def draw(found: Differences, width: int, selection: str = "") -> str:
-    """Draw the table of differences under a sentence."""
-    head = sentence(found)
-    parts = [word(30 if found.rows else 10, 20, "k-cap k-b", t.end(head, width - 40, 13, bold=True))]
+    """Return the table of differences under a sentence."""
+    head = tag("h3", "", words("≠ ", "k-t-resources") if found.rows else "", sentence(found))
     if not found.rows:
-        return picture(width, 32, "".join(parts), head, "img")
-    parts.append(badge(12, 15))
-    because, down = paragraph(30, 24, found.because, width - 40, "k-m", 12, lines=6) if found.because else ("", 0.0)
-    parts.append(because)
-    shown = found.rows[:MOST]
-    at = _columns(shown, found, width)
-    heads = ("object", "field", *found.names, "who wrote it")
-    parts += [word(x, 44 + down, "k-q", t.end(name, room - 10, 11)) for name, (x, room) in zip(heads, at, strict=True)]
-    y = 50.0 + down
-    for number, row in enumerate(shown):
-        parts.append(_row(row, number, at, y, width, on=row.ref == selection))
-        y += _ROW
-    if len(found.rows) > MOST:
-        rest = len(found.rows) - MOST
-        parts.append(word(30, y + 16, "k-q", f"… {counted(rest, 'more field')} differ{'s' * (rest == 1)}"))
-        y += _ROW
-    return picture(width, y + 6, "".join(parts), head, "grid")
+        return page(head)
+    lines = [_row(each, number, on=each.ref == selection) for number, each in enumerate(found.rows[:MOST])]
+    rest = len(found.rows) - MOST
+    more = words(f"… {counted(rest, 'more field')} differ{'s' * (rest == 1)}", "k-q") if rest > 0 else ""
+    return page(head, block("", found.because),
+                table(lines, ("object", "field", *found.names, "who wrote it")), more)
 
 
 def reading(found: Differences) -> str:
     """Return the differences as lines, in the order of their causes."""
-    table = []
-    for row in found.rows:
-        both = zip(found.names, (row.left, row.right), strict=True)
+    lines = []
+    for each in found.rows:
+        both = zip(found.names, (each.left, each.right), strict=True)
         values = (f"{name} {_short(value) or NONE}" for name, value in both)
-        table.append([f"≠ {row.ref}", row.field, *values, writer(row)])
+        lines.append([f"≠ {each.ref}", each.field, *values, writer(each)])
     because = [found.because] if found.because and found.rows else []
-    return "\n".join([sentence(found), *because, *([t.columns(table)] if table else [])])
+    return "\n".join([sentence(found), *because, *([t.columns(lines)] if lines else [])])
 
 
 def _short(value: str) -> str:
@@ -84,35 +71,9 @@ def small_badge(x: float, y: float) -> str:
     return f'<g class="k-differs">{dot}{word(x, y + 3.6, "k-b k-on k-mid", "≠", "font-size:10px")}</g>'
 
 
-def _columns(rows: tuple[DifferenceRow, ...], found: Differences, width: int) -> list[tuple[float, float]]:
-    """Return the start and the room of each column: names as wide as they need, both values share the rest."""
-    names = [max(t.width(row.ref, 12, bold=True) for row in rows)]
-    names.append(max(t.width(field_words(row.field), 12) for row in rows))
-    names.append(max(t.width(writer(row), 12) for row in rows))
-    about, field, who = (min(need + 16, width * most) for need, most in zip(names, (0.24, 0.22, 0.25), strict=True))
-    left = max(t.width(found.names[0], 11), *(t.width(row.left or NONE, 12) for row in rows)) + 16
-    right = max(t.width(found.names[1], 11), *(t.width(row.right or NONE, 12) for row in rows)) + 16
-    rest = width - 36 - about - field - who
-    if left + right > rest:
-        left = max(min(left, rest / 2), rest - right)
-        right = rest - left
-    found_at, x = [], 30.0
-    for room in (about, field, left, right, who):
-        found_at.append((x, room))
-        x += room
-    return found_at
-
-
-def _row(row: DifferenceRow, number: int, at: list[tuple[float, float]], y: float, width: int, *, on: bool) -> str:
-    rooms = at[2][1] - 8, at[3][1] - 8
-    left, right = t.where_they_differ(row.left, row.right, lambda *both: [
-        t.end(value, room, 12) for value, room in zip(both, rooms, strict=True)], (12, 4, 0))  # fmt: skip
-    cells = (row.ref, field_words(row.field), left or NONE, right or NONE, writer(row))
-    kinds = ("k-n", "k-m k-soft", "k-m", "k-m", "k-m k-soft")
-    parts = [rule(0, y, width), rect(0, y + 1, 3, _ROW - 1, "k-s-accent") if on else "", badge(12, y + 11)]
-    for cell, kind, (x, room) in zip(cells, kinds, at, strict=True):
-        cut = t.middle if kind == "k-n" else t.end
-        parts.append(word(x, y + 15, kind, cut(cell, room - 8, 12, bold=kind == "k-n")))
-    label = f"{row.ref} {row.field}: {row.left or 'none'}, there {row.right or 'none'}"
-    label += f", written by {writer(row)}" if row.writer else ""
-    return pick("".join(parts), row.ref, f"differs-{number}", label, role="row", pressed=on)
+def _row(found: DifferenceRow, number: int, *, on: bool) -> Html:
+    label = f"{found.ref} {found.field}: {found.left or 'none'}, there {found.right or 'none'}"
+    label += f", written by {writer(found)}" if found.writer else ""
+    cells = (tag("b", "", found.ref), field_words(found.field), found.left or NONE, found.right or NONE, writer(found))
+    return row(cells, ("k-name", "k-name k-soft", "k-wide", "k-wide", "k-soft"), ref=found.ref,
+               key=f"differs-{number}", label=label, pressed=on)

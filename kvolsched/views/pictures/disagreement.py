@@ -9,10 +9,9 @@ from attrs import frozen
 
 from kvolsched.core.results import hanging_indent
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import ROW, num, path, picture, rect, rule, word
+from kvolsched.views.drawing.html import Html, block, code, page, row, table, tag
 
 LINES = 40  # of YAML, at most
-LINE = 15.0
 
 
 @frozen
@@ -42,47 +41,17 @@ class ComparedVerdicts:
 
 
 def draw(sides: ComparedVerdicts, width: int) -> str:
-    """Draw the nodes, then both answers for the one that differs, then what the rule reads."""
-    left, half = 150.0, (width - 150.0) / 2
-    parts = [word(2, 16, "k-cap k-b", t.end(sides.title, width - 4, 13, bold=True))]
-    y = 36.0
-    if sides.head:
-        parts.append(word(2, y, "k-m", t.end(sides.head, width - 4, 12)))
-        y += 24
-    parts += [
-        word(2, y, "k-q", "node"),
-        word(left + 2, y, "k-q", "recorded: kube-scheduler"),
-        word(left + half + 2, y, "k-q", "your rule"),
-    ]
-    y += 6
-    for row in sides.rows:
-        parts.append(word(5, y + 17, "k-n", t.middle(row.node, left - 12, 12, bold=True)))
-        for x, content in ((left, row.recorded), (left + half, row.yours)):
-            parts.append(_cell(x, y, half - 2, content, sides.family, failed=row.failed and x > left))
-        if row.node == sides.node:
-            parts.append(rect(0.5, y - 1, width - 2, 27, "k-ring", 3))
-        elif row.differs:
-            parts.append(rect(0, y, 3, 25, "k-s-accent"))
-        y += ROW
-    y += 8
-    for head, lines in (("kube-scheduler", sides.recorded), ("your rule", sides.yours)):
-        wrapped = [part for line in lines for part in t.wrap(line, width - 160, 12, 3)]
-        high = 12 + 17 * len(wrapped)
-        parts.append(rect(0, y, width, high, "k-p-none", 4) + rect(0, y, 4, high, "k-s-accent"))
-        parts.append(word(16, y + 18, "k-n", head))
-        parts += [word(150, y + 18 + 17 * i, "k-m", part) for i, part in enumerate(wrapped)]
-        y += high + 6
-    y += 12
-    wide = (width - 20) / 2
-    ends = []
-    for x, head, text in ((0.0, "the pod", sides.pod_yaml), (wide + 20, f"node {sides.node}", sides.node_yaml)):
-        parts.append(word(x + 2, y, "k-q", f"what the rule reads of {head}") + rule(x, y + 6, wide))
-        shown = _lines(text)
-        for i, line in enumerate(shown):
-            indent = len(line) - len(line.lstrip(" "))
-            parts.append(word(x + 2 + 6.7 * indent, y + 22 + LINE * i, "k-code", t.end(line.strip(), wide - 10, 12)))
-        ends.append(y + 22 + LINE * len(shown))
-    return picture(width, max(ends), "".join(parts), sides.title)
+    """Return the nodes, then both answers for the one that differs, then what the rule reads."""
+    answers = (row((tag("b", "", each.node), _cell(each.recorded, sides.family),
+                    _cell(each.yours, sides.family, failed=each.failed)),
+                   classes="k-chosen" if each.node == sides.node else "k-p-accent" if each.differs else "")
+               for each in sides.rows)  # fmt: skip
+    told = (row((tag("b", "", head), tag("div", "", *(block("", line) for line in lines))))
+            for head, lines in (("kube-scheduler", sides.recorded), ("your rule", sides.yours)))
+    read = (tag("div", "k-told", block("k-q", f"what the rule reads of {head}"), code(_lines(text)))
+            for head, text in (("the pod", sides.pod_yaml), (f"node {sides.node}", sides.node_yaml)))
+    return page(tag("h3", "", sides.title), block("", sides.head),
+                table(answers, ("node", "recorded: kube-scheduler", "your rule")), table(told), block("k-flow", *read))
 
 
 def reading(sides: ComparedVerdicts) -> str:
@@ -102,14 +71,9 @@ def reading(sides: ComparedVerdicts) -> str:
     return "\n".join(content)
 
 
-def _cell(x: float, y: float, wide: float, content: str, family: str, *, failed: bool = False) -> str:
-    ground, ink = (f"k-s-{family}", " k-on") if content else ("k-p-ok", " k-t-ok")
-    if failed:
-        ground, ink = "k-s-ink", " k-on"
-    place = path(f"M{num(x)} {num(y)}h{num(wide)}v25h-{num(wide)}z", ground)
-    words = t.end(content or "passes", wide - 34, 12)
-    glyph = word(x + 13, y + 17, f"k-g{ink}", _glyph(content, failed=failed))
-    return place + glyph + word(x + 27, y + 17, f"k-m{ink}", words)
+def _cell(content: str, family: str, *, failed: bool = False) -> Html:
+    ground = "k-s-ink k-on" if failed else f"k-s-{family} k-on" if content else "k-p-ok k-t-ok"
+    return tag("div", f"k-side {ground}", f"{_glyph(content, failed=failed)} {content or 'passes'}")
 
 
 def _glyph(content: str, *, failed: bool = False) -> str:

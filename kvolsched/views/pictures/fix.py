@@ -1,142 +1,152 @@
 """Fixes as cards, what restores or corrects first, each tried on a fork.
 
-`draw` is the whole picture, which is saved: the first card is open. `page` is what a notebook shows: every card opens
-and closes without a kernel, its diff is text that can be copied, and nothing in it is scaled.
+Every card opens and closes without a kernel, the first one is open. Closed it says what to do and who decides, which
+verdicts change, the node, what is touched and who waits then; open also how to do it, what to mind, the fork beside
+the cluster without the fix, and the diff, which can be copied.
 """
 
 from __future__ import annotations
 
-from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.blocks import Stack, word_lines
-from kvolsched.views.drawing.svg import num, picture, rect, word
-from kvolsched.views.fix_rows import FixCard, FixOutcome, FixPage, FixTrial
+from kvolsched.api.words import counted
+from kvolsched.views.drawing.html import Html, block, code, joined, page, row, table, tag, tile, words
+from kvolsched.views.fix_rows import COLUMNS, Beside, FixCard, FixOutcome, FixPage, FixTrial, LiftedRow, PlaceRow
 
-from . import fix_body, fix_head
-from .fix_head import BROAD, LEFT, PAD
-
-GAP = 8
-OPEN = ' open=""'
-SPLIT = 0.56
-"""Share of an open card that verdicts and fork take beside the diff, if there is room for both."""
+SHORT_DIFF = 8
+"""Changed lines of a diff that is not folded."""
+MAX_CHIPS = 4
 
 
-def draw(page: FixPage, width: int, selection: str = "") -> str:
-    """Draw the cards under each other, the first one open."""
-    sheet = Stack()
-    sheet.add(title(page, width, switched=False))
-    for place, card in enumerate(page.cards):
-        marks, high = _open(card, width) if place == 0 else fix_head.head(card, width, switched=False)
-        frame = rect(0.5, 0.5, width - 1, high - 1, "k-fx-f" if place else "k-fx-o", 7)
-        sheet.mark(_at(0, sheet.y, frame + marks), down=high + GAP)
-    marks, high = _foot(page, width)
-    sheet.mark(_at(0, sheet.y, marks), down=high)
-    return picture(width, sheet.y, str(sheet), page.title)
+def draw(rows: FixPage, width: int, selection: str = "") -> str:
+    """Return the cards under each other, the first one open."""
+    tried = FixOutcome("✕", "storage", "", "Tried, does not help:", rows.refuted)
+    return page(
+        *_title(rows.title, rows.corner), *(tag("li", "", each) for each in rows.unmet if not rows.cards),
+        *(card_html(card, opened=place == 0) for place, card in enumerate(rows.cards)),
+        _said_so(tried) if rows.refuted else "",
+    )  # fmt: skip
 
 
-def _foot(page: FixPage, width: int) -> tuple[str, float]:
-    """Draw what was tried and does not help, and the meaning of the marks."""
-    sheet = Stack()
-    if page.refuted:
-        said = FixOutcome("✕", "storage", "", "Tried, does not help:", page.refuted)
-        sheet.add(fix_body.paragraph(said, 2, 0, width - 4), 8)
-    marks, high = fix_head.legend(page, width)
-    sheet.mark(_at(0, sheet.y, marks), down=high)
-    return str(sheet), sheet.y
-
-
-def _at(x: float, y: float, marks: str) -> str:
-    return f'<g transform="translate({num(x)},{num(y)})">{marks}</g>' if marks else ""
-
-
-def _open(card: FixCard, width: int) -> tuple[str, float]:
-    """Draw a card with its body and its diff."""
-    marks, high = fix_head.head(card, width, switched=False)
-    wide = _body_width(card, width)
-    below, body_high = fix_body.body(card, wide)
-    x, code_width = (wide + 4, width - wide - 4 - PAD) if wide < width else (LEFT, width - LEFT - PAD)
-    lines, code_high = fix_body.code(card, code_width) if card.diff else ("", 0)
-    y = high if wide < width else high + body_high
-    bottom = max(high + body_high, y + code_high + PAD)
-    return marks + _at(0, high, below) + _at(x, y, lines), bottom
-
-
-def _body_width(card: FixCard, width: int) -> float:
-    """Return the width of an open card's body: a short diff stands beside it, if there is room."""
-    return int(width * SPLIT) if width >= BROAD and card.diff and fix_body.is_short(card) else width
-
-
-def title(page: FixPage, width: int, *, switched: bool = True) -> tuple[str, float]:
-    """Draw the answer in one sentence, how it was found, and the heads of the columns; return marks and height."""
-    beside = width >= BROAD
-    lines = word_lines(page.title, width - (t.width(page.corner, 11) + 24 if beside else 0), 15, 4, bold=True)
-    parts = [word(0, 16 + 19 * number, "k-title", line) for number, line in enumerate(lines)]
-    y = 16.0 + 19 * (len(lines) - 1)
-    if beside:
-        parts.append(word(width, 16, "k-q k-end", page.corner))
-    for line in () if beside else word_lines(page.corner, width, 11, 3):
-        y += 16
-        parts.append(word(0, y, "k-q", line))
-    at = fix_head.layout(width, switched=switched)
-    if page.cards and at.middle:
-        return "".join(parts) + fix_head.column_heads(at, y + 37), y + 45
-    for row in page.unmet:
-        y += 6
-        for number, line in enumerate(word_lines(row, width - 16, 12, 6)):
-            y += 16
-            parts += [word(14, y, "k-m", line), word(2, y, "k-m", "" if number else "•")]
-    return "".join(parts), y + 12
-
-
-def page(rows: FixPage, width: int, selection: str = "") -> str:
-    """Return the cards as HTML whose parts are drawn: each opens on a click, and so does its diff."""
-    cards = (card_html(card, width, opened=place == 0) for place, card in enumerate(rows.cards))
-    marks, high = _foot(rows, width)
-    head, top = title(rows, width)
-    foot = picture(width, high, marks, "marks", "img") if marks else ""
-    return f"{picture(width, top, head, rows.title, 'img')}{''.join(cards)}{foot}"
+def _title(title: str, corner: str) -> tuple[Html, Html]:
+    return tag("h3", "k-title", title), words(corner, "k-q")
 
 
 def draw_trial(trial: FixTrial, width: int, selection: str = "") -> str:
-    """Draw one fix that was tried: the cluster without it, the fork beside, and who waits then."""
-    parts: list[str] = []
-    beside = width >= BROAD
-    room = width - (t.width(trial.corner, 11) + 24 if beside else 0)
-    lines = word_lines(trial.title, room, 15, 6, bold=True)
-    parts += [word(0, 16 + 19 * number, "k-title", line) for number, line in enumerate(lines)]
-    parts.append(word(width, 16, "k-q k-end", trial.corner) if beside else "")
-    y = 16.0 + 19 * (len(lines) - 1) + 14
-    if trial.beside.within:
-        marks, high = fix_body.beside(trial.beside, 0, y, width)
-        parts.append(marks)
-        y += high + 2
-    marks, high = fix_body.paragraph(trial.outcome, 0, y, width)
-    return picture(width, y + high + 4, "".join([*parts, marks]), trial.title)
+    """Return one fix that was tried: the cluster without it, the fork beside, and who waits then."""
+    return page(*_title(trial.title, trial.corner), _beside(trial.beside), _said_so(trial.outcome))
 
 
-def card_html(card: FixCard, width: int, *, opened: bool = False) -> str:
-    """Return one card as HTML: its closed part, and what opens below it."""
-    marks, high = fix_head.head(card, width)
-    at = high / 2 - 4 if fix_head.layout(width).middle else 16
-    wide = _body_width(card, width)
-    below, body_high = fix_body.body(card, wide)
-    lines = "\n".join(_code_line(line) for line in card.diff)
-    shown = OPEN if fix_body.is_short(card) else ""
-    told = (card.words, card.decides, *card.notes, card.outcome.short)
-    label = f"fix {card.number}: {'; '.join(told)}"
-    room = f"width:{width - wide - 4 - PAD}px" if wide < width else f"width:{width - LEFT - PAD}px;margin-left:{LEFT}px"
-    diff = (
-        f'<details class="k-fx-v"{shown}><summary><b>YAML diff</b> · {t.escape(card.files)}</summary>'
-        f'<div class="k-fx-e">{lines}</div></details>'
-    ) if card.diff else ""
-    fork = f'<code class="k-fx-l">{t.escape(card.code)}.fork.lab()</code>' if card.can_be_tried else ""
-    return (
-        f'<details class="k-fx-d"{OPEN if opened else ""} style="width:{width}px;--k-at:{num(at)}px">'
-        f"<summary>{picture(width, high, marks, label, 'img')}</summary>"
-        f'<div class="k-fx-w">{picture(wide, body_high, below, card.outcome.text, "img")}'
-        f'<div style="{room}">{diff}{fork}</div></div></details>'
-    )
+def card_html(card: FixCard, *, opened: bool = False) -> Html:
+    """Return one card: its closed part, and what opens below it."""
+    unfolded = {"open": "open"}
+    diff: str = ""
+    if card.diff:
+        head = tag("summary", "", tag("b", "k-t-accent", "YAML diff"), words(f" · {card.files}", "k-q"))
+        diff = tag("details", "k-unfolds", head, code(card.diff), **unfolded if is_short(card) else {})
+    fork = tag("code", "k-code", f"{card.code}.fork.lab()") if card.can_be_tried else ""
+    notes = (_said_so(FixOutcome("△", "resources", "", "Mind:", note)) for note in card.notes)
+    told = block("k-told", _how(card), _sides(card), _beside(card.beside), _said_so(card.outcome), *notes)
+    body = block("k-flow", told, block("k-told", diff, fork))
+    return tag("details", "k-card", tag("summary", "", _head(card)), body, **unfolded if opened else {})
 
 
-def _code_line(line: str) -> str:
-    role = {"+": "k-fx-i", "-": "k-fx-x", "@": "k-fx-h"}.get(line[:1], "")
-    return f'<span class="{role}">{t.escape(line.removeprefix("@ "))}</span>' if role else t.escape(line)
+def _head(card: FixCard) -> Html:
+    """Return the closed part of a card, with the switch that opens it."""
+    ask, done = ("Try it", "✓ tried") if card.can_be_tried else ("Open", "✓ open")
+    says = joined(tag("b", f"k-t-{card.outcome.role}", f"{card.outcome.glyph} {card.outcome.short}"),
+                  block("k-w", card.others))
+    return block(
+        "k-flow", tag("b", "k-soft", str(card.number)),
+        block("k-told", tag("b", "", card.words), block("k-q", card.decides)),
+        _named("what changes", joined(*_verdicts(card))),
+        _named("then it fits", tag("b", "k-t-ok", f"→ {card.node}") if card.node else Html()),
+        _named("what it touches", words(", ".join(touched_words(card)))),
+        _named("who waits then", says),
+        tag("b", "k-switch k-closed k-t-accent", ask), tag("b", "k-switch k-opened k-t-accent", done),
+    )  # fmt: skip
+
+
+def _named(name: str, content: Html) -> Html:
+    return tag("div", "k-fact", block("k-w", name), content) if content else tag("div", "k-fact")
+
+
+def _verdicts(card: FixCard) -> list[Html]:
+    """Return, for each plugin, its letter and how its verdict changes."""
+    if not card.lifted:
+        return [tag("b", "k-t-ok", "✓ "), words("new node" if card.is_new else "fits")] if card.node else []
+    rows = card.lifted if len(card.lifted) <= MAX_CHIPS else card.lifted[: MAX_CHIPS - 1]
+    more = [words(f"+{len(card.lifted) - len(rows)}", "k-q")] if len(rows) < len(card.lifted) else []
+    return [tag("div", "", chip(each), words(f" {each.glyph} ", f"k-t-{each.family}"), words("→ ", "k-soft"),
+                words("✓", "k-t-ok")) for each in rows] + more  # fmt: skip
+
+
+def chip(lifted: LiftedRow) -> Html:
+    """Return the letter of a plugin on the pale ground of its family."""
+    return tile(lifted.letter, lifted.family)
+
+
+def touched_words(card: FixCard) -> list[str]:
+    """Return what a card touches, a line for each column, and whether a container stops."""
+    lines = []
+    for name in COLUMNS:
+        found = [touched for touched in card.touched if touched.column == name]
+        if found:
+            several = f"{len(found)} {name}{'es' if name.endswith('s') else 's'}"
+            lines.append(f"{name if len(found) == 1 else several} {found[0].how}")
+    asks = {"yes": "pods restart", "no": ""}.get(card.restart, f"restart? {card.restart}")
+    return [*lines, *([asks] if asks else [])]
+
+
+def _how(card: FixCard) -> Html:
+    """Return what to do as a command, and what else is to know, each beside its name; lost data in bold."""
+    styles = {"do": "k-code k-strong", "data": "k-b k-t-storage"}
+    lines = [row((name, words(value, styles.get(name, ""))), ("k-short k-q", "k-wide")) for name, value in card.said]
+    return table(lines, classes="k-plain") if lines else Html()
+
+
+def _sides(card: FixCard) -> Html:
+    """Return each rejection in the colour of its plugin, and beside them the verdict that follows."""
+    where = f" on {card.where}" if card.where else " before any node is looked at"
+    captions = {0: f"{card.node} is new: there is no verdict on it yet" if card.is_new else "",
+                1: f"the one verdict that changes{where}"}  # fmt: skip
+    caption = captions.get(len(card.lifted), f"{len(card.lifted)} verdicts change{where}")
+    if not card.lifted:
+        return block("k-q", caption)
+    before = (tag("div", f"k-side k-s-{each.family} k-on", tag("b", "", f"{each.glyph} {each.plugin} rejects it"),
+                  block("", each.words)) for each in card.lifted)  # fmt: skip
+    after = tag("div", "k-side k-p-ok k-t-ok", tag("b", "", "✓ passes"),
+                block("", f"every plugin accepts {card.node.partition(' +')[0]}"))
+    return joined(block("k-q", caption), block("k-flow", block("k-told", *before), words("→"), after))
+
+
+def _beside(both: Beside) -> Html:
+    """Return the places that a fix concerns, without the fix and in the fork beside."""
+    if not both.within:
+        return Html()
+    steps = f"in the fork, {counted(both.steps, 'step')} later"
+    sides = (tag("div", "k-told", block("k-q", said),
+                 block("k-flow", *(_place(each, forked=forked) for each in places)))
+             for said, places, forked in (("without the fix", both.without, False), (steps, both.within, True)))
+    rest = block("k-q", f"{both.rest}: no difference") if both.rest else ""
+    return joined(block("k-flow", *sides), rest)
+
+
+def _place(place: PlaceRow, *, forked: bool) -> Html:
+    """Return a place and its pods: those that the fix concerns as blocks in the colour of a role."""
+    tray = place.kind == "tray"
+    if place.kind == "new" and not forked:
+        return tag("div", "k-place-box k-part", words("not there yet", "k-q"))
+    role = ("k-p-storage k-t-storage" if tray else "k-p-ok k-t-ok") if forked else "k-b"
+    pods = [block(role if differs else "k-q", f"{'○' if tray else '●'} {name}") for name, differs in place.pods]
+    pods += [block("k-q", f"+{place.more} more")] if place.more else []
+    return tag("div", f"k-place-box{' k-part' if tray else ''}", tag("b", "", place.title),
+               *(pods or [block("k-q", "nobody" if tray else "no pod")]))
+
+
+def _said_so(said: FixOutcome) -> Html:
+    """Return words that begin in bold, after a glyph."""
+    return tag("p", "", words(f"{said.glyph} ", f"k-t-{said.role}"), tag("b", "", said.bold), f" {said.text}")
+
+
+def is_short(card: FixCard) -> bool:
+    """Say whether the diff of a card is short enough to be shown unfolded."""
+    return sum(line[:1] in "+-" for line in card.diff) <= SHORT_DIFF

@@ -288,7 +288,7 @@ def _legend(frame: f.Frame, width: int) -> tuple[str, float]:
     if any(m.step > frame.head.step for m in marks):
         entries.append(("later", "known from an earlier visit"))
     title = "Who did what"
-    parts = [word(8, 14, "k-b k-quiet", title)]
+    parts = [word(8, 14, "k-b k-soft", title)]
     wide = [t.width(title, 11, bold=True), *(18 + t.width(content, 10) for _, content in entries)]
     places = t.in_lines(wide, 8, width - 6, 10, 16, 14)[1:]
     for (kind, content), (x, mid) in zip(entries, places, strict=True):

@@ -261,9 +261,9 @@ def _head(frame: Frame, node: NodeRow, wide: float, role: str) -> str:
     start = 9 + text.width(name, 12.5, bold=True) + 9
     beside = text.width(facts, 10) <= wide - taken - start - 12
     if facts and beside:  # the verdict may be older than what the API says of the node now
-        out += word(start, 17, "k-c k-warn", facts)
+        out += word(start, 17, "k-c k-t-resources", facts)
     elif facts and len(rows) < (2 if narrow else 1):
-        rows.append((text.end(facts, wide - 18, 10), "k-warn"))
+        rows.append((text.end(facts, wide - 18, 10), "k-t-resources"))
     elif facts:  # no room beside the name: after the reason, cut at its end
         words, kind = rows[-1]
         rows[-1] = (text.end(f"{words} · {facts}", wide - 18, 10), kind)

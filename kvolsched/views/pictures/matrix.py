@@ -104,7 +104,8 @@ def caption(frame: f.Frame, width: int, *, scores: bool = False) -> str:
     content = t.escape(t.end(rest, room - 60, 13))
     parts = [f'<text x="2" y="16" class="k-cap"><tspan class="k-b">{t.escape(first)}</tspan> {content}</text>']
     if verdicts.rules_changed:
-        parts.append(word(2, 33, "k-w k-warn", "the rules have changed since: judged again here, the codes differ"))
+        said = "the rules have changed since: judged again here, the codes differ"
+        parts.append(word(2, 33, "k-w k-t-resources", said))
     if verdicts.scores or scores:
         for x, name, on in ((width - 132, "Verdicts", not scores), (width - 64, "Scores", scores)):
             back = rect(x, 2, 64, 20, "k-tog-on" if on else "k-tog", 5)

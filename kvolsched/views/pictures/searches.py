@@ -7,69 +7,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kvolsched.api.words import counted
 from kvolsched.views import turn_rows as r
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import hatching, num, path, pick, picture, rect, rule, word
+from kvolsched.views.drawing.html import Html, bar, block, joined, page, row, table, tag, words
+from kvolsched.views.drawing.svg import hatching, num, path, pick, picture, rect, word
 from kvolsched.views.pictures.lanes import sign
 
-LANE, ROW, BAR = 24.0, 20.0, 24.0
-"""Pitch of lanes, of told turns and of bars, px."""
+LANE = 24.0
+"""Pitch of lanes, px."""
 MOST_BARS = 8
 _SIGNS = {True: ("✓", "ok"), False: ("✕", "storage"), None: ("?", "resources")}
 
 
 def draw_search(rows: r.SearchRows, width: int, selection: str = "") -> str:
-    """Draw the verdict and the size of a search; of a failure the trace, else the ends."""
-    parts, y = _headline(rows, width)
+    """Return the verdict and the size of a search; of a failure the trace, whose lanes are drawn, else the ends."""
+    glyph, family = _SIGNS[rows.good]
+    parts: list[str] = [tag("h3", "k-title", words(f"{glyph} ", f"k-t-{family}"), rows.headline),
+                        block("", rows.found), block("k-q", rows.size)]  # fmt: skip
     if rows.turns:
-        body, y = _lanes(rows.turns, width, y)
-        parts += body
-        body, y = _told(rows, width, y + 8)
-        parts += body
+        marks, bottom = _lanes(rows.turns, width, 0)
+        lanes = Html(picture(width, bottom, "".join(marks), rows.headline))
+        parts += [lanes, tag("h4", "", rows.turns_title), _told(rows)]
     if rows.ends:
-        parts.append(word(2, y + 18, "k-n", t.end(rows.ends_title, width - 4, 12, bold=True)))
-        body, y = _bars(rows.ends, sum(end.count for end in rows.ends), width, y + 28, "state")
-        parts += body
+        parts += [tag("h4", "", rows.ends_title), _bars(rows.ends, sum(end.count for end in rows.ends), "state")]
     if rows.hints:
-        body, y = _hints(rows.hints, width, y + 10)
-        parts += body
-    y += 6
-    for line in (line for sentence in rows.assumed for line in t.wrap(f"Assumed: {sentence}", width - 4, 10.5, 3)):
-        parts.append(word(2, y + 12, "k-w", line))
-        y += 15
-    return picture(width, y + 6, "".join(parts), rows.headline)
+        hints = (row((tag("code", "k-code k-strong", call), words(does, "k-q"))) for call, does in rows.hints)
+        parts += [tag("h4", "", "Next"), table(hints, classes="k-plain")]
+    return page(*parts, *(block("k-w", f"Assumed: {sentence}") for sentence in rows.assumed))
 
 
 def draw_sample(rows: r.SampleRows, width: int, selection: str = "") -> str:
-    """Draw in how many sampled runs the goal holds at the end, the interval of its absence, and a bar for each end."""
+    """Return in how many sampled runs the goal holds at the end, the interval of its absence, and a bar an end."""
     head = f"{rows.runs} {rows.how}" + (f": {rows.about}" if rows.about else "")
     glyph, family = _SIGNS[not rows.stuck]
     low, high = (round(100 * share) for share in rows.interval)
-    said = f"In the end {rows.reached}"
     share = f"{low} to {high} %" if rows.stuck else f"at most {high} %"
     note = f"(not in {share} of all runs, at 95 %; a sample proves nothing)"
-    x, y = 30 + t.width(said, 12, bold=True), 40.0
-    parts = [word(2, 16, "k-cap k-b", t.end(head, width - 4, 13, bold=True)), word(2, y, f"k-n k-t-{family}", glyph),
-             word(18, y, f"k-n k-t-{family}", t.end(said, width - 20, 12, bold=True))]
-    if x + t.width(note, 10) > width:
-        x, y = 18, y + 16
-    parts.append(word(x, y, "k-w", note))
-    body, y = _bars(rows.ends, rows.runs, width, y + 12, "run")
-    return picture(width, y + 6, "".join([*parts, *body]), f"{head}: {said}")
-
-
-def _headline(rows: r.SearchRows, width: int) -> tuple[list[str], float]:
-    glyph, family = _SIGNS[rows.good]
-    lines = t.wrap(rows.headline, width - 30, 15, 5, bold=True)
-    parts = [word(2, 20, f"k-n k-t-{family}", glyph)]
-    parts += [word(20, 20 + 19 * i, "k-say-s k-b", line) for i, line in enumerate(lines)]
-    y = 20 + 19.0 * len(lines)
-    for line in t.wrap(rows.found, width - 4, 12, 3) if rows.found else ():
-        parts.append(word(2, y + 2, "k-m", line))
-        y += 16
-    parts.append(word(2, y + 2, "k-q", t.end(rows.size, width - 4, 11)))
-    return parts, y + 12
+    said = joined(tag("b", f"k-t-{family}", f"{glyph} In the end {rows.reached} "), words(note, "k-w"))
+    return page(tag("h3", "", head), said, _bars(rows.ends, rows.runs, "run"))
 
 
 def _lanes(turns: Sequence[r.ToldTurn], width: int, top: float) -> tuple[list[str], float]:
@@ -114,58 +89,20 @@ def _shown(turns: Sequence[r.ToldTurn], most: int) -> list[int]:
     return sorted(order[:most])
 
 
-def _told(rows: r.SearchRows, width: int, y: float) -> tuple[list[str], float]:
-    told = [turn for turn in rows.turns if turn.decides]
-    parts = [word(2, y + 14, "k-n", t.end(rows.turns_title, width - 4, 12, bold=True))]
-    y += 24
-    who = min(max((t.width(turn.actor, 12) for turn in told), default=0) + 14, 0.3 * width)
-    for turn in told:
-        lines = t.wrap(turn.words, width - who - 44, 12, 3, bold=turn.ringed)
-        cells = [word(26, y + 13, "k-n k-end k-t-accent", str(turn.step)),
-                 word(36, y + 13, "k-m k-soft", t.middle(turn.actor, who - 8, 12))]
-        kind = "k-n" if turn.ringed else "k-m"
-        cells += [word(36 + who, y + 13 + 16 * i, kind, line) for i, line in enumerate(lines)]
-        label = f"{turn.step}. {turn.actor}: {turn.words}"
-        parts.append(pick("".join(cells), f"turn/{turn.step}", f"told-{turn.step}", label, role="row"))
-        y += ROW + 16 * (len(lines) - 1)
-    return parts, y
+def _told(rows: r.SearchRows) -> Html:
+    return table((row((tag("b", "k-t-accent", str(turn.step)), turn.actor,
+                       tag("b" if turn.ringed else "span", "", turn.words)), ("k-short", "k-name k-soft", "k-wide"))
+                  for turn in rows.turns if turn.decides), classes="k-plain")  # fmt: skip
 
 
-def _hints(hints: Sequence[tuple[str, str]], width: int, y: float) -> tuple[list[str], float]:
-    """Draw what to call next, and what it does."""
-    parts = [rect(0, y, width, 30 + 17 * len(hints), "k-panel", 6), word(10, y + 18, "k-n", "Next")]
-    left = 22 + 6.8 * max(len(code) for code, _ in hints)
-    for number, (code, words) in enumerate(hints):
-        parts.append(word(10, y + 36 + 17 * number, "k-code k-strong", code))
-        parts.append(word(left, y + 36 + 17 * number, "k-q", t.end(words, width - left - 6, 11)))
-    return parts, y + 30 + 17 * len(hints)
-
-
-def _bars(ends: Sequence[r.EndBar], total: int, width: int, y: float, what: str) -> tuple[list[str], float]:
-    """Draw one bar an end, on one scale; what is over the most that are drawn stands in one bar."""
+def _bars(ends: Sequence[r.EndBar], total: int, what: str) -> Html:
+    """Return one bar an end, on one scale; what is over the most that are shown stands in one line."""
     rest = sum(end.count for end in ends[MOST_BARS:])
-    bars = [*ends[:MOST_BARS]]
-    label = min(max((t.width(end.words, 12) for end in bars), default=0) + 40, 0.5 * width)
-    room = width - label - 90
-    parts = []
-    for number, end in enumerate(bars):
-        glyph, family = _SIGNS[end.good]
-        wide = max(2.0, room * end.count / max(total, 1))
-        cells = [
-            word(14, y + 15, f"k-g k-t-{family}", glyph), word(28, y + 15, "k-m", t.end(end.words, label - 38, 12)),
-            rect(label, y + 2, room, 18, "k-p-none", 2),
-            rect(label, y + 2, wide, 18, f"k-p-{family} k-l-{family}", 2),
-            "" if end.good else path(_lines(hatching(label, y + 2, wide, 18, 6)), "k-l-storage"),
-            word(label + room + 8, y + 15, "k-n", f"{end.count:,}"),
-        ]  # fmt: skip
-        times = f"{counted(end.count, what)} of {total}"
-        parts.append(pick("".join(cells), f"end/{number}", f"end-{number}", f"{end.words}: {times}", role="row"))
-        y += BAR
-    if rest:
-        others = f"{len(ends) - MOST_BARS} other ends: {rest:,} {what}s"
-        parts.append(word(28, y + 15, "k-q", others) + rule(0, y, width))
-        y += BAR
-    return parts, y
+    lines = [row((words(_SIGNS[end.good][0], f"k-b k-t-{_SIGNS[end.good][1]}"), end.words,
+                  bar(end.count / max(total, 1), _SIGNS[end.good][1], pale=end.good), tag("b", "", f"{end.count:,}")),
+                 ("", "k-name", "k-rail-cell", "k-short")) for end in ends[:MOST_BARS]]  # fmt: skip
+    others = f"{len(ends) - MOST_BARS} other ends: {rest:,} {what}s" if rest else ""
+    return joined(table(lines, classes="k-plain"), block("k-q", others))
 
 
 def _lines(ends: Iterable[tuple[float, float, float, float]]) -> str:
