@@ -211,6 +211,8 @@ class DrawnAnswer(PrintedAnswer):
     def save(self, path: str | Path) -> Path:
         """Write the picture (.svg, .png, .html) or the lines (.txt), by the ending of the name; return the path.
 
+        A table of words is no picture, but a page: .html or .txt.
+
         Raises:
             ValueError: another ending, or what makes the picture is not installed.
         """

@@ -182,7 +182,7 @@ def test_a_sample_names_the_goal_that_it_counts():
     assert repr(c.sample(2, goal="my-pod Pending")).startswith("2 seeds; in the end my-pod Pending holds in none:\n")
     elsewhere = c.sample(2, goal=lambda end: end["my-pod"].spec.node_name == "node-c")
     assert "2 seeds; in the end the goal holds in none:" == repr(elsewhere).splitlines()[0]
-    assert "In the end the goal holds in none" in elsewhere.figure().svg
+    assert "In the end the goal holds in none" in elsewhere.figure().draw(828, "")
 
 
 def test_notes_are_told_net():

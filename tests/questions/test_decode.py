@@ -397,11 +397,11 @@ def test_hostile_text_is_shown_harmless():
     """Control characters and marks that turn text around stand escaped, and HTML is escaped."""
     found = decode("0/1 nodes are available: 1 <script>alert(1)</script>\x1b[31m\u202eevil.")
 
-    assert "\x1b" not in repr(found) + found.figure().svg
+    assert "\x1b" not in repr(found) + found.figure().draw(828, "")
     assert "\u202e" not in repr(found)
     assert r"\x1b[31m\u202eevil" in found.unknown[0]
-    assert "<script>" not in found.figure().svg
-    assert "&lt;script&gt;" in found.figure().svg
+    assert "<script>" not in found.figure().draw(828, "")
+    assert "&lt;script&gt;" in found.figure().draw(828, "")
 
 
 @pytest.mark.parametrize("paste", [

@@ -5,9 +5,9 @@ from itertools import combinations
 from xml.etree import ElementTree as ET
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.blocks import MONOSPACE
 from kvolsched.views.drawing.theme import resolve
 
+MONOSPACE = 0.605  # advance width of a letter, as a share of its size
 SLACK = 1.0  # px by which the boxes of two texts may touch
 
 

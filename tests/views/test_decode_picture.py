@@ -1,11 +1,12 @@
 """The picture of a decoded sentence: clauses in their places, the sieve, and every width."""
 
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 from kvolsched import decode
 from kvolsched.views.fill.decode import rows_of
 from kvolsched.views.pictures.decode import draw
+
+from .pages import parsed
 
 TWO = ("0/6 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity, 4 node(s) didn't match Pod's "
        "node affinity/selector. no new claims to deallocate, preemption: 0/6 nodes are available: "
@@ -58,12 +59,10 @@ def test_every_clause_is_marked_where_it_stands():
 
 
 def test_a_command_is_copied_as_one_line():
-    """The parts of a kubectl line join to the line that `decode` gives, and its mark is named by it."""
+    """The kubectl line of a clause stands as one piece of text, as `decode` gives it."""
     found = decode(TWO)
-    root = ET.fromstring(draw(rows_of(found), 520))  # noqa: S314 - our own string
-    mark = next(each for each in root.iter() if each.get("data-ref") == "command/1")
-    assert found[0].next_line == mark.get("aria-label")
-    assert found[0].next_line == "".join(part.text for part in mark.iter() if part.tag.endswith("tspan"))
+    commands = [each.text for each in parsed(draw(rows_of(found), 520)).iter("code")]
+    assert found[0].next_line == commands[0]
 
 
 def test_an_answer_shows_its_picture_and_prints_its_lines():

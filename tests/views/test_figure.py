@@ -20,8 +20,6 @@ DRAWN = {
     "matrix": matrix.draw(frames.with_cell(frames.zonal(5)), 700),
     "scores": scores.draw(frames.zonal(5), 700),
     "lanes": lanes.draw(frames.refused(frames.zonal(9)), 700),
-    "changes": log.draw_changes(frames.refused(frames.zonal(5)), 300),
-    "events": log.draw_events(frames.zonal(14), 700),
 }
 
 
@@ -49,7 +47,7 @@ def test_switches_that_need_a_kernel_are_left_out():
 
 def test_paper_and_margin():
     """A saved picture brings its paper and its margin."""
-    root = parsed(theme.resolve(DRAWN["events"], "dark", 10))
+    root = parsed(theme.resolve(DRAWN["lanes"], "dark", 10))
     assert ("720", "-10 -10") == (root.get("width"), " ".join(root.get("viewBox").split()[:2]))
     assert theme.palette("dark")["paper"] == root[0].get("fill")
 
@@ -109,6 +107,18 @@ def test_save_by_ending(tmp_path):
     assert "the reading" == drawn.save(tmp_path / "a.txt").read_text("utf-8")
     with pytest.raises(ValueError, match=r"must end in \.html, \.png, \.svg, \.txt"):
         drawn.save(tmp_path / "a.gif")
+
+
+def test_a_page_of_words_is_saved_as_a_page_or_as_words(tmp_path):
+    """It has one layout for all widths and no image; asked for one, it says what there is instead."""
+    drawn = Figure(lambda width, _: log.draw_events(frames.zonal(14), width), "the reading")
+    assert {SCRIPT, "text/plain"} == set(drawn._repr_mimebundle_())
+    assert 1 == len(shown(drawn)["layouts"])
+    assert "Scheduled" in drawn.save(tmp_path / "a.html").read_text("utf-8")
+    assert "the reading" == drawn.save(tmp_path / "a.txt").read_text("utf-8")
+    for name in ("a.svg", "a.png"):
+        with pytest.raises(ValueError, match=r"a page of words is no picture: save it as \.html or \.txt"):
+            drawn.save(tmp_path / name)
 
 
 def test_save_says_what_is_missing(monkeypatch, tmp_path):

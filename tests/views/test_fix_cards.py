@@ -2,7 +2,6 @@
 
 from functools import cache
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 from attrs import evolve
@@ -11,11 +10,10 @@ from kvolsched import Cluster
 from kvolsched.api.text import manifest
 from kvolsched.questions.fix import ObjectChange
 from kvolsched.views.drawing.figure import SCRIPT, WIDTHS
-from kvolsched.views.drawing.svg import picture
 from kvolsched.views.fill.fix import page_of, trial_of
-from kvolsched.views.pictures import fix, fix_body, fix_head
+from kvolsched.views.pictures import fix
 
-from .placed import misplaced
+from .pages import faults, parsed, told
 
 DUMPS = Path(__file__).parents[1] / "conformance" / "dumps"
 
@@ -44,7 +42,7 @@ def kafka_moved():
 def test_a_card_says_who_decides_what_changes_what_is_touched_and_who_waits_then():
     """A card has words, class, who decides, lifted verdicts with their letter, the node, the objects and the outcome."""
     page = rows("storage", "kafka-2")
-    told = [(card.words, [row.letter + row.glyph for row in card.lifted], card.node, fix_head.touched_words(card),
+    told = [(card.words, [row.letter + row.glyph for row in card.lifted], card.node, fix.touched_words(card),
              card.outcome.short) for card in page.cards]  # fmt: skip
 
     assert "demo/kafka-2: 4 fixes, what restores or corrects first, each tried on a fork" == page.title
@@ -52,7 +50,7 @@ def test_a_card_says_who_decides_what_changes_what_is_touched_and_who_waits_then
     assert ("E promises less · owner of the workload", "nobody") == (page.cards[3].decides, page.cards[3].outcome.short)
     assert ("Add a node in zone zone-a (4 cpu, 16Gi memory)", [], "node-a-more", ["node new", "driver new"], "nobody") == told[0]
     assert (["U⊘", "V⊘"], "node-c", ["node edited", "driver edited"], "nobody") == told[1][1:]
-    assert ["pod replaced"] == fix_head.touched_words(rows("shop", "reports").cards[0])
+    assert ["pod replaced"] == fix.touched_words(rows("shop", "reports").cards[0])
 
 
 def test_the_fork_stands_beside_the_cluster_without_the_fix():
@@ -71,7 +69,7 @@ def test_whom_an_edit_concerns_and_what_must_restart():
 
     assert ["no", "no", "machine", "yes"] == [card.restart for card in cards]
     assert ["", "claims of class ebs, node-c opens for all", "pods of node-a", ""] == [card.others for card in cards]
-    assert ["pod template", "pods restart"] == fix_head.touched_words(cards[-1])
+    assert ["pod template", "pods restart"] == fix.touched_words(cards[-1])
 
 
 def spread_fix():
@@ -90,13 +88,13 @@ def test_an_open_card_says_what_to_do_and_how_to_take_it_back():
     assert ["do", "restarts", "undo"] == list(said)
     assert said["do"].startswith("kubectl patch deployment web ")
     assert "all 3 replicas of Deployment web, one after another" == said["restarts"]
-    assert 'class="k-b k-t-storage"' in fix_body.body(lost, 700)[0].partition("EMPTY VOLUME")[0]
+    assert fix.card_html(lost).partition("EMPTY VOLUME")[0].endswith('class="k-b k-t-storage">')
 
 
 def test_what_no_fork_shows_is_not_tried():
     """Who must be asked is no edit: the card has neither verdicts nor a fork, and is not called tried."""
     card = rows("shop", "nightly").cards[0]
-    shown = fix.card_html(card, 900)
+    shown = fix.card_html(card)
 
     assert ("not tried", (), (), False) == (card.outcome.short, card.lifted, card.beside.within, card.can_be_tried)
     assert "fork.lab()" not in shown
@@ -108,14 +106,14 @@ def test_gates_and_rejections_before_filtering_have_a_letter_too():
     card = rows("shop", "nightly").cards[1]
 
     assert [("G", "‖", "")] == [(row.letter, row.glyph, card.where) for row in card.lifted]
-    assert "before any node is looked at" in fix_body.body(rows("shop", "batch").cards[0], 700)[0]
+    assert "before any node is looked at" in told(fix.card_html(rows("shop", "batch").cards[0]))
 
 
 def test_a_page_opens_the_first_card_and_folds_long_diffs():
     """All cards can be opened without a kernel; a diff of at most eight changed lines is unfolded in its card."""
     shown = rows("storage", "kafka-2")
     reports = rows("shop", "reports").cards
-    page = ET.fromstring(f"<div>{fix.page(evolve(shown, cards=(*shown.cards[:3], *reports)), 940)}</div>")  # noqa: S314 - our own
+    page = parsed(fix.draw(evolve(shown, cards=(*shown.cards[:3], *reports)), 940))
     cards = page.findall("details")
     diffs = [card.find(".//div/details") for card in cards]
 
@@ -125,17 +123,19 @@ def test_a_page_opens_the_first_card_and_folds_long_diffs():
     assert "-    topology.kubernetes.io/zone: zone-c" in "".join(diffs[3].itertext())
 
 
-def test_the_figure_is_the_page_and_reads_as_the_answer_prints():
-    """A notebook shows the cards that open, a saved picture has the first one open; both read as the answer."""
+def test_the_figure_is_the_page_and_reads_as_the_answer_prints(tmp_path):
+    """A notebook shows the cards that open, in few bytes; they are saved as a page or as words, and read as the answer."""
     drawn = answer("storage", "kafka-2").figure()
     script = drawn._repr_mimebundle_()[SCRIPT]
 
     assert repr(answer("storage", "kafka-2")) == drawn.reading == repr(drawn)
     assert "<details" in script
-    assert ".k-fx-d[open]" in script
-    assert "<details" not in drawn.svg
-    assert "k-fx-on" not in drawn.svg
-    assert 260_000 > len(script)
+    assert ".k-card[open]" in script
+    assert 40_000 > len(script)
+    assert "<details" in drawn.save(tmp_path / "fix.html").read_text("utf-8")
+    assert drawn.reading == drawn.save(tmp_path / "fix.txt").read_text("utf-8")
+    with pytest.raises(ValueError, match=r"save it as \.html or \.txt"):
+        drawn.save(tmp_path / "fix.svg")
 
 
 def test_one_fix_is_one_open_card():
@@ -143,7 +143,7 @@ def test_one_fix_is_one_open_card():
     page = page_of(answer("storage", "kafka-2")[2])
 
     assert ("demo/kafka-2: demo/kafka-2 gets a node, and no other pod waits for it", 2) == (page.title, page.cards[0].number)
-    assert "[2].fork.lab()" in fix.page(page, 720)
+    assert "[2].fork.lab()" in fix.draw(page, 720)
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
@@ -152,7 +152,7 @@ def test_a_tried_fix_is_the_fork_beside(number):
     tried = answer("storage", "kafka-2")[number].try_it() if number < 2 else kafka_moved()
     for width in WIDTHS:
         svg = tried.figure().draw(width, "")
-        assert [] == misplaced(svg), width
+        assert [] == faults(svg), width
         assert "without the fix" in svg
         assert (number == 0) == ("not there yet" in svg)
     assert repr(tried) == repr(tried.figure())
@@ -163,8 +163,8 @@ def test_without_a_fix_the_picture_says_why():
     page = page_of(answer("shop", "cache-0"))
 
     assert page.title.startswith("demo/cache-0: nothing to fix: ")
-    assert "<details" not in fix.page(page, 720)
-    assert [] == misplaced(fix.draw(page, 520))
+    assert "<details" not in fix.draw(page, 720)
+    assert [] == faults(fix.draw(page, 520))
 
 
 HOSTILE = """
@@ -188,20 +188,17 @@ def test_a_strangers_words_are_no_markup():
     cluster._load(objects)
     page = page_of(cluster.fix("web"))
     for width in WIDTHS:
-        shown = fix.page(page, width) + fix.draw(page, width)
+        shown = fix.draw(page, width)
         assert "<script" not in shown
         assert "<img" not in shown
         assert "&lt;script&gt;" in shown
 
 
-def test_who_decides_takes_a_second_line():
-    """A long name of who decides is not cut where two lines have room; the label of the card has the notes, too."""
+def test_a_card_says_all_there_is():
+    """Who decides stands whole on the closed card; the notes stand in the open one."""
     note = "the template of Deployment web stays as it is: its next pod would lack the toleration"
     who = "D adds capacity · operator of the cluster; it costs money"
-    card = evolve(rows("storage", "kafka-2").cards[0], notes=(note,), decides=who)
+    shown = fix.card_html(evolve(rows("storage", "kafka-2").cards[0], notes=(note,), decides=who))
 
-    shown = ET.fromstring(picture(860, 90, fix_head.head(card, 860)[0], "card"))  # noqa: S314 - our own string
-    words = " ".join(text.text for text in shown.iter("{http://www.w3.org/2000/svg}text") if text.get("class") == "k-fx-q")
-
-    assert who in words
-    assert note in fix.card_html(card, 560).partition("</summary>")[0]
+    assert who in shown.partition("</summary>")[0]
+    assert f"Mind: {note}" in told(shown)

@@ -12,7 +12,7 @@ from kvolsched.views.drawing import theme
 from kvolsched.views.drawing.theme import resolve
 from kvolsched.views.fill import frame_of
 from kvolsched.views.panel.layout import layout
-from kvolsched.views.pictures import lanes, log
+from kvolsched.views.pictures import lanes
 from kvolsched.views.pictures.picture import NAMED
 
 from . import frames
@@ -69,14 +69,12 @@ def test_an_open_group_stays_in_its_room(selection, width):
 
 @pytest.mark.parametrize("width", [340, 980])
 def test_the_panels_lines_stay_in_their_room(width):
-    """What was written, the folded lanes and the last events keep to the widths that the layout gives them."""
+    """The folded lanes keep to the width that the layout gives them."""
     faults = []
     for label, frame in recorded()[::3]:
         place = layout(width, len(frame.nodes))
-        for svg in (log.draw_written(frame, width), log.draw_recent(frame, place.lanes - 24),
-                    lanes.draw(frame, place.lanes - 24, fold=True)):  # fmt: skip
-            texts, loose = boxes(resolve(svg))
-            faults += [(label, fault) for fault in (*meeting(texts), *loose)]
+        texts, loose = boxes(resolve(lanes.draw(frame, place.lanes - 24, fold=True)))
+        faults += [(label, fault) for fault in (*meeting(texts), *loose)]
     assert [] == faults
 
 

@@ -1,27 +1,19 @@
 """What changed, events, stories and differences: rows of words that are never cut without need."""
 
-from xml.etree import ElementTree as ET
-
-import pytest
 from attrs import evolve
 
 from kvolsched.views import frame as f
 from kvolsched.views.pictures import log
 
 from . import frames
+from .pages import cells, parsed, texts, told
 
-NS = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<img src=x onerror="alert(1)">'
 STORY = (
     f.ObjectStoryRow(2, 0.1, "StatefulSet controller", "+", "object", "", "100Gi zonal-class"),
     f.ObjectStoryRow(6, 0.3, "scheduler · bind worker", "~", "annotation selected-node", "", "node-a"),
     f.ObjectStoryRow(11, 1.5, "PV controller", "~", "status.phase", "Pending", "Bound"),
 )
-
-
-def parsed(svg):
-    """Parse a picture: it must be well-formed XML."""
-    return ET.fromstring(svg)  # noqa: S314 - our own string
 
 
 def warned(frame, count=4):
@@ -73,20 +65,19 @@ def test_a_refused_write_stands_first_in_a_box():
 
 
 def test_changes_of_one_object_stand_under_its_name():
-    """The name is said once; a field and its values share a line where they fit, and are named as people do."""
+    """The name is said once; fields are named as people do, each beside its values."""
     rows = (
         f.ChangeRow("api", "pv", "+", "pvc/data", "metadata.annotations[pv.kubernetes.io/bind-completed]", "", "yes"),
         f.ChangeRow("api", "pv", "~", "pvc/data", "status.phase", "Pending", "Bound"),
         f.ChangeRow("api", "pv", "+", "pv/disk", "spec.nodeAffinity.required.nodeSelectorTerms[0].x", "", "zone In [a]"),
     )
-    picture = parsed(log.draw_changes(f.Frame(changes=rows), 320))
-    drawn = [word.text for word in picture.iter() if word.tag.endswith("text")]
-    assert drawn == [
-        "Written to the API",
-        "+", "pvc/data", "annotation pv.kubernetes.io/bind-completed", "yes",
-        "~", "status.phase", "Pending", "→", "Bound",
-        "+", "pv/disk", "spec.nodeAffinity", "zone In [a]",
-    ]  # fmt: skip
+    page = log.draw_changes(f.Frame(changes=rows), 320)
+    assert "Written to the API" == texts(page)[0]
+    assert cells(page) == [
+        ["+", "pvc/dataannotation pv.kubernetes.io/bind-completed", "yes"],
+        ["~", "status.phase", "Pending → Bound"],
+        ["+", "pv/diskspec.nodeAffinity", "zone In [a]"],
+    ]
 
 
 def test_a_step_of_one_event_says_so():
@@ -119,15 +110,15 @@ def test_a_warning_has_its_sign_and_this_steps_events_are_tinted():
 
 def test_a_long_message_is_wrapped_not_cut():
     """The event sentence is whole even in a narrow panel."""
-    text = "".join(parsed(log.draw_events(warned(frames.zonal(13)), 700)).itertext())
-    assert warned(frames.zonal(13)).events[-1].message.replace(" ", "") in text.replace(" ", "")
+    text = told(log.draw_events(warned(frames.zonal(13)), 700))
+    assert warned(frames.zonal(13)).events[-1].message in text
     assert "…" not in text
 
 
 def test_three_latest_events():
     """Below the lanes stand the three latest, newest first."""
     frame = frames.zonal(14)
-    words = list(parsed(log.draw_recent(frame, 480)).itertext())
+    words = texts(log.draw_recent(frame, 480))
     reasons = {row.reason for row in frame.events}
     assert ["Started", "SuccessfulAttachVolume", "Scheduled"] == [word for word in words if word in reasons]
 
@@ -150,9 +141,7 @@ step  time   by                          what                      before → af
 6     0.3 s  scheduler · bind worker  ~  annotation selected-node  none → node-a
 11    1.5 s  PV controller            ~  status.phase              Pending → Bound"""
     assert expected == log.story_reading(frame)
-    svg = log.draw_story(frame, 700)
-    parsed(svg)
-    assert 1 == svg.count("k-s-accent")
+    assert 1 == log.draw_story(frame, 700).count("k-p-accent")
     assert log.NO_STORY in log.draw_story(f.Frame(story=f.ObjectStory("pod/x")), 700)
     assert log.NOT_SELECTED in log.draw_story(f.Frame(), 700)
 
@@ -167,7 +156,7 @@ def test_what_was_nothing_before_is_no_change_of_none():
     frame = f.Frame(story=f.ObjectStory("pod/web-0", tuple(rows)))
     said = [line.partition("  +  ")[2] or line.partition("  ~  ")[2] for line in
             log.story_reading(frame).splitlines()[2:]]
-    drawn = [node.text for node in parsed(log.draw_story(frame, 700)).iter() if node.text]
+    drawn = texts(log.draw_story(frame, 700))
 
     assert [line.split("  ")[0] for line in said] == [row.field for row in rows]
     assert [line.split("  ")[-1].strip() for line in said] == ["pod/web-0 created", rows[1].new, "none → yes"]
@@ -185,23 +174,34 @@ def test_hostile_words_are_escaped():
         log.draw_changes(frame, 300), log.draw_recent(frame, 480), log.draw_written(frame, 980), log.draw_events(frame, 700),
         log.draw_story(f.Frame(story=f.ObjectStory(HOSTILE, rows)), 700),
     ):  # fmt: skip
-        parsed(svg)
+        assert HOSTILE in "".join(parsed(svg).itertext())
         assert "<img" not in svg
 
 
-@pytest.mark.parametrize("width", [320, 560, 980])
-def test_the_line_of_what_was_written_counts_what_it_leaves_out(width):
-    """Refusals come first, then writes, then notes; what has no room is a number."""
+def test_the_line_of_what_was_written_begins_with_refusals_and_opens_all():
+    """Refusals come first, then writes, then notes; the end of the line counts all, and selects what opens them."""
     frame = frames.refused(frames.zonal(9))
-    svg = parsed(log.draw_written(frame, width))
-    words = [text.text for text in svg.iter(NS + "text")]
-    shown = sum(word in ("+", "~", "−", "✕") for word in words)
-    left = len(frame.changes) - shown
+    words = texts(log.draw_written(frame, 560))
 
     assert "✕" == next(word for word in words if word in ("+", "~", "−", "✕"))
-    assert (f"+{left} ▾" if left else "all ▾") == words[-1]
+    assert len(frame.changes) == sum(word in ("+", "~", "−", "✕") for word in words)
+    assert f"all {len(frame.changes)} ▾" == words[-1]
+    assert log.WRITTEN == parsed(log.draw_written(frame, 560))[-1].get("data-ref")
 
 
 def test_the_line_of_what_was_written_says_when_nothing_was():
     """Before the first step it says what to press, and has nothing to open."""
-    assert [log.NOTHING_YET] == [t.text for t in parsed(log.draw_written(frames.zonal(0), 980)).iter(NS + "text")][1:]
+    assert ["Written", log.NOTHING_YET] == texts(log.draw_written(frames.zonal(0), 980))
+
+
+def test_a_line_of_a_table_is_selected_as_its_object():
+    """A click on an event or a change selects its object, on a line of a story its step; what is selected is marked."""
+    frame = frames.zonal(14)
+    story = f.Frame(head=f.Head(step=6), story=f.ObjectStory("pvc/data-web-0", STORY))
+    drawn = {page: [line.get("data-ref") for line in parsed(page).iter("tr") if line.get("data-ref")]
+             for page in (log.draw_events(frame, 700), log.draw_changes(frame, 300), log.draw_story(story, 700))}
+
+    assert [[row.ref for row in log._newest(frame)], [row.ref for row in frame.changes],
+            [f"step/{row.step}" for row in STORY]] == list(drawn.values())  # fmt: skip
+    marked = [line for line in parsed(log.draw_events(frame, 700, "pod/web-0")).iter("tr") if line.get("aria-selected")]
+    assert {"pod/web-0"} == {line.get("data-ref") for line in marked}

@@ -106,4 +106,4 @@ def test_the_panel_asks_before_each_step(cluster):
 
 def test_scores_without_a_node_are_no_bars():
     """A page without bars has nothing to draw, and no error."""
-    assert ("", 0) == score_bars(SimpleNamespace(bars=(), constant=""), 0, 700)
+    assert "" == score_bars(SimpleNamespace(bars=(), constant=""))

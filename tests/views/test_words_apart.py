@@ -8,7 +8,6 @@ import kvolsched
 from kvolsched import decode
 from kvolsched.questions.predict import predict
 from kvolsched.views import turn_rows as r
-from kvolsched.views.drawing.svg import picture
 from kvolsched.views.fill.decode import rows_of as decoded
 from kvolsched.views.fill.may import rows_of as patched
 from kvolsched.views.fill.predict import rows_of as predicted
@@ -19,8 +18,6 @@ from kvolsched.views.pictures import decode as decode_picture
 from kvolsched.views.pictures import (
     differences,
     fix,
-    fix_body,
-    fix_head,
     lanes,
     log,
     may,
@@ -44,12 +41,12 @@ from . import (
     test_what_if,
     test_why,
 )
+from .pages import faults as faults_of
 from .placed import misplaced
 
 WIDTHS = (520, 1240)
 MARKUP = '<script>alert("x")</script>'
 LONG = "a-very-long-name-that-someone-generated-from-a-template-" * 2
-STATES = r'<g class="k-fx-on">.*?</g>'  # the switch of an open card, which the sheet hides on a closed one
 
 
 def of_frames():
@@ -78,17 +75,10 @@ def of_decode():
 
 
 def of_fix():
-    """Each part of each card, open and closed."""
-    def parts(page, width):
-        found = [fix.title(page, width), fix_head.legend(page, width)]
-        for card in page.cards:
-            found += [fix_head.head(card, width), fix_head.head(card, width, switched=False),
-                      fix_body.body(card, width), fix_body.code(card, width)]  # fmt: skip
-        return "".join(re.sub(STATES, "", picture(width, high, marks, "part")) for marks, high in found)
-
+    """Cards of fixes, and of one that was tried."""
     for name, asked in test_fix_cards.SHOWN:
         page = test_fix_cards.rows(name, asked)
-        yield f"fix {asked}", lambda width, page=page: parts(page, width)
+        yield f"fix {asked}", lambda width, page=page: fix.draw(page, width)
 
 
 def of_may():
@@ -160,7 +150,9 @@ def test_words_stay_inside_apart_and_words(kind, width):
     faults = {}
     for name, draw in kind():
         html = draw(width)
+        words = html if html.startswith("<svg") else re.sub(r"<svg.*?</svg>", "", html, flags=re.DOTALL)
         wrong = [*misplaced(html), *(["markup"] if "<script" in html else []), *_other_width(html, width)]
+        wrong += faults_of(words) if words is not html else []
         faults |= {name: wrong} if wrong else {}
 
     assert {} == faults

@@ -1,17 +1,16 @@
 """The writes in their order: who saw what when, and two orders beside each other."""
 
-import re
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 
 import kvolsched
 from kvolsched.measure.conform import trace
-from kvolsched.views.drawing.text import width
 from kvolsched.views.pictures import writes
 from kvolsched.views.pictures.writes import paired
 from kvolsched.views.write_rows import NOT_YET, WriteRow
+
+from .pages import cells, faults, texts
 
 TRACES = Path(__file__).parent.parent / "conformance" / "traces"
 POD = """
@@ -35,9 +34,8 @@ def begun(rules="design"):
 
 
 def drawn(figure):
-    """Return the texts of a picture: it must be well-formed XML."""
-    root = ET.fromstring(figure.svg)  # noqa: S314 - our own string
-    return [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    """Return the texts of a page."""
+    return texts(figure.draw(828, ""))
 
 
 @pytest.mark.checklist("82", "109", "121", "122")
@@ -157,7 +155,7 @@ def test_hostile_names_are_escaped():
     """A name with markup in it is text."""
     hostile = '<img src=x onerror="alert(1)">'
     made = row(hostile, "1|0 s")
-    svg = writes.draw([made], ["scheduler"], 700) + writes.beside([made], [], (hostile, "b")).svg
+    svg = writes.draw([made], ["scheduler"], 700) + writes.beside([made], [], (hostile, "b")).draw(828, "")
 
     assert "<img" not in svg
 
@@ -184,14 +182,11 @@ def test_who_has_yet_to_act_is_shown_too():
 
 
 def test_names_of_many_components_are_whole():
-    """However many components there are, each column's name stands in the picture uncut, and none leaves it."""
+    """However many components there are, each column has its name uncut."""
     who = ["user", "StatefulSet controller", "Deployment controller", "ReplicaSet controller", "DaemonSet controller",
            "ephemeral volume controller", "PVC protection", "PV protection", "garbage collector", "scheduler", "kubelet"]
     rows = [WriteRow("1|0 s", name, "write", "update", "pod/web-0", "phase Running") for name in who]
-    svg = writes.draw(rows, who, 828)
-    turned = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*rotate[^>]*>([^<]*)<', svg)
-    ends = [(float(x) + width(name, 11, bold=True) * writes.COS, float(y) - width(name, 11, bold=True) * writes.SIN)
-            for x, y, name in turned]
+    page = writes.draw(rows, who, 828)
 
-    assert who == [name for _, _, name in turned]
-    assert [True] * len(who) == [x <= 828 and y >= 0 for x, y in ends]
+    assert who == cells(page)[0][3:]
+    assert [] == faults(page)

@@ -11,9 +11,6 @@ from functools import lru_cache
 
 from kvolsched.views.drawing.text import escape, wrap
 
-ROW = 27.0
-"""Pitch of a table's rows, px."""
-
 
 @lru_cache(maxsize=1 << 14)
 def num(value: float) -> str:

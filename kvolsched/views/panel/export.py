@@ -24,7 +24,7 @@ from kvolsched.views.pictures import cluster_map, headline, lanes, log
 from kvolsched.views.pictures.picture import TABS
 
 Views = Callable[[Frame, int, str, str], dict[str, str]]
-_PARTS = re.compile(r"(?=<g |<text|<rect|<path|<circle|<line|</g>)")
+_PARTS = re.compile(r"(?=<g |<text|<rect|<path|<circle|<line|</g>|<tr|<div)")
 ORDER = ("sentence", "map", "side", "lanes")
 EXPORTED = {picture.name: picture.tab for picture in TABS}
 SWITCHED = "scores"  # what the switch of the first tab shows

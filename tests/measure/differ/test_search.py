@@ -65,7 +65,7 @@ def test_it_is_shown_in_words_and_as_a_picture(found):
     shown = repr(found)
     assert found.manifests.rstrip() in shown
     assert "not_in_a: zone a is closed" in shown
-    assert "zone a is closed" in found.figure().svg
+    assert "zone a is closed" in found.figure().draw(828, "")
     assert shown == found.figure().reading
     assert json.loads(json.dumps(found.as_data()))["objects"] == list(found.case.objects)
 
