@@ -29,6 +29,7 @@ _TAG = re.compile(r"<([a-zA-Z]+)((?:\s+[-:\w]+=\"[^\"]*\")*)\s*(/?)>")
 _PAIR = re.compile(r'([-:\w]+)="([^"]*)"')
 _VARIABLE = re.compile(r"var\(--kv-([-\w]+)\)")
 _RULE = re.compile(r"([^{}@]+)\{([^{}]*)\}")
+_BETWEEN = re.compile(r",(?![^(]*\))")  # selectors, not those within :is()
 _MOVE = re.compile(r"translate\(([-\d.]+)px,\s*([-\d.]+)px\)")
 # Switches that need a kernel: <g class="k-live"> without groups in it, and <text>.
 _LIVE_ONLY = re.compile(r'<(g|text)\b[^>]*class="[^"]*\bk-live\b[^"]*"[^>]*>.*?</\1>')
@@ -157,7 +158,7 @@ def page_style(pictures: Iterable[str]) -> tuple[str, str]:
 def _page_rules() -> list[tuple[list[str], str]]:
     """Return the rules that may concern a picture on a page: not those of the panel's controls."""
     bare = re.sub(r"/\*.*?\*/", "", sheet(), flags=re.DOTALL)
-    split = ((selectors.replace("\n", " ").split(","), body.strip()) for selectors, body in _RULE.findall(bare))
+    split = ((_BETWEEN.split(selectors.replace("\n", " ")), body.strip()) for selectors, body in _RULE.findall(bare))
     return [([one.strip() for one in selectors if ".kv" in one and ".kv.kv" not in one], body)
             for selectors, body in split]  # fmt: skip
 

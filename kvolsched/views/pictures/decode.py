@@ -230,4 +230,4 @@ def _row(clause: ClauseRow) -> Html:
     command = tag("code", "k-code k-pre", clause.command) if clause.command else words("nothing to ask", "k-q")
     cells = (_number(clause), _tied(clause, "div", shown, block("k-q", clause.count), plugin),
              clause.rule, joined(clause.cause, block("k-q", play)), command)  # fmt: skip
-    return row(cells, ("k-short", "k-name", "k-wide", "k-wide", "k-wide"))
+    return row(cells, ("k-short", "k-wide", "k-name", "k-name", "k-name"))

@@ -41,7 +41,7 @@ def card_html(card: FixCard, *, opened: bool = False) -> Html:
     diff: str = ""
     if card.diff:
         head = tag("summary", "", tag("b", "k-t-accent", "YAML diff"), words(f" · {card.files}", "k-q"))
-        diff = tag("details", "k-unfolds", head, code(card.diff), **unfolded if is_short(card) else {})
+        diff = tag("details", "", head, code(card.diff), **unfolded if is_short(card) else {})
     fork = tag("code", "k-code", f"{card.code}.fork.lab()") if card.can_be_tried else ""
     notes = (_said_so(FixOutcome("△", "resources", "", "Mind:", note)) for note in card.notes)
     told = block("k-told", _how(card), _sides(card), _beside(card.beside), _said_so(card.outcome), *notes)
@@ -61,7 +61,7 @@ def _head(card: FixCard) -> Html:
         _named("then it fits", tag("b", "k-t-ok", f"→ {card.node}") if card.node else Html()),
         _named("what it touches", words(", ".join(touched_words(card)))),
         _named("who waits then", says),
-        tag("b", "k-switch k-closed k-t-accent", ask), tag("b", "k-switch k-opened k-t-accent", done),
+        tag("b", "k-closed k-t-accent", ask), tag("b", "k-opened k-t-accent", done),
     )  # fmt: skip
 
 

@@ -118,7 +118,7 @@ def _changes(changes: list[f.ChangeRow], selection: str) -> Html:
         done = each.outcome == "done"
         name = tag("b", "", each.ref) if each.ref != before else ""
         cells = (_sign(each), joined(block("", name), words(field_words(each.field), "k-soft")), _value(each))
-        lines.append(row(cells, classes="" if done else "k-refused", ref=each.ref,
+        lines.append(row(cells, ("", "k-wide", "k-wide"), classes="" if done else "k-refused", ref=each.ref,
                          key=f"{each.kind}-{each.component}-{i}", label=_label(each), pressed=each.ref == selection))
         before = each.ref if done else ""
     return table(lines)
@@ -128,8 +128,7 @@ def _value(change: f.ChangeRow) -> Html:
     """Return old → new, or of a refused write what was wanted and why nothing was written."""
     if change.outcome != "done":
         said = f"{change.message}; nothing was written" if change.message else "nothing was written"
-        wanted = block("", f"wanted: {change.new}" if change.new else "")
-        return joined(wanted, tag("b", "", change.outcome), " ", said)
+        return joined(f"wanted: {change.new}, " if change.new else "", tag("b", "", change.outcome), f" {said}")
     if not change.old and not change.new:
         return words("created" if change.op == "+" else "deleted", "k-soft")
     return before_after(change.old, change.new) if change.old else tag("b", "", change.new)

@@ -59,7 +59,7 @@ def _bar(scored: ScoreBar, most: int) -> Html:
     for plugin, points, family in scored.parts:
         strong = family != before
         tone = f"k-s-{family} k-on" if strong else f"k-p-{family} k-t-{family}"
-        parts.append(tag("span", tone, f"{plugin} {points}", style=f"width:{100 * points / most:.4g}%"))
+        parts.append(tag("span", tone, f"{points} {plugin}", style=f"width:{100 * points / most:.4g}%"))
         before = family if strong else ""
     remark = words(f"{'★ ' if scored.happened else ''}{scored.remark}", f"k-b {ink}") if scored.remark else ""
     bars = tag("div", "k-bar k-parts", *parts)
