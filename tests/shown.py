@@ -15,6 +15,7 @@ WIDTHS = (560, 1000)
 MOST_TOLD = 15  # of one picture
 NEAR = 5  # px: marks whose middles are no further apart stand in one row
 SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
+INLINE = re.compile(r"</?(?:td|th|span|b|code)\b[^>]*>")
 
 
 def shown(answer):
@@ -36,6 +37,7 @@ def picture_lines(html):
             lines += rows(part)
         else:
             words = re.sub(r"<style.*?</style>|<script.*?</script>", "", part, flags=re.DOTALL)
+            words = INLINE.sub("  ", words)
             lines += [" ".join(each.split()) for each in re.sub(r"<[^>]+>", "\n", words).splitlines() if each.strip()]
     return lines
 
