@@ -38,7 +38,7 @@ def test_each_mutant_fails_with_a_picture(name, mutant):
     figure = checked.first.figure()
     for words in (name, checked.first.case.id, f"node {answer.node}", *answer.recorded):
         assert words in figure.reading
-    assert "your rule" in figure.svg
+    assert "your rule" in figure.draw(828, "")
     shown = checked._repr_mimebundle_()
     assert {"application/javascript", "text/plain"} == set(shown)
     assert shown["text/plain"].startswith(f"{checked.sentence}.\n{name}")
