@@ -37,7 +37,7 @@ def picture_lines(html):
             lines += rows(part)
         else:
             words = re.sub(r"<style.*?</style>|<script.*?</script>", "", part, flags=re.DOTALL)
-            words = INLINE.sub("  ", words)
+            words = INLINE.sub("  ", words.replace("<wbr/>", ""))
             lines += [" ".join(each.split()) for each in re.sub(r"<[^>]+>", "\n", words).splitlines() if each.strip()]
     return lines
 

@@ -223,6 +223,23 @@ def test_a_cell_of_the_matrix_shows_the_rules_words_everywhere(shown):
     assert shown.ask("lab.selection") == "''"
 
 
+def test_a_line_of_a_page_of_words_selects(shown):
+    """A click on an event selects its object, whose story a tab tells; a click on a line there shows that step."""
+    shown.step(3)
+    shown.tab("Events")
+    body = shown.panel().locator(".k-v-body")
+    body.locator("tr[data-ref='pvc/my-pvc']").first.click()
+    body.locator("tr.k-chosen").first.wait_for()
+    shown.panel().locator(".k-v-side tr.k-chosen, .k-v-lanes tr.k-chosen").first.wait_for()
+
+    assert shown.ask("lab.selection") == "'pvc/my-pvc'"
+    shown.tab("Story")
+    body.locator("tr[data-ref='step/1']").first.click()
+    shown.at(1)
+    shown.page.keyboard.press("Escape")
+    shown.tab("Verdicts")
+
+
 def test_the_kernel_can_select(shown):
     """A selection that is set in Python shows in the map."""
     shown.ask("lab.set_trait('selection', 'node/node-b')")

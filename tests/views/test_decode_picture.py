@@ -6,7 +6,7 @@ from kvolsched import decode
 from kvolsched.views.fill.decode import rows_of
 from kvolsched.views.pictures.decode import draw
 
-from .pages import parsed
+from .pages import parsed, told
 
 TWO = ("0/6 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity, 4 node(s) didn't match Pod's "
        "node affinity/selector. no new claims to deallocate, preemption: 0/6 nodes are available: "
@@ -80,7 +80,7 @@ def test_the_picture_names_the_incidents_that_the_text_names():
     svg = draw(rows, 940)
 
     assert len(names) >= 2
-    assert [] == [name for name in names if f"kvolsched.incident(&quot;{name}&quot;)" not in svg.replace('"', "&quot;")]
+    assert [] == [name for name in names if f'kvolsched.incident("{name}")' not in told(svg)]
     assert [] == [name for name in names if name not in repr(found)]
 
 

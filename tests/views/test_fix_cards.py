@@ -143,7 +143,7 @@ def test_one_fix_is_one_open_card():
     page = page_of(answer("storage", "kafka-2")[2])
 
     assert ("demo/kafka-2: demo/kafka-2 gets a node, and no other pod waits for it", 2) == (page.title, page.cards[0].number)
-    assert "[2].fork.lab()" in fix.draw(page, 720)
+    assert "[2].fork.lab()" in told(fix.draw(page, 720))
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])

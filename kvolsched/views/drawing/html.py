@@ -1,14 +1,19 @@
 """HTML as strings: words that a browser lays out, in tables, rows of blocks and lines of code.
 
 A page of words is not measured: it wraps at the width of the cell that shows it, in the page's fonts, and can be
-copied. Any string that is no `Html` is text and is escaped where it enters. Colours are the classes of the style sheet.
+copied; a long word is broken where a reader would break it. Any string that is no `Html` is text and is escaped where
+it enters. Colours are the classes of the style sheet.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from kvolsched.views.drawing.text import escape
+
+_LONG = re.compile(r"\S{18,}")
+_JOINTS = re.compile(r"(?<=[./=:,_])(?=\w)"), re.compile(r"(?<=[a-z])(?=[A-Z])")  # of a path, of a name in CamelCase
 
 
 class Html(str):
@@ -19,7 +24,12 @@ class Html(str):
 
 def joined(*parts: str) -> Html:
     """Return markup and escaped text as one piece of markup."""
-    return Html("".join(part if isinstance(part, Html) else escape(part) for part in parts))
+    return Html("".join(part if isinstance(part, Html) else _text(part) for part in parts))
+
+
+def _text(content: str) -> str:
+    return _LONG.sub(lambda found: "<wbr/>".join(max((joint.split(found[0]) for joint in _JOINTS), key=len)),
+                     escape(content))
 
 
 def tag(name: str, classes: str, *parts: str, **attributes: str) -> Html:
@@ -66,7 +76,7 @@ def code(lines: Iterable[str]) -> Html:
     """Return lines of code as they are, each in the style of its sign: + is new, - is gone, @ is a heading."""
     marks = {"+": "k-add", "-": "k-less", "@": "k-soft k-b"}
     shown = (tag("span", marks.get(line[:1], ""), line.removeprefix("@ "), "\n") for line in lines)
-    return tag("pre", "k-code k-pre", *shown)
+    return tag("div", "k-code k-pre", *shown)  # JupyterLab has rules of its own for <pre>
 
 
 def bar(share: float, family: str, *, pale: bool = False) -> Html:

@@ -44,6 +44,7 @@ def draw(sides: ComparedVerdicts, width: int) -> str:
     """Return the nodes, then both answers for the one that differs, then what the rule reads."""
     answers = (row((tag("b", "", each.node), _cell(each.recorded, sides.family),
                     _cell(each.yours, sides.family, failed=each.failed)),
+                   ("", "k-name", "k-name"),
                    classes="k-chosen" if each.node == sides.node else "k-p-accent" if each.differs else "")
                for each in sides.rows)  # fmt: skip
     told = (row((tag("b", "", head), tag("div", "", *(block("", line) for line in lines))))

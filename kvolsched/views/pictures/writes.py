@@ -117,7 +117,7 @@ def beside(ours: Sequence[WriteRow], theirs: Sequence[WriteRow], names: tuple[st
 def draw_pairs(pairs: Sequence[Pair], names: tuple[str, str], width: int) -> str:
     """Return one line a write, with its place in each of two runs."""
     found = [(pair, row) for pair in pairs for row in pair if row is not None and row is (pair[0] or pair[1])]
-    lines = [line((*map(_mark, pair), row.who, _write_words(row)), ("k-short", "k-short", "k-soft", "k-wide"),
+    lines = [line((*map(_mark, pair), row.who, _write_words(row)), ("k-short", "k-short", "k-name k-soft", "k-wide"),
                   classes="k-p-none" if None in pair else "") for pair, row in found]  # fmt: skip
     if not lines:
         return page(words(EMPTY, "k-q"))
