@@ -47,10 +47,10 @@ class attempt:  # noqa: N801 - it is read as a verb: `with kvolsched.attempt(hin
                  _trace: TracebackType | None) -> bool:
         if error is None:
             _tell("solved")
-        elif isinstance(error, AssertionError):
-            _tell(f"not yet: {self._said(error)}")
         elif isinstance(error, Exception) and _is_about_a_gap(error):
             _tell(f"not yet: {GAP} is still to be filled in. {self.hint}")
+        elif isinstance(error, AssertionError):
+            _tell(f"not yet: {self._said(error)}")
         elif isinstance(error, Exception) and type(error).__module__.partition(".")[0] == OURS:
             _tell(f"not yet: {_sentence(error)}")
         else:

@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from what_if_cluster import MAX_SKEW, REPLICAS, TAINTS_POLICY, six_pods
 
+from kvolsched.core.results import ApplyRefused
 from kvolsched.views.drawing import text as t
 from kvolsched.views.panel import what_if as panel
 from kvolsched.views.panel.what_if import WhatIf
@@ -157,9 +158,11 @@ def test_a_long_run_shows_how_far_it_is(opened, monkeypatch):
 
 
 def test_a_refused_value_is_told_and_not_run(cluster):
-    """The sentence has the server's words, there is no picture, and the cell says refused."""
+    """The sentence has the server's words, there is no picture, the cell says refused; to ask for the cluster raises."""
     opened = cluster.whatif("skew", **{MAX_SKEW: [0, 2]})
     opened.set(maxSkew=0)
+    with pytest.raises(ApplyRefused, match="must be greater than zero"):
+        _ = opened.value
 
     assert "The API server refuses maxSkew 0." in repr(opened)
     assert "must be greater than zero" in opened.host.sentence

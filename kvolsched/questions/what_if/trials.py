@@ -124,14 +124,20 @@ def _start(present: Any, values: Sequence[Any]) -> int:
 
 
 class Trial(Generic[AnyCluster]):
-    """One fork with edited fields, on its way to its end. Mutable."""
+    """One fork with edited fields, on its way to its end. Mutable.
 
-    def __init__(self, cluster: AnyCluster, refused: str = "", workload: Key | None = None) -> None:
-        self.cluster, self.workload = cluster, workload
+    Args:
+        cluster: the fork.
+        refusal: what the API server refused the edit with.
+        workload: whose pods are counted; None counts all.
+    """
+
+    def __init__(self, cluster: AnyCluster, refusal: ApplyRefused | None = None, workload: Key | None = None) -> None:
+        self.cluster, self.workload, self.refusal = cluster, workload, refusal
         self.until = cluster.now + MAX_SECONDS
         self.steps = 0
-        self.refused, self.unfinished = refused, ""
-        self.is_done = bool(refused)
+        self.refused, self.unfinished = "\n".join(refusal.lines) if refusal else "", ""
+        self.is_done = refusal is not None
 
     def advance(self, steps: int) -> bool:
         """Run some more steps, and say whether the end is reached."""
@@ -223,7 +229,7 @@ class Trials(Generic[AnyCluster]):
             for (reference, subresource), values in edits.items():
                 fork.patch(reference, merge_patch(fork, values), subresource=subresource)
         except ApplyRefused as refused:
-            return Trial(fork, "\n".join(refused.lines), self.workload)
+            return Trial(fork, refused, self.workload)
         return Trial(fork, workload=self.workload)
 
 

@@ -18,6 +18,7 @@ from attrs import frozen
 
 from kvolsched.api.notebook_output import PrintedAnswer
 from kvolsched.api.unknown_name import unknown_name
+from kvolsched.core.results import ApplyRefused
 from kvolsched.questions.what_if import TrialOutcome, Trials, VariedField, shown
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import Figure
@@ -61,6 +62,21 @@ class WhatIfTable(PrintedAnswer):
         return pictures.reading(WhatIfRows(self.fields))
 
 
+class EndOfRun(traitlets.Any):
+    """The cluster at the end of its run; to read it raises the refusal if the API server refused its values."""
+
+    def get(self, obj: Any, cls: Any = None) -> Any:
+        """Return the cluster.
+
+        Raises:
+            ApplyRefused: the API server refused the values.
+        """
+        found = super().get(obj, cls)
+        if isinstance(found, ApplyRefused):
+            raise found
+        return found
+
+
 class WhatIf(DrawnPanel):
     """Sliders over fields of manifests: what would come of other values, each run to its end on a fork.
 
@@ -70,12 +86,13 @@ class WhatIf(DrawnPanel):
         w = c.whatif("skew", **{"deploy/web:spec.replicas": (1, 12)})
         w                      # shows it
         w.set(replicas=4)      # what a slider does, by label or by path
-        w.value                # the cluster of the present values, at the end of its run; to be observed
+        w.value                # the cluster of the present values, at the end of its run; to be observed.
+                               # It raises ApplyRefused while the API server refuses them
         w.table                # every strip, all values run
         w.figure()             # the picture with every strip; to be saved
     """
 
-    value = traitlets.Any(help="the cluster of the present values, at the end of its run")
+    value = EndOfRun(help="the cluster of the present values, at the end of its run")
     selection = traitlets.Unicode(help="ref of what is selected in the picture; empty: nothing")
 
     def __init__(self, trials: Trials[Any], picture: Callable[[Any], Figure], *, width: int = 1000) -> None:
@@ -101,7 +118,7 @@ class WhatIf(DrawnPanel):
         super().__init__([widgets.Box([*lines, self.host]).add_class("k-whatif")])
         self.add_class(ROOT).add_class("k-lab")
         self._run(self._positions)
-        self.value = self.trials.finish(self._positions).cluster
+        self.value = self._end()
         self.host.on_msg(self._message)
         self.observe(lambda _: self._draw(), "selection")
         self._draw()
@@ -203,7 +220,12 @@ class WhatIf(DrawnPanel):
             self._draw()
             self.host.tick += 1  # what was pressed has its answer
             self._fill_later()
-        self.value = self.trials.finish(positions).cluster
+        self.value = self._end()
+
+    def _end(self) -> Any:
+        """Return the cluster of the present values, or the refusal of them."""
+        trial = self.trials.finish(self._positions)
+        return trial.refusal or trial.cluster
 
     def _run(self, positions: Positions) -> None:
         """Run the cluster of these values to its end, with a bar if that takes long."""
