@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import kvolsched
+from kvolsched.api.sealed_output import unseal
 
 sys.path.insert(0, str(Path(__file__).parent))
 from run_pages import opens_a_panel
@@ -66,6 +67,14 @@ def _without_links_into_the_repository(_app, _name, source):
     source[0] = _FILES.sub(r"\1", source[0])
 
 
+def _without_seals(_app, name, source):
+    """Put a closed fold in the place of each output that waits for an answer: a book has no kernel."""
+    if name.startswith("notebooks/"):
+        notebook = json.loads(source[0])
+        if unseal(notebook):
+            source[0] = json.dumps(notebook)
+
+
 def _with_the_panel(app, name, source):
     """Show under the cell that opens a lesson's panel the same panel as a page that steps without a kernel."""
     page = Path(app.outdir, "run", f"{Path(name).name}.html")
@@ -110,6 +119,7 @@ def _first_page(app, error):
 def setup(app):
     """Connect what this book does beside Sphinx."""
     app.connect("source-read", _without_links_into_the_repository)
+    app.connect("source-read", _without_seals)
     app.connect("source-read", _with_the_panel)
     app.connect("autodoc-process-docstring", _a_sentence_is_no_type, priority=400)  # before napoleon's 500
     app.connect("missing-reference", _found_by_its_name)

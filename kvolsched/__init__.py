@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .core.dial_list import dials
     from .core.results import ApplyRefused, Run, Step
     from .learn import alternatives, queueing
+    from .learn.ask import ask
     from .learn.attempt import attempt
     from .learn.exercise import exercise
     from .learn.exercise import names as exercises
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from .measure.differ import RuleDifference, differ, known_differences
     from .measure.sweep import Sweep, sweep
     from .questions.decode import Decoded, decode
-    from .questions.predict import grade
+    from .questions.predict import NotAnswered, grade
     from .rules.releases.design_documents import design
     from .rules.releases.early_draft import draft
     from .rules.releases.kubernetes_1_36 import upstream
@@ -48,6 +49,7 @@ __all__ = [
     "Decoded",
     "Incident",
     "ManifestError",
+    "NotAnswered",
     "Revision",
     "RuleDifference",
     "Run",
@@ -56,6 +58,7 @@ __all__ = [
     "Sweep",
     "UnknownName",
     "alternatives",
+    "ask",
     "attempt",
     "check",
     "decode",
@@ -85,6 +88,7 @@ _PLACES = {  # module -> the public names that it has; a name with = stands ther
     "api.examples": "example",
     "api.text.fault": "ManifestError",
     "api.unknown_name": "UnknownName",
+    "learn.ask": "ask",
     "learn.attempt": "attempt",
     "measure.check": "ClusterCheck check",
     "cluster": "Cluster",
@@ -93,7 +97,7 @@ _PLACES = {  # module -> the public names that it has; a name with = stands ther
     "learn.exercise": "exercise exercises=names",
     "learn.incidents": "Incident incident incidents",
     "cli.ipython_magic": "load_ipython_extension unload_ipython_extension",
-    "questions.predict": "grade",
+    "questions.predict": "NotAnswered grade",
     "core.dial_list": "dials",
     "core.results": "ApplyRefused Run Step",
     "rules.named": "design draft upstream",

@@ -759,7 +759,7 @@ class Cluster(ClusterActs):
 
     def predict(self, question: str = "", *, pod: str = "", ask: str = "node", node: str = "",
                 claim: str = "") -> Predict:
-        """Ask what happens next before it happens; the cluster is stepped when the answer is revealed.
+        """Ask what happens next before it happens; once answered, `reveal` steps the cluster.
 
         Shown in a notebook it has a button for each candidate. A wrong answer shows what speaks against it.
 

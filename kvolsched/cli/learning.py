@@ -101,5 +101,5 @@ def incidents_(words: tuple[str, ...], play: bool) -> None:  # noqa: FBT001 - a 
     say(repr(found))
     if play and found:
         first = found[0]
-        say(f"\n{first!r}\n\n{first.symptom!r}\n\n{first.asked_question().reveal()!r}\n\n{first.cure()!r}")
+        say(f"\n{first!r}\n\n{first.symptom!r}\n\n{first.asked_question().give_up()!r}\n\n{first.cure()!r}")
     sys.exit(DONE if found else FOUND)

@@ -15,7 +15,7 @@ from ..core.acts import ClusterActs
 from ..core.core import ClusterCore
 from ..core.results import hanging_indent
 from ..questions.explain import last_pass
-from ..questions.predict import Prediction, question_of_next_step
+from ..questions.predict import AskedQuestion, question_of_next_step
 from ..questions.series import DEFAULT, Wanted
 from ..questions.what_if import Trials, varied_fields
 from ..rules.named import plugin_card
@@ -373,7 +373,7 @@ def predict(cluster: ClusterCore, question: str = "", **options: str) -> Predict
     return Predict(question_of(cluster, question, **options))
 
 
-def ask(question: Prediction) -> Predict:
+def ask(question: AskedQuestion) -> Predict:
     """Return a question with buttons."""
     from .panel.predict import Predict  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
 

@@ -117,7 +117,7 @@ def test_to_reveal_is_one_act():
     c = kvolsched.scenario("zonal-example")
     asked, step, owned = c.predict(pod="my-pod"), c.step, []
     c.step = lambda: owned.append(c.world.lock._is_owned()) or step()
-    asked.reveal()
+    asked.give_up()
     assert owned == [True] * len(owned) != []
 
 

@@ -43,7 +43,7 @@ def test_a_question_moves_nothing_and_shows_no_verdict(zonal, ask):
 def test_the_reveal_is_the_step_itself(zonal, ask):
     """What is told is what happens when the cluster steps as far: the pass, the volume, the end, the next actor."""
     asked = predict(zonal, ask=ask)
-    asked.reveal()
+    asked.give_up()
 
     happened = asked.outcome.happened
     assert 1 == sum(asked.happened(each) for each in asked.candidates)
@@ -101,7 +101,7 @@ def test_equal_sums_count_as_right():
     told = lower.verdict(lower.candidates[2])
     assert told.words == "fits, but 436 points against 455"
     assert told.evidence == "NodeResourcesFit 74 to 87, NodeResourcesBalancedAllocation 62 to 68"
-    assert "2 nodes have" in lower.reveal().outcome.sentence
+    assert "2 nodes have" in lower.give_up().outcome.sentence
 
 
 def test_none_of_them_is_a_candidate():
@@ -111,7 +111,7 @@ def test_none_of_them_is_a_candidate():
     held = small(node("n1"), gates=("example.com/quota",))
     asked = predict(held).answer("n1")
     assert not asked.is_right
-    assert "held by example.com/quota" in asked.reveal().outcome.sentence
+    assert "held by example.com/quota" in asked.give_up().outcome.sentence
     assert predict(small(node("n1", unschedulable=True)), ask="end").answer("pending").is_right
 
 
@@ -143,7 +143,7 @@ def test_a_volume_that_exists_is_compared_with_the_one_that_is_taken():
     c = kvolsched.scenario("local-disks")
     waiting = next(p for p in c.objects("pods") if not p.spec.node_name)
     asked = predict(c, pod=waiting.metadata.name, ask="volume")
-    happened = asked.reveal().outcome.happened
+    happened = asked.give_up().outcome.happened
     claim = min(waiting.claim_names())
 
     assert c[f"pvc/{claim}"].spec.volume_name == happened
@@ -156,7 +156,7 @@ def test_a_cluster_that_has_moved_is_not_stepped(zonal):
     asked = predict(zonal)
     zonal.run()
     before = zonal.digest()
-    assert "node-a" == asked.reveal().outcome.happened
+    assert "node-a" == asked.give_up().outcome.happened
     assert before == zonal.digest()
 
 
@@ -165,7 +165,7 @@ def test_answers_are_counted_by_question_with_first_tries_apart(zonal):
     predict(zonal).answer("node-b")
     predict(zonal).answer("node-a")
     predict(zonal, ask="order").answer("scheduling pass")
-    predict(zonal, ask="end").reveal()
+    predict(zonal, ask="end").give_up()
     rows = {row.ask: (row.asked, row.answered, row.first, row.later) for row in grade()}
 
     assert {"node": (1, 1, 0, 1), "order": (1, 1, 1, 0), "end": (1, 0, 0, 0)} == rows
@@ -185,7 +185,7 @@ def test_the_question_of_a_step_is_about_that_step(zonal):
             continue
         assert 1 == asked.steps
         kinds.append(asked.ask)
-        asked.reveal()
+        asked.give_up()
     assert "node" == kinds[0]
     assert {"node", "order"} >= set(kinds)
     assert question_of_next_step(zonal) is None

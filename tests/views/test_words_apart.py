@@ -98,7 +98,7 @@ def of_predict():
         pages = [predicted(asked)]
         for number in range(1, len(asked.candidates) + 1):
             asked.answer(number)
-        pages += [predicted(asked), predicted(asked.reveal())]
+        pages += [predicted(asked), predicted(asked.give_up())]
         for number, page in enumerate(pages):
             yield f"predict {ask} {number}", lambda width, page=page: predict_picture.draw(page, width)
 

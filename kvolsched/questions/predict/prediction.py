@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import attrs
 
@@ -99,7 +99,167 @@ def forget_grades() -> None:
     _tries.clear()
 
 
-class Prediction(PrintedAnswer):
+class NotAnswered(Exception):
+    """Raised where the answer to a question is asked for before anybody has given one."""
+
+
+class AskedQuestion(PrintedAnswer):
+    """One question to the reader. Mutable: it takes answers, and is closed until one is given or somebody gives up.
+
+    Args:
+        title: the question.
+        ask: what is asked, one of `ASKS`, or the name of another sort of question.
+        about: in a line what is known of its subject.
+        candidates: the possible answers.
+        key: what tells it from other questions, for the count.
+    """
+
+    def __init__(self, title: str, ask: str, about: str, candidates: tuple[PossibleAnswer, ...],
+                 key: tuple[str, str, str]) -> None:
+        self.title, self.ask, self.about, self.candidates = title, ask, about, candidates
+        self.answers: list[str] = []
+        self.revealed = False
+        self._tries = _tries.setdefault(key, [])
+        self._waiting: list[Callable[[], object]] = []
+
+    # -- answers ------------------------------------------------------------------------------------------------
+
+    def answer(self, name: Any) -> Self:
+        """Answer with the name of a candidate, or its number from 1; a wrong answer is told what speaks against it.
+
+        Raises:
+            ValueError: there is no such candidate; the message lists them.
+        """
+        chosen = self._candidate(name)
+        if self.revealed or self.is_right or chosen.name in self.answers:
+            return self
+        self.answers.append(chosen.name)
+        if self.is_known:
+            self._tries.append(self.counts_as_right(chosen))
+        self._open()
+        return self
+
+    def reveal(self) -> Self:
+        """Let it happen, and show every verdict.
+
+        Raises:
+            NotAnswered: nobody has answered; `give_up` shows it all the same.
+        """
+        if not self.answers and not self.revealed:
+            raise NotAnswered(f"{self.title} Answer first: .answer(...); .give_up() shows it without an answer")
+        return self.give_up()
+
+    def give_up(self) -> Self:
+        """Let it happen, answered or not; a question without an answer counts as not answered."""
+        self.revealed = True
+        self._open()
+        return self
+
+    def tell(self) -> Self:
+        """Show every verdict where somebody else lets it happen."""
+        self.revealed = True
+        self._open()
+        return self
+
+    def when_open(self, show: Callable[[], object]) -> None:
+        """Call a function at the first answer, or when somebody gives up; at once if that is over."""
+        self._waiting.append(show)
+        if self.answers or self.revealed:
+            self._open()
+
+    def _open(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for show in waiting:
+            show()
+
+    # -- what is right ------------------------------------------------------------------------------------------
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known what is right."""
+        return True
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether what it is about is no longer where the question was asked."""
+        return False
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the last answer counts as right; False as long as that is not known."""
+        return bool(self.answers) and self.is_known and self.counts_as_right(self._candidate(self.answers[-1]))
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What happened; None until it is revealed."""
+        return self._outcome if self.revealed and self.is_known else None
+
+    @property
+    def _outcome(self) -> Outcome:
+        raise NotImplementedError
+
+    def counts_as_right(self, candidate: PossibleAnswer) -> bool:
+        """Whether a candidate is what happened, or as good: an equal sum of scores."""
+        return not self._outcome.right.isdisjoint(candidate.stands_for)
+
+    def happened(self, candidate: PossibleAnswer) -> bool:
+        """Whether a candidate is what happened; False until it is revealed."""
+        return self.outcome is not None and self._outcome.happened in candidate.stands_for
+
+    def verdict(self, candidate: PossibleAnswer) -> Verdict | None:
+        """Return what speaks for or against a candidate: of those that were answered, and of all once revealed."""
+        if not self.is_known or (not self.revealed and candidate.name not in self.answers):
+            return None
+        named = (name for name in candidate.stands_for if name == self._outcome.happened)
+        return self._outcome.verdicts.get(next(named, candidate.name))
+
+    def grade(self) -> Grade:
+        """Count this notebook's answers by what was asked, first tries apart."""
+        return grade()
+
+    def _candidate(self, name: Any) -> PossibleAnswer:
+        if isinstance(name, int):
+            if 1 <= name <= len(self.candidates):
+                return self.candidates[name - 1]
+            raise ValueError(f"there are {len(self.candidates)} candidates; {name} is none of their numbers")
+        wanted = {"none": NONE, "new": NEW, "pending": kinds.PENDING, "gone": kinds.GONE}.get(name.lower(), name)
+        for candidate in self.candidates:
+            if name == candidate.name or wanted in candidate.stands_for:
+                return candidate
+        names = [each.name for each in self.candidates]
+        hint = did_you_mean(name, names)
+        raise UnknownName(f"{name!r} is no candidate; there are: {', '.join(names)}{hint}")
+
+    # -- in words -----------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        note = f" ({self.outcome.note})" if self.outcome is not None and self.outcome.note else ""
+        lines = [f"{self.title}{note}", *([f"  {hanging_indent([self.about], 2)}"] if self.about else [])]
+        wide = max((len(each.name) for each in self.candidates), default=0) + 2
+        for number, candidate in enumerate(self.candidates, 1):
+            lines.append(f"  {number}  {candidate.name:<{wide}}{hanging_indent([self._words_of(candidate)], wide + 5)}"
+                         .rstrip())  # fmt: skip
+        lines += [f"you: {name} {self._mark(name)}".rstrip() for name in self.answers]
+        if self.outcome is not None:
+            happened = "" if self.outcome.happened in (NONE, NEW) else f"{self.outcome.happened}. "
+            lines.append(hanging_indent([f"it happened: {happened}{self.outcome.sentence}".rstrip()], 2))
+        elif not self.answers:
+            lines.append("not answered yet: .answer(name), then .reveal()")
+        return "\n".join(lines)
+
+    def _mark(self, name: str) -> str:
+        return "" if not self.is_known else "✓" if self.counts_as_right(self._candidate(name)) else "✕"
+
+    def _words_of(self, candidate: PossibleAnswer) -> str:
+        verdict = self.verdict(candidate)
+        if verdict is None:
+            return candidate.facts
+        sign = "★" if self.happened(candidate) else "✓" if verdict.right else "✕"
+        words = f"{verdict.plugin}: {verdict.words}" if verdict.plugin else verdict.words
+        return f"{sign} {words}" + (f" ({verdict.evidence})" if verdict.evidence else "")
+
+
+class Prediction(AskedQuestion):
     """One question about what happens next on a cluster. Mutable: it takes answers, and `reveal` steps the cluster.
 
     Args:
@@ -114,44 +274,20 @@ class Prediction(PrintedAnswer):
 
     def __init__(self, cluster: ClusterCore, title: str, ask: str, about: str,
                  candidates: tuple[PossibleAnswer, ...], find: Callable[[], Outcome], subject: str) -> None:
-        self.cluster, self.title, self.ask, self.about = cluster, title, ask, about
-        self.candidates, self._find = candidates, find
-        self.answers: list[str] = []
-        self.revealed = False
+        self.cluster, self._find = cluster, find
         self._place = (cluster.world.place, cluster.world.step_number)
-        self._tries = _tries.setdefault((ask, subject, cluster.digest()), [])
+        super().__init__(title, ask, about, candidates, (ask, subject, cluster.digest()))
 
-    # -- answers ------------------------------------------------------------------------------------------------
-
-    def answer(self, name: str | int) -> Prediction:
-        """Answer with the name of a candidate, or its number from 1; a wrong answer is told what speaks against it.
-
-        Raises:
-            ValueError: there is no such candidate; the message lists them.
-        """
-        chosen = self._candidate(name)
-        if self.revealed or self.is_right or chosen.name in self.answers:
-            return self
-        self.answers.append(chosen.name)
-        self._tries.append(self.counts_as_right(chosen))
-        return self
-
-    def reveal(self) -> Prediction:
-        """Let it happen: step the cluster up to what was asked, and show every verdict.
+    def give_up(self) -> Self:
+        """Let it happen, answered or not: step the cluster up to what was asked, and show every verdict.
 
         A cluster that has moved since the question was asked stays where it is.
         """
         if not self.revealed:
-            self.revealed = True
             with self.cluster.world.lock:
                 for _ in range(0 if self.has_moved else self._outcome.steps):
                     self.cluster.step()
-        return self
-
-    def tell(self) -> Prediction:
-        """Show every verdict without stepping the cluster: somebody else lets it happen."""
-        self.revealed = True
-        return self
+        return super().give_up()
 
     @cached_property
     def _outcome(self) -> Outcome:
@@ -164,82 +300,13 @@ class Prediction(PrintedAnswer):
         return (self.cluster.world.place, self.cluster.world.step_number) != self._place
 
     @property
-    def is_right(self) -> bool:
-        """Whether the last answer counts as right."""
-        return bool(self.answers) and self.counts_as_right(self._candidate(self.answers[-1]))
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """What happened; None until it is revealed."""
-        return self._outcome if self.revealed else None
-
-    def counts_as_right(self, candidate: PossibleAnswer) -> bool:
-        """Whether a candidate is what happened, or as good: an equal sum of scores."""
-        return not self._outcome.right.isdisjoint(candidate.stands_for)
-
-    @property
     def steps(self) -> int:
         """How many steps of the cluster it takes."""
         return self._outcome.steps
 
-    def happened(self, candidate: PossibleAnswer) -> bool:
-        """Whether a candidate is what happened; False until it is revealed."""
-        return self.revealed and self._outcome.happened in candidate.stands_for
-
-    def verdict(self, candidate: PossibleAnswer) -> Verdict | None:
-        """Return what speaks for or against a candidate: of those that were answered, and of all once revealed."""
-        if not self.revealed and candidate.name not in self.answers:
-            return None
-        named = (name for name in candidate.stands_for if name == self._outcome.happened)
-        return self._outcome.verdicts.get(next(named, candidate.name))
-
-    def grade(self) -> Grade:
-        """Count this notebook's answers by what was asked, first tries apart."""
-        return grade()
-
-    def _candidate(self, name: str | int) -> PossibleAnswer:
-        if isinstance(name, int):
-            if 1 <= name <= len(self.candidates):
-                return self.candidates[name - 1]
-            raise ValueError(f"there are {len(self.candidates)} candidates; {name} is none of their numbers")
-        exact = [each for each in self.candidates if each.name == self.cluster.revision.profile.name_of(name)]
-        if exact:
-            return exact[0]
-        wanted = {"none": NONE, "new": NEW, "pending": kinds.PENDING, "gone": kinds.GONE}.get(name.lower(), name)
-        for candidate in self.candidates:
-            if wanted in candidate.stands_for:
-                return candidate
-        names = [each.name for each in self.candidates]
-        hint = did_you_mean(name, names)
-        raise UnknownName(f"{name!r} is no candidate; there are: {', '.join(names)}{hint}")
-
-    # -- in words -----------------------------------------------------------------------------------------------
-
-    def __repr__(self) -> str:
-        note = f" ({self._outcome.note})" if self.revealed else ""
-        lines = [f"{self.title}{note}", *([f"  {hanging_indent([self.about], 2)}"] if self.about else [])]
-        wide = max(len(each.name) for each in self.candidates) + 2
-        for number, candidate in enumerate(self.candidates, 1):
-            lines.append(f"  {number}  {candidate.name:<{wide}}{hanging_indent([self._words_of(candidate)], wide + 5)}"
-                         .rstrip())  # fmt: skip
-        lines += [f"you: {name} {self._mark(name)}" for name in self.answers]
-        if self.revealed:
-            happened = "" if self._outcome.happened in (NONE, NEW) else f"{self._outcome.happened}. "
-            lines.append(hanging_indent([f"it happened: {happened}{self._outcome.sentence}"], 2))
-        elif not self.answers:
-            lines.append("not answered yet: .answer(name), then .reveal()")
-        return "\n".join(lines)
-
-    def _mark(self, name: str) -> str:
-        return "✓" if self.counts_as_right(self._candidate(name)) else "✕"
-
-    def _words_of(self, candidate: PossibleAnswer) -> str:
-        verdict = self.verdict(candidate)
-        if verdict is None:
-            return candidate.facts
-        sign = "★" if self.happened(candidate) else "✓" if verdict.right else "✕"
-        words = f"{verdict.plugin}: {verdict.words}" if verdict.plugin else verdict.words
-        return f"{sign} {words}" + (f" ({verdict.evidence})" if verdict.evidence else "")
+    def _candidate(self, name: Any) -> PossibleAnswer:
+        is_plugin = isinstance(name, str) and self.ask == "plugin"
+        return super()._candidate(self.cluster.revision.profile.name_of(name) if is_plugin else name)
 
 
 # -- questions ---------------------------------------------------------------------------------------------------------

@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-from kvolsched.questions.predict import NONE, PossibleAnswer, Prediction
+from kvolsched.questions.predict import NONE, AskedQuestion, PossibleAnswer
 from kvolsched.rules.named import plugin_card
 from kvolsched.views.predict_rows import CandidateCard, PredictPage, ScoreBar
 
 HAPPENED = {
     "node": "chosen", "plugin": "first", "volume": "taken", "end": "ends so", "order": "goes next",
-    "incident": "so it is",
+    "incident": "so it is", "bet": "so it is",
 }  # fmt: skip
 ASK = "Nothing is judged before an answer."
 AGAIN = "Try another, or let it happen."
 SEE = "Let it happen, and see why."
+RUN = "Run the cell below."
 
 
-def rows_of(asked: Prediction) -> PredictPage:
+def rows_of(asked: AskedQuestion) -> PredictPage:
     """Return the rows of a prediction."""
     cards = tuple(_card(asked, number, candidate) for number, candidate in enumerate(asked.candidates, 1))
     last = asked.answers[-1] if asked.answers else ""
-    right = asked.is_right if last else None
+    right = asked.is_right if last and asked.is_known else None
     outcome = asked.outcome
-    tag = "" if not last else ("✓ " if right else "✕ not ") + last
+    tag = "" if not last else last if right is None else ("✓ " if right else "✕ not ") + last
     if outcome is not None and right and last != outcome.happened and outcome.happened not in _members(asked, last):
         tag = f"✓ as good as {outcome.happened}"
-    sentence = outcome.sentence if outcome is not None else SEE if right else AGAIN if last else ASK
+    then = RUN if asked.revealed else SEE if right else AGAIN if last else ASK
+    sentence = outcome.sentence if outcome is not None else then
     bars, constant = _bars(asked)
-    note = outcome.note if outcome is not None else f"{len(cards)} candidates, keys 1 to {min(9, len(cards))}"
+    keys = f"{len(cards)} candidates, keys 1 to {min(9, len(cards))}" if cards else ""
+    note = outcome.note if outcome is not None else keys
     return PredictPage(asked.title, asked.about, note, cards, tag, right, sentence, bars, constant, asked.revealed)
 
 
-def _members(asked: Prediction, name: str) -> tuple[str, ...]:
+def _members(asked: AskedQuestion, name: str) -> tuple[str, ...]:
     return next((each.stands_for for each in asked.candidates if each.name == name), ())
 
 
-def _card(asked: Prediction, number: int, candidate: PossibleAnswer) -> CandidateCard:
+def _card(asked: AskedQuestion, number: int, candidate: PossibleAnswer) -> CandidateCard:
     answered, verdict = candidate.name in asked.answers, asked.verdict(candidate)
     if verdict is None:
         return CandidateCard(number, candidate.name, candidate.facts, answered)
@@ -51,7 +54,7 @@ def _card(asked: Prediction, number: int, candidate: PossibleAnswer) -> Candidat
     )  # fmt: skip
 
 
-def _bars(asked: Prediction) -> tuple[tuple[ScoreBar, ...], str]:
+def _bars(asked: AskedQuestion) -> tuple[tuple[ScoreBar, ...], str]:
     """Return a bar for each node that was scored, of the plugins whose points differ, and the other points in words."""
     outcome = asked.outcome
     if outcome is None or len(outcome.scores) < 2 or asked.ask not in ("node", "end"):

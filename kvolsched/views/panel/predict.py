@@ -13,10 +13,19 @@ from typing import Any
 import ipywidgets as widgets
 
 from kvolsched.core.core import ClusterCore
-from kvolsched.questions.predict import Grade, Outcome, PossibleAnswer, Prediction, question_of_next_step
+from kvolsched.questions.predict import (
+    AskedQuestion,
+    Bet,
+    Grade,
+    Outcome,
+    PossibleAnswer,
+    Prediction,
+    question_of_next_step,
+)
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.predict import rows_of
+from kvolsched.views.panel.held_back import offer_after
 from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.panel.lab import Lab
 from kvolsched.views.pictures.predict import draw
@@ -26,34 +35,39 @@ NOT_TOLD = "next  who may act is not told here: Step asks before it happens"
 
 
 class Predict(DrawnPanel):
-    """One question about what happens next, to be answered by a click, a number key, or in Python.
+    """One question, to be answered by a click, a number key, or in Python.
 
-    A wrong answer shows what speaks against it and leaves the others open. *Let it happen* steps the cluster and shows
-    every verdict. Nothing waits for an answer: a notebook that runs by itself prints the question.
+    A wrong answer to `c.predict` shows what speaks against it and leaves the others open; *Let it happen* steps the
+    cluster and shows every verdict. What a cell under `%%after asked` shows is held back until the first answer, or
+    until somebody gives up. Nothing waits for an answer: a notebook that runs by itself prints the question.
 
         asked = c.predict("Which node?", pod="my-pod")
         asked                      # shows it
         asked.answer("node-b")     # what a click does
-        asked.reveal()             # lets it happen: the cluster steps up to there
+        asked.reveal()             # lets it happen once there is an answer: the cluster steps up to there
+        asked.give_up()            # shows it without an answer, and counts as not answered
         asked.grade()              # this notebook's answers, first tries apart
     """
 
-    def __init__(self, prediction: Prediction, *, let_happen: Callable[[], object] | None = None,
+    def __init__(self, prediction: AskedQuestion, *, let_happen: Callable[[], object] | None = None,
                  changed: Callable[[], None] = lambda: None, width: int = 1000) -> None:
         self.prediction, self._changed = prediction, changed
-        self._let_happen = let_happen or prediction.reveal
+        self._let_happen = let_happen or prediction.give_up
         self._width = width
         self.host = Host()
         self.head, self.said = widgets.HTML(), widgets.HTML()
         self.buttons = [self._button(number, each) for number, each in enumerate(prediction.candidates, 1)]
-        self.happen = widgets.Button(description="Let it happen").add_class("k-btn").add_class("k-step")
-        self.happen.on_click(lambda _button: self.reveal())
+        self.happen = widgets.Button().add_class("k-btn").add_class("k-step")
+        self.happen.on_click(lambda _button: self.give_up())
+        if isinstance(prediction, Bet) and prediction.is_number:
+            self.buttons = [self._number_field()]
         choices = widgets.Box(self.buttons).add_class("k-cands")
         self._open: tuple[Any, ...] = (self.head, choices, self.said, self.happen, self.host)
         super().__init__(self._open)
         self.add_class(ROOT).add_class("k-predict")
         self.host.on_msg(self._message)
         self._draw()
+        offer_after()
 
     @property
     def candidates(self) -> tuple[PossibleAnswer, ...]:
@@ -75,7 +89,7 @@ class Predict(DrawnPanel):
         """What happened; None until it is revealed."""
         return self.prediction.outcome
 
-    def answer(self, name: str | int) -> Predict:
+    def answer(self, name: str | float) -> Predict:
         """Answer with the name of a candidate, or its number from 1.
 
         Raises:
@@ -94,15 +108,61 @@ class Predict(DrawnPanel):
     def reveal(self) -> Predict:
         """Let it happen: step the cluster up to what was asked, and show every verdict.
 
+        Raises:
+            NotAnswered: nobody has answered.
+
         >>> from kvolsched import scenario
         >>> asked = scenario("zonal-example").predict("Which node?", pod="my-pod")
-        >>> asked.reveal().outcome.happened
+        >>> asked.answer("node-b").reveal().outcome.happened
+        'node-a'
+        """
+        if not self.is_open:
+            self.prediction.reveal()
+        return self.give_up()
+
+    def give_up(self) -> Predict:
+        """Let it happen without an answer, which counts as not answered.
+
+        >>> from kvolsched import scenario
+        >>> asked = scenario("zonal-example").predict("Which node?", pod="my-pod")
+        >>> asked.give_up().outcome.happened
         'node-a'
         """
         if not self.prediction.revealed:
             self._let_happen()
         self._draw()
         return self
+
+    def was(self, value: Any) -> None:
+        """Say what was right, by a value of the run; a prediction of `c.predict` finds it by itself.
+
+        Raises:
+            TypeError: it is a prediction of `c.predict`.
+            ValueError: no choice means the value, or more than one does.
+
+        >>> import kvolsched
+        >>> kvolsched.ask("Which node?", "node-a", "node-b").was("node-b")
+        """
+        if not isinstance(self.prediction, Bet):
+            raise TypeError(f"{self.prediction.title!r} finds by itself what happens; was() is for kvolsched.ask")
+        self.prediction.was(value)
+        self._draw()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is an answer, or somebody gave up."""
+        return bool(self.answers) or self.prediction.revealed
+
+    def when_open(self, show: Callable[[], object]) -> None:
+        """Call a function at the first answer, or when somebody gives up; at once if that is over.
+
+        >>> from kvolsched import scenario
+        >>> asked = scenario("zonal-example").predict("Which node?", pod="my-pod")
+        >>> asked.when_open(lambda: print("open"))
+        >>> _ = asked.answer("node-b").answer("node-a")
+        open
+        """
+        self.prediction.when_open(show)
 
     def grade(self) -> Grade:
         """Count this notebook's answers by what was asked, first tries apart.
@@ -132,12 +192,24 @@ class Predict(DrawnPanel):
         button.on_click(lambda _button: self.answer(candidate.name))
         return button.add_class("k-cand")
 
+    def _number_field(self) -> Any:
+        field = widgets.Text(placeholder="a number, then Enter", continuous_update=False)
+
+        def typed(change: Any) -> None:
+            try:
+                self.answer(float(change["new"]))
+            except ValueError:
+                self.said.value = f'<p class="k-quiz" role="status">{escape(repr(change["new"]))} is no number.</p>'
+
+        field.observe(typed, "value")
+        return field
+
     def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
         cmd = content.get("cmd")
         if cmd == "act" and 1 <= content.get("number", 0) <= len(self.candidates):
             self.answer(int(content["number"]))
-        elif cmd == "step":
-            self.reveal()
+        elif cmd == "step" and self.is_open:
+            self.give_up()
         elif cmd == "width":
             self._resize(content["px"])
 
@@ -150,7 +222,8 @@ class Predict(DrawnPanel):
             return
         self.head.value = head_html(page)
         self.said.value = said_html(page)
-        for button, card in zip(self.buttons, page.cards, strict=True):
+        self.happen.description = "Let it happen" if self.answers else "I cannot say: show me"
+        for button, card in zip(self.buttons, page.cards, strict=False):  # a number's field is no card
             if card.answered:
                 button.add_class("k-mine")
                 button.disabled = True
@@ -209,7 +282,7 @@ class Quiz(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships
         While a question is open, asking again lets it happen.
         """
         if self.is_open and self.asked is not None:
-            self.asked.reveal()
+            self.asked.give_up()
             return True
         prediction = self._question()
         if prediction is None:

@@ -1,0 +1,167 @@
+"""A lesson's question, and cells whose output is held back until it is answered, in a real kernel."""
+
+import json
+
+import pytest
+from nbclient import NotebookClient
+from nbformat import v4
+
+import kvolsched
+from kvolsched.api import sealed_output
+from kvolsched.api.sealed_output import MIME, outputs_of, seal, unseal
+
+
+@pytest.mark.parametrize(("choices", "value", "right"), [
+    (("none", "1 to 9", "10 to 12"), 4, "1 to 9"),
+    (("none", "1 to 9", "10 to 12"), 10, "10 to 12"),
+    (("4 of 12", "12 of 12"), 12, "12 of 12"),
+    (("fewer than 3", "3 to 5", "more than 5"), 2, "fewer than 3"),
+    (("fewer than 3", "3 to 5", "more than 5"), 6, "more than 5"),
+    (("yes, at once", "no, never"), True, "yes, at once"),
+    (("yes, at once", "no, never"), False, "no, never"),
+    (("on node-a", "on node-a-small"), "node-a", "on node-a"),
+    (("on node-a", "on node-a-small"), "node-a-small", "on node-a-small"),
+])
+def test_the_choice_that_names_the_value_is_right(choices, value, right):
+    """A choice is right by a value of the run: the same word, a name in it, a range."""
+    asked = kvolsched.ask("What?", *choices)
+    asked.answer(right)
+    asked.was(value)
+
+    assert asked.is_right
+    assert asked.outcome.happened == right
+
+
+@pytest.mark.parametrize("value", [7, "c", True])
+def test_a_value_that_no_choice_names_is_refused(value):
+    """Whoever writes a lesson sees that the choices do not cover what happened."""
+    with pytest.raises(ValueError, match="must be one of the choices"):
+        kvolsched.ask("Which?", "a", "b").was(value)
+
+
+def test_nothing_is_told_before_an_answer():
+    """To ask for the answer first is an error; to give up shows it, and counts as not answered."""
+    asked = kvolsched.ask("Told too early?", "yes", "no")
+    asked.was(True)
+    assert "★" not in repr(asked)
+    with pytest.raises(kvolsched.NotAnswered, match="Answer first"):
+        asked.reveal()
+    assert asked.outcome is None
+
+    asked.give_up()
+    assert "1  yes  ★" in repr(asked)
+    assert asked.happen.description == "I cannot say: show me"
+    assert asked.grade().first == kvolsched.grade().first
+
+
+def test_the_first_answer_counts_and_waits_for_the_run():
+    """An answer before the run is judged when a value is told; a second one changes nothing."""
+    before = kvolsched.grade()
+    asked = kvolsched.ask("How many, counted once?", number=True, within=1)
+    asked.answer(5).answer(4)
+    assert (asked.answers, asked.is_right, asked.outcome) == (("5",), False, None)
+
+    asked.was(4)
+    assert asked.is_right
+    assert "It was 4." in repr(asked)
+    assert kvolsched.grade().first == before.first + 1
+
+
+@pytest.mark.parametrize("given", [{}, {"choices": ("a",)}, {"choices": ("a", "a")}, {"choices": ("a", "b"), "number": True}])
+def test_what_is_no_question_is_refused(given):
+    """A question has two choices that differ, or asks for a number."""
+    with pytest.raises(ValueError, match="What"):
+        kvolsched.ask("What?", *given.get("choices", ()), number=given.get("number", False))
+
+
+def test_a_prediction_is_the_same_kind_of_question():
+    """`c.predict` refuses to tell before an answer, too, and opens cells; it needs nobody to say what was right."""
+    asked = kvolsched.scenario("zonal-example").predict("Which node?", pod="my-pod")
+    opened = []
+    asked.when_open(lambda: opened.append(True))
+
+    assert type(asked) is type(kvolsched.ask("Which?", "a", "b"))
+    with pytest.raises(kvolsched.NotAnswered):
+        asked.reveal()
+    with pytest.raises(TypeError, match="by itself"):
+        asked.was("node-a")
+    assert not opened
+    asked.answer("node-b").answer("node-a")
+    assert opened == [True]
+
+
+def test_a_seal_is_lossless_stable_and_unreadable():
+    """Equal outputs have equal seals; a widget's random name is no part of it; the text is nowhere."""
+    outputs = [{"text/plain": "runs on node-a", sealed_output.WIDGET: {"model_id": "1"}}, {sealed_output.WIDGET: {}}]
+    other = [{sealed_output.WIDGET: {"model_id": "2"}, "text/plain": "runs on node-a"}]
+
+    assert seal(outputs) == seal(other)
+    assert outputs_of(seal(outputs)) == [{"text/plain": "runs on node-a"}]
+    assert "node-a" not in json.dumps(seal(outputs))
+    assert outputs_of({"text/plain": "a"}) == []
+
+
+CELLS = {
+    "load": "import kvolsched",
+    "ask": 'bet = kvolsched.ask("How many?", "none", "1 to 9")\nbet',
+    "held": '%%after bet\nprint("the figure is", 4)\nbet.was(4)\n"as a value"',
+    "later": 'bet.prediction.is_known, "for later cells"',
+    "quiet": "%%after bet\nkept = 5\nkept;",
+    "error": "%%after bet\nprint('before it')\nraise KeyError('a mistake')",
+    "none": "%%after nothing\n1",
+    "other": 'other = kvolsched.ask("Which?", "a", "b")',
+    "held too": '%%after other\nprint("first")\nother.was("a")\n"second"',
+    "answer": "other.answer(2);",
+    "open": "%%after other\nprint('open', kept)",
+}
+
+
+@pytest.fixture(scope="module")
+def made():
+    """A notebook of these cells, run in a kernel."""
+    cells = [v4.new_code_cell(source) for source in CELLS.values()]
+    made = v4.new_notebook(cells=cells)
+    NotebookClient(made, kernel_name="python3", timeout=60, allow_errors=True).execute()
+    return made
+
+
+@pytest.fixture(scope="module")
+def shown(made):
+    """What each cell shows, by its name."""
+    return {name: cell.outputs for name, cell in zip(CELLS, made.cells, strict=True)}
+
+
+def test_a_cell_runs_and_what_it_shows_is_stored_sealed(shown):
+    """Its variables are there for later cells; a lock, and nothing that tells, is in its outputs."""
+    (lock, *rest) = shown["held"]
+
+    assert MIME in lock.data
+    assert "sealed" in lock.data["text/plain"]
+    assert "figure" not in json.dumps([lock, *rest])
+    assert [each["text/plain"] for each in outputs_of(lock.data)] == ["the figure is 4\n", "'as a value'"]
+    assert "for later cells" in shown["later"][0].data["text/plain"]
+    assert shown["quiet"] == []
+
+
+def test_an_error_is_never_held_back(shown):
+    """What was shown before it, and its traceback, stand open; so does the use of what is no question."""
+    assert [output.output_type for output in shown["error"]] == ["display_data", "error"]
+    assert shown["error"][1].ename == "KeyError"
+    assert "is no question" in shown["none"][0].evalue
+
+
+def test_the_first_answer_puts_the_output_into_its_place(shown):
+    """What was held stands open where it was held, in its order; a cell that runs after the answer is never sealed."""
+    assert [output.data["text/plain"] for output in shown["held too"]] == ["first\n", "'second'"]
+    assert MIME not in shown["held too"][0].data
+    assert shown["open"][0].data["text/plain"] == "open 5\n"
+
+
+def test_a_book_has_a_closed_fold_in_the_place_of_a_seal(made):
+    """A page without a kernel shows the outputs when its reader opens the fold."""
+    plain = json.loads(json.dumps(made))
+    assert unseal(plain) == 1
+    folded = plain["cells"][2]["outputs"][0]["data"]["text/html"]
+
+    assert folded.startswith("<details><summary>After your answer</summary><pre>the figure is 4</pre>")
+    assert "<details open" not in folded
