@@ -36,6 +36,7 @@ $(VENV)/.lab: pyproject.toml .ci/environment
 
 $(VENV)/.test: pyproject.toml .ci/environment
 	@.ci/environment python $(VENV) lab,test
+	@.ci/environment kubectl $(VENV)
 	@touch $(VENV)/.lab $@
 
 browser:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .questions.visits import Visits
     from .questions.why import Why, Whys
     from .rules.revision import Revision
+    from .serve import ServedCluster
     from .views.charts.figure import ChartFigure, PlainChart
     from .views.drawing.figure import Figure
     from .views.fill.writes import RecordedWrites
@@ -64,7 +65,7 @@ class Cluster(ClusterActs):
     past     story changes events writes requests create_volume_requests get_capacity_requests mounts visits diff
     pictures lab map timeline domains skew capacity series
     ahead    predict whatif explore sample
-    objects  kubectl get objects manifests written refusals pools digest
+    objects  kubectl get objects manifests written refusals pools digest serve
 
     A name that nothing has raises UnknownName, a KeyError: one sentence with what there is and the nearest names.
 
@@ -369,6 +370,30 @@ class Cluster(ClusterActs):
         from .kubectl import kubectl
 
         return kubectl(self, command, stdin)
+
+    def serve(self, port: int = 0, *, pace: str = "steps") -> ServedCluster:
+        """Serve this cluster to the real kubectl and other clients of Kubernetes, on this machine's loopback alone.
+
+        A client's write is a step between two others. After `back`, every watch ends and every version is a new one.
+
+        Args:
+            port: 0 for any free one.
+            pace: "steps": you step the cluster; "live": everybody acts as soon as they can.
+
+        Raises:
+            ValueError: there is no such pace.
+            OSError: the port cannot be had.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> with c.serve() as served:
+        ...     url = served.url("my-operator")
+        >>> served
+        zonal-example, rules design: no longer served
+        """
+        from .serve import serve
+
+        return serve(self, port, pace)
 
     def where(self, *terms: str) -> MatchedNodes:
         """List the nodes that match one of these terms, each a line as kubectl's selectors; drawn, why and why not.

@@ -11,9 +11,11 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import click
@@ -433,6 +435,33 @@ def _parse_settings(name: str, settings: tuple[str, ...]) -> dict[str, Any]:
         except ParameterError as error:
             raise click.BadParameter(str(error), param_hint="--set") from None
     return found
+
+
+@main.command("serve", epilog="Example: kvolsched serve zonal-example --live")
+@click.argument("source")
+@rules_option(None, "Run it under these rules")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Listen there; by default on any free port.")
+@click.option("--live", is_flag=True, help="Let everybody act as soon as they can.")
+@click.option("--kubeconfig", type=click.Path(dir_okay=False, path_type=Path), help="Write kubectl's settings there.")
+def serve(source: str, revision: str | None, port: int, live: bool, kubeconfig: Path | None) -> None:  # noqa: FBT001
+    """Serve the scenario or dump SOURCE to the real kubectl on this machine, until Ctrl-C.
+
+    Without --live each Enter makes one step.
+    """
+    if source == "-" or Path(source).exists():
+        dump = SOURCE.convert(source, None, click.get_current_context())
+        cluster = _load_dump([dump], revision or "upstream")
+    else:
+        cluster = _load_scenario(source, revision, None)
+    with cluster.serve(port, pace="live" if live else "steps") as served:
+        if kubeconfig is not None:
+            served.kubeconfig(path=kubeconfig)
+        say(f"serving {cluster.name or source} at {served.url()}")
+        sys.stdout.flush()
+        with suppress(KeyboardInterrupt):
+            for _line in () if live else sys.stdin:
+                say(repr(cluster.step() or "nothing is left to do"))
+            Event().wait()
 
 
 for learned in (decode_, incidents_, lab_, lessons_):

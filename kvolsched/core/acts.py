@@ -969,7 +969,10 @@ class ClusterActs(ClusterCore):
     def _send(self, writes: Sequence[Write], words: str = "") -> list[CommittedWrite | RefusedWrite]:
         """Send writes as the user, in one step, and wait for their answers; what is refused leaves the others made."""
         self._wait_for_answers(writes)
-        return self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else words) if writes else []
+        outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else words) if writes else []
+        if any(write.verb == "create" and write.key.kind in ("StorageClass", "Node") for write in writes):
+            self._add_provisioners()
+        return outcomes
 
 
 def _line(key: Key, done: str) -> CommandResult:

@@ -1,0 +1,135 @@
+"""Bodies of requests to plain data: JSON, YAML of an apply, and protobuf; then to objects, with their faults.
+
+Faults are said in the API server's words: `strict decoding error: unknown field "spec.nodeSelecter"` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..api.kinds.meta import freeze
+from ..api.kinds.unmodelled import UnmodelledObject
+from ..api.text.convert import DECODABLE_RULES, decode, schema, without_unknown
+from ..api.text.fault import ManifestError, Problem, format_path
+from ..api.text.json_text import JsonFault, json_documents
+from ..api.text.manifest import read_plain
+from .http import JSON, ClientRequest
+from .objects import ServedObjects
+from .protobuf import PROTOBUF, read_message
+from .resources import Resource
+from .status import StatusError
+
+PATCHES = {
+    "application/json-patch+json": "json", "application/merge-patch+json": "merge",
+    "application/strategic-merge-patch+json": "strategic",
+}  # fmt: skip
+APPLY = "application/apply-patch+yaml"
+UNKNOWN_FORMAT = "the body of the request was in an unknown format - accepted media types include"
+QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
+
+def media_type(request: ClientRequest) -> str:
+    """Return the media type of a body, without its parameters."""
+    return request.headers.get("Content-Type", JSON).partition(";")[0].strip()
+
+
+def read_object(request: ClientRequest, *, optional: bool = False) -> dict[str, Any]:
+    """Return the object of a body as plain data.
+
+    Raises:
+        StatusError: the body is malformed, or of a media type that no server reads.
+    """
+    if optional and not request.body:
+        return {}
+    media = media_type(request)
+    if media == PROTOBUF:
+        return read_message(request.body)
+    if media in ("application/yaml", APPLY):
+        found = _read_yaml(request.body)
+    elif media in (JSON, "", "*/*", "text/plain"):
+        found = read_json(request.body)
+    else:
+        raise StatusError("UnsupportedMediaType", f"{UNKNOWN_FORMAT}: {JSON}, application/yaml, {PROTOBUF}")
+    if not isinstance(found, dict):
+        raise StatusError("BadRequest", "the body of the request is no object")
+    return found
+
+
+def read_json(body: bytes) -> Any:
+    """Return the data of a JSON text.
+
+    Raises:
+        StatusError: it is none, or more than one.
+    """
+    try:
+        found = json_documents(body.decode())
+    except (JsonFault, UnicodeDecodeError) as error:
+        raise StatusError("BadRequest", f"couldn't get version/kind; json parse error: {error}") from None
+    if len(found.documents) != 1:
+        raise StatusError("BadRequest", f"the body of the request has {len(found.documents)} objects")
+    return found.documents[0]
+
+
+def _read_yaml(body: bytes) -> Any:
+    try:
+        found = read_plain(body.decode())
+    except (ManifestError, UnicodeDecodeError) as error:
+        raise StatusError("BadRequest", f"error decoding YAML: {error}") from None
+    return found[0] if len(found) == 1 else None
+
+
+def decoded(served: ServedObjects, resource: Resource, data: Mapping[str, Any], query: Mapping[str, str],
+            ) -> tuple[Any, tuple[str, ...]]:
+    """Return the object of plain data with times of the simulated clock, and the warnings that its client gets.
+
+    Raises:
+        StatusError: a field has a wrong type; or nobody knows a field and the client wants to be told by a refusal.
+    """
+    plain = served.own_times(data, modelled=resource.is_modelled)
+    obj, problems = _decode(resource, plain)
+    wrong = [each for each in problems if each.rule not in DECODABLE_RULES and each.rule != "unknown"]
+    if wrong:
+        raise StatusError("BadRequest", _cannot_be_handled(resource, _wrong_type(resource, wrong[0])))
+    unknown = [f'unknown field "{format_path(each.path)}"' for each in problems if each.rule == "unknown"]
+    if not unknown:
+        return obj, ()
+    how = query.get("fieldValidation") or "Warn"
+    if how == "Strict":
+        raise StatusError("BadRequest", _cannot_be_handled(resource, f"strict decoding error: {', '.join(unknown)}"))
+    known, _ = without_unknown(plain)
+    obj, _ = _decode(resource, known)
+    return obj, tuple(unknown) if how == "Warn" else ()
+
+
+def _decode(resource: Resource, plain: Mapping[str, Any]) -> tuple[Any, list[Problem]]:
+    """Return the object of plain data and what is wrong with it; of a kind that no class models only its metadata."""
+    if resource.is_modelled:
+        return decode(plain)
+    bare, problems = decode({"apiVersion": "v1", "kind": "Namespace", "metadata": plain.get("metadata")})
+    rest = {name: value for name, value in plain.items() if name not in ("apiVersion", "kind", "metadata")}
+    head = {"api_version": resource.api_version, "kind": resource.kind}
+    return UnmodelledObject(**head, metadata=bare.metadata, rest=freeze(rest)), problems
+
+
+def _cannot_be_handled(resource: Resource, why: str) -> str:
+    return f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {why}'
+
+
+def _wrong_type(resource: Resource, problem: Problem) -> str:
+    """Return what Go says of a value of the wrong type."""
+    if problem.rule == "quantity":
+        return QUANTITY
+    names = [step for step in problem.path if isinstance(step, str)]
+    struct = _struct_of(resource.kind, names[:-1])
+    field = ".".join((struct, *names))
+    return f"json: cannot unmarshal {problem.got} into Go struct field {field} of type {problem.wants}"
+
+
+def _struct_of(kind: str, path: Sequence[str]) -> str:
+    """Return the name of the type that a path leads to."""
+    types, name = schema()["types"], kind
+    for step in path:
+        declared = types.get(name, {}).get(step, name)
+        name = (declared["type"] if isinstance(declared, dict) else declared).removeprefix("[]")
+    return name

@@ -1,0 +1,105 @@
+"""Which request is answered by what: paths of the API to reads, watches, writes, and what a server tells of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..world.log import Key
+from .discovery import VERSION, discover
+from .http import ClientRequest, ServerResponse, json_response
+from .objects import ServedObjects
+from .openapi import openapi_document, openapi_index
+from .reads import get_object, list_objects
+from .resources import Resource, find_resource
+from .status import StatusError, no_such_path
+from .watch import watch_objects
+from .writes import Target, WriteRequests
+
+HEALTH = ("readyz", "livez", "healthz")
+
+
+class Routes:
+    """Answers every request of one served cluster."""
+
+    def __init__(self, served: ServedObjects) -> None:
+        self.served = served
+        self.writes = WriteRequests(served)
+
+    def answer(self, request: ClientRequest) -> ServerResponse:
+        """Answer a request.
+
+        Raises:
+            StatusError: it is refused.
+        """
+        match request.path:
+            case () if request.method == "GET":
+                return json_response({"paths": ["/api", "/apis", "/openapi/v3", "/readyz", "/version"]})
+            case ("version",):
+                return json_response(VERSION)
+            case (word, *_) if word in HEALTH:
+                return ServerResponse(200, b"ok", "text/plain")
+            case ("openapi", "v3"):
+                return json_response(openapi_index())
+            case ("openapi", "v3", *rest):
+                return json_response(openapi_document(tuple(rest)))
+            case ("api",) | ("api", _) | ("apis",) | ("apis", _) | ("apis", _, _) if request.method == "GET":
+                return discover(request.path, request.headers)
+            case ("api", version, *rest):
+                return self._of_group("", version, rest, request)
+            case ("apis", group, version, *rest):
+                return self._of_group(group, version, rest, request)
+        raise no_such_path()
+
+    def _of_group(self, group: str, version: str, rest: list[str], request: ClientRequest) -> ServerResponse:
+        """Answer a request about the resources of a group: `[namespaces/NS/]PLURAL[/NAME[/SUBRESOURCE]]`."""
+        namespace: str | None = None
+        watches = rest[:1] == ["watch"]
+        if watches:
+            rest = rest[1:]
+        if rest[:1] == ["namespaces"] and len(rest) > 2 and (group or rest[2] not in ("status", "finalize")):
+            namespace, rest = rest[1], rest[2:]
+        resource = find_resource(group, version, rest[0]) if rest else None
+        if resource is None or len(rest) > 3 or (namespace is not None and not resource.namespaced):
+            raise no_such_path()
+        name, subresource = (*rest[1:], "", "")[:2]
+        if watches or request.query.get("watch") in ("true", "1"):
+            return self._locked(lambda: watch_objects(self.served, resource, namespace, request, name))
+        return self._locked(lambda: self._of_resource(resource, namespace, name, subresource, request))
+
+    def _locked(self, act: Callable[[], ServerResponse]) -> ServerResponse:
+        with self.served.locked():
+            return act()
+
+    def _of_resource(self, resource: Resource, namespace: str | None, name: str, subresource: str,
+                     request: ClientRequest) -> ServerResponse:
+        if name and resource.namespaced and namespace is None:
+            raise no_such_path()
+        key = Key(resource.kind, namespace or "", name)
+        target = Target(resource, key, subresource, request)
+        if subresource and subresource not in (known[0] for known in resource.subresources):
+            raise no_such_path()
+        if "get" not in resource.verbs and request.method != "POST":
+            raise _not_allowed()
+        match request.method:
+            case "GET" if subresource == "scale":
+                return self.writes.scale(target)
+            case "GET" if subresource in ("", "status"):
+                return (get_object(self.served, resource, key, request) if name
+                        else list_objects(self.served, resource, namespace, request))  # fmt: skip
+            case "POST" if not name:
+                return self.writes.create(target)
+            case "POST" if subresource in ("binding", "eviction"):
+                return self.writes.post(target)
+            case "PUT" if name:
+                return self.writes.update(target)
+            case "PATCH" if name:
+                return self.writes.patch(target)
+            case "DELETE" if name and not subresource:
+                return self.writes.delete(target)
+            case "DELETE" if not subresource:
+                return self.writes.delete_collection(target, namespace)
+        raise _not_allowed()
+
+
+def _not_allowed() -> StatusError:
+    return StatusError("MethodNotAllowed", "the server does not allow this method on the requested resource")

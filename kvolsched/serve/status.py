@@ -1,0 +1,89 @@
+"""Refusals as Kubernetes' `Status` objects: the reason decides the code, the details name object and fields.
+
+Mirrors apimachinery `pkg/api/errors` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..api.validation.field_error import FieldError
+from ..world.apiserver import RefusedWrite
+from ..world.outage import UNREACHABLE
+from .resources import Resource
+
+CODES = {
+    "BadRequest": 400, "Forbidden": 403, "NotFound": 404, "MethodNotAllowed": 405, "NotAcceptable": 406,
+    "AlreadyExists": 409, "Conflict": 409, "Gone": 410, "Expired": 410, "RequestEntityTooLarge": 413,
+    "UnsupportedMediaType": 415, "Invalid": 422, "TooManyRequests": 429, "InternalError": 500,
+    "ServiceUnavailable": 503, "Timeout": 504,
+}  # fmt: skip
+
+
+class StatusError(Exception):
+    """Raised to refuse a request: with a reason of Kubernetes, a message, and details for clients."""
+
+    def __init__(self, reason: str, message: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.reason, self.message, self.details = reason, message, details
+
+    @property
+    def code(self) -> int:
+        """The HTTP code of the reason."""
+        return CODES.get(self.reason, 500)
+
+    def status(self) -> dict[str, Any]:
+        """Return the `Status` object."""
+        details = {"details": dict(self.details)} if self.details else {}
+        return {**_HEAD, "status": "Failure", "message": self.message, "reason": self.reason, **details,
+                "code": self.code}  # fmt: skip
+
+
+_HEAD = {"kind": "Status", "apiVersion": "v1", "metadata": {}}
+
+
+def success(resource: Resource, name: str, uid: str) -> dict[str, Any]:
+    """Return the `Status` of a deletion that removed an object."""
+    details = {"name": name, **_of_resource(resource), "uid": uid}
+    return {**_HEAD, "status": "Success", "details": details}
+
+
+def not_found(resource: Resource, name: str) -> StatusError:
+    """Return the refusal of a request for an object that is not there."""
+    return StatusError("NotFound", f'{resource.qualified} "{name}" not found', {"name": name, **_of_resource(resource)})
+
+
+def no_such_path() -> StatusError:
+    """Return the refusal of a request for a path that is not served."""
+    return StatusError("NotFound", "the server could not find the requested resource")
+
+
+def invalid(resource: Resource, name: str, *faults: FieldError) -> StatusError:
+    """Return the refusal of an object with faults."""
+    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    details = {"name": name, **_of_resource(resource), "kind": resource.kind}
+    causes = {"causes": [_cause(each) for each in faults]}
+    return StatusError("Invalid", f'{kind} "{name}" is invalid: {", ".join(map(str, faults))}', details | causes)
+
+
+def refused_write(refused: RefusedWrite, resource: Resource) -> StatusError:
+    """Return the refusal of a write as its client gets it."""
+    reason = "ServiceUnavailable" if refused.reason == UNREACHABLE else refused.reason
+    details: dict[str, Any] = {"name": refused.write.key.name, **_of_resource(resource)}
+    if reason == "Invalid":
+        details["kind"] = resource.kind
+    if refused.causes:
+        details["causes"] = [_cause(each) for each in refused.causes]
+    return StatusError(reason, refused.message, details)
+
+
+def _of_resource(resource: Resource) -> dict[str, str]:
+    return {**({"group": resource.group} if resource.group else {}), "kind": resource.plural}
+
+
+def _cause(cause: Any) -> dict[str, str]:
+    if not isinstance(cause, FieldError):
+        return {"reason": "DisruptionBudget", "message": str(cause)}
+    body = str(cause).removeprefix(f"{cause.path}: ")
+    return {"reason": f"FieldValue{cause.type}", "message": body, "field": cause.path}

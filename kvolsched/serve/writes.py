@@ -1,0 +1,344 @@
+"""Writes of clients: each is one request to the cluster's API server, and one step of its history.
+
+A patch is applied to the object as its client sees it; the result is written as an update. A dry run is made and taken
+back. Mirrors apiserver `endpoints/handlers` and `registry/generic/registry/store.go` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ..api.kinds.meta import Frozen, evolve, evolve_parts
+from ..api.validation.field_error import FieldError
+from ..api.workloads import with_generated_names
+from ..core.core import USER
+from ..world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
+from ..world.log import Key
+from ..world.manifest_patch import PATCH_KINDS
+from .bodies import APPLY, PATCHES, UNKNOWN_FORMAT, decoded, media_type, read_json, read_object
+from .http import ClientRequest, ServerResponse, json_response
+from .objects import ServedObjects, meta_of
+from .resources import RESOURCES, Resource
+from .selectors import selector_of
+from .status import StatusError, invalid, not_found, refused_write, success
+
+OTHER_NAMESPACE = "the namespace of the provided object does not match the namespace sent on the request"
+REJECTED = "the server rejected our request due to an error in our request"
+ORPHANED = frozenset({"Job", "ReplicationController"})  # whose dependents stay unless a client says otherwise
+PROPAGATION = {"Foreground": "foregroundDeletion", "Orphan": "orphan", "Background": ""}
+_SERVER_FIELDS = ("selfLink", "managedFields")
+_VERBS = {"bindings": "bind", "binding": "bind", "eviction": "evict", "status": "update_status"}
+
+
+@attrs.frozen
+class Target:
+    """What a request writes: a resource, the object's key, a subresource or "", and the request itself."""
+
+    resource: Resource
+    key: Key
+    subresource: str
+    request: ClientRequest
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether the query asks for a dry run."""
+        return "dryRun" in self.request.query
+
+    def words(self, verb: str) -> str:
+        """Return the sentence of the write: `kubectl creates pod/web-0`."""
+        of = f"the {self.subresource} of " if self.subresource in ("status", "scale") else ""
+        return f"{self.request.client} {verb} {of}{ref(self.key)}"
+
+
+class WriteRequests:
+    """Answers what changes objects, and the reviews, which are only asked by the same verb."""
+
+    def __init__(self, served: ServedObjects) -> None:
+        self.served, self.cluster, self.world = served, served.cluster, served.world
+
+    # -- create -----------------------------------------------------------------------------------------------
+
+    def create(self, target: Target) -> ServerResponse:
+        """Answer a POST to a resource.
+
+        Raises:
+            StatusError: the body is wrong, or the API server refuses.
+        """
+        resource, data = target.resource, read_object(target.request)
+        if resource.kind in ("SelfSubjectAccessReview", "SelfSubjectRulesReview"):
+            return json_response(self._review(data), 201)
+        if resource.kind == "Binding":
+            key = Key("Pod", target.key.namespace, str(meta_of(data).get("name", "")))
+            return self._bind(attrs.evolve(target, key=key, subresource="binding"), data)
+        obj, warnings = self._new_object(target, data)
+        target = attrs.evolve(target, key=key_of(obj))
+        outcome = self._commit(target, [Write("create", target.key, obj, words=target.words("creates"))])
+        return ServerResponse(201, self.served.text(outcome.stored), warnings=warnings)
+
+    def _new_object(self, target: Target, data: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
+        """Return the object that a body creates, without what only the server sets."""
+        if meta_of(data).get("resourceVersion"):
+            raise StatusError("BadRequest", "resourceVersion should not be set on objects to be created")
+        data = self._of_request(target, data)
+        obj, warnings = decoded(self.served, target.resource, data, target.request.query)
+        obj = evolve_parts(obj, metadata={"uid": "", "creation_timestamp": None, "resource_version": 0,
+                                          "rest": obj.metadata.rest.with_(generation=None)})  # fmt: skip
+        if not obj.metadata.name:
+            if not obj.metadata.generate_name:
+                missing = FieldError("metadata.name", "Required", detail="name or generateName is required")
+                raise invalid(target.resource, "", missing)
+            (obj,) = with_generated_names([obj], self.world.seed, {key.name for key in self.world.log.objects})
+        return obj, warnings
+
+    def _of_request(self, target: Target, data: dict[str, Any]) -> dict[str, Any]:
+        """Return a body as an object of the request's kind and namespace, without fields that only servers write.
+
+        Raises:
+            StatusError: it is of another kind or namespace.
+        """
+        resource = target.resource
+        said = data.get("apiVersion") or resource.api_version, data.get("kind") or resource.kind
+        if said != _kind_of(resource):
+            given, wanted = (f"{api_version}, Kind={kind}" for api_version, kind in (said, _kind_of(resource)))
+            raise StatusError("BadRequest", f"the kind in the data ({given}) is not the expected kind ({wanted})")
+        metadata = data.get("metadata")
+        meta = {name: value for name, value in (metadata if isinstance(metadata, dict) else {}).items()
+                if name not in _SERVER_FIELDS}  # fmt: skip
+        if resource.namespaced:
+            namespace = target.key.namespace or "default"
+            if meta.setdefault("namespace", namespace) not in ("", namespace):
+                raise StatusError("BadRequest", OTHER_NAMESPACE)
+            meta["namespace"] = namespace
+        head = {"apiVersion": said[0], "kind": said[1]}
+        return {**data, **head, "metadata": meta if isinstance(metadata, dict | None) else metadata}
+
+    # -- update and patch -------------------------------------------------------------------------------------
+
+    def update(self, target: Target) -> ServerResponse:
+        """Answer a PUT of an object or subresource.
+
+        Raises:
+            StatusError: the body is wrong, the object has changed since, or the API server refuses.
+        """
+        data = read_object(target.request)
+        if target.subresource == "scale":
+            return self._rescaled(target, lambda _: data)
+        return self._written(target, self._old(target), data, "replaces", "")
+
+    def patch(self, target: Target) -> ServerResponse:
+        """Answer a PATCH: merge, strategic merge or JSON.
+
+        Raises:
+            StatusError: the patch cannot be applied, or the API server refuses.
+        """
+        media = media_type(target.request)
+        if media not in PATCHES:
+            known = ", ".join((*PATCHES, APPLY))
+            raise StatusError("UnsupportedMediaType", f"{UNKNOWN_FORMAT}: {known}")
+        patch = read_json(target.request.body)
+
+        def patched(plain: dict[str, Any]) -> dict[str, Any]:
+            try:
+                found = PATCH_KINDS[PATCHES[media]](plain, patch)
+            except (ValueError, TypeError, AttributeError, KeyError) as error:
+                raise StatusError("Invalid", f"{REJECTED}: {error}") from None
+            if not isinstance(found, dict):
+                raise StatusError("BadRequest", "the patch leaves no object")
+            return found
+
+        if target.subresource == "scale":
+            return self._rescaled(target, patched)
+        old = self._old(target)
+        return self._written(target, old, patched(self.served.plain(old)), "patches", "PATCH")
+
+    def _old(self, target: Target) -> Any:
+        old = self.world.log.objects.get(target.key)
+        if old is None:
+            raise not_found(target.resource, target.key.name)
+        return old
+
+    def _written(self, target: Target, old: Any, data: dict[str, Any], verb: str, method: str) -> ServerResponse:
+        """Write the new state of an object, or of its status."""
+        data = self._of_request(target, data)
+        version = self.served.precondition(str(meta_of(data).get("resourceVersion") or ""))
+        new, warnings = decoded(self.served, target.resource, data, target.request.query)
+        of_status = target.subresource == "status"
+        has_status = hasattr(old, "status")
+        if not has_status and any(name == "status" for name, _, _ in target.resource.subresources):
+            new = _with_status(old, new) if of_status else _with_status(new, old)
+        new = evolve_parts(new, metadata={"rest": new.metadata.rest.with_(
+            generation=old.metadata.rest.get("generation"))})  # fmt: skip
+        write = Write("update_status" if of_status and has_status else "update", target.key, new, version=version,
+                      words=target.words(verb), method=method)  # fmt: skip
+        outcome = self._commit(target, [write])
+        stored = outcome.stored if outcome.stored is not None else old
+        return ServerResponse(200, self.served.text(stored), warnings=warnings)
+
+    # -- delete -----------------------------------------------------------------------------------------------
+
+    def delete(self, target: Target) -> ServerResponse:
+        """Answer a DELETE of one object.
+
+        Raises:
+            StatusError: it is not there, a precondition is not met, or the API server refuses.
+        """
+        options = self._delete_options(target)
+        return self._deleted(target, options)
+
+    def delete_collection(self, target: Target, namespace: str | None) -> ServerResponse:
+        """Answer a DELETE of all objects of a resource that selectors choose.
+
+        Raises:
+            StatusError: the API server refuses one of them.
+        """
+        options, matches = self._delete_options(target), selector_of(target.resource, target.request.query)
+        for key, obj in self.served.stored(target.resource, namespace):
+            if matches is None or matches(obj):
+                self._deleted(attrs.evolve(target, key=key), options)
+        return json_response(success(target.resource, "", ""))
+
+    @staticmethod
+    def _delete_options(target: Target) -> dict[str, Any]:
+        """Return the options of a deletion, from the body and the query."""
+        query: dict[str, Any] = {name: target.request.query[name] for name in ("propagationPolicy", "dryRun")
+                                 if name in target.request.query}  # fmt: skip
+        if "gracePeriodSeconds" in target.request.query:
+            text = target.request.query["gracePeriodSeconds"]
+            query["gracePeriodSeconds"] = int(text) if text.isdigit() and len(text) < 10 else text
+        return {**read_object(target.request, optional=True), **query}
+
+    def _deleted(self, target: Target, options: Mapping[str, Any]) -> ServerResponse:
+        old = self._old(target)
+        asked = options.get("preconditions") or {}
+        grace, policy = options.get("gracePeriodSeconds"), options.get("propagationPolicy")
+        if not isinstance(asked, dict) or not isinstance(grace, int | None) or (grace or 0) < 0:
+            raise StatusError("BadRequest", "DeleteOptions: a field has a wrong type")
+        if policy not in (None, *PROPAGATION):
+            words = f'propagationPolicy: Unsupported value: "{policy}"'
+            raise StatusError("Invalid", f'DeleteOptions.meta.k8s.io "" is invalid: {words}')
+        if options.get("orphanDependents") is True or (policy is None and target.key.kind in ORPHANED):
+            policy = "Orphan"
+        writes = []
+        wanted = PROPAGATION.get(policy or "", "")
+        kept = tuple(name for name in old.metadata.finalizers if name not in PROPAGATION.values())
+        finalizers = (*kept, wanted) if wanted else kept
+        if policy is not None and finalizers != old.metadata.finalizers and old.metadata.deletion_timestamp is None:
+            new = evolve_parts(old, metadata={"finalizers": finalizers})
+            writes.append(Write("update", target.key, new, words=target.words("deletes")))
+        waits = old.kind == "Pod" and old.spec.node_name and not old.terminal
+        version = self.served.precondition(str(asked.get("resourceVersion") or ""))
+        writes.append(Write("delete", target.key, grace if waits or not grace else None,
+                            uid=str(asked.get("uid") or ""), version=0 if writes else version,
+                            words=target.words("deletes")))  # fmt: skip
+        outcome = self._commit(target, writes, dry="dryRun" in options)
+        if outcome.stored is not None:
+            return ServerResponse(200, self.served.text(outcome.stored))
+        return json_response(success(target.resource, target.key.name, old.metadata.uid))
+
+    # -- subresources -----------------------------------------------------------------------------------------
+
+    def post(self, target: Target) -> ServerResponse:
+        """Answer a POST to `pods/binding` or `pods/eviction`.
+
+        Raises:
+            StatusError: the pod is not there, or the API server refuses: 429 if a budget does.
+        """
+        data = read_object(target.request)
+        if target.subresource == "binding":
+            return self._bind(target, data)
+        options = data.get("deleteOptions") or {}
+        asked = (options.get("preconditions") or {}) if isinstance(options, dict) else {}
+        self._old(target)
+        write = Write("evict", target.key, uid=str(asked.get("uid") or ""), words=target.words("evicts"))
+        self._commit(target, [write], dry="dryRun" in options)
+        return _done()
+
+    def _bind(self, target: Target, data: Mapping[str, Any]) -> ServerResponse:
+        to = data.get("target")
+        node = to.get("name") if isinstance(to, dict) else None
+        if not isinstance(node, str) or not node:
+            raise StatusError("Invalid", 'Binding "" is invalid: target.name: Required value')
+        uid = str(meta_of(data).get("uid") or "")
+        self._commit(target, [Write("bind", target.key, node, uid=uid, words=f"{target.words('binds')} to {node}")])
+        return _done()
+
+    def scale(self, target: Target) -> ServerResponse:
+        """Answer a GET of the subresource scale.
+
+        Raises:
+            StatusError: the object is not there.
+        """
+        return json_response(self._scale_of(self._old(target)))
+
+    def _scale_of(self, obj: Any) -> dict[str, Any]:
+        plain = self.served.plain(obj)
+        kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+        meta = {name: plain["metadata"][name] for name in kept if name in plain["metadata"]}
+        selector = obj.spec.selector
+        labels = dict(getattr(selector, "match_labels", selector) or {})
+        status = {"replicas": plain.get("status", {}).get("replicas", 0),
+                  "selector": ",".join(f"{name}={value}" for name, value in sorted(labels.items()))}  # fmt: skip
+        replicas = obj.spec.replicas
+        return {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": meta,
+                "spec": {"replicas": 1 if replicas is None else replicas}, "status": status}  # fmt: skip
+
+    def _rescaled(self, target: Target, change: Callable[[dict[str, Any]], dict[str, Any]]) -> ServerResponse:
+        """Set the replicas of a workload by a changed Scale."""
+        old = self._old(target)
+        new = change(self._scale_of(old))
+        spec = new.get("spec")
+        replicas = spec.get("replicas", 0) if isinstance(spec, dict) else None
+        if not isinstance(replicas, int) or isinstance(replicas, bool):
+            raise StatusError("BadRequest", f"spec.replicas: {replicas!r} is no integer")
+        version = self.served.precondition(str(meta_of(new).get("resourceVersion") or ""))
+        write = Write("update", target.key, evolve_parts(old, spec={"replicas": replicas}), version=version,
+                      words=f"{target.words('writes')}: {replicas} replicas", method="PATCH")  # fmt: skip
+        return json_response(self._scale_of(self._commit(target, [write]).stored))
+
+    def _review(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return a review of what the client may do: everything, unless a permission was taken away."""
+        if data.get("kind") == "SelfSubjectRulesReview":
+            every = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+            return {**data, "status": {"resourceRules": [every], "nonResourceRules": [], "incomplete": False}}
+        spec = data.get("spec")
+        asked = spec.get("resourceAttributes") if isinstance(spec, dict) else None
+        asked = asked if isinstance(asked, dict) else {}
+        kind = next((each.kind for each in RESOURCES if each.plural == asked.get("resource")), "")
+        verb = _VERBS.get(str(asked.get("subresource", "")), str(asked.get("verb", "get")))
+        return {**data, "status": {"allowed": self.world.present_server().permit(USER, verb, kind)}}
+
+    # -- the write --------------------------------------------------------------------------------------------
+
+    def _commit(self, target: Target, writes: Sequence[Write], *, dry: bool = False) -> CommittedWrite:
+        """Send writes of one request, or try them in a dry run; return the outcome of the last.
+
+        Raises:
+            StatusError: the API server refuses one of them.
+        """
+        if dry or target.is_dry:
+            outcomes = self.world.visit(self.world.place, lambda: [self.world.commit(USER, write) for write in writes])
+        else:
+            outcomes = self.cluster._send(writes, writes[-1].words)
+        for outcome in outcomes:
+            if isinstance(outcome, RefusedWrite):
+                raise refused_write(outcome, target.resource)
+        last = outcomes[-1]
+        assert isinstance(last, CommittedWrite)
+        return last
+
+
+def _kind_of(resource: Resource) -> tuple[str, str]:
+    return resource.api_version, resource.kind
+
+
+def _with_status(new: Any, status_of: Any) -> Any:
+    """Return an object whose status is kept in `rest`, with the status of another."""
+    rest: Frozen = new.rest
+    return evolve(new, rest=rest.with_(status=status_of.rest.get("status")))
+
+
+def _done() -> ServerResponse:
+    return json_response({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, 201)
