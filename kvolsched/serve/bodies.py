@@ -87,7 +87,7 @@ def decoded(served: ServedObjects, resource: Resource, data: Mapping[str, Any], 
         StatusError: a field has a wrong type; or nobody knows a field and the client wants to be told by a refusal.
     """
     plain = served.own_times(data, modelled=resource.is_modelled)
-    obj, problems = _decode(resource, plain)
+    obj, problems = decode_object(resource, plain)
     wrong = [each for each in problems if each.rule not in DECODABLE_RULES and each.rule != "unknown"]
     if wrong:
         raise StatusError("BadRequest", _cannot_be_handled(resource, _wrong_type(resource, wrong[0])))
@@ -98,11 +98,11 @@ def decoded(served: ServedObjects, resource: Resource, data: Mapping[str, Any], 
     if how == "Strict":
         raise StatusError("BadRequest", _cannot_be_handled(resource, f"strict decoding error: {', '.join(unknown)}"))
     known, _ = without_unknown(plain)
-    obj, _ = _decode(resource, known)
+    obj, _ = decode_object(resource, known)
     return obj, tuple(unknown) if how == "Warn" else ()
 
 
-def _decode(resource: Resource, plain: Mapping[str, Any]) -> tuple[Any, list[Problem]]:
+def decode_object(resource: Resource, plain: Mapping[str, Any]) -> tuple[Any, list[Problem]]:
     """Return the object of plain data and what is wrong with it; of a kind that no class models only its metadata."""
     if resource.is_modelled:
         return decode(plain)

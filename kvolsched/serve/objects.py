@@ -21,7 +21,7 @@ from typing import Any
 from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.text.convert import to_plain
 from ..core.acts import ClusterActs
-from ..world.apiserver import key_of
+from ..world.apiserver import key_of, moment
 from ..world.log import Key
 from .resources import Resource
 from .status import StatusError
@@ -91,6 +91,11 @@ class ServedObjects:
         self.era += 1
         with self.moved:
             self.moved.notify_all()
+
+    @property
+    def time(self) -> str:
+        """The present time as it is served."""
+        return _moved_time(moment(self.world.log)[:-1], self._shift) + "Z"
 
     # -- versions ---------------------------------------------------------------------------------------------
 

@@ -12,15 +12,17 @@ from typing import Any
 import attrs
 
 from ..api.kinds.meta import Frozen, evolve, evolve_parts
+from ..api.text.convert import to_plain
 from ..api.validation.field_error import FieldError
 from ..api.workloads import with_generated_names
 from ..core.core import USER
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
 from ..world.log import Key
 from ..world.manifest_patch import PATCH_KINDS
-from .bodies import APPLY, PATCHES, UNKNOWN_FORMAT, decoded, media_type, read_json, read_object
+from .bodies import APPLY, PATCHES, UNKNOWN_FORMAT, decode_object, decoded, media_type, read_json, read_object
 from .http import ClientRequest, ServerResponse, json_response
 from .objects import ServedObjects, meta_of
+from .ownership import APPLY_OPERATION, UPDATE_OPERATION, Manager, applied, updated, with_managers
 from .resources import RESOURCES, Resource
 from .selectors import selector_of
 from .status import StatusError, invalid, not_found, refused_write, success
@@ -75,8 +77,17 @@ class WriteRequests:
             return self._bind(attrs.evolve(target, key=key, subresource="binding"), data)
         obj, warnings = self._new_object(target, data)
         target = attrs.evolve(target, key=key_of(obj))
+        return self._created(target, updated(resource, None, obj, self._manager(target)), warnings)
+
+    def _created(self, target: Target, obj: Any, warnings: tuple[str, ...]) -> ServerResponse:
         outcome = self._commit(target, [Write("create", target.key, obj, words=target.words("creates"))])
         return ServerResponse(201, self.served.text(outcome.stored), warnings=warnings)
+
+    def _manager(self, target: Target, operation: str = UPDATE_OPERATION) -> Manager:
+        """Return who writes, by the query or the name of the program."""
+        program = target.request.headers.get("User-Agent", "").partition("/")[0]
+        name = target.request.query.get("fieldManager") or program or "unknown"
+        return Manager(name, operation, target.resource.api_version, target.subresource, self.served.time)
 
     def _new_object(self, target: Target, data: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
         """Return the object that a body creates, without what only the server sets."""
@@ -129,12 +140,14 @@ class WriteRequests:
         return self._written(target, self._old(target), data, "replaces", "")
 
     def patch(self, target: Target) -> ServerResponse:
-        """Answer a PATCH: merge, strategic merge or JSON.
+        """Answer a PATCH: merge, strategic merge, JSON, or server-side apply.
 
         Raises:
             StatusError: the patch cannot be applied, or the API server refuses.
         """
         media = media_type(target.request)
+        if media == APPLY:
+            return self._applied(target)
         if media not in PATCHES:
             known = ", ".join((*PATCHES, APPLY))
             raise StatusError("UnsupportedMediaType", f"{UNKNOWN_FORMAT}: {known}")
@@ -154,6 +167,27 @@ class WriteRequests:
         old = self._old(target)
         return self._written(target, old, patched(self.served.plain(old)), "patches", "PATCH")
 
+    def _applied(self, target: Target) -> ServerResponse:
+        """Answer a server-side apply, which creates what is not there."""
+        resource, query, data = target.resource, target.request.query, read_object(target.request)
+        if not query.get("fieldManager"):
+            missing = FieldError("fieldManager", "Required", detail="is required for apply patch")
+            raise invalid(attrs.evolve(resource, kind="PatchOptions", group="meta.k8s.io"), "", missing)
+        if meta_of(data).get("managedFields"):
+            raise StatusError("BadRequest", "metadata.managedFields must be nil")
+        data = self._of_request(target, data)
+        data["metadata"].setdefault("name", target.key.name)
+        old = self.world.log.objects.get(target.key)
+        config, warnings = decoded(self.served, resource, data, {**query, "fieldValidation": _strict(query)})
+        force = query.get("force") in ("true", "1")
+        plain, managers = applied(resource, old, to_plain(config), self._manager(target, APPLY_OPERATION), force=force)
+        new, _ = decode_object(resource, plain)
+        new = with_managers(new, managers)
+        if old is None:
+            return self._created(target, new, warnings)
+        version = self.served.precondition(str(meta_of(data).get("resourceVersion") or ""))
+        return self._replaced(target, old, new, version, "applies", "PATCH", warnings)
+
     def _old(self, target: Target) -> Any:
         old = self.world.log.objects.get(target.key)
         if old is None:
@@ -165,6 +199,13 @@ class WriteRequests:
         data = self._of_request(target, data)
         version = self.served.precondition(str(meta_of(data).get("resourceVersion") or ""))
         new, warnings = decoded(self.served, target.resource, data, target.request.query)
+        new = updated(target.resource, old, new, self._manager(target))
+        return self._replaced(target, old, new, version, verb, method, warnings)
+
+    def _replaced(
+        self, target: Target, old: Any, new: Any, version: int, verb: str, method: str, warnings: tuple[str, ...]
+    ) -> ServerResponse:
+        """Send the new state of an object, or of its status."""
         of_status = target.subresource == "status"
         has_status = hasattr(old, "status")
         if not has_status and any(name == "status" for name, _, _ in target.resource.subresources):
@@ -294,7 +335,8 @@ class WriteRequests:
         if not isinstance(replicas, int) or isinstance(replicas, bool):
             raise StatusError("BadRequest", f"spec.replicas: {replicas!r} is no integer")
         version = self.served.precondition(str(meta_of(new).get("resourceVersion") or ""))
-        write = Write("update", target.key, evolve_parts(old, spec={"replicas": replicas}), version=version,
+        scaled = updated(target.resource, old, evolve_parts(old, spec={"replicas": replicas}), self._manager(target))
+        write = Write("update", target.key, scaled, version=version,
                       words=f"{target.words('writes')}: {replicas} replicas", method="PATCH")  # fmt: skip
         return json_response(self._scale_of(self._commit(target, [write]).stored))
 
@@ -328,6 +370,11 @@ class WriteRequests:
         last = outcomes[-1]
         assert isinstance(last, CommittedWrite)
         return last
+
+
+def _strict(query: Mapping[str, str]) -> str:
+    """Return how an apply takes unknown fields, which no owner can have: they are refused unless it says otherwise."""
+    return query.get("fieldValidation") or "Strict"
 
 
 def _kind_of(resource: Resource) -> tuple[str, str]:

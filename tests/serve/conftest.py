@@ -6,12 +6,18 @@ from served_client import Client
 import kvolsched
 
 
-@pytest.fixture
-def cluster():
-    """Return the example under the rules of today, after its run."""
+@pytest.fixture(scope="session")
+def example():
+    """Return the example under the rules of today, after its run; nobody moves it."""
     c = kvolsched.scenario("zonal-example", "upstream")
     c.run()
     return c
+
+
+@pytest.fixture
+def cluster(example):
+    """Return a copy of the example."""
+    return example.fork("zonal-example")
 
 
 @pytest.fixture

@@ -1,0 +1,274 @@
+"""Who owns which field: `managedFields`, and server-side apply, which merges by them.
+
+A field is a path of elements as FieldsV1 writes them: `f:spec`, `k:{"name":"app"}`, `v:"finalizer"`. Each write gives
+its manager the fields that it changed; an apply gives its manager the fields that it names, and takes away those that
+it no longer does. Mirrors structured-merge-diff `merge.Updater` and apimachinery `managedfields` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ..api.kinds.meta import freeze, thaw
+from ..api.text.convert import schema, to_plain
+from ..api.text.patches import list_strategy
+from .resources import Resource
+from .status import StatusError
+
+Path = tuple[str, ...]
+APPLY_OPERATION, UPDATE_OPERATION = "Apply", "Update"
+_ITEM = "an item"  # the value of a path to an item of a list
+_IGNORED = {("f:apiVersion",), ("f:kind",), ("f:metadata",), *(("f:metadata", f"f:{name}") for name in (
+    "name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields", "resourceVersion",
+    "deletionTimestamp", "deletionGracePeriodSeconds"))}  # fmt: skip
+# Types and fields whose values are replaced as a whole (x-kubernetes-map-type: atomic).
+_ATOMIC_TYPES = frozenset({
+    "LabelSelector", "NodeSelector", "NodeSelectorTerm", "ObjectReference", "LocalObjectReference", "OwnerReference",
+    "TypedLocalObjectReference", "ObjectFieldSelector", "ResourceFieldSelector", "ConfigMapKeySelector",
+    "SecretKeySelector", "ScopeSelector", "SecretReference",
+})  # fmt: skip
+_ATOMIC_MAPS = frozenset({"PodSpec.nodeSelector", "ServiceSpec.selector", "ReplicationControllerSpec.selector",
+                          "Scheduling.nodeSelector"})  # fmt: skip
+
+
+@attrs.frozen
+class _Field:
+    """How a field merges: the type of its value (or items), whether as a whole, and the keys of its items."""
+
+    type: str
+    is_atomic: bool = False
+    keys: tuple[str, ...] = ()
+    is_set: bool = False
+
+
+def _field(type_name: str, name: str) -> _Field:
+    if type_name.startswith("map[string]"):
+        return _Field(type_name.removeprefix("map[string]"))
+    declared = schema()["types"].get(type_name, {}).get(name, "object")
+    detail = declared if isinstance(declared, dict) else {"type": declared}
+    found = detail["type"]
+    item = found.removeprefix("[]")
+    keys = () if detail.get("atomic") else tuple(detail.get("keys", ()))
+    whole = bool(detail.get("atomic")) or f"{type_name}.{name}" in _ATOMIC_MAPS or found in _ATOMIC_TYPES
+    return _Field(item, whole, keys, found == "[]string" and list_strategy(type_name, name).is_set)
+
+
+def fields_of(resource: Resource, plain: Mapping[str, Any]) -> dict[Path, Any]:
+    """Return the fields of an object by their paths, without those that only servers write."""
+    found: dict[Path, Any] = {}
+    _collect(plain, _Field(resource.kind if resource.is_modelled else "object"), (), found)
+    return {path: value for path, value in found.items() if path not in _IGNORED}
+
+
+def _collect(value: Any, field: _Field, path: Path, found: dict[Path, Any]) -> None:
+    if isinstance(value, dict) and value and not field.is_atomic:
+        for name, inner in value.items():
+            if inner is not None:
+                _collect(inner, _field(field.type, name), (*path, f"f:{name}"), found)
+    elif isinstance(value, list) and field.keys:
+        for item in value:
+            place = (*path, _element(item, field))
+            found[place] = _ITEM
+            _collect(item, _Field(field.type), place, found)
+    elif isinstance(value, list) and field.is_set:
+        found |= {(*path, f"v:{json.dumps(item)}"): _ITEM for item in value}
+    else:
+        found[path] = value
+
+
+def _element(item: Any, field: _Field) -> str:
+    """Return the path element of an item of a list with keys."""
+    if not isinstance(item, dict):
+        return f"v:{json.dumps(item)}"
+    types = schema()["types"].get(field.type, {})
+    defaults = {key: types[key].get("default") for key in field.keys if isinstance(types.get(key), dict)}
+    named = {key: item.get(key, defaults.get(key)) for key in field.keys}
+    return "k:" + json.dumps({key: value for key, value in named.items() if value is not None}, sort_keys=True,
+                             separators=(",", ":"))  # fmt: skip
+
+
+@attrs.frozen
+class Manager:
+    """One owner: its name, operation, version of the API and subresource; `fields` are what it owns."""
+
+    name: str
+    operation: str
+    api_version: str
+    subresource: str = ""
+    time: str = ""
+    fields: frozenset[Path] = frozenset()
+
+    def is_same(self, other: Manager) -> bool:
+        """Say whether another entry is of this owner."""
+        return (self.name, self.operation, self.subresource) == (other.name, other.operation, other.subresource)
+
+    def __str__(self) -> str:
+        words = f'"{self.name}"' + (f' with subresource "{self.subresource}"' if self.subresource else "")
+        if self.operation == APPLY_OPERATION:
+            return words
+        return f"{words} using {self.api_version}" + (f" at {self.time}" if self.time else "")
+
+
+def managers_of(obj: Any) -> list[Manager]:
+    """Return the owners of an object's fields."""
+    entries = obj.metadata.rest.get("managedFields", ()) if obj is not None else ()
+    return [Manager(each.get("manager", ""), each.get("operation", ""), each.get("apiVersion", ""),
+                    each.get("subresource", ""), each.get("time", ""), frozenset(_paths(each.get("fieldsV1", {}))))
+            for each in entries]  # fmt: skip
+
+
+def _paths(node: Mapping[str, Any], path: Path = ()) -> Iterable[Path]:
+    if path and (not node or "." in node):
+        yield path
+    for name, inner in node.items():
+        if name != ".":
+            yield from _paths(inner, (*path, name))
+
+
+def _tree(paths: Iterable[Path]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for path in sorted(paths):
+        node = tree
+        for element in path[:-1]:
+            node = node.setdefault(element, {})
+            if not node:
+                node["."] = {}
+        node.setdefault(path[-1], {})
+    return _without_marks(tree, frozenset(paths), ())
+
+
+def _without_marks(node: Mapping[str, Any], members: frozenset[Path], path: Path) -> dict[str, Any]:
+    """Return a tree in which only members with parts below them are marked by a dot."""
+    found = {name: _without_marks(inner, members, (*path, name)) for name, inner in node.items() if name != "."}
+    return {".": {}, **found} if found and path in members else found
+
+
+def with_managers(obj: Any, managers: Iterable[Manager]) -> Any:
+    """Return an object with these owners of its fields."""
+    entries = []
+    for each in managers:
+        if each.fields:
+            entry = {"manager": each.name, "operation": each.operation, "apiVersion": each.api_version,
+                     "time": each.time, "fieldsType": "FieldsV1", "fieldsV1": _tree(each.fields)}  # fmt: skip
+            entries.append({**entry, "subresource": each.subresource} if each.subresource else entry)
+    rest = obj.metadata.rest.with_(managedFields=freeze(entries) or None)
+    return attrs.evolve(obj, metadata=attrs.evolve(obj.metadata, rest=rest))
+
+
+def updated(resource: Resource, old: Any, new: Any, manager: Manager) -> Any:
+    """Return an object that a manager wrote: it owns what it changed, and nobody what is gone."""
+    before = fields_of(resource, to_plain(old)) if old is not None else {}
+    after = fields_of(resource, to_plain(new))
+    ours = "f:status" if manager.subresource == "status" else ""
+    changed = {path for path, value in after.items() if before.get(path, _Field) != value
+               and (path[0] == ours if ours else path[0] != "f:status")}  # fmt: skip
+    if not changed and before.keys() == after.keys():
+        return with_managers(new, managers_of(old)) if old is not None else new
+    known = managers_of(old)
+    if not any(each.is_same(manager) for each in known):
+        known.append(manager)
+    found = []
+    for each in known:
+        is_ours = each.is_same(manager)
+        fields = (each.fields | changed if is_ours else each.fields - changed) & after.keys()
+        found.append(attrs.evolve(each, fields=fields, time=manager.time if is_ours and changed else each.time))
+    return with_managers(new, found)
+
+
+# -- server-side apply ------------------------------------------------------------------------------------------------
+
+
+def applied(resource: Resource, live: Any, config: Mapping[str, Any], manager: Manager, *, force: bool,
+            ) -> tuple[dict[str, Any], list[Manager]]:
+    """Return what an apply makes of an object as plain data, and the owners of its fields.
+
+    Args:
+        resource: of the object.
+        live: the stored object; None if there is none.
+        config: what the manager wants, as plain data.
+        manager: who applies; its fields are found here.
+        force: take fields that others own.
+
+    Raises:
+        StatusError: others own fields that it would change.
+    """
+    before = to_plain(live) if live is not None else {}
+    wanted, present = fields_of(resource, config), fields_of(resource, before)
+    known = managers_of(live)
+    others = [each for each in known if not each.is_same(manager)]
+    last = next((each.fields for each in known if each.is_same(manager)), frozenset())
+    differing = {path for path, value in wanted.items() if path in present and present[path] != value}
+    clashes = [(each, path) for each in others for path in sorted(each.fields & differing)]
+    if clashes and not force:
+        raise _conflict(clashes)
+    taken = frozenset(path for _, path in clashes)
+    others = [attrs.evolve(each, fields=each.fields - taken) for each in others]
+    kept = frozenset[Path]().union(*(each.fields for each in others))
+    merged = _merge(before, thaw(config), _Field(resource.kind if resource.is_modelled else "object"))
+    gone = {path for path in last - wanted.keys() if not any(other[: len(path)] == path for other in kept)}
+    merged = _without(merged, _Field(resource.kind if resource.is_modelled else "object"), (), gone)
+    return merged, [*others, attrs.evolve(manager, fields=frozenset(wanted))]
+
+
+def _merge(live: Any, config: Any, field: _Field) -> Any:
+    """Merge what a manager wants into the live value, by the rules of its field."""
+    if isinstance(config, dict) and isinstance(live, dict) and not field.is_atomic:
+        merged = dict(live)
+        for name, value in config.items():
+            merged[name] = _merge(live.get(name), value, _field(field.type, name))
+        return merged
+    if isinstance(config, list) and isinstance(live, list) and field.keys:
+        there = {_element(item, field): item for item in live}
+        asked = {_element(item, field): item for item in config}
+        changed = {name: _merge(there.get(name), item, _Field(field.type)) for name, item in asked.items()}
+        return list({**there, **changed}.values())
+    if isinstance(config, list) and isinstance(live, list) and field.is_set:
+        return [*live, *(item for item in config if item not in live)]
+    return config
+
+
+def _without(value: Any, field: _Field, path: Path, gone: set[Path]) -> Any:
+    """Return a value without the fields at these paths."""
+    if isinstance(value, dict) and not field.is_atomic:
+        kept = {name: _without(inner, _field(field.type, name), (*path, f"f:{name}"), gone)
+                for name, inner in value.items() if (*path, f"f:{name}") not in gone}  # fmt: skip
+        return {name: inner for name, inner in kept.items() if inner not in ({}, []) or value[name] == inner}
+    if isinstance(value, list) and field.keys:
+        places = [(*path, _element(item, field)) for item in value]
+        return [_without(item, _Field(field.type), place, gone) for item, place in zip(value, places, strict=True)
+                if place not in gone]  # fmt: skip
+    if isinstance(value, list) and field.is_set:
+        return [item for item in value if (*path, f"v:{json.dumps(item)}") not in gone]
+    return value
+
+
+def _conflict(clashes: Sequence[tuple[Manager, Path]]) -> StatusError:
+    causes = [{"reason": "FieldManagerConflict", "message": f"conflict with {manager}", "field": _path_text(path)}
+              for manager, path in clashes]  # fmt: skip
+    if len(clashes) == 1:
+        words = f"1 conflict: {causes[0]['message']}: {causes[0]['field']}"
+    else:
+        lines = []
+        for name in sorted({str(manager) for manager, _ in clashes}):
+            lines.append(f"conflicts with {name}:")
+            lines += [f"- {_path_text(path)}" for manager, path in clashes if str(manager) == name]
+        words = f"{len(clashes)} conflicts: " + "\n".join(lines)
+    return StatusError("Conflict", f"Apply failed with {words}", {"causes": causes})
+
+
+def _path_text(path: Path) -> str:
+    """Return a path as structured-merge-diff writes it: `.spec.containers[name="app"].image`."""
+    text = ""
+    for element in path:
+        kind, _, rest = element.partition(":")
+        if kind == "f":
+            text += f".{rest}"
+        elif kind == "k":
+            text += "[" + ",".join(f"{name}={json.dumps(value)}" for name, value in json.loads(rest).items()) + "]"
+        else:
+            text += f"[={rest}]"
+    return text

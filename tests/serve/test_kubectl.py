@@ -1,0 +1,46 @@
+"""The real kubectl on a served cluster: each command of a list, in order, ends as the list says."""
+
+from pathlib import Path
+
+import pytest
+from served_client import Kubectl
+
+FILES = Path(__file__).parent / "kubectl"
+EXIT_CODES = {"!": (1,), "?": (0, 1)}
+
+
+@pytest.fixture
+def kubectl(cluster, tmp_path):
+    """Return kubectl on the example, where everybody acts as soon as they can."""
+    for file in FILES.glob("*.yaml"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    with cluster.serve(pace="live") as served:
+        yield Kubectl(served, tmp_path)
+
+
+def test_the_usual_commands(kubectl, cluster):
+    """A reader lists, applies, waits, scales, asks and deletes, in the terminal that they know."""
+    assert kubectl("get pods -o wide")[1] == f"{cluster.get('pods', wide=True)}\n"
+    assert kubectl("apply -f web.yaml")[1] == "deployment.apps/web created\npoddisruptionbudget.policy/web created\n"
+    assert kubectl("wait --for=condition=Available deploy/web --timeout=10s")[0] == 0
+    assert kubectl("apply --server-side --field-manager=other -f web.yaml")[0] == 0
+    assert kubectl("scale deploy/web --replicas=3")[1] == "deployment.apps/web scaled\n"
+    code, _, words = kubectl("apply --server-side --field-manager=other -f web.yaml")
+    assert code == 1
+    assert words.startswith('error: Apply failed with 1 conflict: conflict with "kubectl" with subresource "scale" using apps/v1')
+    assert kubectl("apply --server-side --field-manager=other --force-conflicts -f web.yaml")[0] == 0
+    assert kubectl("delete pod my-pod --timeout=10s")[1] == 'pod "my-pod" deleted from default namespace\n'
+    assert cluster["deployment/web"].spec.replicas == 2
+
+
+@pytest.mark.long
+def test_every_command_of_the_list(kubectl):
+    """Sixty commands, from version to faulty manifests, end with their exit code and say why where they fail."""
+    faults = []
+    for line in (FILES / "commands.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            mark, command = (line[0], line[1:].strip()) if line[0] in EXIT_CODES else ("", line)
+            code, out, err = kubectl(command)
+            if code not in EXIT_CODES.get(mark, (0,)) or (code and not out + err):
+                faults.append(f"{command}: exit code {code}: {out}{err}")
+    assert faults == []
