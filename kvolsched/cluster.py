@@ -389,7 +389,7 @@ class Cluster(ClusterActs):
         >>> with c.serve() as served:
         ...     url = served.url("my-operator")
         >>> served
-        zonal-example, rules design: no longer served
+        zonal-example: no longer served
         """
         from .serve import serve
 

@@ -56,6 +56,12 @@ class ServedCluster(PrintedAnswer):
 
         Raises:
             ValueError: the name is none.
+
+        >>> from kvolsched import Cluster
+        >>> served = Cluster().serve()
+        >>> served.url("my-operator").rpartition("/")[2]
+        'my-operator'
+        >>> served.stop()
         """
         if not _CLIENT.fullmatch(client):
             raise ValueError(f"client: {client!r}: letters, digits, '-', '_' and '.', at most 63")
@@ -74,6 +80,13 @@ class ServedCluster(PrintedAnswer):
         Raises:
             ValueError: the name is none.
             OSError: the file cannot be written.
+
+        >>> import tempfile
+        >>> from kvolsched import Cluster
+        >>> served, folder = Cluster().serve(), tempfile.TemporaryDirectory()
+        >>> oct(served.kubeconfig("my-operator", f"{folder.name}/kubeconfig").stat().st_mode & 0o777)
+        '0o600'
+        >>> served.stop()
         """
         name = self.cluster.name or "kvolsched"
         content = {
@@ -89,7 +102,14 @@ class ServedCluster(PrintedAnswer):
         return target
 
     def stop(self) -> None:
-        """End it: no connection stays open, and the cluster goes on without clients."""
+        """End it: no connection stays open, and the cluster goes on without clients.
+
+        >>> from kvolsched import Cluster
+        >>> served = Cluster(name="empty").serve()
+        >>> served.stop()
+        >>> served
+        empty: no longer served
+        """
         if self._stopped.is_set():
             return
         self._stopped.set()
