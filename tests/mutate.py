@@ -117,6 +117,9 @@ def pytest_of(folder, ids, *plugins):
 def record(files, most_seconds):
     """Record file by file; a file whose record is younger than it is left alone."""
     RECORDED.mkdir(parents=True, exist_ok=True)
+    recorder = s.Recorder(is_mutated, most_seconds)
+    for path in sources():
+        s.MarkedLoader(path.stem, str(path)).get_code(path.stem)
     named = bool(files)
     paths = [Path(each).resolve() for each in files] or sorted((ROOT / "tests").rglob("test_*.py"))
     for path in paths:
@@ -128,7 +131,6 @@ def record(files, most_seconds):
             continue
 
         def work(rest=rest, kept=kept):
-            recorder = s.Recorder(is_mutated, most_seconds)
             pytest_of(ROOT, ["--maxfail=1000", str(rest)], recorder)
             tests = {name: [seconds, ran] for name, (seconds, ran) in recorder.tests.items() if ran}
             kept.write_bytes(gzip.compress(json.dumps(tests).encode(), 3))

@@ -48,11 +48,14 @@ class MarkedLoader(importlib.machinery.SourceFileLoader):
     """Compiles a module with a mark before each statement inside a function."""
 
     recorder = None
+    compiled = {}  # noqa: RUF012 - by path, shared with the forks that come after
 
     def get_code(self, fullname):
-        """Compile anew: no bytecode with marks is kept."""
+        """Compile a module once: no bytecode with marks is kept on disk."""
         path = self.get_filename(fullname)
-        return self.source_to_code(self.get_data(path), path)
+        if path not in self.compiled:
+            self.compiled[path] = self.source_to_code(self.get_data(path), path)
+        return self.compiled[path]
 
     def source_to_code(self, data, path, **_):
         """Mark, and compile."""
@@ -98,7 +101,7 @@ class Recorder(importlib.abc.MetaPathFinder):
     def __init__(self, is_watched, most_seconds):
         self.is_watched, self.most_seconds = is_watched, most_seconds
         self.numbers, self.names, self.marks = {}, [], bytearray(100_000)
-        self.tests, self.began, self.collected = {}, time.process_time(), None
+        self.tests, self.began, self.collected = {}, 0.0, None
         MarkedLoader.recorder = self
         sys.meta_path.insert(0, self)
 
@@ -134,8 +137,8 @@ class Recorder(importlib.abc.MetaPathFinder):
             self.session.shouldstop = "long enough"
 
     def pytest_sessionstart(self, session):
-        """Remember whom to stop."""
-        self.session = session
+        """Remember whom to stop, and when this process began."""
+        self.session, self.began = session, time.process_time()
 
 
 def _set(marks):

@@ -3,7 +3,7 @@
 import pytest
 from nbformat import v4, write
 
-from .conftest import ARTEFACTS, VIEW
+from .conftest import ARTEFACTS, VIEW, open_notebook
 from .test_panel import ASK
 
 pytestmark = pytest.mark.browser
@@ -58,13 +58,24 @@ BARS = """() => [...document.querySelectorAll('.k-chart')].map(host => Object.fr
     [/counted: (\\d+)/.exec(bar.getAttribute('aria-label'))?.[1], bar.getAttribute('opacity') ?? '1']])))"""
 
 
-def run_notebook(lab_page, folder, cells):
+@pytest.fixture(scope="module")
+def opened(lab_server, browser, tmp_path_factory):
+    """Open the notebook of CELLS once for all tests of parts, and run it."""
+    context = browser.new_context(viewport=VIEW)
+    context.set_default_timeout(30_000)
+    lab = run_notebook(lambda path: open_notebook(lab_server, context, path, "parts"), tmp_path_factory.mktemp("parts"), CELLS)
+    lab.page.locator(".k-widget svg").nth(4).wait_for()
+    lab.settle(800)
+    yield lab
+    context.close()
+
+
+def run_notebook(opener, folder, cells):
     """Open a notebook of these cells and run it."""
-    folder.mkdir()
     notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in cells])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     write(notebook, folder / "dashboard.ipynb")
-    lab = lab_page(folder / "dashboard.ipynb")
+    lab = opener(folder / "dashboard.ipynb")
     assert lab.run_all().faults == []
     return lab
 
@@ -76,15 +87,6 @@ def in_theme(lab, theme, wide):
     lab.page.set_viewport_size(VIEW | {"width": wide, "height": 2400})
     lab.settle(1500)
     ARTEFACTS.mkdir(exist_ok=True)
-
-
-@pytest.fixture
-def opened(lab_page, tmp_path):
-    """Open the dashboard and the panel of one cluster, and run all cells."""
-    lab = run_notebook(lab_page, tmp_path / "dashboard", CELLS)
-    lab.page.locator(".k-widget svg").nth(4).wait_for()
-    lab.settle(800)
-    return lab
 
 
 def test_code_moves_panel_parts_and_slider(opened, capsys):
@@ -128,10 +130,12 @@ def test_a_dashboard_fits_its_page(opened, theme, wide):
     assert (opened.errors, opened.requests) == ([], [])
 
 
-@pytest.mark.parametrize(("theme", "wide"), [("Light", 1400), ("Dark", 1000)])
-def test_charts_follow_and_select(lab_page, tmp_path, theme, wide):
-    """Three parts and a tab of the panel are altair charts with one engine: code moves them, a click selects in all."""
-    lab = run_notebook(lab_page, tmp_path / "charts", CHARTS)
+def test_charts_follow_select_and_fit(lab_page, tmp_path):
+    """Three parts and a tab of the panel are altair charts with one engine: code moves them, a click selects in all.
+
+    None is wider than its place, light or dark.
+    """
+    lab = run_notebook(lab_page, tmp_path, CHARTS)
     page = lab.page
     page.wait_for_function(f"() => {{ const bars = ({BARS})(); return bars.length === 4 && bars.every(each => Object.keys(each).length); }}")
     assert {f"zone-{number}": ["1", "1"] for number in (1, 2, 3)} == page.evaluate(BARS)[0]
@@ -142,9 +146,10 @@ def test_charts_follow_and_select(lab_page, tmp_path, theme, wide):
     page.wait_for_function(f"() => ({BARS})()[3]['node-2-1'][1] === '0.3'")
     assert "'node/node-1-2'" == page.evaluate(ASK, "lab.selection")
     assert {"1"} == {opacity for _, opacity in page.evaluate(BARS)[0].values()}
-    in_theme(lab, theme, wide)
-    for place, name in enumerate(("parts", "tabs")):
-        page.locator(".jp-OutputArea").nth(place).screenshot(path=ARTEFACTS / f"charts-{name}-{theme.lower()}-{wide}.png")
     wider = "host => host.shadowRoot.querySelector('svg').getBoundingClientRect().width - host.getBoundingClientRect().width"
-    assert max(page.locator(".k-chart").evaluate_all(f"all => all.map({wider})")) < 1
+    for theme, wide in (("Light", 1400), ("Dark", 1000)):
+        in_theme(lab, theme, wide)
+        for place, name in enumerate(("parts", "tabs")):
+            page.locator(".jp-OutputArea").nth(place).screenshot(path=ARTEFACTS / f"charts-{name}-{theme.lower()}-{wide}.png")
+        assert max(page.locator(".k-chart").evaluate_all(f"all => all.map({wider})")) < 1
     assert (lab.errors, lab.requests) == ([], [])

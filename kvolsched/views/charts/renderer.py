@@ -102,7 +102,7 @@ def sized(spec: dict[str, Any], width: int) -> tuple[dict[str, Any], str | None]
         if svg is None or not parts:
             break
         found = float(_SIZE.search(svg)[1])  # type: ignore[index]  # every SVG has a width
-        if 0 <= width - found < NEAR:
+        if 0 <= width - found < NEAR or (found > width and wide == LEAST_PLOT):
             break
         if before is not None and wide != before[0]:
             slope = (found - before[1]) / (wide - before[0])  # how many stand beside each other
