@@ -53,6 +53,7 @@ lint: $(VENV)/.test
 test: export KVOLSCHED_CHECKLIST = $(RECORD)
 test: $(VENV)/.test browser
 	@rm -f $(RECORD)
+	@$(PY) -m compileall -q -j 0 kvolsched
 	$(PYTEST) tests $(NOTEBOOKS) --nbval --nbval-current-env -n $(WORKERS) $(SPREAD) $(COV)
 
 test-long: $(VENV)/.test

@@ -88,11 +88,15 @@ FIRST = {name: place for place, name in enumerate((
 
 
 def pytest_collection_modifyitems(items):
-    """Order the files; let the numbers travel with the reports, and who proves them."""
+    """Order the files."""
     items.sort(key=lambda item: FIRST.get(item.path.name, FIRST.get(item.path.suffix, len(FIRST))))
-    for item in items:
-        if marked := checklist.marks(item):
-            item.user_properties.append(("checklist", marked))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Let the numbers travel with the reports, and who proves them: read by the one worker that runs the test."""
+    if marked := checklist.marks(item):
+        item.user_properties.append(("checklist", marked))
 
 
 def pytest_collection_finish():

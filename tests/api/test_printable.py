@@ -17,20 +17,25 @@ from kvolsched.cli import main
 from kvolsched.kubectl import describe
 
 UNPRINTABLE = re.compile(f"[{notebook_output.UNPRINTABLE}]")
-HIDING = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+
+
+@cache
+def hiding():
+    """Return all characters that control or hide; of more than a million, so only who asks for them looks."""
+    return [char for char in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
 
 
 def test_the_characters_are_those_of_unicode():
     """Control and format characters, halves of pairs and line separators are codes; others, line feed and tab stay."""
     stay = {"\n", "\t"}
 
-    assert [] == [char for char in HIDING if (printable(char) == char) != (char in stay)]
+    assert [] == [char for char in hiding() if (printable(char) == char) != (char in stay)]
     assert "".join(stay) + "é\u00a0…\U0001f600{}" == printable("".join(stay) + "é\u00a0…\U0001f600{}")
 
 
 def test_python_reads_the_codes_back():
     """What is printed of a character names it."""
-    assert HIDING == [char if char in "\n\t" else printable(char).encode().decode("unicode_escape") for char in HIDING]
+    assert hiding() == [char if char in "\n\t" else printable(char).encode().decode("unicode_escape") for char in hiding()]
 
 
 def test_in_a_notebook_tables_scroll_and_sentences_wrap():
