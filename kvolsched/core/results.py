@@ -25,6 +25,7 @@ MAX_PRINTED = 20  # steps of a run that are printed one by one; lines of a refus
 MAX_FAILING = 5  # what goes on failing that is printed after a run
 OFTEN = 3  # refusals of one write after which a run tells of it
 LINE_WIDTH = 110  # characters of a line of text in a notebook
+COMMAND = ("kubectl ", "kube-scheduler ")  # how a line begins that somebody types
 
 
 @attrs.frozen(repr=False)
@@ -214,9 +215,13 @@ class PossibleTurns(PrintedAnswer):
 
 
 def hanging_indent(lines: Iterable[str], indent: int, width: int = LINE_WIDTH) -> str:
-    """Wrap lines at the width and indent all but the first, which the caller puts after its own text."""
+    """Wrap lines at the width and indent all but the first, which the caller puts after its own text.
+
+    A command is never wrapped: pasted into a shell, its second line would be another one.
+    """
     room = max(40, width - indent)
-    wrapped = [part for line in lines for part in wrap(line, room, break_long_words=False, break_on_hyphens=False)]
+    wrapped = [part for line in lines for part in (
+        [line] if line.startswith(COMMAND) else wrap(line, room, break_long_words=False, break_on_hyphens=False))]
     return f"\n{'':{indent}}".join(wrapped)
 
 

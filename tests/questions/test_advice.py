@@ -6,12 +6,26 @@ from pathlib import Path
 import pytest
 from waiting_pods import cluster_of, waiting_pod
 
-from kvolsched import Cluster, make
+from kvolsched import Cluster, incidents, make
+from kvolsched.api.notebook_output import IN_TERMINAL
 from kvolsched.questions.fix.advice import CLASSES, NEVER, ORDER, USUAL, worst
+from kvolsched.questions.fix.commands import MOST_LINES, commands
+from kvolsched.questions.fix.edit import Edit, ObjectChange, OutsideAct, combined
 from kvolsched.questions.near_names import near_misses
+from kvolsched.questions.why import pending
+from kvolsched.scheduler.plugins.taint_toleration import STATES
 
 HERE = Path(__file__).parent
 ROWS = [line.split("\t") for line in (HERE / "advice.tsv").read_text().splitlines() if not line.startswith("#")]
+CURES = dict(line.split("\t") for line in (HERE / "cures.tsv").read_text().splitlines() if not line.startswith("#"))
+# Incidents whose first cure is not among the first two cards, and why.
+OTHER_CURES = {
+    "both-disks-on-one-node": "it begins anew with a class that waits; on the running cluster that gives up the data, and a wish does not",
+    "one-pod-holds-all-disks": "it deletes another pod, for which a node is added first",
+    "two-volumes-one-pool": "it begins anew with two smaller claims; its second cure, more room, stands first",
+    "volume-before-node": "it begins anew with a class that waits; on the running cluster that gives up the data, and a node there does not",
+    "one-more-term-is-wider": "it is about what a gated pod may become, and the pod waits for its gate",
+}
 DAEMONSET_POD, BUDGET, STATIC_POD = "extra-daemonset", "extra-pdb", "extra-static-pod"
 
 
@@ -58,9 +72,11 @@ def test_a_card_says_who_does_what_and_what_it_costs():
     cluster = cluster_of("own/17-spread-over-tainted-host")
     first = cluster.fix(waiting_pod(cluster, "web"))[0]
 
-    assert ("owner of the workload", "kept", "yes") == (first.who, first.data, first.lasts)
+    assert ("owner of the workload", "kept", "kept") == (first.who, first.data, first.promises)
+    assert "applied again" in first.lasts
     assert first.do.startswith("kubectl patch deployment web -n default --type=json -p '[{")
-    assert "all 3 replicas of Deployment web, one after another" == first.restarts
+    assert "the 3 running pods of Deployment web (of 6)" == first.restarts
+    assert "restart again" in first.undo
     assert "of Deployment web, 3 waited, 0 wait" in first.tried
     assert "+        nodeTaintsPolicy: Honor" in first.diff
 
@@ -75,15 +91,15 @@ def test_the_command_of_a_card_does_what_the_fix_does(name, pod, number):
     found = cluster.fix(waiting_pod(cluster, pod))[number]
     mine, typed = cluster.fork("mine"), cluster.fork("typed")
     found.apply(mine)
-    for line in found.do.split("; "):
-        typed.kubectl(line.removeprefix("kubectl "))
+    for line in found.do.splitlines():
+        typed.kubectl(line.removeprefix("kubectl ").partition("   #")[0])
     changed = [change.key for change in found.changes]
 
     assert all(mine.world.log.objects[key].metadata.labels == typed.world.log.objects[key].metadata.labels for key in changed)
     assert [getattr(mine.world.log.objects[key], "spec", None) for key in changed] == [
         getattr(typed.world.log.objects[key], "spec", None) for key in changed]  # fmt: skip
-    for line in found.undo.split("; "):
-        typed.kubectl(line.removeprefix("kubectl "))
+    for line in found.undo.splitlines():
+        typed.kubectl(line.removeprefix("kubectl ").partition("   #")[0])
     assert [getattr(change.old, "spec", None) for change in found.changes] == [
         getattr(typed.world.log.objects[key], "spec", None) for key in changed]  # fmt: skip
 
@@ -171,8 +187,158 @@ def test_a_claim_template_is_mended_before_the_claim_goes():
 
 def test_data_are_kept_before_their_claim_goes():
     """A snapshot is ready and the policy Retain before the claim is deleted; a set of one replica has no other copy."""
-    fixes = fixes_of("own/12-zone-node-cordoned", "db-0")
+    fixes = fixes_of("own/11-zone-without-nodes", "db-0")
     snapshot = next(fix for fix in fixes if "restore snapshot" in fix.kinds)
-    places = [snapshot.do.index(words) for words in ("readyToUse", "Retain on pv", "--cascade=orphan", "delete pvc", "apply -f")]
+    places = [snapshot.do.index(words) for words in ("readyToUse", '"Retain"', "--cascade=orphan", "delete pvc", "apply -f")]
     assert sorted(places) == places
     assert "NO OTHER COPY" in " ".join(next(fix for fix in fixes if "delete claim" in fix.kinds).notes)
+
+
+@pytest.mark.parametrize("name", [found.name for found in incidents()])
+def test_the_first_cure_of_an_incident_is_among_the_first_two(name):
+    """Where an incident ends with a pod that waits, what it tells to do first is one of the first two cards."""
+    waiting = pending(cluster_of(f"inc/{name}"))
+    if not waiting:
+        assert name not in CURES
+        assert name not in OTHER_CURES
+        return
+    first = [kind for fix in list(fixes_of(f"inc/{name}", waiting[0].split("/")[1]))[:2] for kind in fix.kinds]
+
+    assert (name in CURES) is not (name in OTHER_CURES)
+    assert CURES.get(name, "") in first or name in OTHER_CURES, first
+
+
+def card_of(name, pod, kind):
+    """Return the card of a kind of edit for a pod of a posted cluster."""
+    return next(fix for fix in fixes_of(f"own/{name}", pod) if kind in fix.kinds)
+
+
+@pytest.mark.parametrize(("name", "pod"), [row[:2] for row in ROWS[::3] if row[0].startswith("own/")])
+def test_a_command_is_printed_on_one_line(name, pod):
+    """Whatever its length, a command and the one that takes it back stand on a line each, so that it can be pasted."""
+    fixes = fixes_of(name, pod)
+    printed = [line.strip() for line in repr(fixes).splitlines()]
+    for fix in fixes:
+        for command in (line for line in (*fix.do.splitlines(), *fix.undo.splitlines()) if line.startswith("kubectl ")):
+            assert any(line.endswith(command) for line in printed), command
+
+
+def test_edits_that_are_combined_keep_what_each_says():
+    """What to do, who decides and what becomes of data are told of each edit that is made with another."""
+    node = Cluster.from_manifests([make.node("n1")])["node/n1"]
+    first = Edit("Start n2", 1, (), "bring back", acts=(OutsideAct("n2 runs"),), do="start the machine n2", data="KEPT")
+    second = Edit("Delete n1", 1, (ObjectChange(node, None),), "delete claim", note="nobody misses it")
+    fix = type(fixes_of("own/01-unreachable-only-node", "keeper")[0])("default/web", (combined((first, second)),), (), "")
+
+    assert "kubectl delete node n1\nstart the machine n2" == fix.do
+    assert ("nobody misses it",) == fix.notes
+    assert "KEPT" == fix.data
+    assert {"operator of the cluster", "owner of the data, in writing"} == set(fix.who.split("; "))
+
+
+def test_a_volume_by_hand_is_put_where_room_is_and_says_who_waits_next():
+    """The disk goes to the empty node; taking it back says what holds it; the next replica lacks one, too."""
+    card = card_of("64-one-local-disk-three-replicas", "db", "add volume")
+
+    assert ("n2",) == card.nodes
+    assert "pod and claim first" in card.undo
+    assert ("default/db-2",) == card.try_it().next
+
+
+def test_min_domains_is_set_to_the_domains_that_there_are():
+    """With two zones, minDomains 3 becomes 2."""
+    change, = card_of("36-min-domains", "web", "soften spread").changes
+
+    assert [2] == [each.min_domains for each in change.new.spec.template.spec.topology_spread_constraints]
+
+
+def test_a_key_that_no_node_has_is_corrected_and_not_softened():
+    """A spread over a key that nodes nearly have can never be met: the key is the one thing to change."""
+    assert {"use selector"} == {kind for fix in fixes_of("own/40-spread-key-typo", "web") for kind in fix.kinds}
+
+
+def test_a_new_node_with_devices_has_the_taint_of_those_that_there_are():
+    """Where every GPU node is tainted, a new one is, so that it takes no pod without the toleration, and the others do."""
+    assert not {"add node", "larger machine"} & {kind for fix in fixes_of("own/50-gpu-node-is-kept", "train") for kind in fix.kinds}
+    new = card_of("10-gpus-taken", "train-b", "add node").changes[0].new
+    assert ["nvidia.com/gpu"] == [taint.key for taint in new.spec.taints]
+
+
+def test_another_machine_is_an_image_for_it():
+    """Who lets a pod run on other machines is told for which ones its image must be built."""
+    assert "amd64" in " ".join(card_of("23-arch", "web", "drop selector").notes)
+
+
+def test_a_taint_that_no_condition_explains_may_be_stale():
+    """Where no condition says that memory is short, the card asks whether the taint is; where one does, it does not."""
+    stale, sound = card_of("55-memory-pressure-everywhere", "web", "free a node"), card_of("02-disk-pressure", "nginx", "free a node")
+
+    assert "stale" in " ".join(stale.notes)
+    assert "stale" not in " ".join(sound.notes)
+    assert stale.do.startswith("kubectl top pod -A --sort-by=memory")
+    assert "what is stopped to free it" == stale.restarts
+
+
+def test_a_class_is_the_operators_to_create():
+    """A claim's owner creates no class, and one of a name that looks like a slip says so; its file is shown."""
+    fixes = fixes_of("own/13-class-typo", "web-0")
+    card = next(fix for fix in fixes if "create class" in fix.kinds)
+
+    assert "operator of the cluster" == card.who
+    assert "a slip for fast-ssd" in " ".join(card.notes)
+    assert "+++ b/storageclass/fast-sdd.yaml" in repr(fixes)
+
+
+def test_a_disk_that_is_lost_for_good():
+    """Where a machine may be gone with its disk, an empty one is offered with what becomes of the data; first to look."""
+    back, empty = fixes_of("own/22-local-pv-of-a-gone-node", "minio-0")
+
+    assert "if the disk survived" in back.data
+    assert "its kubelet, restarted, registers it" in back.do
+    assert {"delete claim", "add volume"} == set(empty.kinds)
+    assert ("H", True) == (empty.letter, empty.data.startswith("EMPTY VOLUME"))
+
+
+def test_no_data_are_given_up_beside_a_cordon():
+    """Where a node is only cordoned, nobody is told to delete a claim."""
+    assert {"uncordon", "add node"} == {kind for fix in fixes_of("own/12-zone-node-cordoned", "db-0") for kind in fix.kinds}
+
+
+def test_what_a_machine_must_have_is_allocatable_and_a_new_one_can_go_again():
+    """A machine is larger than what its node lets pods have; who added one drains it to take it back."""
+    card = card_of("07-unit-typo", "api", "add node")
+
+    assert "at least 500Gi memory allocatable" in card.words
+    assert "drain" in card.undo
+    assert "at least" in card_of("07-unit-typo", "api", "larger machine").words
+
+
+def test_promises_are_told_where_one_is_broken():
+    """A card says what a workload no longer asks for; a slip that is corrected promised nothing."""
+    assert "Deployment web asks for 2 replicas instead of 3" == card_of("36-min-domains", "web", "scale down").promises
+    assert "kept" == card_of("07-unit-typo", "api", "lower request").promises
+    assert "kept" == card_of("07-unit-typo", "api", "add node").promises
+
+
+def test_a_terminal_is_told_no_python():
+    """What a command prints names no method."""
+    typed = IN_TERMINAL.set(True)
+    try:
+        assert "`." not in repr(fixes_of("own/08-selector-typo", "db"))
+    finally:
+        IN_TERMINAL.reset(typed)
+    assert "`.apply(cluster)`" in repr(fixes_of("own/08-selector-typo", "db"))
+
+
+def test_more_commands_than_somebody_types_are_counted():
+    """Of many objects the first are told, and how many there are besides."""
+    nodes = Cluster.from_manifests([make.node(f"n{number}") for number in range(MOST_LINES + 3)]).objects("nodes")
+    lines = commands([ObjectChange(node, None) for node in nodes])
+
+    assert (MOST_LINES + 1, "and 3 more") == (len(lines), lines[-1])
+
+
+def test_every_state_of_a_node_has_an_edit_that_ends_it():
+    """What a controller's taint says is ended by an edit that the classes know; what somebody set on purpose is not."""
+    assert {"", *USUAL} >= {state.mend for state in STATES.values()}
+    assert [""] == [state.mend for key, state in STATES.items() if key.startswith("node-role")]

@@ -41,6 +41,7 @@ USUAL: Mapping[str, str] = {
     "bring back": "A", "uncordon": "A", "free a node": "A", "initialise": "A", "run a provisioner": "A",
     "run a driver": "A", "permit": "A", "default class": "A", "label truly": "A", "allow topology": "G",
     "publish capacity": "A", "clear selected node": "X", "upgrade the scheduler": "A", "declare a feature": "A",
+    "recreate volume": "B",
     "use class": "B", "use claim": "B", "use selector": "B", "create claim": "B", "create class": "B", "own claim": "B",
     "use provisioner": "B", "use access mode": "B", "drop preferences": "B",
     "spread policy": "C", "strategy": "C", "drop nodeName": "C",

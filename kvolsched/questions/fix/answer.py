@@ -7,14 +7,14 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer
+from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer, to_type
 from kvolsched.api.words import counted, listed
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.results import hanging_indent
 from kvolsched.scheduler.framework.verdict import Code
 
 from .advice import CLASSES, worst
-from .commands import MOST_LINES, commands, undo
+from .commands import commands, undo
 from .edit import (
     Edit,
     ObjectChange,
@@ -23,6 +23,7 @@ from .edit import (
     joined_words,
     manifest_diff,
     merge_changes,
+    parts_of,
 )
 from .outcome import TriedFix
 from .owners import owner_on_top
@@ -30,6 +31,7 @@ from .trials import AskedCluster, Attempt
 
 GATES = "SchedulingGates"
 REGISTERED = ("Node", "CSINode")  # kubelets create these
+WITHOUT_FILE = (*REGISTERED, "Pod", "PersistentVolume")  # of what is patched, nobody keeps a manifest of these
 PLAIN = ("nothing", "kept", "yes", "–", "none")  # what is told in few words
 
 
@@ -82,6 +84,11 @@ class Fix(DrawnAnswer):
         return joined_words(self.edits)
 
     @property
+    def parts(self) -> tuple[Edit, ...]:
+        """The edits, and in place of a combined one its parts."""
+        return parts_of(self.edits)
+
+    @property
     def letter(self) -> str:
         """The class of advice: that of the worst edit, W, A to H."""
         return worst(edit.letter for edit in self.edits)
@@ -94,7 +101,7 @@ class Fix(DrawnAnswer):
     @property
     def notes(self) -> tuple[str, ...]:
         """Consequences and conditions of the edits."""
-        return tuple(dict.fromkeys(edit.note for edit in self.edits if edit.note))
+        return tuple(dict.fromkeys(edit.note for edit in self.parts if edit.note))
 
     @property
     def costs_others(self) -> tuple[str, ...]:
@@ -139,7 +146,7 @@ class Fix(DrawnAnswer):
     @property
     def written(self) -> tuple[ObjectChange, ...]:
         """The changes that a user writes; of what kubelets register and drivers report, nobody does."""
-        return self._written(self.edits)
+        return self._written(self.parts)
 
     def _written(self, edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
         mine = merge_changes(edit for edit in edits if not edit.is_hypothesis)
@@ -173,34 +180,41 @@ class Fix(DrawnAnswer):
     @property
     def card(self) -> dict[str, str]:
         """What it costs whom: who decides, what to do, what restarts, data, how long it lasts, how to take it back."""
-        return {"who": self.who, "do": self.do, "restarts": self.restarts, "data": self.data, "lasts": self.lasts,
-                "undo": self.undo, "tried": self.tried}  # fmt: skip
+        return {"who": self.who, "do": self.do, "restarts": self.restarts, "data": self.data,
+                "promises": self.promises, "lasts": self.lasts, "undo": self.undo, "tried": self.tried}  # fmt: skip
 
     @property
     def who(self) -> str:
         """Who decides it."""
-        told = "; ".join(edit.who or CLASSES[edit.letter].who for edit in self.edits)
+        told = "; ".join(edit.who or CLASSES[edit.letter].who for edit in self.parts)
         return "; ".join(dict.fromkeys(told.split("; ")))
 
     @property
     def do(self) -> str:
-        """The command, or what somebody does outside the API."""
-        told = [edit.do for edit in self.edits if edit.do]
-        written = self._written(edit for edit in self.edits if not edit.do)
-        return "; ".join([*commands(written)[:MOST_LINES], *told]) or "nothing"
+        """The commands, a line each, and what somebody does outside the API."""
+        told = [edit.do for edit in self.parts if edit.do]
+        written = self._written(edit for edit in self.parts if not edit.do)
+        return "\n".join([*commands(written), *told]) or "nothing"
 
     @property
     def restarts(self) -> str:
         """Which pods are made anew, known after the trial."""
-        tried, told = self.trial, [edit.restarts for edit in self.edits if edit.restarts]
+        tried, told = self.trial, [edit.restarts for edit in self.parts if edit.restarts]
         if tried is None:
             return "; ".join(told) or "–"
-        return "; ".join([*told, *(words.rstrip(",") for words in tried.restarts)]) or "nothing"
+        return "; ".join([*told, *tried.restarts]) or "nothing"
 
     @property
     def data(self) -> str:
         """What becomes of data; in capitals if any is lost."""
-        return "; ".join(edit.data for edit in self.edits if edit.data) or "kept"
+        tried, told = self.trial, dict.fromkeys(edit.data for edit in self.parts if edit.data)
+        return "; ".join(told or (tried.harm.data if tried is not None else ())) or "kept"
+
+    @property
+    def promises(self) -> str:
+        """What workloads or budgets promised and no longer do, known after the trial; a slip promised nothing."""
+        tried = self.trial
+        return "; ".join(tried.harm.promises if tried is not None and self.letter != "B" else ()) or "kept"
 
     @property
     def lasts(self) -> str:
@@ -210,12 +224,18 @@ class Fix(DrawnAnswer):
         if owner is not None:
             return f"only this pod: change it in the template of {owner}, which is not here; the next pod waits again"
         managed = [each for change in self.written if (each := managed_by(change))]
-        return f"change it in {managed[0]}, or it is written back" if managed else "yes"
+        if managed:
+            return f"change it in {managed[0]}, or it is written back"
+        patched = any(None not in (change.old, change.new) and not change.recreate
+                      and change.key.kind not in WITHOUT_FILE for change in self.written)  # fmt: skip
+        return "until its manifest is applied again: change it there, too" if patched else "yes"
 
     @property
     def undo(self) -> str:
-        """The command that takes it back, or "none"."""
-        return "–" if self.acts or not self.edits else undo(self.written)
+        """The commands that take it back, a line each, or "none"."""
+        told = [edit.undo for edit in self.parts if edit.undo]
+        mine = "" if self.acts or not self.edits else undo(self.written)
+        return "\n".join([*told, *([mine] if mine not in ("", "–") else [])]) or "–"
 
     @property
     def tried(self) -> str:
@@ -231,6 +251,7 @@ class Fix(DrawnAnswer):
         state = f"{tried.pod_then} {runs} on {tried.node}"
         wait = "waits" if tried.waits == 1 else "wait"
         mine = f"; of {tried.owner}, {tried.waited} waited, {tried.waits} {wait}" if tried.waited > 1 else ""
+        mine = mine or f"; then {listed(tried.next)} wait{'s' * (len(tried.next) == 1)}" if tried.next else mine
         left = f"; works only because {listed(tried.leaving)}" if tried.leaving else ""
         return f"{state} after {counted(self.steps or tried.steps, 'step')}{mine}{left}"
 
@@ -276,10 +297,11 @@ class Fix(DrawnAnswer):
     def lines(self) -> list[str]:
         """Return the card as text: a row for each question that somebody asks before he does it."""
         card = self.card
-        plain = [f"{name} {value}" for name, value in card.items() if value in PLAIN]
+        plain = [f"{name} {value}" for name, value in card.items() if value in PLAIN and name != "promises"]
         rows = [(name, value) for name, value in card.items() if value not in PLAIN]
         rows += [("note", note) for note in self.notes] + [("but", words) for words in self.costs_others]
-        return [*(f"{name:<9}{hanging_indent([value], 15)}" for name, value in rows), "         ".join(plain)]
+        told = (f"{name:<9}{hanging_indent(value.splitlines(), 15)}" for name, value in rows)
+        return [*told, "         ".join(plain)]
 
     def __repr__(self) -> str:
         return "\n".join([self.title, *(f"      {line}" for line in self.lines()), *([self.diff] if self.diff else [])])
@@ -335,8 +357,11 @@ class Fixes(DrawnAnswer):
         lines += [f"  • {hanging_indent([words], 4)}" for words in self.unmet]
         if self.refuted:
             lines += ["", hanging_indent([f"tried, does not help: {'; '.join(self.refuted)}"], 4)]
-        if self.fixes and self.fixes[0].diff:
-            lines += ["", "[0] as a diff (`.apply(cluster)` applies it):", self.fixes[0].diff]
+        applies = to_type(" (`.apply(cluster)` applies it)", "")
+        for number, fix in enumerate(self.fixes):  # whoever is told of a file is shown it, too
+            told = manifest_diff(change for change in fix.written if change.new is not None)
+            if told and (not number or " -f " in fix.do):
+                lines += ["", f"[{number}] as a diff{applies}:", told]
         if self.not_read:
             lines += ["", hanging_indent([self.not_read], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])

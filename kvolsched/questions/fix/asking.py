@@ -8,9 +8,10 @@ from typing import Any
 import attrs
 
 from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.api.notebook_output import to_type
 from kvolsched.api.text.not_read import not_read_line
 from kvolsched.api.text.python_gc import infrequent_gc
-from kvolsched.api.words import counted
+from kvolsched.api.words import counted, listed
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.results import ApplyRefused
 from kvolsched.questions.why.answer import Why, node_names_text
@@ -19,6 +20,8 @@ from kvolsched.questions.why.demands import Demand
 from kvolsched.world.log import Key
 
 from ...core.seen_by_scheduler import objects_seen_by_scheduler, snapshot_of_scheduler
+from ...core.upgrades import rules_of
+from ...scheduler.loop.scheduling_cycle import SCHEDULER
 from . import pods
 from .advice import COSTLY, ORDER
 from .answer import Fix, Fixes
@@ -26,8 +29,10 @@ from .components import edits_of_components
 from .edit import (
     Edit,
     ObjectChange,
+    OutsideAct,
     joined_words,
     merge_changes,
+    parts_of,
     without_unneeded,
 )
 from .edit_search import FoundFix, distinct, search
@@ -83,7 +88,8 @@ def _fix(cluster: ClusterActs, pod: str) -> Fixes:
     nothing = Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
     if asked.is_large:
         judged = _told([fix for each in found if (fix := _judged(asked, each)) is not None])
-        head = "judged by the plugins; in a large cluster `.try_it()` takes long, which runs one"
+        head = to_type("judged by the plugins; in a large cluster `.try_it()` takes long, which runs one",
+                       "judged by the plugins, and not run, as the cluster is large")  # fmt: skip
         return Fixes(name, rules, head, judged, judged_only=True) if judged else nothing
     needed = distinct(_without_unneeded_edits(asked, fix) for fix in found)
     results = [_prove(asked, fix) for fix in needed]
@@ -94,7 +100,7 @@ def _fix(cluster: ClusterActs, pod: str) -> Fixes:
              for change in fix.edits[0].changes if change.key.kind == "PersistentVolumeClaim"
              for edit in restore_snapshot(change.old, trial)]  # fmt: skip
     failures = tuple(dict.fromkeys(result for result in results if isinstance(result, str)))
-    proved = _told([*_waiting(asked, before), *good, *_scaled(asked)])
+    proved = _told([*_waiting(asked, before), *good, *_scaled(asked), *_upgraded(asked, cluster)])
     if proved:
         return Fixes(name, rules, _headline(proved), proved, refuted=(*refuted, *failures)[:MOST_REFUTED])
     if failures or refuted:
@@ -159,6 +165,20 @@ def _scaled(asked: AskedCluster) -> Iterator[Fix]:
             yield fix
 
 
+def _upgraded(asked: AskedCluster, cluster: ClusterActs) -> Iterator[Fix]:
+    """Yield the advice to upgrade the scheduler, where a feature gate is off in it with which the pod gets a node."""
+    gates = rules_of(cluster, SCHEDULER).settings.gates.get(SCHEDULER, {})
+    off = [gate for gate, on in gates.items() if not on]
+    if off:
+        words = f"Upgrade the scheduler, which does not know {listed(off)}, or turn that on there"
+        act = OutsideAct(words, lambda fork: fork.upgrade(dict.fromkeys(off, True), SCHEDULER))
+        do = f"kube-scheduler --feature-gates={','.join(f'{gate}=true' for gate in off)}   # in its static pod or unit"
+        edit = Edit(words, 1, (), "upgrade the scheduler", acts=(act,), do=do)
+        fix = Fix(f"{asked.pod.namespace}/{asked.pod.name}", (edit,), (), "", asked=asked)
+        if fix.try_it().places:
+            yield fix
+
+
 def _told(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
     """Return the fixes in the order in which a colleague would tell them, at most one of a class and kinds."""
     kept: dict[tuple[str, ...], Fix] = {}
@@ -172,10 +192,11 @@ def _told(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
 def _worth_telling(fixes: Sequence[Fix]) -> list[Fix]:
     """Return the fixes without those that cost others something, where what costs them nothing is enough.
 
-    Data are given up only where nothing but what is lost, or more machines, would do; and who slipped with his pen
-    needs no machine for it.
+    Data are given up only where nothing but what is lost, or more machines, would do, and no node is only cordoned; who
+    slipped with his pen needs no machine for it.
     """
     letters = {fix.letter for fix in fixes}
+    cordoned = any(fix.kinds == ("uncordon",) for fix in fixes)
     slipped = any(fix.kinds == ("use selector",) for fix in fixes)
     asked = fixes[0].asked if fixes else None
     alone = asked is not None and sum(key.kind == "Node" for key in asked.objects) == 1
@@ -184,10 +205,12 @@ def _worth_telling(fixes: Sequence[Fix]) -> list[Fix]:
         harmless = letters & set(HARMLESS) and not alone
         keeps = fix.letter not in COSTLY or fix.kinds in (("relabel",), ("remove gates",), ("allow topology",))
         if fix.letter == "H":
-            keeps = not letters & set("BCE")
+            keeps = not (letters & set("BCE") or cordoned)
         elif fix.letter in COSTLY and not keeps:
             keeps = not harmless
-        keeps = keeps and not (harmless and len(fix.edits) > 1 and fix.letter in COSTLY)
+        costly = harmless and len(fix.edits) > 1 and fix.letter in COSTLY
+        if keeps and costly:  # but where a disk is lost for good, the empty one is no other edit's
+            keeps = {(edit.kind, edit.letter) for edit in fix.edits} == {("delete claim", "H"), ("add volume", "D")}
         if keeps and not (slipped and "add node" in fix.kinds):
             found.append(fix)
     return found
@@ -221,7 +244,7 @@ def _without_unneeded_edits(asked: AskedCluster, found: FoundFix) -> FoundFix:
 
     Where the pod gets a node without any fix, too, that says nothing of an edit.
     """
-    if len([part for edit in found.edits for part in edit.parts or (edit,)]) < 2:
+    if len(parts_of(found.edits)) < 2:
         return found
     most = asked.losses(_attempt(asked, found.edits), keep=True)
     if most is None or asked.losses(()) is not None:

@@ -33,7 +33,9 @@ from ..near_names import KEYS_TODAY, near_misses
 from . import nodes as node_edits
 from . import replace_claim
 from .add_volume import VOLUME_COST, add_volume, bound_to_each_other, topology_labels
+from .advice import OPERATOR
 from .edit import Edit, ObjectChange, OutsideAct, combined
+from .recreate_volume import recreate_volume
 from .topology_keys import add_topology_of_claim
 from .trial_cluster import TrialCluster
 
@@ -50,6 +52,7 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
         bound = trial.get("PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
         if bound is not None:
             yield from _label_to_reach(bound, near)
+            yield from recreate_volume(claim, bound, trial, near)
             yield from replace_claim.delete_claim_and_pod([claim], trial)
             yield from _leaving_data(replace_claim.replace_with_free_volume(claim, trial, near))
             yield from _leaving_data(replace_claim.replace_with_delayed_class(claim, trial))
@@ -357,5 +360,8 @@ def _create_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator
     for like in replace_claim.delayed_classes(trial)[:1]:
         created = attrs.evolve(like, metadata=ObjectMeta(name=name))
         words = f"Create the class {name} that claim {claim.metadata.name} names, like {like.metadata.name}"
-        note = "by somebody who knows its parameters"
-        yield Edit(words, CLASS_COST + 1, (ObjectChange(None, created),), "create class", note=note)
+        note = "its parameters are the operator's to know"
+        there = [each.metadata.name for each in trial.of_kind("StorageClass")]
+        note += "".join(f"; {name} looks like a slip for {near}, which every claim would go on with"
+                        for near in near_misses(name, there)[:1])  # fmt: skip
+        yield Edit(words, CLASS_COST + 1, (ObjectChange(None, created),), "create class", note=note, who=OPERATOR)

@@ -14,22 +14,31 @@ from kvolsched.api.kinds.meta import evolve_parts
 from .edit import ObjectChange, written_fields
 
 SCALED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
-MOST_LINES = 4  # of one fix
+MOST_LINES = 8  # of one fix
 
 
 def commands(changes: Iterable[ObjectChange]) -> list[str]:
     """Return the lines that make changes: deletions first, as a user would type them."""
     found = sorted(changes, key=lambda change: change.new is not None)
-    return list(dict.fromkeys(line for change in found for line in _lines(change)))
+    lines = list(dict.fromkeys(line for change in found for line in _lines(change)))
+    return lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more"]
 
 
 def undo(changes: Iterable[ObjectChange]) -> str:
-    """Return the line that takes changes back; "none" where something is deleted."""
+    """Return the lines that take changes back; "none" where something is deleted."""
     changes = tuple(changes)
     if any(change.new is None or change.recreate for change in changes):
         return "none"
-    back = commands(ObjectChange(change.new, change.old) for change in changes)
-    return "; ".join(back[:MOST_LINES]) or "–"
+    back = [line + _mind(change) for change in changes for line in commands([ObjectChange(change.new, change.old)])]
+    return "\n".join(dict.fromkeys(back)) or "–"
+
+
+def _mind(change: ObjectChange) -> str:
+    """Return what to mind when a change is taken back, as a comment of a shell."""
+    if change.old is None:
+        return "   # it goes once no claim has it: pod and claim first" if change.key.kind == "PersistentVolume" else ""
+    template = (getattr(each.spec, "template", None) for each in (change.old, change.new) if hasattr(each, "spec"))
+    return "   # its pods restart again" if len(set(template)) > 1 else ""
 
 
 def _lines(change: ObjectChange) -> Iterator[str]:

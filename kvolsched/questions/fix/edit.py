@@ -67,7 +67,8 @@ class Edit:
         note: a consequence or condition of the edit.
         letter: the class of advice, where it is not the usual one of the kind.
         acts: what is done outside the API; such an edit is a hypothesis, which a trial makes and no user applies.
-        do: the whole of what to type or do; "": it follows from the changes.
+        do: the whole of what to type or do, a line each; "": it follows from the changes.
+        undo: how to take back what no command does.
         restarts: which pods stop meanwhile, where a trial does not show it.
         data: what becomes of data, if any is lost or left behind.
         who: who decides, where it is not the one that the class names.
@@ -83,6 +84,7 @@ class Edit:
     letter: str = attrs.field(default=attrs.Factory(lambda self: USUAL[self.kind], takes_self=True))
     acts: tuple[OutsideAct, ...] = ()
     do: str = ""
+    undo: str = ""
     restarts: str = ""
     data: str = ""
     who: str = ""
@@ -95,20 +97,22 @@ class Edit:
 
 
 def combined(edits: Sequence[Edit]) -> Edit:
-    """Return consecutive edits as one, for cases where none of them lifts anything alone."""
+    """Return consecutive edits as one, for cases where none of them lifts anything alone; its parts tell the rest."""
     return Edit(
         joined_words(edits),
         sum(edit.cost for edit in edits),
         merge_changes(edits),
         max(edits, key=lambda edit: ORDER.index(edit.letter)).kind,
         tuple(change for edit in edits for change in edit.expected),
-        "; ".join(dict.fromkeys(edit.note for edit in edits if edit.note)),
-        worst(edit.letter for edit in edits),
-        tuple(act for edit in edits for act in edit.acts),
-        restarts="; ".join(dict.fromkeys(edit.restarts for edit in edits if edit.restarts)),
-        data="; ".join(dict.fromkeys(edit.data for edit in edits if edit.data)),
+        letter=worst(edit.letter for edit in edits),
+        acts=tuple(act for edit in edits for act in edit.acts),
         parts=tuple(edits),
     )
+
+
+def parts_of(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Return edits, and in place of a combined one those that it combines."""
+    return tuple(part for edit in edits for part in edit.parts or (edit,))
 
 
 def joined_words(edits: Sequence[Edit]) -> str:
@@ -163,8 +167,8 @@ def without_unneeded(edits: Sequence[Edit], suffice: Callable[[Sequence[Edit]], 
         edits: edits that suffice.
         suffice: whether fewer edits do.
     """
-    every = [part for edit in edits for part in edit.parts or (edit,)]
-    kept, number = tuple(every), 0
+    every = parts_of(edits)
+    kept, number = every, 0
     while number < len(kept) > 1:
         fewer = edits_without(kept, number)
         if fewer and suffice(fewer):

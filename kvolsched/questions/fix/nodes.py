@@ -5,7 +5,7 @@ Each function yields edits that may lift one demand; `search` tries whether they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,9 +17,11 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelector, Requirement, Taint, parse_integer
 from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.api.words import listed
+from kvolsched.controllers.node_lifecycle.taints import TAINTS
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.framework.evidence import LimitExceeded
+from kvolsched.scheduler.plugins.taint_toleration import BRING_BACK, FREE, STATES, WAIT, mended_by
 from kvolsched.world.apiserver import key_of, ref
 
 from ...api.kinds.meta import Condition, Frozen, evolve_parts
@@ -32,17 +34,15 @@ from .trial_cluster import TrialCluster
 
 UNCORDON_COST, UNTAINT_COST, LABEL_COST, DELETE_POD_COST, RAISE_COST, ADD_NODE_COST, MEND_COST = 1, 2, 2, 3, 8, 5, 1
 CORDON_TAINT = "node.kubernetes.io/unschedulable"  # the taint of cordoned nodes
-LIFECYCLE_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-AUTOSCALER_TAINTS = frozenset({"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler",
-                               "karpenter.sh/disrupted", "karpenter.sh/disruption"})  # fmt: skip
-PRESSURES = {"node.kubernetes.io/disk-pressure": "disk", "node.kubernetes.io/memory-pressure": "memory",
-             "node.kubernetes.io/pid-pressure": "process ids"}  # fmt: skip
-DEAD = frozenset({"node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready",
-                  "node.kubernetes.io/network-unavailable", "node.kubernetes.io/out-of-service",
-                  "node.cloudprovider.kubernetes.io/shutdown"})  # fmt: skip
 PLACES = DOMAIN_LABELS  # another value in place of one of these would be a lie
 MACHINE = frozenset({"kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/os",
                      "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"})  # fmt: skip
+# How somebody finds out what to free.
+FREEING = {
+    "disk": "kubectl debug node/{node} -it --image=busybox   # then chroot /host crictl rmi --prune, or old logs",
+    "memory": "kubectl top pod -A --sort-by=memory   # then move or restart what takes most of {node}",
+    "process ids": "kubectl describe node {node}   # its pods; then restart the one that starts processes without end",
+}
 MAX_MOVED = 30  # pods that are considered for deletion
 STRATEGY_COST = 2
 MIRROR = "kubernetes.io/config.mirror"  # the annotation of a static pod, which only its kubelet's manifest removes
@@ -65,17 +65,12 @@ def uncordon(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Itera
 
 def sick_taints(node: Node) -> tuple[Taint, ...]:
     """Return the taints that tell of a node's state: whoever removes or tolerates them changes nothing of it."""
-    return tuple(taint for taint in node.spec.taints if is_lifecycle(taint.key) and taint.key != CORDON_TAINT)
-
-
-def is_lifecycle(key: str) -> bool:
-    """Say whether a controller sets and removes taints of this key, by the state of the node."""
-    return key.startswith(LIFECYCLE_PREFIXES) or key in AUTOSCALER_TAINTS
+    return tuple(taint for taint in node.spec.taints if mended_by(taint.key) and taint.key != CORDON_TAINT)
 
 
 def untaint(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Remove a key's taints from a near node; of a taint that tells of its state, the reason."""
-    if is_lifecycle(demand.about):
+    if mended_by(demand.about):
         yield from mend_node(near)
         return
     for node in near:
@@ -88,30 +83,34 @@ def untaint(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterat
 
 
 def mend_node(near: Sequence[Node]) -> Iterator[Edit]:
-    """Bring a near node back, or free what it is short of: its kubelet then removes the taints that say so."""
+    """Bring a near node back, or free what it is short of: the taints that say so then go by themselves."""
     for node in near:
-        name, keys = node.metadata.name, {taint.key for taint in sick_taints(node)}
-        if not keys or keys & AUTOSCALER_TAINTS:
+        name, keys = node.metadata.name, sorted(taint.key for taint in sick_taints(node))
+        kinds = {mended_by(key) for key in keys}
+        if not keys or WAIT in kinds:
             continue
         sound = evolve_parts(node, spec={"taints": tuple(taint for taint in node.spec.taints if taint.key not in keys)},
                              status={"conditions": tuple(map(_sound, node.status.conditions))})  # fmt: skip
         changes, do = (ObjectChange(node, sound),), f"kubectl describe node {name}"
         starts = OutsideAct(f"{name} works", partial(_start, name=name))
-        short = [PRESSURES[key] for key in sorted(keys & PRESSURES.keys())]
-        if keys & DEAD:
-            words, kind = f"Bring {name} back", "bring back"
-            told = [each.message for each in node.status.conditions if each.type == "Ready" and each.message]
-            what = "; ".join(["repair or replace the machine, its kubelet or its network", *told])
-            do += "   # Conditions and Events; then repair or replace the machine"
-        elif short:
-            words, kind = f"Free {' and '.join(short)} on {name}", "free a node"
-            what = "the kubelet lifts the taint by itself, some minutes after"
-            do += f"   # then free it there{', as crictl rmi --prune does' if 'disk' in short else ''}"
+        stops = ""
+        if BRING_BACK in kinds:
+            words, kind = f"Bring {name} back", BRING_BACK
+            what = "; ".join(each.message for each in node.status.conditions if each.type == "Ready" and each.message)
+            do += "   # Conditions and Events; then repair or replace the machine, its kubelet or its network"
+        elif FREE in kinds:
+            short = [STATES[key].words.removeprefix("short of ") for key in keys if mended_by(key) == FREE]
+            words, kind = f"Free {' and '.join(short)} on {name}", FREE
+            what = "the kubelet then clears the condition, and the taint goes by itself, some minutes after"
+            stated = {TAINTS.get((each.type, each.status)) for each in node.status.conditions}
+            if stale := [key for key in keys if mended_by(key) == FREE and key not in stated]:
+                what += f"; no condition of {name} says so now: is {listed(stale)} a stale taint?"
+            do, stops = FREEING[short[-1]].format(node=name), "what is stopped to free it" if short != ["disk"] else ""
         else:
             words, kind = f"See why {name} is not initialised", "initialise"
             what = "the cloud controller, or what set the taint, removes it when the node is ready for pods"
             do += "   # and look at the cloud controller's log"
-        yield Edit(words, MEND_COST, changes, kind, note=what, acts=(starts,), do=do)
+        yield Edit(words, MEND_COST, changes, kind, note=what, acts=(starts,), do=do, restarts=stops)
 
 
 def _sound(condition: Condition) -> Condition:
@@ -195,11 +194,11 @@ def larger_machine(demand: Demand, trial: TrialCluster, near: Sequence[Node]) ->
     for node in near:
         room = trial.seen.node_info(node.metadata.name)
         lacks = ask - room.free(resource)
-        if lacks <= 0:
+        if lacks <= 0 or ("/" in resource and not room.total.get(resource, 0)):  # another kind of machine has devices
             continue
         total = requests.format_amount(resource, room.total.get(resource, 0) + lacks)
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
-        words = f"Use a larger machine for {node.metadata.name}: {total} {resource}"
+        words = f"Use a larger machine for {node.metadata.name}: at least {total} {resource} allocatable"
         yield from _machine(words, node, (ObjectChange(node, attrs.evolve(node, status=status)),), trial)
 
 
@@ -400,6 +399,7 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """
     pod = trial.pod
     asks = {requests.PODS: 1, **requests.pod_requests(pod.spec).amounts}
+    taints = _taints_of_devices(asks, trial)
     for node in near:
         name = _free_name(trial, f"{node.metadata.name}-more")
         selected = dict(pod.spec.node_selector)
@@ -430,7 +430,7 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
             allocatable, sound = node.status.allocatable.merged(more), tuple(map(_sound, node.status.conditions))
             new = Node(
                 metadata=type(node.metadata)(name=new_name, labels=labels.merged({HOSTNAME_LABEL: new_name, **place})),
-                spec=type(node.spec)(),
+                spec=type(node.spec)(taints=taints),
                 status=attrs.evolve(node.status, allocatable=allocatable, conditions=sound),
             )
             changes = [ObjectChange(None, new)]
@@ -442,21 +442,35 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
                 continue
             shown = {key: value for key, value in selected.items() if key not in DOMAIN_LABELS}
             told = (each for each in dict.fromkeys((*SHOWN, *asks)) if each != requests.PODS)
-            size = [f"{allocatable[each]} {each}" for each in told if each in allocatable]
+            size = [f"at least {more[each]} {each} allocatable" if each in more and "/" not in each else
+                    f"{allocatable[each]} {each}" for each in told if each in allocatable]  # fmt: skip
             details = "; ".join([", ".join(size), *(f"{key}={value}" for key, value in sorted(shown.items()))])
             zone = "" if "new" in where or not new.zone else f" in zone {new.zone}"
-            words = f"Add a node{zone or where} ({details}{'' if not node.spec.taints else '; without taints'})"
+            bears = "; without taints" if node.spec.taints else ""
+            bears = f"; tainted {listed(map(str, taints))}" if taints else bears
+            words = f"Add a node{zone or where} ({details}{bears})"
             note = "" if where != " where its volumes are" else "the pod's volumes are reached from there alone"
             yield Edit(words, ADD_NODE_COST + bool(where), tuple(changes), "add node", note=note,
-                       do="a machine from your provider or node pool; its kubelet registers the node")  # fmt: skip
+                       do="a machine from your provider or node pool; its kubelet registers the node",
+                       undo="drain it, delete the node, and give the machine back")  # fmt: skip
+
+
+def _taints_of_devices(asks: Mapping[str, int], trial: TrialCluster) -> tuple[Taint, ...]:
+    """Return the taints that every node with a device has, for which the pod asks: a new one will have them, too."""
+    with_devices = [node.spec.taints for node in trial.seen.all_nodes() if any(
+        "/" in each and each in node.status.allocatable for each in asks)] if any("/" in each for each in asks) else []
+    common = set.intersection(*map(set, with_devices)) if with_devices else ()
+    return tuple(sorted((taint for taint in common if not mended_by(taint.key)), key=str))
 
 
 def _node_with_its_disk(name: str, changes: tuple[ObjectChange, ...]) -> Edit:
     """Return the edit that brings a node back that is gone, with the local disk of a volume."""
     words = f"Bring {name} back WITH ITS DISK"
     note = f"a new machine of the name {name} without that disk would not do"
-    do = f"start the machine {name}, or move its disk to another machine that registers as {name}"
-    return Edit(words, MEND_COST, changes, "bring back", note=note, acts=(OutsideAct(words),), do=do)
+    do = (f"see first whether the machine runs and only Node {name} was deleted: its kubelet, restarted, registers it\n"
+          f"start the machine {name}, or move its disk to another machine that registers as {name}")
+    return Edit(words, MEND_COST, changes, "bring back", note=note, acts=(OutsideAct(words),), do=do,
+                data="kept, if the disk survived")
 
 
 def _labels_of_volumes(trial: TrialCluster, node: Node) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -148,8 +149,21 @@ class TriedFix(DrawnAnswer):
     @property
     def restarts(self) -> tuple[str, ...]:
         """Which pods that ran are made anew, in words, by their owners."""
-        return tuple(f"all {len(names)} replicas of {owner}, one after another," if len(names) > 1 else names[0]
-                     for owner, names in self.restarted.items())  # fmt: skip
+        return tuple(self._running(owner, names) for owner, names in self.restarted.items())
+
+    def _running(self, owner: str, names: Sequence[str]) -> str:
+        """Return running pods of an owner in words: how many they are, of how many."""
+        if len(names) == 1:
+            return names[0]
+        (kind, name), namespace = owner.split(), names[0].split("/")[0]
+        workload: Any = self.cluster.world.log.objects.get(Key(kind, namespace, name))
+        asked = getattr(getattr(workload, "spec", None), "replicas", None) or 0
+        return f"the {len(names)} running pods of {owner}" + (f" (of {asked})" if asked > len(names) else "")
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """Which pods, that nobody made without the fix, wait then: the next of a StatefulSet."""
+        return tuple(name for name, node in self.with_fix.items() if not node and name not in self.without_fix)
 
     @property
     def leaving(self) -> tuple[str, ...]:
@@ -203,6 +217,7 @@ class TriedFix(DrawnAnswer):
             lines[0] += f": {why(self.cluster, self.pod_then).headline}"
         lines += [f"of {self.owner}, {self.waited} waited, {self.waits} wait then"] if self.waited > 1 else []
         lines += [f"{what} made anew" for what in self.restarts]
+        lines += [f"{name} waits next" for name in self.next if self.waited == 1]
         lines += [f"{pod.name} waits now: {pod.lack}" for pod in self.waits_now]
         lines += [f"{pod.name} gets a node as well: {pod.after}" for pod in self.placed]
         lines += [f"{pod.name} is on {pod.after}, no longer on {pod.before}" for pod in self.moved]

@@ -30,12 +30,13 @@ from kvolsched.api.words import listed
 from kvolsched.questions.why.demands import Demand
 from kvolsched.rules.named import plugin_card
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds
+from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds, match_domains
+from kvolsched.scheduler.plugins.taint_toleration import mended_by
 from kvolsched.world.apiserver import key_of
 
 from ..near_names import near_misses, right_keys
 from .edit import Edit, ObjectChange, rebased
-from .nodes import MACHINE, is_lifecycle
+from .nodes import MACHINE
 from .owners import owner_on_top, siblings
 from .trial_cluster import TrialCluster
 
@@ -63,7 +64,7 @@ def edits_of_plugin(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -
 def tolerate(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Add a toleration of a near node's taint, or of every taint with its key; of none that tells of its state."""
     pod = trial.pod
-    if is_lifecycle(demand.about):
+    if mended_by(demand.about):
         return
     taints = dict.fromkeys(
         taint
@@ -92,12 +93,12 @@ def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Nod
     def changed(value: str, cost: int, kind: str) -> Edit:
         words = f"Change nodeSelector {key} from {asked} to {value}"
         looser = evolve(pod.spec, node_selector=selector.merged({key: value}))
-        return edit_spec(trial, words, cost, looser, kind, note=note)
+        return edit_spec(trial, words, cost, looser, kind, note=note.format(value))
 
     found = dict.fromkeys(node.metadata.labels[key] for node in near if key in node.metadata.labels)
     there = [node.metadata.labels.get(key, "") for node in trial.seen.all_nodes()]
     slips = [] if key in MACHINE else near_misses(asked, there)
-    note = "only if the image has it" if key in MACHINE else ""
+    note = "only if the image is built for {}" if key.endswith(("/arch", "/os")) else ""
     for right in right_keys(key, trial.seen.all_nodes()):
         kept = {right if other == key else other: value for other, value in selector.items()}
         yield edit_spec(trial, f"Use the key {right} in nodeSelector, not {key}", 1,
@@ -109,7 +110,7 @@ def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Nod
             yield changed(value, LOOSEN_COST + (key == HOSTNAME_LABEL), "change selector")
     without = Frozen({other: value for other, value in selector.items() if other != key})
     yield edit_spec(trial, f"Remove {key} from nodeSelector", DROP_COST, evolve(pod.spec, node_selector=without),
-                    "drop selector", note=note)  # fmt: skip
+                    "drop selector", note=note.format(" and ".join(found)))  # fmt: skip
 
 
 def drop_node_affinity(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -213,16 +214,22 @@ def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
         evidence = getattr(plugin.rule(variant, node, trial.seen), "evidence", ())
         skews = [item.skew.skew for item in evidence if isinstance(item, SkewExceeds)]
         needed.update(skew for skew in skews if skew > constraint.skew_limit)
-    for right in right_keys(key, trial.seen.all_nodes()):
+    right_ones = right_keys(key, trial.seen.all_nodes())
+    for right in right_ones:
         yield changed(f"Use the topologyKey {right}, not {key}", 1, "use selector", topology_key=right)
+    if right_ones:
+        return  # whatever else is loosened, the key stays wrong
     if constraint.node_taints_policy != "Honor":
         yield changed(f"Set nodeTaintsPolicy: Honor for {key}, so that tainted nodes do not count", 2, "spread policy",
                       node_taints_policy="Honor")  # fmt: skip
     if constraint.node_affinity_policy == "Ignore":
         words = f"Set nodeAffinityPolicy: Honor for {key}, so that only nodes that the pod selects count"
         yield changed(words, 2, "spread policy", node_affinity_policy="Honor")
-    if constraint.min_domains:
-        yield changed(f"Remove minDomains over {key}", LOOSEN_COST, "soften spread", min_domains=None)
+    counted = plugin.hard_constraints(variant)[:1] if constraint.min_domains else ()
+    domains = sum(len(match_domains(variant, each, counted, trial.seen).match_num) for each in counted)
+    if constraint.min_domains and 0 < domains < constraint.min_domains:
+        words = f"Set minDomains: {domains} for {key} instead of {constraint.min_domains}: there are no more"
+        yield changed(words, LOOSEN_COST, "soften spread", min_domains=domains)
     if constraint.is_hard:
         words = f"Set whenUnsatisfiable: ScheduleAnyway for {key}: spread if it can be"
         yield changed(words, LOOSEN_COST, "soften spread", when_unsatisfiable=SCHEDULE_ANYWAY, min_domains=None)

@@ -117,7 +117,8 @@ def delete_claim_and_pod(claims: Sequence[PersistentVolumeClaim], trial: TrialCl
     letter, data = ("H", left_behind(bound)) if bound else ("B", "")
     workload = trial.get(owner.kind, owner.name, trial.key.namespace)
     alone = workload is not None and workload.spec.replicas == 1
-    safe = "NO OTHER COPY, it has 1 replica" if alone else "safe only if the application has replicas"
+    safe = "NO OTHER COPY, it has 1 replica: restore a backup" if alone else (
+        "safe only if the application has replicas, or a backup to restore")  # fmt: skip
     safe = safe if bound else "nothing is lost"
     note = f"{owner} makes both anew; {safe}"
     yield Edit(words, CLAIM_COST * len(mine), changes, "delete claim", (*expected, again), note, letter, data=data)
@@ -133,10 +134,10 @@ def restore_snapshot(claim: PersistentVolumeClaim, trial: TrialCluster) -> Itera
         pod = trial.pod.metadata.name
         words = f"Restore a snapshot of {old} as a new claim {name} where nodes are"
         # Without its set nobody makes an empty claim of the name meanwhile.
-        do = (f"make a VolumeSnapshot of {name}, while the zone of {old} can be read, and wait until it is readyToUse; "
-              f"set persistentVolumeReclaimPolicy Retain on pv {old}; "
-              f"kubectl delete statefulset {owner.name} {where} --cascade=orphan; kubectl delete pod {pod} {where}; "
-              f"kubectl delete pvc {name} {where}; create it with the snapshot as its dataSource; "
+        do = (f"make a VolumeSnapshot of {name}, while the zone of {old} can be read, and wait until it is readyToUse\n"
+              f"""kubectl patch pv {old} -p '{{"spec":{{"persistentVolumeReclaimPolicy":"Retain"}}}}'\n"""
+              f"kubectl delete statefulset {owner.name} {where} --cascade=orphan\nkubectl delete pod {pod} {where}\n"
+              f"kubectl delete pvc {name} {where}\ncreate it with the snapshot as its dataSource\n"
               f"kubectl apply -f {owner.name}.yaml")
         data = f"A COPY, and the files STAY ON {old}: with the policy Delete, without Retain, they are GONE"
         yield Edit(words, CLAIM_COST - 1, (), "restore snapshot", do=do, data=data)
@@ -176,8 +177,8 @@ def in_template(edit: Edit, claim: PersistentVolumeClaim, trial: TrialCluster) -
                       for each in workload.spec.volume_claim_templates)  # fmt: skip
     changed = evolve_parts(workload, spec={"volume_claim_templates": templates})
     where, file = f"-n {trial.key.namespace}", f"{owner.name}.yaml"
-    do = (f"correct volumeClaimTemplates in {file}; kubectl delete statefulset {owner.name} {where} --cascade=orphan; "
-          f"kubectl delete pod {trial.pod.metadata.name} {where}; kubectl delete pvc {claim.metadata.name} {where}; "
+    do = (f"correct volumeClaimTemplates in {file}\nkubectl delete statefulset {owner.name} {where} --cascade=orphan\n"
+          f"kubectl delete pod {trial.pod.metadata.name} {where}\nkubectl delete pvc {claim.metadata.name} {where}\n"
           f"kubectl apply -f {file}")
     again = ObjectChange(workload, changed, recreate=True)
     note = f"the claim template of {owner} cannot be changed in place; the claim is not bound, so nothing is lost"

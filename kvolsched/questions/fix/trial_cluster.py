@@ -24,6 +24,7 @@ from kvolsched.world.log import Key
 from .edit import ObjectChange
 
 MAX_NEAR_NODES = 3  # nodes on which edits of nodes are tried
+MAX_ALIKE_NODES = 20  # of which the emptiest is taken
 
 
 class TrialCluster:
@@ -121,6 +122,8 @@ def failures_of(trial: TrialCluster, judgement: Judgement) -> Failures:
     for group in groups[:MAX_NEAR_NODES]:
         short = [found[index].about for index in group.failing if found[index].sort == "request"]
         name = node_with_most_left(judgement, short[0], group.nodes) if short else group.nodes[0]
+        if any(found[index].sort == "claim" for index in group.failing):  # a disk is best where fewest pods are
+            name = min(group.nodes[:MAX_ALIKE_NODES], key=lambda each: len(trial.seen.pods_on(each)))
         node = trial.seen.node(name)
         if node is not None:
             near.append((node, tuple(found[index] for index in group.failing)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import attrs
 import numpy as np
@@ -22,22 +22,43 @@ from kvolsched.scheduler.framework.extension_points import ColumnContext, Queuei
 from kvolsched.scheduler.framework.verdict import OK, Ok, Reason, Reject
 
 PREFER = "PreferNoSchedule"
-# What a taint that a controller sets and removes says of its node, and what must come first.
+LIFECYCLE_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+
+
+class NodeState(NamedTuple):
+    """What a taint says of its node, in words; until what comes first; `mend` is the kind of edit that brings it."""
+
+    verb: str
+    words: str
+    until: str = ""
+    mend: str = ""
+
+
+BRING_BACK, FREE, WAIT = "bring back", "free a node", "wait"
 STATES = {
-    "node.kubernetes.io/unreachable": ("does", "not report (Ready Unknown)", "the kubelet is back"),
-    "node.kubernetes.io/not-ready": ("is", "not Ready", "kubelet and network plugin work"),
-    "node.kubernetes.io/disk-pressure": ("is", "short of disk", "disk is freed"),
-    "node.kubernetes.io/memory-pressure": ("is", "short of memory", "memory is freed"),
-    "node.kubernetes.io/pid-pressure": ("is", "short of process ids", "processes end"),
-    "node.kubernetes.io/network-unavailable": ("has", "no network", "the network plugin works"),
-    "node.kubernetes.io/unschedulable": ("is", "cordoned", "the cordon is lifted"),
-    "node.kubernetes.io/out-of-service": ("is", "out of service", "the machine is back"),
-    "node.cloudprovider.kubernetes.io/uninitialized": ("is", "not initialised", "the cloud controller knows it"),
-    "node.cloudprovider.kubernetes.io/shutdown": ("is", "shut down", "the machine runs again"),
-    "node-role.kubernetes.io/control-plane": ("is", "kept for the control plane", ""),
-    "ToBeDeletedByClusterAutoscaler": ("is", "being removed by the autoscaler", ""),
-    "karpenter.sh/disrupted": ("is", "being replaced by Karpenter", ""),
-}
+    "node.kubernetes.io/unreachable": NodeState(
+        "does", "not report (Ready Unknown)", "the kubelet is back", BRING_BACK),
+    "node.kubernetes.io/not-ready": NodeState("is", "not Ready", "kubelet and network plugin work", BRING_BACK),
+    "node.kubernetes.io/disk-pressure": NodeState("is", "short of disk", "disk is freed", FREE),
+    "node.kubernetes.io/memory-pressure": NodeState("is", "short of memory", "memory is freed", FREE),
+    "node.kubernetes.io/pid-pressure": NodeState("is", "short of process ids", "processes end", FREE),
+    "node.kubernetes.io/network-unavailable": NodeState("has", "no network", "the network plugin works", BRING_BACK),
+    "node.kubernetes.io/unschedulable": NodeState("is", "cordoned", "the cordon is lifted", "uncordon"),
+    "node.kubernetes.io/out-of-service": NodeState("is", "out of service", "the machine is back", BRING_BACK),
+    "node.cloudprovider.kubernetes.io/uninitialized": NodeState(
+        "is", "not initialised", "the cloud controller has done so", "initialise"),
+    "node.cloudprovider.kubernetes.io/shutdown": NodeState("is", "shut down", "the machine runs again", BRING_BACK),
+    "node-role.kubernetes.io/control-plane": NodeState("is", "kept for the control plane"),
+    "ToBeDeletedByClusterAutoscaler": NodeState("is", "being removed by the autoscaler", mend=WAIT),
+    "DeletionCandidateOfClusterAutoscaler": NodeState("may", "be removed by the autoscaler", mend=WAIT),
+    "karpenter.sh/disrupted": NodeState("is", "being replaced by Karpenter", mend=WAIT),
+    "karpenter.sh/disruption": NodeState("is", "being replaced by Karpenter", mend=WAIT),
+}  # fmt: skip
+
+
+def mended_by(key: str) -> str:
+    """Return the kind of edit that ends a state of which a taint tells; "" for a taint that somebody set on purpose."""
+    return STATES[key].mend if key in STATES else "initialise" if key.startswith(LIFECYCLE_PREFIXES) else ""
 
 
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
@@ -48,8 +69,8 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
         spec = with_tolerations(pod.spec, *others)
         words, title = f"the pod does not tolerate the node's taint {key}", f"Taint {key} is not tolerated"
         if key in STATES:
-            verb, rest, _ = STATES[key]
-            words, title = f"the node {verb} {rest} (taint {key})", f"The node {verb} {rest}"
+            says = f"node {STATES[key].verb} {STATES[key].words}"
+            words, title = f"the {says} (taint {key})", f"The {says}"
         yield Clause("taint", key, words, title, "", attrs.evolve(pod, spec=spec))
 
 
@@ -68,12 +89,12 @@ class NotTolerated(Evidence):
 
     @property
     def until(self) -> str:
-        return STATES[self.taint.key][-1] if self.taint.key in STATES else ""
+        return STATES[self.taint.key].until if self.taint.key in STATES else ""
 
     def of_node(self) -> Predicate:
         value = f"={self.taint.value}" if self.taint.value else ""
-        verb, rest, _ = STATES.get(self.taint.key, ("is", f"kept for others ({self.taint.key}{value})", ""))
-        return verb, rest
+        state = STATES.get(self.taint.key, NodeState("is", f"kept for others ({self.taint.key}{value})"))
+        return state.verb, state.words
 
     def __str__(self) -> str:
         return f"{self.subject} not covered by tolerations {', '.join(map(_words, self.tolerations)) or 'none'}"
