@@ -393,7 +393,7 @@ def clusters(path):
     def renamed(text):
         text = " ".join(known.sub(lambda word: new_names[word[0]], text).split())
         # A template with other names has another revision hash than its pods' label, so that a StatefulSet rolls.
-        text = re.sub(r"restarts (nothing|all \d+ replicas of StatefulSet [\w.-]+, one after another) ", "", text)
+        text = re.sub(r"restarts (nothing|the \d+ running pods of StatefulSet [\w.-]+) ", "", text)
         return re.sub(r"(the pod is|runs) on [\w.-]+( \([^)]*\))?", r"\1 on a node", text.partition(" [0] as a diff")[0])
 
     return Cluster.from_manifests(path), redacted, redaction.names.name, renamed

@@ -57,7 +57,7 @@ def test_a_fix_that_holds_for_a_time_is_told_as_refuted():
     found = Cluster.from_manifests([node("n0", TAINT), pod]).fix("p")
 
     assert {("add node",)} == {fix.kinds for fix in found}
-    assert "Use a larger machine for n0: 2 cpu (default/p is evicted from n0 after 60 s" in "; ".join(found.refuted)
+    assert "Use a larger machine for n0: at least 2 cpu allocatable (default/p is evicted from n0 after 60 s" in "; ".join(found.refuted)
 
 
 def test_a_toleration_without_end_holds():

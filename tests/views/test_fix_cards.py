@@ -85,9 +85,9 @@ def test_an_open_card_says_what_to_do_and_how_to_take_it_back():
     said = dict(page_of(spread_fix()).cards[0].said)
     lost = evolve(rows("shop", "batch").cards[0], said=(("data", "EMPTY VOLUME: pvc-1 (10Gi, Delete) is GONE with its claim"),))
 
-    assert ["do", "restarts", "undo"] == list(said)
+    assert ["do", "restarts", "lasts", "undo"] == list(said)
     assert said["do"].startswith("kubectl patch deployment web ")
-    assert "all 3 replicas of Deployment web, one after another" == said["restarts"]
+    assert "the 3 running pods of Deployment web" == said["restarts"]
     assert fix.card_html(lost).partition("EMPTY VOLUME")[0].endswith('class="k-b k-t-storage">')
 
 

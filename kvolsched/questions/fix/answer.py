@@ -15,16 +15,7 @@ from kvolsched.scheduler.framework.verdict import Code
 
 from .advice import CLASSES, worst
 from .commands import commands, undo
-from .edit import (
-    Edit,
-    ObjectChange,
-    OutsideAct,
-    carry_out,
-    joined_words,
-    manifest_diff,
-    merge_changes,
-    parts_of,
-)
+from .edit import Edit, ObjectChange, OutsideAct, carry_out, joined_words, manifest_diff, merge_changes, parts_of
 from .outcome import TriedFix
 from .owners import owner_on_top
 from .trials import AskedCluster, Attempt
@@ -32,6 +23,7 @@ from .trials import AskedCluster, Attempt
 GATES = "SchedulingGates"
 REGISTERED = ("Node", "CSINode")  # kubelets create these
 WITHOUT_FILE = (*REGISTERED, "Pod", "PersistentVolume")  # of what is patched, nobody keeps a manifest of these
+ROWS = ("who", "do", "restarts", "data", "promises", "lasts", "undo", "tried")
 PLAIN = ("nothing", "kept", "yes", "–", "none")  # what is told in few words
 
 
@@ -180,8 +172,7 @@ class Fix(DrawnAnswer):
     @property
     def card(self) -> dict[str, str]:
         """What it costs whom: who decides, what to do, what restarts, data, how long it lasts, how to take it back."""
-        return {"who": self.who, "do": self.do, "restarts": self.restarts, "data": self.data,
-                "promises": self.promises, "lasts": self.lasts, "undo": self.undo, "tried": self.tried}  # fmt: skip
+        return {row: getattr(self, row) for row in ROWS}
 
     @property
     def who(self) -> str:

@@ -26,15 +26,7 @@ from . import pods
 from .advice import COSTLY, ORDER
 from .answer import Fix, Fixes
 from .components import edits_of_components
-from .edit import (
-    Edit,
-    ObjectChange,
-    OutsideAct,
-    joined_words,
-    merge_changes,
-    parts_of,
-    without_unneeded,
-)
+from .edit import Edit, ObjectChange, OutsideAct, joined_words, merge_changes, parts_of, without_unneeded
 from .edit_search import FoundFix, distinct, search
 from .owners import owner_on_top, siblings
 from .replace_claim import restore_snapshot
@@ -96,7 +88,7 @@ def _fix(cluster: ClusterActs, pod: str) -> Fixes:
     held = [result for result in results if isinstance(result, Fix)]
     good = [fix for fix in held if _is_good(fix)]
     refuted = [f"{fix.words} ({_refutation(fix)})" for fix in held if not _is_good(fix)]
-    good += [Fix(name, (edit,), (), "", asked=asked) for fix in good if fix.kinds == ("delete claim",)
+    good += [_card(asked, edit) for fix in good if fix.kinds == ("delete claim",)
              for change in fix.edits[0].changes if change.key.kind == "PersistentVolumeClaim"
              for edit in restore_snapshot(change.old, trial)]  # fmt: skip
     failures = tuple(dict.fromkeys(result for result in results if isinstance(result, str)))
@@ -113,12 +105,17 @@ def _of_components(cluster: ClusterActs, key: Key, state: Why) -> Fixes:
     """Return what somebody must run or permit for a pod that a node would take; or that there is nothing to fix."""
     name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
     asked = AskedCluster(cluster, key, state)
-    found = (Fix(name, (edit,), (), "", asked=asked) for edit in edits_of_components(cluster, key)) if (
-        is_pending(cluster.world.log.objects[key])) else ()  # fmt: skip
+    edits = edits_of_components(cluster, key) if is_pending(cluster.world.log.objects[key]) else ()
+    found = (_card(asked, edit) for edit in edits)
     told = _told([fix for fix in found if not fix.attempt or fix.try_it().places])
     if not told:
         return Fixes(name, rules, f"nothing to fix: {state.headline}")
     return Fixes(name, rules, f"no object keeps it from a node, but what runs or may write ({state.headline})", told)
+
+
+def _card(asked: AskedCluster, edit: Edit) -> Fix:
+    """Return an edit as a fix of which no plugin judges anything."""
+    return Fix(asked.name, (edit,), (), "", asked=asked)
 
 
 def _is_good(fix: Fix) -> bool:
@@ -140,14 +137,14 @@ def _refutation(fix: Fix) -> str:
 
 def _waiting(asked: AskedCluster, gates: tuple[Edit, ...]) -> Iterator[Fix]:
     """Yield the advice to wait: for who removes the gates, or because the pod gets a node by itself."""
-    name = f"{asked.pod.namespace}/{asked.pod.name}"
     for edit in gates:
         if edit.kind == "remove gates":
-            yield Fix(name, (pods.wait_for_gates(asked.gates),), (), "", asked=asked)
+            yield _card(asked, pods.wait_for_gates(asked.gates))
     left, lost = asked.without_fix, asked.losses(())
     if lost is not None and not lost:
         words = f"Wait: left alone it gets {left.node} after {counted(left.steps_until_scheduled, 'step')}"
-        yield Fix(name, (Edit(words, 0, (), "wait"),), (left.node,), "", left.steps_until_scheduled, asked=asked)
+        waits = _card(asked, Edit(words, 0, (), "wait"))
+        yield attrs.evolve(waits, nodes=(left.node,), steps=left.steps_until_scheduled)
 
 
 def _scaled(asked: AskedCluster) -> Iterator[Fix]:
@@ -160,7 +157,7 @@ def _scaled(asked: AskedCluster) -> Iterator[Fix]:
     if running and sorts & SHARED and (getattr(getattr(workload, "spec", None), "replicas", None) or 0) > running:
         change = ObjectChange(workload, evolve_parts(workload, spec={"replicas": running}))
         edit = Edit(f"Scale {owner} to {running}, for which there is room", 2, (change,), "scale down")
-        fix = Fix(f"{asked.pod.namespace}/{asked.pod.name}", (edit,), (), "", asked=asked)
+        fix = _card(asked, edit)
         if fix.try_it().is_not_needed and fix.try_it().helps:
             yield fix
 
@@ -173,8 +170,7 @@ def _upgraded(asked: AskedCluster, cluster: ClusterActs) -> Iterator[Fix]:
         words = f"Upgrade the scheduler, which does not know {listed(off)}, or turn that on there"
         act = OutsideAct(words, lambda fork: fork.upgrade(dict.fromkeys(off, True), SCHEDULER))
         do = f"kube-scheduler --feature-gates={','.join(f'{gate}=true' for gate in off)}   # in its static pod or unit"
-        edit = Edit(words, 1, (), "upgrade the scheduler", acts=(act,), do=do)
-        fix = Fix(f"{asked.pod.namespace}/{asked.pod.name}", (edit,), (), "", asked=asked)
+        fix = _card(asked, Edit(words, 1, (), "upgrade the scheduler", acts=(act,), do=do))
         if fix.try_it().places:
             yield fix
 
@@ -277,19 +273,17 @@ def _judged(asked: AskedCluster, found: FoundFix) -> Fix | None:
     every = len(nodes) == sum(key.kind == "Node" for key in asked.objects) > 1
     when = "then" if fit else "once its volumes are there"
     proof = f"{when} it fits {'every node' if every else node_names_text(nodes)}"
-    name = f"{asked.pod.namespace}/{asked.pod.name}"
-    return Fix(name, found.edits, nodes, proof, every=every, asked=asked)
+    return Fix(asked.name, found.edits, nodes, proof, every=every, asked=asked)
 
 
 def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
     """Try a fix on a fork: judge the pod there or, if volumes change, run the loop; return why if the fix fails."""
-    name = f"{asked.pod.namespace}/{asked.pod.name}"
     attempt = _attempt(asked, found.edits)
     try:
         forked = asked.fork_with(attempt)
     except (ApplyRefused, KeyError) as error:
         return f"{joined_words(found.edits)}: refused: {error.args[0] if error.args else error}"
-    proved = Fix(name, found.edits, (), "", asked=asked)
+    proved = Fix(asked.name, found.edits, (), "", asked=asked)
     fit = forked.fits
     forked.run()
     if fit and not any(isinstance(each, ObjectChange) and (each.key.kind in LOOP_KINDS or each.new is None)

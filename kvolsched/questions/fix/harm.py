@@ -42,11 +42,6 @@ class Harm:
     data: tuple[str, ...] = ()
     promises: tuple[str, ...] = ()
 
-    @property
-    def is_none(self) -> bool:
-        """Whether nothing is worse; pods that are made anew are not worse off."""
-        return not (self.waiting or self.gone or self.lost_claims or self.data or self.promises)
-
 
 def harm(before: Objects, after: Objects, objects: Objects, but: Key | None = None) -> Harm:
     """Return what is worse in one world than in another.

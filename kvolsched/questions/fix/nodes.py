@@ -99,7 +99,7 @@ def mend_node(near: Sequence[Node]) -> Iterator[Edit]:
             what = "; ".join(each.message for each in node.status.conditions if each.type == "Ready" and each.message)
             do += "   # Conditions and Events; then repair or replace the machine, its kubelet or its network"
         elif FREE in kinds:
-            short = [STATES[key].words.removeprefix("short of ") for key in keys if mended_by(key) == FREE]
+            short = [STATES[key].lacks for key in keys if mended_by(key) == FREE]
             words, kind = f"Free {' and '.join(short)} on {name}", FREE
             what = "the kubelet then clears the condition, and the taint goes by itself, some minutes after"
             stated = {TAINTS.get((each.type, each.status)) for each in node.status.conditions}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import attrs
 
@@ -149,16 +148,8 @@ class TriedFix(DrawnAnswer):
     @property
     def restarts(self) -> tuple[str, ...]:
         """Which pods that ran are made anew, in words, by their owners."""
-        return tuple(self._running(owner, names) for owner, names in self.restarted.items())
-
-    def _running(self, owner: str, names: Sequence[str]) -> str:
-        """Return running pods of an owner in words: how many they are, of how many."""
-        if len(names) == 1:
-            return names[0]
-        (kind, name), namespace = owner.split(), names[0].split("/")[0]
-        workload: Any = self.cluster.world.log.objects.get(Key(kind, namespace, name))
-        asked = getattr(getattr(workload, "spec", None), "replicas", None) or 0
-        return f"the {len(names)} running pods of {owner}" + (f" (of {asked})" if asked > len(names) else "")
+        return tuple(f"the {len(names)} running pods of {owner}" if len(names) > 1 else names[0]
+                     for owner, names in self.restarted.items())  # fmt: skip
 
     @property
     def next(self) -> tuple[str, ...]:

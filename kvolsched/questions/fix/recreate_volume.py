@@ -26,9 +26,8 @@ def recreate_volume(claim: PersistentVolumeClaim, volume: PersistentVolume, tria
     With the policy Retain the disk and its files stay while volume and claim are gone.
     """
     by_hand = PROVISIONED_BY not in volume.metadata.annotations and "local" not in volume.spec.rest
-    if not by_hand or volume.spec.persistent_volume_reclaim_policy != "Retain" or is_of_template(claim, trial):
-        return
-    if any(volumes.volume_fits_node(volume, node) for node in trial.seen.all_nodes()):
+    moved = by_hand and not any(volumes.volume_fits_node(volume, node) for node in trial.seen.all_nodes())
+    if not moved or volume.spec.persistent_volume_reclaim_policy != "Retain" or is_of_template(claim, trial):
         return
     name, pod, where = volume.metadata.name, trial.pod, f"-n {trial.key.namespace}"
     do = (f"kubectl get pv {name} -o yaml   # its persistentVolumeReclaimPolicy MUST BE Retain\n"
@@ -61,5 +60,5 @@ def _in_domain_of(node: Node, volume: PersistentVolume) -> PersistentVolume:
     terms = tuple(attrs.evolve(term, match_expressions=tuple(map(there, term.match_expressions)))
                   for term in required.node_selector_terms)  # fmt: skip
     affinity = attrs.evolve(volume.spec.node_affinity, required=attrs.evolve(required, node_selector_terms=terms))
-    spec = {"node_affinity": affinity, "claim_ref": attrs.evolve(ref, uid="", resource_version=0)}
-    return attrs.evolve(evolve_parts(volume, spec=spec), status=type(volume.status)())
+    moved = evolve_parts(volume, spec={"node_affinity": affinity, "claim_ref": attrs.evolve(ref, uid="")})
+    return attrs.evolve(moved, status=type(volume.status)())

@@ -161,6 +161,11 @@ class AskedCluster:
         self._losses: dict[Attempt, Counter[str] | None] = {}
 
     @property
+    def name(self) -> str:
+        """The pod as `namespace/name`."""
+        return f"{self.pod.namespace}/{self.pod.name}"
+
+    @property
     def objects(self) -> Mapping[Key, Any]:
         """The objects as they were."""
         return self._kept.world.log.objects
@@ -244,11 +249,10 @@ class AskedCluster:
         return self._tried[changes]
 
     def _compare(self, changes: Attempt, words: str) -> TriedFix:
-        name = f"{self.pod.namespace}/{self.pod.name}"
         try:
             forked = self.fork_with(changes)
         except (ApplyRefused, KeyError) as error:
-            return TriedFix(name, words, self._kept.fork(), refused=str(error.args[0] if error.args else error))
+            return TriedFix(self.name, words, self._kept.fork(), refused=str(error.args[0] if error.args else error))
         forked.run()
         fork = forked.cluster
         before, after = pods_among(self.without_fix.cluster.world.log.objects), pods_among(fork.world.log.objects)
@@ -265,7 +269,7 @@ class AskedCluster:
         nodes = [each.key.name for each in changes if isinstance(each, ObjectChange)
                  and each.key.kind == "Node" and each.old is None]  # fmt: skip
         return TriedFix(
-            name, words, fork, forked.node, pod.status.phase if pod is not None else "",
+            self.name, words, fork, forked.node, pod.status.phase if pod is not None else "",
             forked.steps, forked.ended, forked.idle, waits_now,
             placed=tuple(shift for shift in shifts if not shift.before),
             moved=tuple(shift for shift in shifts if shift.before),

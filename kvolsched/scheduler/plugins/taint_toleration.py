@@ -26,12 +26,16 @@ LIFECYCLE_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"
 
 
 class NodeState(NamedTuple):
-    """What a taint says of its node, in words; until what comes first; `mend` is the kind of edit that brings it."""
+    """What a taint says of its node, in words; until what comes first; `mend` is the kind of edit that brings it.
+
+    `lacks` is what the node is short of.
+    """
 
     verb: str
     words: str
     until: str = ""
     mend: str = ""
+    lacks: str = ""
 
 
 BRING_BACK, FREE, WAIT = "bring back", "free a node", "wait"
@@ -39,9 +43,10 @@ STATES = {
     "node.kubernetes.io/unreachable": NodeState(
         "does", "not report (Ready Unknown)", "the kubelet is back", BRING_BACK),
     "node.kubernetes.io/not-ready": NodeState("is", "not Ready", "kubelet and network plugin work", BRING_BACK),
-    "node.kubernetes.io/disk-pressure": NodeState("is", "short of disk", "disk is freed", FREE),
-    "node.kubernetes.io/memory-pressure": NodeState("is", "short of memory", "memory is freed", FREE),
-    "node.kubernetes.io/pid-pressure": NodeState("is", "short of process ids", "processes end", FREE),
+    "node.kubernetes.io/disk-pressure": NodeState("is", "short of disk", "disk is freed", FREE, "disk"),
+    "node.kubernetes.io/memory-pressure": NodeState("is", "short of memory", "memory is freed", FREE, "memory"),
+    "node.kubernetes.io/pid-pressure": NodeState(
+        "is", "short of process ids", "processes end", FREE, "process ids"),
     "node.kubernetes.io/network-unavailable": NodeState("has", "no network", "the network plugin works", BRING_BACK),
     "node.kubernetes.io/unschedulable": NodeState("is", "cordoned", "the cordon is lifted", "uncordon"),
     "node.kubernetes.io/out-of-service": NodeState("is", "out of service", "the machine is back", BRING_BACK),
