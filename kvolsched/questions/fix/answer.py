@@ -225,8 +225,8 @@ class Fix(DrawnAnswer):
     def undo(self) -> str:
         """The commands that take it back, a line each, or "none"."""
         told = [edit.undo for edit in self.parts if edit.undo]
-        mine = "" if self.acts or not self.edits else undo(self.written)
-        return "\n".join([*told, *([mine] if mine not in ("", "–") else [])]) or "–"
+        mine = "–" if self.acts else undo(self.written)
+        return mine if mine == "none" or not told else "\n".join([*told, *([mine] if mine != "–" else [])])
 
     @property
     def tried(self) -> str:

@@ -10,7 +10,13 @@ from kvolsched.api import volumes
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.node import DOMAIN_LABELS, Node
 from kvolsched.api.kinds.selector import Requirement
-from kvolsched.api.kinds.volume import BIND_COMPLETED, PROVISIONED_BY, PersistentVolume, PersistentVolumeClaim
+from kvolsched.api.kinds.volume import (
+    BIND_COMPLETED,
+    PROVISIONED_BY,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    VolumeNodeAffinity,
+)
 
 from .add_volume import bound_to_each_other
 from .advice import OPERATOR
@@ -59,6 +65,6 @@ def _in_domain_of(node: Node, volume: PersistentVolume) -> PersistentVolume:
         return volume
     terms = tuple(attrs.evolve(term, match_expressions=tuple(map(there, term.match_expressions)))
                   for term in required.node_selector_terms)  # fmt: skip
-    affinity = attrs.evolve(volume.spec.node_affinity, required=attrs.evolve(required, node_selector_terms=terms))
+    affinity = VolumeNodeAffinity(required=attrs.evolve(required, node_selector_terms=terms))
     moved = evolve_parts(volume, spec={"node_affinity": affinity, "claim_ref": attrs.evolve(ref, uid="")})
     return attrs.evolve(moved, status=type(volume.status)())
