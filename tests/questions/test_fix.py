@@ -391,6 +391,7 @@ def test_the_command_line():
 
     assert 0 == done.exit_code, done.output
     assert repr(dump("shop").fix("demo/reports")).replace(" (`.apply(cluster)` applies it)", "") in done.output
+    assert "`." not in done.output
 
 
 @pytest.mark.parametrize(("name", "pod"), [("two-volumes-one-pool", "db"), ("largest-volume-is-smaller", "db-0")])

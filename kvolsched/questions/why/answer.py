@@ -7,7 +7,7 @@ from typing import Self
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer, Rows
+from kvolsched.api.notebook_output import DrawnAnswer, Rows, to_type
 from kvolsched.api.text.not_read import NotRead, not_read_words
 from kvolsched.api.words import first_of
 from kvolsched.core.results import LINE_WIDTH, hanging_indent
@@ -257,7 +257,7 @@ class Why(Rows[FailureRow], DrawnAnswer):
                 front = f"  {'' if long else row.names:<{wide}}  "
                 lines.append(front + hanging_indent([row.clause or ", ".join(row.reasons)], len(front)))
             if len(self.rows) > MAX_GROUPS:
-                lines.append(f"  … and {len(self.rows) - MAX_GROUPS} more groups of nodes (`.rows`)")
+                lines.append(f"  … and {len(self.rows) - MAX_GROUPS} more groups of nodes{to_type(' (`.rows`)', '')}")
         if self.holdings:
             lines += ["", "Who holds the short resources:"]
             lines += [f"  {hanging_indent([str(holding)], 4)}" for holding in self.holdings]
@@ -268,7 +268,8 @@ class Why(Rows[FailureRow], DrawnAnswer):
         if told:
             lines += ["", *(f"- {hanging_indent([note], 2)}" for note in told)]
         if self.missing:
-            lines += ["", hanging_indent([f"{missing_in_words(self.missing)}; `.missing` says what that hides."], 0)]
+            hides = to_type("; `.missing` says what that hides", "")
+            lines += ["", hanging_indent([f"{missing_in_words(self.missing)}{hides}."], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 

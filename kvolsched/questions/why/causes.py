@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer
+from kvolsched.api.notebook_output import DrawnAnswer, to_type
 from kvolsched.core.results import hanging_indent
 
 from .answer import DemandRow, Why
@@ -15,6 +15,7 @@ from .sides import joined
 
 MAX_NAMED = 3  # pods of a cause that are named
 MOST_CAUSES = 20  # causes that are printed; the last ones of more share a line
+CHECKS = "`kvolsched check` makes them of manifests."
 MAKE_PODS = "c.run() lets their controllers make them; `kvolsched check` does so for manifests."
 STATES = {
     "fits": "A node would take it now",
@@ -121,8 +122,8 @@ class Whys(DrawnAnswer):
         causes, count = self.causes, len(self.answers)
         if not count:
             if self.without_pods:
-                verb = "has" if len(self.without_pods) == 1 else "have"
-                return f"No pod waits for a node: {', '.join(self.without_pods)} {verb} no pods yet. {MAKE_PODS}"
+                have = f"{'has' if len(self.without_pods) == 1 else 'have'} no pods yet. {to_type(MAKE_PODS, CHECKS)}"
+                return f"No pod waits for a node: {', '.join(self.without_pods)} {have}"
             return "No pod waits for a node."
         pods = "1 pod waits" if count == 1 else f"{count:,} pods wait"
         if len(causes) == 1:
@@ -139,7 +140,7 @@ class Whys(DrawnAnswer):
         lines += [f"  {len(c):>{wide},}  {hanging_indent([repr(c)], wide + 4)}" for c in causes[: self.most]]
         rest = causes[self.most :]
         if rest:
-            words = f"of {len(rest)} more causes (`.causes`, or a larger `most`)"
+            words = f"of {len(rest)} more causes ({to_type('`.causes`, or a larger `most`', 'a larger --most')})"
             lines.append(f"  {sum(map(len, rest)):>{wide},}  {words}")
         return "\n".join(lines)
 
