@@ -51,10 +51,11 @@ lint: $(VENV)/.test
 	$(PYTEST) tests/test_lint.py -q
 
 test: export KVOLSCHED_CHECKLIST = $(RECORD)
+# Cells of the documents' notebooks run in tests/documents, in the test's process, with the checklist's marks: not twice.
 test: $(VENV)/.test browser
 	@rm -f $(RECORD)
 	@$(PY) -m compileall -q -j 0 kvolsched
-	$(PYTEST) tests $(NOTEBOOKS) --nbval --nbval-current-env -n $(WORKERS) $(SPREAD) $(COV)
+	$(PYTEST) tests $(NOTEBOOKS) --ignore notebooks/documents --nbval --nbval-current-env -n $(WORKERS) $(SPREAD) $(COV)
 
 test-long: $(VENV)/.test
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests -m long
@@ -79,6 +80,7 @@ $(RECORD): $(shell find kvolsched tests $(NOTEBOOKS) -type f -not -path '*/__pyc
 
 notebooks: $(VENV)/.test
 	$(PY) tests/run_notebooks.py $(NOTEBOOKS)
+	$(PY) tests/document_notebook.py run all
 
 # A warning is an error: a dead link or a missing reference fails. Each lesson's panel is saved as a page of its own first.
 site: $(VENV)/.test

@@ -24,7 +24,7 @@ html_title = "kvolsched"
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "docs/index"
-include_patterns = ["docs/*.md", "notebooks/*.ipynb"]
+include_patterns = ["docs/*.md", "notebooks/*.ipynb", "notebooks/documents/*.ipynb"]
 exclude_patterns = ["**/.ipynb_checkpoints"]
 html_theme = "furo"
 html_static_path = ["static"]
@@ -75,6 +75,17 @@ def _without_seals(_app, name, source):
             source[0] = json.dumps(notebook)
 
 
+def _with_links_between_statements(_app, name, source):
+    """Lead a statement's anchor, and a link to another statement, to its place in the book, which only HTML has."""
+    if name.startswith("notebooks/documents/"):
+        source[0] = re.sub(r"\[(S\d-[\d-]+)\]\((S\d)?(?:\.ipynb)?#\1\)", _link_to_statement, source[0])
+
+
+def _link_to_statement(found):
+    page = f"{found[2]}.html" if found[2] else ""
+    return f"<a href='{page}#{found[1]}'>{found[1]}</a>"
+
+
 def _with_the_panel(app, name, source):
     """Show under the cell that opens a lesson's panel the same panel as a page that steps without a kernel."""
     page = Path(app.outdir, "run", f"{Path(name).name}.html")
@@ -120,6 +131,7 @@ def setup(app):
     """Connect what this book does beside Sphinx."""
     app.connect("source-read", _without_links_into_the_repository)
     app.connect("source-read", _without_seals)
+    app.connect("source-read", _with_links_between_statements)
     app.connect("source-read", _with_the_panel)
     app.connect("autodoc-process-docstring", _a_sentence_is_no_type, priority=400)  # before napoleon's 500
     app.connect("missing-reference", _found_by_its_name)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .learn.exercise import exercise
     from .learn.exercise import names as exercises
     from .learn.incidents import Incident, incident, incidents
+    from .learn.said import Statement, Statements, said
     from .learn.scenario import Scenario, play, scenario
     from .learn.scenario import scenario_names as scenarios
     from .measure import experiments
@@ -54,6 +55,8 @@ __all__ = [
     "RuleDifference",
     "Run",
     "Scenario",
+    "Statement",
+    "Statements",
     "Step",
     "Sweep",
     "UnknownName",
@@ -77,6 +80,7 @@ __all__ = [
     "load_ipython_extension",
     "play",
     "queueing",
+    "said",
     "scenario",
     "scenarios",
     "sweep",
@@ -96,6 +100,7 @@ _PLACES = {  # module -> the public names that it has; a name with = stands ther
     "measure.differ": "RuleDifference differ known_differences",
     "learn.exercise": "exercise exercises=names",
     "learn.incidents": "Incident incident incidents",
+    "learn.said": "Statement Statements said",
     "cli.ipython_magic": "load_ipython_extension unload_ipython_extension",
     "questions.predict": "NotAnswered grade",
     "core.dial_list": "dials",
@@ -113,6 +118,7 @@ _PLACE_OF = {
 _SHORT_NAMES = {  # modules that people import without their room; beside this file stands a stub of each, for mypy
     "alternatives": "learn.alternatives",
     "custom_scheduler": "rules.custom_scheduler",
+    "documents": "learn.documents",
     "experiments": "measure.experiments",
     "explore": "questions.explore",
     "make": "api.make",

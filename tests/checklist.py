@@ -102,9 +102,23 @@ def report(record: Record) -> list[str]:
                  else "not yet")
         lines.append(f"{number:>4}  {shortened(words)}  -- {state}")
     count = counts(record)
+    lines += by_document()
     lines.append(f"{count[READER]} of {len(ITEMS)} run by a reader, {count[ENGINE]} by the engine's own tests, "
                  f"{count[WORDS]} answered in words")
     return [*lines, f"{count[READER] + count[ENGINE]} of {len(ITEMS)} items proved"]
+
+
+def by_document() -> list[str]:
+    """Count the statements of each document, and how its notebook answers them; `make test` holds that each does."""
+    import document_notebook
+
+    lines = []
+    for name in document_notebook.NAMES:
+        total, run, words, cannot = document_notebook.counts(name)
+        rest = total - run - words - cannot
+        lines.append(f"{name}: {total} statements: {run} run, {words} in words, {cannot} cannot be run here"
+                     + f", {rest} not yet" * bool(rest))
+    return lines
 
 
 def shortened(words: str) -> str:

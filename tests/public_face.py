@@ -16,10 +16,11 @@ HERE = Path(__file__).parent
 PACKAGE = "kvolsched"
 # Modules whose names a reader imports beside those of the package itself.
 PUBLIC = frozenset(f"{PACKAGE}.{name}" for name in (
-    "alternatives", "cli", "cluster", "custom_scheduler", "experiments", "explore", "make", "queueing", "scenario", "writes",
+    "alternatives", "cli", "cluster", "custom_scheduler", "documents", "experiments", "explore", "make", "queueing",
+    "scenario", "writes",
     "api.make", "cli.commands", "cli.redact", "controllers.custom_controller.writes", "core.results", "learn.alternatives",
-    "learn.exercise", "learn.queueing", "learn.scenario", "measure.bench", "measure.experiments", "questions.explore",
-    "rules.custom_scheduler", "rules.revision"))
+    "learn.documents", "learn.exercise", "learn.queueing", "learn.said", "learn.scenario", "measure.bench", "measure.experiments",
+    "questions.explore", "rules.custom_scheduler", "rules.revision"))
 # Attributes of public values that lead into the engine: a cluster's simulation, a revision's plugins and rules.
 INSIDE = frozenset({"world", "profile", "flow", "binder", "provisioning", "simulation"})
 
@@ -78,7 +79,7 @@ def inner(module, name):
     if module == PACKAGE:
         public = name in {"", "*"} or name in public_names() or f"{PACKAGE}.{name}" in PUBLIC or name.startswith("__")
         return "" if public else f"{PACKAGE}.{name}"
-    return "" if module in PUBLIC else f"{module}.{name}".rstrip(".")
+    return "" if {module, f"{module}.{name}"} & PUBLIC else f"{module}.{name}".rstrip(".")
 
 
 def file_of(module):

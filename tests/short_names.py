@@ -5,6 +5,7 @@ from typing import Any
 
 import kvolsched.alternatives
 import kvolsched.custom_scheduler
+import kvolsched.documents
 import kvolsched.experiments
 import kvolsched.explore
 import kvolsched.make
@@ -14,6 +15,7 @@ import kvolsched.widgets
 import kvolsched.writes
 from kvolsched.alternatives import compare
 from kvolsched.custom_scheduler import ways
+from kvolsched.documents import ran
 from kvolsched.experiments import gates
 from kvolsched.explore import Crash
 from kvolsched.make import pod
@@ -22,7 +24,7 @@ from kvolsched.scenario import read
 from kvolsched.widgets import Steps
 from kvolsched.writes import patch
 
-READ: list[Callable[..., Any] | type] = [compare, ways, gates, Crash, pod, hold, read, patch, Steps]
+READ: list[Callable[..., Any] | type] = [compare, ways, ran, gates, Crash, pod, hold, read, patch, Steps]
 BELOW: list[Callable[..., Any]] = [
     kvolsched.make.node, kvolsched.queueing.quota, kvolsched.writes.delete, kvolsched.alternatives.experiment,
     kvolsched.experiments.capacity, kvolsched.custom_scheduler.ways, kvolsched.scenario,

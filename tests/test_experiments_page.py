@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import checklist
+import document_notebook
 import public_face
 import pytest
 
@@ -64,8 +65,10 @@ def test_every_block_belongs_to_a_story():
 
 
 def test_every_story_of_the_documents_is_listed():
-    """Every item is on the page: in a story with a cell, among those answered in words, or in those not yet run."""
+    """Every item is in a story with a cell, here or in a document's notebook, or among those answered in words."""
     run = {item for items, _, _ in STORY.findall(PAGE) for item in items.split(", ")}
+    run |= {item for name in document_notebook.NAMES for cell in document_notebook.cells(name).values()
+            for item in document_notebook.items(cell)}
     _, _, rest = PAGE.partition("\n## In words\n")
     named = set(re.findall(r"\*\*(\d+[a-z]?)\*\*", rest))
     assert set() == {item for item in (run | named) if item not in checklist.ITEMS}

@@ -13,7 +13,7 @@ import kvolsched
 
 ROOT = Path(__file__).parent.parent
 HOUSE = ROOT / "kvolsched"
-SHORT = {"alternatives": "compare", "custom_scheduler": "ways", "experiments": "gates", "explore": "Crash",
+SHORT = {"alternatives": "compare", "custom_scheduler": "ways", "documents": "ran", "experiments": "gates", "explore": "Crash",
          "make": "pod", "queueing": "hold", "scenario": "read", "widgets": "Steps",
          "writes": "patch"}  # fmt: skip
 

@@ -47,6 +47,21 @@ def decode_(sentence: tuple[str, ...]) -> None:
     sys.exit(FOUND if found.unknown else DONE)
 
 
+@click.command("said", epilog='Example: kvolsched said "nodeSelector additions"')
+@click.argument("words", nargs=-1)
+def said_(words: tuple[str, ...]) -> None:
+    """Find a statement of the design documents by WORDS, and the cell that runs it.
+
+    WORDS are names, a section, an anchor (S4-12-8), or a pasted sentence; without any, standard input is read.
+    Exits with 1 if nothing fits.
+    """
+    from ..learn.said import said
+
+    found = said(" ".join(words) if words else sys.stdin.read(MAX_PASTED))
+    say(repr(found))
+    sys.exit(DONE if found else FOUND)
+
+
 @click.command("lessons", epilog="Example: kvolsched lessons ./course")
 @click.argument("folder", default=DEFAULT_FOLDER, type=FolderType())
 @click.option("--force", is_flag=True, help="Write over lessons that you changed.")

@@ -84,11 +84,21 @@ def copy_lessons(folder: str | Path = DEFAULT_FOLDER, *, force: bool = False) ->
     return CopiedLessons(target, tuple(written), tuple(kept))
 
 
-def _files() -> Iterator[tuple[str, Path]]:
-    """Yield the files that ship, by their names relative to the folder, in order."""
+def course() -> Path:
+    """Return the folder in which the lessons stand as they ship.
+
+    Raises:
+        NoLessons: the package was installed without them.
+    """
     root = _SHIPPED if _SHIPPED.is_dir() else Path(__file__).parents[2]
     if not (root / START).is_file():
         raise NoLessons(f"the lessons are not installed: there is no {root / START}")
+    return root
+
+
+def _files() -> Iterator[tuple[str, Path]]:
+    """Yield the files that ship, by their names relative to the folder, in order."""
+    root = course()
     for part in PARTS:
         for source in sorted((root / part).rglob("*")):
             if source.is_file() and not _is_left_out(source):

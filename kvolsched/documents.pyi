@@ -1,0 +1,1 @@
+from .learn.documents import *

@@ -1,0 +1,85 @@
+"""What a cell of the documents' notebooks begins with: `from kvolsched.documents import *`.
+
+Names that most cells use, and three functions with which a cell says one thought a line. Nothing else belongs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..api.make import (
+    DRIVER,
+    HOST,
+    LOCAL,
+    RACK,
+    SELECTED_NODE,
+    ZONE,
+    apart,
+    claim,
+    csi_driver,
+    csi_node,
+    deployment,
+    disk,
+    inline,
+    node,
+    node_selector,
+    pod,
+    pool,
+    required,
+    spread,
+    stateful_set,
+    storage_class,
+    together,
+    volume,
+)  # fmt: skip
+from ..api.text.fault import ManifestError
+from ..cluster import Cluster
+from ..core.results import ApplyRefused
+from ..rules.releases.design_documents import design
+from ..rules.releases.early_draft import draft
+from ..rules.releases.kubernetes_1_36 import upstream
+from ..rules.revision import Revision
+from .scenario import play, scenario
+
+__all__ = [
+    "DRIVER", "HOST", "LOCAL", "RACK", "SELECTED_NODE", "ZONE", "ApplyRefused", "Cluster", "ManifestError", "apart",
+    "claim", "csi_driver", "csi_node", "deployment", "design", "disk", "draft", "inline", "node", "node_selector",
+    "play", "pod", "pool", "ran", "refusal", "required", "scenario", "spread", "stateful_set", "storage_class",
+    "together", "upstream", "volume", "where",
+]  # fmt: skip
+
+
+def ran(*objects: Any, rules: str | Revision = "design", seconds: float = 120, **options: Any) -> Cluster:
+    """Return a cluster of these objects after it has run, by default under the documents' rules.
+
+    Args:
+        objects: manifests as plain data.
+        rules: a revision, or its name.
+        seconds: for how long it runs, in simulated time.
+        options: what `Cluster.from_manifests` takes beside these.
+
+    >>> where(ran(node("n1"), pod("app")), "app")
+    ['n1']
+    """
+    c = Cluster.from_manifests(list(objects), revision=rules, **options)
+    c.run(seconds=seconds)
+    return c
+
+
+def where(c: Cluster, *pods: str) -> list[str]:
+    """Return the node of each pod, "" for none."""
+    return [c[f"pod/{name}"].spec.node_name for name in pods]
+
+
+def refusal(act: Callable[..., Any], *arguments: Any, **options: Any) -> str:
+    """Return why the API server refuses an act, "" if it allows it.
+
+    >>> refusal(Cluster().apply, pod("App")).partition(": ")[0]
+    'Pod "App" is invalid'
+    """
+    try:
+        act(*arguments, **options)
+    except (ApplyRefused, ManifestError) as refused:
+        return str(refused)
+    return ""

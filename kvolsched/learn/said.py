@@ -1,0 +1,262 @@
+"""Find a statement of the design documents by their words, and the cell that runs it.
+
+The documents' notebooks tell each statement in one sentence of ours, under an anchor; `statements/` keeps the single
+words of each, unordered. Alone knows both forms. Loads no room but `api`, so that a terminal answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
+from importlib import resources
+from math import log
+from pathlib import Path
+from textwrap import indent, wrap
+from typing import Literal
+
+import attrs
+
+from ..api.notebook_output import NumberedRows, PrintedAnswer, to_type
+from .lessons import course
+
+FOLDER, INDEX = "notebooks/documents", "statements"
+SETUP = "from kvolsched.documents import *"
+WIDTH = 92  # characters of a line that a notebook of 1000 px shows
+MOST = 8  # so many statements are an answer
+WORDS, CANNOT, SEE = "In words: ", "Cannot run here, because ", "See ["
+_ANCHOR = re.compile(r'<a id="(S\d-\d+-\d+)"[^>]*>[^<]*</a> · (.*)', re.DOTALL)
+_NAMED = re.compile(r"S\d-\d+(?:-\d+)?", re.IGNORECASE)
+_RULES = re.compile(r"\b(upstream|design|draft)\b|^from kvolsched\.alternatives import (\w+)", re.MULTILINE)
+_RAN_UNDER = re.compile(r"\brules (upstream|design|draft)\b")
+_WORD = re.compile(r"[A-Za-z0-9]+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_ENDING = re.compile(r"(?<=\w{3})(?:es|s|e|ed|ing|ly)\Z")
+_SMALL = re.compile(
+    "a|an|and|any|are|as|at|be|but|by|can|does|for|from|has|have|if|in|into|is|it|its|may|no|not|of|on|one|only|or|so|than"
+    "|that|the|their|them|then|there|they|this|to|was|we|what|when|where|which|will|with|you"
+)
+Answer = Literal["cell", "words", "cannot"]
+
+
+@attrs.frozen(repr=False)
+class Statement(PrintedAnswer):
+    """One statement of a document, told in a sentence of ours, with its answer.
+
+    Args:
+        anchor: document, place of its heading, place under it: "S0-14-7". It never changes.
+        document: the title of the document.
+        section: the heading under which it stands.
+        sentence: what it says.
+        answer: "cell" if a cell runs it, "words" if it is answered in words, "cannot" if it cannot be run here.
+        text: the words, or the reason; also what differs from the statement whose cell this is.
+        cell: the code that runs it, "" for none; it begins with SETUP in a notebook of its own.
+        rules: the sets of rules that the cell names, `design` if none.
+        seen: the anchor of the statement that has the cell, if another one has.
+    """
+
+    anchor: str
+    document: str
+    section: str
+    sentence: str
+    answer: Answer
+    text: str = ""
+    cell: str = ""
+    rules: tuple[str, ...] = ()
+    seen: str = ""
+
+    def put(self) -> str:
+        """Put the cell below the one that runs now, in JupyterLab, and return it as text that runs alone."""
+        code = f"{SETUP}\n\n{self.cell}"
+        shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+        if shell is not None and self.cell:
+            shell.set_next_input(code)
+        return code if self.cell else ""
+
+    def __repr__(self) -> str:
+        told = {"cell": "", "words": "In words: ", "cannot": "Cannot run here, because "}[self.answer]
+        text = [f"{told}{self.text}"] if self.text else []
+        code = ["", SETUP, self.cell] if self.cell else []
+        return "\n".join([self.line(), *(line for each in text for line in wrap(each, WIDTH)), *code])
+
+    def line(self) -> str:
+        """Return where it stands, and what it says."""
+        rules = f" · {', '.join(self.rules)}" if self.rules not in ((), ("design",)) else ""
+        told = indent("\n".join(wrap(self.sentence, WIDTH - 2)), "  ")
+        return f"{self.anchor} · {self.document}, {self.section}{rules}\n{told}"
+
+
+@attrs.frozen(repr=False)
+class Statements(NumberedRows[Statement], PrintedAnswer):
+    """Statements, the best match first; printed, the first with its cell."""
+
+    rows: tuple[Statement, ...]
+    hint: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+    def put(self) -> str:
+        """Put the cell of the best match below; `[1].put()` that of the second."""
+        return self.rows[0].put() if self.rows else ""
+
+    def __repr__(self) -> str:
+        if not self.rows:
+            return self.hint
+        first, *others = self.rows
+        return "\n\n".join([repr(first), *(each.line() for each in others)])
+
+
+def said(text: str, most: int = MOST) -> Statements:
+    """Find statements of the five design documents: by their words and names, a section, an anchor, a pasted sentence.
+
+    Returns the statements, best first; none, with a hint, where nothing fits.
+
+    >>> said("schedulingGates nodeSelector narrow")[0].document
+    'Pod Mutable Scheduling Directives'
+    >>> said("S4-12-8")[0].anchor
+    'S4-12-8'
+    """
+    text = text.strip()
+    if _NAMED.fullmatch(text):
+        name = text.upper()
+        rows = tuple(each for each in statements() if f"{each.anchor}-".startswith(f"{name}-"))
+    else:
+        rows = tuple(statements()[place] for place in _search().ranked(text)[:most])
+    return Statements(rows, "" if rows else _hint(text))
+
+
+def _hint(text: str) -> str:
+    example = to_type('kvolsched.said("ActualSkew")', "kvolsched said ActualSkew")
+    near = _search().near(text)
+    return f"no statement fits{f'; near are: {chr(44).join(near)}' if near else ''}; for example {example}"
+
+
+@cache
+def statements() -> tuple[Statement, ...]:
+    """Return all statements, in the documents' order."""
+    found: list[Statement] = []
+    for path in sorted((course() / FOLDER).glob("S?.ipynb")):
+        found += read(path)
+    by_anchor = {each.anchor: each for each in found}
+    return tuple(_followed(each, by_anchor) for each in found)
+
+
+def _followed(each: Statement, by_anchor: Mapping[str, Statement]) -> Statement:
+    """Give a statement that points to another one the answer of that."""
+    target = by_anchor.get(each.seen)
+    if target is None:
+        return each
+    text = each.text or target.text
+    return attrs.evolve(each, answer=target.answer, cell=target.cell, rules=target.rules, text=text)
+
+
+def read(path: Path) -> Iterator[Statement]:
+    """Read the statements of a document's notebook, in order; one without an answer is no statement yet."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    document = section = ""
+    for place, cell in enumerate(cells):
+        source = "".join(cell["source"])
+        if found := re.match(r"#+ (.*)", source):
+            section = re.sub(r"^\d+ |^S\d · ", "", found[1])
+            document = document or section
+        if told := _ANCHOR.match(source):
+            follows = cells[place + 1] if place + 1 < len(cells) else {"cell_type": ""}
+            code = "".join(follows["source"]) if follows["cell_type"] == "code" else ""
+            yield _read_one(told[1], document, section, told[2], code, str(follows.get("outputs", "")))
+
+
+def _read_one(anchor: str, document: str, section: str, told: str, code: str, shown: str) -> Statement:
+    sentence, _, rest = told.partition("\n\n")
+    sentence, rest = " ".join(sentence.split()), " ".join(rest.split())
+    if rest.startswith(SEE):
+        target, _, rest = rest.removeprefix(SEE).partition("]")
+        return Statement(anchor, document, section, sentence, "words", rest.partition(")")[2].lstrip(": "), seen=target)
+    if rest.startswith(CANNOT):
+        return Statement(anchor, document, section, sentence, "cannot", rest.removeprefix(CANNOT))
+    if not code:
+        return Statement(anchor, document, section, sentence, "words", rest.removeprefix(WORDS))
+    named = [known or rejected for known, rejected in _RULES.findall(code)] or _RAN_UNDER.findall(shown)
+    rules = tuple(dict.fromkeys(named)) or ("design",)
+    return Statement(anchor, document, section, sentence, "cell", rest, code, rules)
+
+
+def terms(text: str) -> list[str]:
+    """Return the search terms of a text: its words and the parts of its names, without endings."""
+    found = []
+    for word in _WORD.findall(text):
+        parts = _PART.findall(word)
+        found += [word.lower(), *(part.lower() for part in parts if len(parts) > 1)]
+    return [_ENDING.sub("", term) for term in found if not _SMALL.fullmatch(term)]
+
+
+@cache
+def index() -> dict[str, tuple[str, ...]]:
+    """Return the documents' single words by anchor."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path in sorted(resources.files(__package__).joinpath(INDEX).iterdir(), key=lambda each: each.name):
+        name = path.name.partition(".")[0]
+        for line in path.read_text(encoding="utf-8").splitlines():
+            number, _, *words = line.split(" ")
+            if "-" in number:
+                found[f"{name}-{number}"] = tuple(words)
+    return found
+
+
+class StatementSearch:
+    """Statements by the terms of each: its document's words count most, then our sentence, its section, its cell.
+
+    Ranked as BM25 ranks, with one count a term; a long statement counts less, as it shares a term with more.
+    """
+
+    OF_WORDS, OF_SENTENCE, OF_SECTION, OF_CELL = 1.0, 0.7, 0.3, 0.3
+    LENGTH, BOTH = 0.5, 0.25
+    LEAST, BESIDE = 0.3, 0.35  # of the weight of what is asked: what fits at all; of the best match: what is shown, too
+
+    def __init__(self, told: Sequence[Statement], kept: Mapping[str, Sequence[str]]) -> None:
+        self.weights: list[dict[str, float]] = []
+        for each in told:
+            texts = {" ".join(kept.get(each.anchor, ())): self.OF_WORDS, each.sentence: self.OF_SENTENCE,
+                     each.section: self.OF_SECTION, f"{each.text} {each.cell}": self.OF_CELL}  # fmt: skip
+            found: dict[str, float] = {}
+            for text, weight in texts.items():
+                for term in set(terms(text)):
+                    found[term] = max(found.get(term, 0), weight) + self.BOTH * min(found.get(term, 0), weight)
+            self.weights.append(found)
+        lengths = [max(1, len(kept.get(each.anchor, ()))) for each in told]
+        mean = sum(lengths) / max(1, len(lengths))
+        self.lengths = [1 - self.LENGTH + self.LENGTH * length / mean for length in lengths]
+        counts: dict[str, int] = {}
+        for found in self.weights:
+            for term in found:
+                counts[term] = counts.get(term, 0) + 1
+        self.rarity = {term: log(1 + len(told) / count) for term, count in counts.items()}
+        self.unknown = log(1 + len(told))
+
+    def near(self, words: str) -> list[str]:
+        """Return terms of the documents that are nearly those asked for."""
+        return [near for term in dict.fromkeys(terms(words)) if term not in self.rarity and len(term) > 3
+                for near in get_close_matches(term, self.rarity, 1, 0.8)]  # fmt: skip
+
+    def ranked(self, words: str) -> list[int]:
+        """Return the places of the statements that fit, best first; ties in the documents' order."""
+        asked = list(dict.fromkeys(terms(words)))
+        asked += [near for near in self.near(words) if near not in asked]
+        everything = sum(self.rarity.get(term, self.unknown) for term in asked)
+        scores: dict[int, float] = {}
+        for place, weights in enumerate(self.weights):
+            held = [(self.rarity[term], weights[term]) for term in asked if term in weights]
+            if sum(rarity for rarity, _ in held) >= self.LEAST * everything > 0:
+                length = self.lengths[place]
+                scores[place] = sum(rarity * 2 * weight / (weight + length) for rarity, weight in held)
+        best = max(scores.values(), default=0)
+        return sorted((place for place, score in scores.items() if score >= self.BESIDE * best),
+                      key=lambda place: (-scores[place], place))  # fmt: skip
+
+
+@cache
+def _search() -> StatementSearch:
+    return StatementSearch(statements(), index())
