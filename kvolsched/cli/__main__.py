@@ -1,5 +1,5 @@
 """`python -m kvolsched.cli` is the command line."""
 
-from .commands import main
+from . import run
 
-main()
+run()

@@ -8,15 +8,17 @@ import json
 import os
 import sys
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..api.notebook_output import IN_TERMINAL, printable
 from ..api.text.fault import ManifestError
 from ..api.unknown_name import UnknownName, did_you_mean
-from ..core.results import ApplyRefused
-from ..kubectl import ResourceNotFound
+
+if TYPE_CHECKING:
+    from ..core.results import ApplyRefused
+    from ..kubectl import ResourceNotFound
 
 DONE, FOUND, WRONG_INPUT, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 130, 141
 EXIT_CODES = {
@@ -97,10 +99,12 @@ class Commands(click.Group):
                 sys.stdout.flush()
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
-        except ResourceNotFound as error:
+        except (SystemExit, click.exceptions.Exit, click.ClickException):
+            raise
+        except _errors_of_kubectl() as error:
             say("\n".join(filter(None, (error.words, error.hint))), err=True)  # kubectl's words, without `Error:`
             sys.exit(WRONG_INPUT)
-        except (UnknownName, ManifestError, ApplyRefused) as error:
+        except (UnknownName, ManifestError, *_errors_of_writes()) as error:
             raise Refused(str(error)) from None
         except BrokenPipeError:
             _write_nowhere()
@@ -110,6 +114,19 @@ class Commands(click.Group):
                 _write_nowhere()
             place = f"{error.filename}: " if error.filename is not None else "cannot write the output: "
             raise Refused(f"{place}{error.strerror or error}") from None
+
+
+def _errors_of_kubectl() -> type[ResourceNotFound]:
+    """Return kubectl's error: no command loads the engine for an error that it does not meet."""
+    from ..kubectl import ResourceNotFound
+
+    return ResourceNotFound
+
+
+def _errors_of_writes() -> tuple[type[ApplyRefused]]:
+    from ..core.results import ApplyRefused
+
+    return (ApplyRefused,)
 
 
 def _write_nowhere() -> None:
