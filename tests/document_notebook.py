@@ -64,8 +64,9 @@ NAMES = tuple(split_documents.TITLES)
 MOST_LINES, MOST_COLUMNS, MOST_WORDS = 12, 88, 60
 MOST_BYTES = 3_000_000
 FENCE = re.compile(r"```python(.*)")
-TOLD = re.compile(r"(S\d-\d+-\d+) · ?(.*)", re.DOTALL)
-LINKED = re.compile(r"^See (S\d)(-\d+-\d+)", re.MULTILINE)
+ANCHOR = re.compile(r"S\d-\d+-(?:\d+|[a-z])")  # with a letter: no statement of the document, but what it leaves to be done
+TOLD = re.compile(rf"({ANCHOR.pattern}) · ?(.*)", re.DOTALL)
+LINKED = re.compile(r"^See (S\d)(-\d+-\w+)", re.MULTILINE)
 IN_CODE = re.compile(r"`((?:\w+/)+\w+\.py)(?:::([\w.]+))?`")
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
           "language_info": {"name": "python"}}  # fmt: skip
@@ -183,7 +184,7 @@ def notebook_of(name, text, before=None):
             anchor = statement[1]
             link = f'<a id="{anchor}" href="#{anchor}">{anchor}</a> · {statement[2]}'
             made.append(v4.new_markdown_cell(_linked(name, link), id=anchor))
-        elif made and re.fullmatch(r"S\d-\d+-\d+", made[-1].id) and made[-1].cell_type == "markdown":
+        elif made and ANCHOR.fullmatch(made[-1].id) and made[-1].cell_type == "markdown":
             made[-1].source += _linked(name, f"\n\n{block}")
         else:
             made.append(v4.new_markdown_cell(block, id=f"{name}-text-{len(made)}" if made else name))
@@ -234,15 +235,22 @@ def faults(name):
     found += [f"{anchor} is not answered" for anchor in kept if anchor not in order]
     found += [f"{anchor} is no statement of the document" for anchor in (each.id for each in made.cells)
               if re.fullmatch(r"S\d-\d+-\d+", anchor) and anchor not in kept]
+    found += [f"the heading of {each.id} is another one" for each in made.cells
+              if ANCHOR.fullmatch(each.id) and _section(made.cells, each) != each.id.rpartition("-")[0]]
     if order != [anchor for anchor in kept if anchor in order]:
         found.append("the statements are not in the document's order")
     for place, cell in enumerate(made.cells):
         following = made.cells[place + 1] if place + 1 < len(made.cells) else None
-        if cell.id in kept:
-            found += [f"{cell.id} {fault}" for fault in _of_statement(cell, following, kept[cell.id], marks)]
+        if ANCHOR.fullmatch(cell.id):
+            found += [f"{cell.id} {fault}" for fault in _of_statement(cell, following, kept.get(cell.id, ()), marks)]
         elif cell.cell_type == "code" and cell.id.endswith("-cell"):
             found += [f"{cell.id} {fault}" for fault in _of_cell(cell)]
     return found
+
+
+def _section(cells, cell):
+    """Return the id of the heading that a cell stands under."""
+    return next(each.id for each in reversed(cells[:cells.index(cell)]) if re.fullmatch(r"S\d-\d+", each.id))
 
 
 def _of_statement(cell, following, kept, marks):
@@ -258,7 +266,7 @@ def _of_statement(cell, following, kept, marks):
     if split_documents.digest(sentence) in marks or _too_near(sentence, kept):
         yield "has the document's own words: tell it in ours"
     for part in rest:
-        target = re.match(r"See \[(S\d)(-\d+-\d+)\]", part)
+        target = re.match(r"See \[(S\d)(-\d+-\w+)\]", part)
         if target and f"{target[1]}{target[2]}" not in answers(target[1]):
             yield f"points to {target[1]}{target[2]}, which has no answer of its own"
     for place, name in IN_CODE.findall(cell.source):
@@ -302,7 +310,7 @@ def answers(name):
 def counts(name):
     """Return of a document how many statements it has, and how many are answered by what: cell, words, cannot."""
     total = sum(len(anchors) for _, anchors in split_documents.stored(name))
-    found = Counter(each.answer for each in said.statements() if each.anchor.startswith(name))
+    found = Counter(each.answer for each in said.statements() if each.anchor.startswith(name) and each.anchor[-1].isdigit())
     return total, found["cell"], found["words"], found["cannot"]
 
 

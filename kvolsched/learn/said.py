@@ -28,8 +28,8 @@ SETUP = "from kvolsched.documents import *"
 WIDTH = 92  # characters of a line that a notebook of 1000 px shows
 MOST = 8  # so many statements are an answer
 WORDS, CANNOT, SEE = "In words: ", "Cannot run here, because ", "See ["
-_ANCHOR = re.compile(r'<a id="(S\d-\d+-\d+)"[^>]*>[^<]*</a> · (.*)', re.DOTALL)
-_NAMED = re.compile(r"S\d-\d+(?:-\d+)?", re.IGNORECASE)
+_ANCHOR = re.compile(r'<a id="(S\d-\d+-\w+)"[^>]*>[^<]*</a> · (.*)', re.DOTALL)
+_NAMED = re.compile(r"S\d-\d+(?:-\w+)?", re.IGNORECASE)
 _RULES = re.compile(r"\b(upstream|design|draft)\b|^from kvolsched\.alternatives import (\w+)", re.MULTILINE)
 _RAN_UNDER = re.compile(r"\brules (upstream|design|draft)\b")
 _WORD = re.compile(r"[A-Za-z0-9]+")
@@ -47,7 +47,8 @@ class Statement(PrintedAnswer):
     """One statement of a document, told in a sentence of ours, with its answer.
 
     Args:
-        anchor: document, place of its heading, place under it: "S0-14-7". It never changes.
+        anchor: document, place of its heading, place under it: "S0-14-7". It never changes. A letter as its end says
+            that the document leaves it to be done, or that it follows of several statements.
         document: the title of the document.
         section: the heading under which it stands.
         sentence: what it says.
@@ -122,7 +123,7 @@ def said(text: str, most: int = MOST) -> Statements:
     """
     text = text.strip()
     if _NAMED.fullmatch(text):
-        name = text.upper()
+        name = text.lower().capitalize()
         rows = tuple(each for each in statements() if f"{each.anchor}-".startswith(f"{name}-"))
     else:
         rows = tuple(statements()[place] for place in _search().ranked(text)[:most])
