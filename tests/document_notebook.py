@@ -287,9 +287,13 @@ def _of_cell(cell):
     if len(lines) > MOST_LINES:
         yield f"has {len(lines)} lines: at most {MOST_LINES}"
     yield from (f"has a line of {len(line)} characters: at most {MOST_COLUMNS}" for line in lines if len(line) > MOST_COLUMNS)
+    try:
+        body = ast.parse(cell.source).body
+    except SyntaxError as error:
+        yield f"is no Python: {error}"
+        return
     if any(token.string == ";" for token in tokenize.generate_tokens(io.StringIO(cell.source).readline)):
         yield "has two thoughts in one line"
-    body = ast.parse(cell.source).body
     if not isinstance(body[-1], ast.Expr) or not told(cell.outputs):
         yield "shows nothing: its last line is a value"
     for call in (each for each in ast.walk(ast.Module(body, [])) if isinstance(each, ast.Call)):

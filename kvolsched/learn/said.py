@@ -213,9 +213,10 @@ class StatementSearch:
     Ranked as BM25 ranks, with one count a term; a long statement counts less, as it shares a term with more.
     """
 
-    OF_WORDS, OF_SENTENCE, OF_SECTION, OF_CELL = 1.0, 0.7, 0.3, 0.3
+    OF_WORDS, OF_SENTENCE, OF_SECTION, OF_CELL = 1.0, 1.0, 0.3, 0.3
     LENGTH, BOTH = 0.5, 0.25
-    LEAST, BESIDE = 0.3, 0.35  # of the weight of what is asked: what fits at all; of the best match: what is shown, too
+    LEAST, LEAST_OF_MANY, MANY = 0.3, 0.2, 7  # of the weight of what is asked, by its number of terms: what fits at all
+    BESIDE = 0.35  # of the best match: what is shown, too
 
     def __init__(self, told: Sequence[Statement], kept: Mapping[str, Sequence[str]]) -> None:
         self.weights: list[dict[str, float]] = []
@@ -247,10 +248,11 @@ class StatementSearch:
         asked = list(dict.fromkeys(terms(words)))
         asked += [near for near in self.near(words) if near not in asked]
         everything = sum(self.rarity.get(term, self.unknown) for term in asked)
+        least = everything * (self.LEAST if len(asked) < self.MANY else self.LEAST_OF_MANY)
         scores: dict[int, float] = {}
         for place, weights in enumerate(self.weights):
             held = [(self.rarity[term], weights[term]) for term in asked if term in weights]
-            if sum(rarity for rarity, _ in held) >= self.LEAST * everything > 0:
+            if sum(rarity for rarity, _ in held) >= least > 0:
                 length = self.lengths[place]
                 scores[place] = sum(rarity * 2 * weight / (weight + length) for rarity, weight in held)
         best = max(scores.values(), default=0)
