@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from waiting_pods import cluster_of, waiting_pod
 
-from kvolsched import Cluster, incidents, make
+from kvolsched import Cluster, decode, incidents, make
 from kvolsched.api.notebook_output import IN_TERMINAL
 from kvolsched.questions.fix.advice import CLASSES, NEVER, ORDER, USUAL, worst
 from kvolsched.questions.fix.commands import MOST_LINES, commands
@@ -342,3 +342,12 @@ def test_every_state_of_a_node_has_an_edit_that_ends_it():
     """What a controller's taint says is ended by an edit that the classes know; what somebody set on purpose is not."""
     assert {"", *USUAL} >= {state.mend for state in STATES.values()}
     assert [""] == [state.mend for key, state in STATES.items() if key.startswith("node-role")]
+
+
+@pytest.mark.parametrize("key", STATES)
+def test_a_taint_means_the_same_wherever_it_is_told(key):
+    """What `decode` says of a taint in a pasted sentence is not what it says of one that somebody set on purpose."""
+    def rule_of(taint):
+        return decode(f"0/1 nodes are available: 1 node(s) had untolerated taint {{{taint}: }}.")[0].rule
+
+    assert rule_of(key) != rule_of("dedicated"), key

@@ -5,7 +5,7 @@ Each function yields edits that may lift one demand; `search` tries whether they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -399,7 +399,8 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """
     pod = trial.pod
     asks = {requests.PODS: 1, **requests.pod_requests(pod.spec).amounts}
-    taints = _taints_of_devices(asks, trial)
+    # Where nodes with a device are kept for those who ask for it, a new one will be, too.
+    taints = tuple({taint: "" for each in trial.seen.all_nodes() for taint in each.spec.taints if taint.key in asks})
     for node in near:
         name = _free_name(trial, f"{node.metadata.name}-more")
         selected = dict(pod.spec.node_selector)
@@ -453,14 +454,6 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
             yield Edit(words, ADD_NODE_COST + bool(where), tuple(changes), "add node", note=note,
                        do="a machine from your provider or node pool; its kubelet registers the node",
                        undo="drain it, delete the node, and give the machine back")  # fmt: skip
-
-
-def _taints_of_devices(asks: Mapping[str, int], trial: TrialCluster) -> tuple[Taint, ...]:
-    """Return the taints that every node with a device has, for which the pod asks: a new one will have them, too."""
-    with_devices = [node.spec.taints for node in trial.seen.all_nodes() if any(
-        "/" in each and each in node.status.allocatable for each in asks)] if any("/" in each for each in asks) else []
-    common = set.intersection(*map(set, with_devices)) if with_devices else ()
-    return tuple(sorted((taint for taint in common if not mended_by(taint.key)), key=str))
 
 
 def _node_with_its_disk(name: str, changes: tuple[ObjectChange, ...]) -> Edit:

@@ -98,7 +98,7 @@ def touched_words(card: FixCard) -> list[str]:
 
 def _how(card: FixCard) -> Html:
     """Return what to do as a command, and what else is to know, each beside its name; lost data in bold."""
-    styles = {"do": "k-code k-strong", "data": "k-b k-t-storage"}
+    styles = {"do": "k-code k-strong", "undo": "k-code", "data": "k-b k-t-storage"}
     lines = [row((name, joined(*(block(styles.get(name, ""), line) for line in value.splitlines()))),
                  ("k-short k-q", "k-wide")) for name, value in card.said]
     return table(lines, classes="k-plain") if lines else Html()
