@@ -29,6 +29,8 @@ def serialize(objects: Sequence[Any], output: str, *, as_list: bool) -> str:
     if output == "name":
         return "\n".join(f"{find_kind(obj.kind).singular}/{obj.metadata.name}" for obj in objects)
     data = printed_data(objects, as_list=as_list)
+    for plain in data["items"] if as_list else (data,):
+        plain.get("metadata", {}).pop("managedFields", None)  # as without --show-managed-fields
     return to_json(data, indent=4) if output == "json" else to_kubectl_yaml(_sorted(data)).rstrip("\n")
 
 

@@ -95,7 +95,11 @@ class ServedObjects:
     @property
     def time(self) -> str:
         """The present time as it is served."""
-        return _moved_time(moment(self.world.log)[:-1], self._shift) + "Z"
+        return self.served_time(moment(self.world.log))
+
+    def served_time(self, text: str) -> str:
+        """Return a time of the simulated clock as it is served."""
+        return _moved_time(text.removesuffix("Z"), self._shift) + "Z"
 
     # -- versions ---------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -45,6 +46,7 @@ class _Field:
     is_set: bool = False
 
 
+@lru_cache(maxsize=1 << 12)
 def _field(type_name: str, name: str) -> _Field:
     if type_name.startswith("map[string]"):
         return _Field(type_name.removeprefix("map[string]"))

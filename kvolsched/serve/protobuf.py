@@ -28,7 +28,7 @@ _UNSET_IF_ZERO = frozenset({
     "hostPort", "minReadySeconds", "hostNetwork", "hostPID", "hostIPC", "readOnly", "tty", "stdin", "stdinOnce",
     "initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold", "nodePort",
     "paused", "unschedulable", "count", "generation", "observedGeneration", "publishNotReadyAddresses",
-    "globalDefault", "force",
+    "globalDefault", "healthCheckNodePort", "force",
 })  # fmt: skip
 _UNSET_IF_EMPTY = frozenset({"status", "resources", "strategy", "updateStrategy", "source", "loadBalancer"})
 # Fields whose fields JSON has one level higher.

@@ -41,10 +41,14 @@ def table(served: ServedObjects, resource: Resource, objects: Sequence[Any], inc
         headed: whether the columns are named, as they are once in a watch.
     """
     printer = PRINTERS.get(resource.kind) or _UNMODELLED.get(resource.kind, _ANY)
-    now = served.world.date
-    rows = [{"cells": list(printer.row(obj, now)), **_object_of_row(served, obj, include)} for obj in objects]
+    rows = [{"cells": _cells(served, printer, obj), **_object_of_row(served, obj, include)} for obj in objects]
     columns = [_column(name, wide=name in printer.wide_columns) for name in printer.columns] if headed else None
     return {"kind": TABLE, **META, "metadata": {}, "columnDefinitions": columns, "rows": rows}
+
+
+def _cells(served: ServedObjects, printer: Printer, obj: Any) -> list[str]:
+    created = obj.metadata.creation_timestamp
+    return [served.served_time(cell) if cell == created else cell for cell in printer.row(obj, served.world.date)]
 
 
 def _column(name: str, *, wide: bool) -> dict[str, Any]:

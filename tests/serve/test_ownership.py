@@ -1,0 +1,151 @@
+"""Server-side apply: fields and their owners, conflicts, removal by omission, lists by their keys."""
+
+import pytest
+from served_client import JSON_PATCH, MERGE, STRATEGIC
+
+APPLY = "application/apply-patch+yaml"
+WEB = "/apis/apps/v1/namespaces/default/deployments/web"
+CONFIG = "/api/v1/namespaces/default/configmaps/cm"
+
+
+def deployment(replicas=2, image="nginx", **container):
+    """Return what a manager wants of the deployment `web`."""
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
+        **({"replicas": replicas} if replicas is not None else {}), "selector": {"matchLabels": {"app": "web"}}, "template": {
+            "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": image, **container}]}}}}
+
+
+def owners(found, operation="Apply"):
+    """Return the fields of each manager as FieldsV1 has them."""
+    return {each["manager"]: each["fieldsV1"] for each in found["metadata"]["managedFields"] if each["operation"] == operation}
+
+
+def apply(client, body, manager="me", path=WEB, **query):
+    """Apply as a manager, and return code and answer."""
+    words = "".join(f"&{name}={value}" for name, value in query.items())
+    return client.ask("PATCH", f"{path}?fieldManager={manager}{words}", body, APPLY)
+
+
+def test_an_apply_creates_what_is_not_there_and_owns_its_fields(client):
+    """The first apply answers 201; its manager owns what it named, no default."""
+    code, found = apply(client, deployment())
+    assert code == 201
+    assert owners(found) == {"me": {"f:spec": {
+        "f:replicas": {}, "f:selector": {}, "f:template": {"f:metadata": {"f:labels": {"f:app": {}}}, "f:spec": {
+            "f:containers": {'k:{"name":"app"}': {".": {}, "f:image": {}, "f:name": {}}}}}}}}
+    assert apply(client, deployment())[0] == 200
+
+
+def test_a_field_of_another_is_a_conflict_until_it_is_forced(client):
+    """Another value for an owned field is refused with the owner's name and the path; force takes the field."""
+    apply(client, deployment(), "me")
+    code, status = apply(client, deployment(image="apache"), "you")
+    path = '.spec.template.spec.containers[name="app"].image'
+    assert (code, status["reason"]) == (409, "Conflict")
+    assert status["message"] == f'Apply failed with 1 conflict: conflict with "me": {path}'
+    assert status["details"]["causes"] == [{"reason": "FieldManagerConflict", "message": 'conflict with "me"', "field": path}]
+    code, found = apply(client, deployment(image="apache"), "you", force="true")
+    assert (code, found["spec"]["template"]["spec"]["containers"][0]["image"]) == (200, "apache")
+    container = owners(found)["me"]["f:spec"]["f:template"]["f:spec"]["f:containers"]['k:{"name":"app"}']
+    assert container == {".": {}, "f:name": {}}
+
+
+def test_several_conflicts_are_listed_by_owner(client):
+    """Each owner stands with its paths; one that updates is named with its version and time."""
+    apply(client, deployment(), "me")
+    client.ask("PATCH", f"{WEB}?fieldManager=patcher", {"spec": {"minReadySeconds": 5}}, MERGE)
+    wanted = deployment(replicas=9)
+    wanted["spec"]["minReadySeconds"] = 6
+    lines = apply(client, wanted, "you")[1]["message"].split("\n")
+    assert lines[0] == 'Apply failed with 2 conflicts: conflicts with "me":'
+    assert lines[1] == "- .spec.replicas"
+    assert lines[2].startswith('conflicts with "patcher" using apps/v1 at 20')
+    assert lines[3:] == ["- .spec.minReadySeconds"]
+
+
+def test_equal_values_have_two_owners(client):
+    """A second manager that wants the same owns the field, too; when one leaves it out, it stays."""
+    apply(client, deployment(), "me")
+    assert apply(client, deployment(), "you")[0] == 200
+    found = apply(client, deployment(replicas=None), "you")[1]
+    assert found["spec"]["replicas"] == 2
+    assert "f:replicas" not in owners(found)["you"]["f:spec"]
+
+
+def test_what_is_left_out_is_removed(client):
+    """A field, a key of a mapping and an item of a list that nobody else owns go when their manager omits them."""
+    body = deployment(env=[{"name": "A", "value": "1"}, {"name": "B", "value": "2"}])
+    body["metadata"]["labels"] = {"x": "1", "y": "2"}
+    apply(client, body)
+    body = deployment(env=[{"name": "B", "value": "2"}])
+    body["metadata"]["labels"] = {"y": "2"}
+    found = apply(client, body)[1]
+    assert found["metadata"]["labels"] == {"y": "2"}
+    assert found["spec"]["template"]["spec"]["containers"][0]["env"] == [{"name": "B", "value": "2"}]
+
+
+def test_lists_merge_by_their_keys(client):
+    """Two managers own items of one list; an atomic list is replaced as a whole."""
+    apply(client, deployment())
+    sidecar = deployment(replicas=None)
+    sidecar["spec"]["template"]["spec"]["containers"] = [{"name": "side", "image": "s"}]
+    found = apply(client, sidecar, "injector")[1]
+    assert [each["name"] for each in found["spec"]["template"]["spec"]["containers"]] == ["app", "side"]
+    found = apply(client, {**deployment(replicas=None), "spec": {
+        "selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": []}}}}, "injector")[1]
+    assert [each["name"] for each in found["spec"]["template"]["spec"]["containers"]] == ["app"]
+
+
+@pytest.mark.parametrize(("media", "patch"), [
+    (MERGE, {"spec": {"replicas": 5}}), (STRATEGIC, {"spec": {"replicas": 5}}),
+    (JSON_PATCH, [{"op": "replace", "path": "/spec/replicas", "value": 5}]),
+])
+def test_an_update_takes_what_it_changes(client, media, patch):
+    """Whoever writes another value owns the field, and who owned it before no longer does."""
+    apply(client, deployment())
+    found = client.ask("PATCH", f"{WEB}?fieldManager=patcher", patch, media)[1]
+    assert owners(found, "Update") == {"patcher": {"f:spec": {"f:replicas": {}}}}
+    assert "f:replicas" not in owners(found)["me"]["f:spec"]
+    assert apply(client, deployment())[0] == 409
+
+
+def test_scale_is_a_manager_of_its_own(client):
+    """A write of the subresource scale is owned under its name, and an apply of another value conflicts with it."""
+    apply(client, deployment())
+    client.ask("PATCH", f"{WEB}/scale?fieldManager=hpa", {"spec": {"replicas": 7}}, MERGE)
+    message = apply(client, deployment())[1]["message"]
+    assert message.startswith('Apply failed with 1 conflict: conflict with "hpa" with subresource "scale" using apps/v1 at ')
+    assert message.endswith(": .spec.replicas")
+
+
+def test_an_unmodelled_kind_merges_by_its_mappings(client):
+    """Managers own keys of a ConfigMap, and each removes its own."""
+    apply(client, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cm"}, "data": {"a": "1", "b": "2"}}, path=CONFIG)
+    both = apply(client, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cm"}, "data": {"c": "3"}}, "you", CONFIG)[1]
+    assert both["data"] == {"a": "1", "b": "2", "c": "3"}
+    left = apply(client, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cm"}, "data": {"a": "1"}}, path=CONFIG)[1]
+    assert left["data"] == {"a": "1", "c": "3"}
+
+
+def test_what_an_apply_must_have(client):
+    """An apply without a manager, with owners in its body, or with unknown fields is refused."""
+    assert client.refused("PATCH", WEB, deployment(), APPLY)[0] == 422
+    body = deployment()
+    body["metadata"]["managedFields"] = [{"manager": "x"}]
+    assert apply(client, body)[0] == 400
+    assert apply(client, deployment(imagee="x"))[0] == 400
+    assert apply(client, b"{a: [", "me")[0] == 400
+    assert client.refused("GET", WEB)[0] == 404
+
+
+def test_a_dry_run_of_an_apply(client, cluster):
+    """An apply that is tried stores nothing."""
+    before = cluster.digest()
+    assert apply(client, deployment(), dryRun="All")[0] == 201
+    assert cluster.digest() == before
+
+
+def test_kubectl_hides_who_owns_what(client, cluster):
+    """Our `get -o yaml` leaves managedFields out, as the real one does."""
+    apply(client, deployment())
+    assert "managedFields" not in repr(cluster.kubectl("get deploy web -o yaml"))
