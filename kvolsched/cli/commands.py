@@ -453,7 +453,11 @@ def serve(source: str, revision: str | None, port: int, live: bool, kubeconfig: 
         cluster = _load_dump([dump], revision or "upstream")
     else:
         cluster = _load_scenario(source, revision, None)
-    with cluster.serve(port, pace="live" if live else "steps") as served:
+    try:
+        served = cluster.serve(port, pace="live" if live else "steps")
+    except OSError as error:
+        raise Refused(str(error)) from None
+    with served:
         if kubeconfig is not None:
             served.kubeconfig(path=kubeconfig)
         say(f"serving {cluster.name or source} at {served.url()}")

@@ -95,6 +95,8 @@ _STORED = (  # of kinds that no rule reads
     Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False),
     Resource("storage.k8s.io", "v1", "volumeattributesclasses", "VolumeAttributesClass", namespaced=False,
              short=("vac",)),
+    Resource("authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", namespaced=False,
+             verbs=_CREATED),
     Resource(_REVIEW, "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", namespaced=False, verbs=_CREATED),
     Resource(_REVIEW, "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", namespaced=False, verbs=_CREATED),
 )  # fmt: skip

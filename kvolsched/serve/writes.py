@@ -31,6 +31,7 @@ OTHER_NAMESPACE = "the namespace of the provided object does not match the names
 REJECTED = "the server rejected our request due to an error in our request"
 ORPHANED = frozenset({"Job", "ReplicationController"})  # whose dependents stay unless a client says otherwise
 PROPAGATION = {"Foreground": "foregroundDeletion", "Orphan": "orphan", "Background": ""}
+REVIEWS = frozenset({"SelfSubjectReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview"})
 _SERVER_FIELDS = ("selfLink", "managedFields")
 _VERBS = {"bindings": "bind", "binding": "bind", "eviction": "evict", "status": "update_status"}
 
@@ -70,8 +71,8 @@ class WriteRequests:
             StatusError: the body is wrong, or the API server refuses.
         """
         resource, data = target.resource, read_object(target.request)
-        if resource.kind in ("SelfSubjectAccessReview", "SelfSubjectRulesReview"):
-            return json_response(self._review(data), 201)
+        if resource.kind in REVIEWS:
+            return json_response({**data, "status": self._review(target, data)}, 201)
         if resource.kind == "Binding":
             key = Key("Pod", target.key.namespace, str(meta_of(data).get("name", "")))
             return self._bind(attrs.evolve(target, key=key, subresource="binding"), data)
@@ -340,17 +341,19 @@ class WriteRequests:
                       words=f"{target.words('writes')}: {replicas} replicas", method="PATCH")  # fmt: skip
         return json_response(self._scale_of(self._commit(target, [write]).stored))
 
-    def _review(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return a review of what the client may do: everything, unless a permission was taken away."""
-        if data.get("kind") == "SelfSubjectRulesReview":
+    def _review(self, target: Target, data: dict[str, Any]) -> dict[str, Any]:
+        """Return who the client is, or what it may do: everything, unless a permission was taken away."""
+        if target.resource.kind == "SelfSubjectReview":
+            return {"userInfo": {"username": target.request.client, "groups": ["system:authenticated"]}}
+        if target.resource.kind == "SelfSubjectRulesReview":
             every = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
-            return {**data, "status": {"resourceRules": [every], "nonResourceRules": [], "incomplete": False}}
+            return {"resourceRules": [every], "nonResourceRules": [], "incomplete": False}
         spec = data.get("spec")
         asked = spec.get("resourceAttributes") if isinstance(spec, dict) else None
         asked = asked if isinstance(asked, dict) else {}
         kind = next((each.kind for each in RESOURCES if each.plural == asked.get("resource")), "")
         verb = _VERBS.get(str(asked.get("subresource", "")), str(asked.get("verb", "get")))
-        return {**data, "status": {"allowed": self.world.present_server().permit(USER, verb, kind)}}
+        return {"allowed": self.world.present_server().permit(USER, verb, kind)}
 
     # -- the write --------------------------------------------------------------------------------------------
 

@@ -1,9 +1,10 @@
 """The real kubectl on a served cluster: each command of a list, in order, ends as the list says."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
-from served_client import Kubectl
+from served_client import Kubectl, program
 
 FILES = Path(__file__).parent / "kubectl"
 EXIT_CODES = {"!": (1,), "?": (0, 1)}
@@ -44,3 +45,28 @@ def test_every_command_of_the_list(kubectl):
             if code not in EXIT_CODES.get(mark, (0,)) or (code and not out + err):
                 faults.append(f"{command}: exit code {code}: {out}{err}")
     assert faults == []
+
+
+@pytest.mark.long
+def test_helm_installs_upgrades_rolls_back_and_uninstalls(cluster, tmp_path):
+    """The chart that `helm create` makes goes through its life, each time until all is ready."""
+    helm, config = program("helm"), f"--kubeconfig={tmp_path / 'kubeconfig'}"
+
+    def run(command):
+        done = subprocess.run([helm, config, *command.split()], check=False, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    with cluster.serve(pace="live") as served:
+        served.kubeconfig("helm", tmp_path / "kubeconfig")
+        run("create chart")
+        run("install web ./chart --wait --timeout 30s")
+        assert cluster["deployment/web-chart"].status.ready_replicas == 1
+        run("upgrade web ./chart --set replicaCount=3 --wait --timeout 30s")
+        assert cluster["deployment/web-chart"].status.ready_replicas == 3
+        run("rollback web 1 --wait --timeout 30s")
+        assert cluster["deployment/web-chart"].status.ready_replicas == 1
+        assert [line.split()[2] for line in run("list").splitlines()[1:]] == ["3"]
+        run("uninstall web --wait --timeout 30s")
+        assert cluster.objects("deployments") == []
+        assert run("list").splitlines()[1:] == []

@@ -235,11 +235,13 @@ def test_kinds_that_no_rule_reads_are_stored_and_travel_in_time(client, cluster)
 
 
 def test_a_client_may_do_everything_but_what_was_taken_away(client):
-    """A review says yes."""
+    """A review of access says yes, and a review of oneself the name of the client in the path."""
     review = {"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1",
               "spec": {"resourceAttributes": {"verb": "create", "resource": "pods"}}}
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     assert client.ask("POST", path, review)[1]["status"] == {"allowed": True}
+    who = client.ask("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {})[1]
+    assert who["status"]["userInfo"]["username"] == "tester"
 
 
 def test_methods_that_a_resource_has_not(client):
