@@ -114,6 +114,14 @@ def test_a_finding_is_1_and_a_wrong_input_2(words, code):
     assert code == call(*shlex.split(words))[0]
 
 
+def test_files_without_an_object_are_named(tmp_path):
+    """Files of space and comments are a wrong input, and each of them is named."""
+    (tmp_path / "none.yaml").write_text("# nothing\n")
+    (tmp_path / "empty.yaml").write_text("\n")
+    code, said = call("why", "none.yaml", "empty.yaml")
+    assert (code, said) == (2, "Error: none.yaml, empty.yaml: there is no object in it, only space or comments\n")
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_ctrl_c_ends_every_command_with_130(name, monkeypatch):
     """Whatever a command is at, Ctrl-C gives the exit code that shells have for it."""

@@ -89,6 +89,15 @@ def test_versions_cure_the_lost_update():
     assert [ending.goal_holds for ending in result.outcomes] == [True]
 
 
+@pytest.mark.parametrize(("clock", "words"), [
+    ("idle", "Time passes only when nothing else can happen; periodic wake-ups come last."),
+    ("free", "A wait may end at any moment; periodic wake-ups come when nothing else can happen."),
+])
+def test_a_result_says_when_time_passes(clock, words):
+    """Among its assumptions is the one about the clock that was asked for."""
+    assert words in explore(bank(careful=True), clock=clock, **QUICK).assumptions
+
+
 def test_without_lag_nothing_is_lost():
     """Components that see every write at once lose no update even without versions."""
     result = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, lag="none", **QUICK)

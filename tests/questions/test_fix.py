@@ -405,3 +405,15 @@ def test_a_fix_speaks_only_of_claims_that_are_there_or_that_it_creates(name, pod
         named = set(re.findall(r"claim ([a-z0-9-]+)", fix.words))
         assert named <= claims | made, fix.words
     assert len({fix.words.replace("-wait", "") for fix in fixes}) == len(fixes)
+
+
+def test_a_node_that_nobody_initialised_waits_for_the_cloud_controller():
+    """The taint is no admission that a user takes away: the fix says who removes it, when, and where to look."""
+    taint = {"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}
+    cluster = Cluster.from_manifests([make.node("n1") | {"spec": {"taints": [taint]}}, make.pod("app")])
+    cluster.run()
+    edit, = cluster.fix("app")[0].edits
+
+    assert "See why n1 is not initialised" == edit.words
+    assert "the cloud controller, or what set the taint, removes it when the node is ready for pods" == edit.note
+    assert "kubectl describe node n1   # and look at the cloud controller's log" == edit.do

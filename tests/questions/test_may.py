@@ -111,6 +111,9 @@ def test_the_way_to_narrow_what_is_refused_is_told():
     c = gated(affinity=required({ZONE: ["a", "b"], VM: ["spot", "demand"]}))
     other, = c.may("app", terms([requirement(ZONE, "In", "a", "b"), requirement(VM, "NotIn", "demand"), requirement(VM, "In", "spot", "demand")]))
     assert f"append the requirement {VM} NotIn [demand] to" in other.remedy
+    both, = c.may("app", terms([requirement(ZONE, "In", "a"), requirement(VM, "In", "spot")]))
+    assert both.remedy == (f"append the requirements {ZONE} In [a] and {VM} In [spot] to nodeSelectorTerms[0] "
+                           f"or add {ZONE}: a, {VM}: spot to nodeSelector")
     assert "" == c.may("app", {"spec": {"nodeSelector": {ZONE: "a"}}})[0].remedy
 
 

@@ -145,6 +145,7 @@ def test_visits_in_words():
     assert len(c.visits()) == len(lines) - 1
     assert c.visits().total == c.visits().of("scheduler") + c.visits().of("PV controller") > 0
     assert c.visits().of("scheduler") == sum(row.volumes for row in c.visits() if row.subject.startswith("pod/"))
+    assert 0 < c.visits().of("pvc/data") == c.visits().of("PV controller")
     text = repr(experiments.volume_visits(4, 8)).splitlines()
     assert ["Visits of volumes: 4 nodes, 8 volumes, one pod with 1 claims", "PV controller alone             8"] == text[:2]
     with pytest.raises(KeyError, match="no index 'rows'; there are: none, class, node"):

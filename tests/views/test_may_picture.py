@@ -119,6 +119,12 @@ def test_what_may_change_has_a_row_each_that_opens():
     assert "not today&#39;s" in gated(revision="design").may("nightly").figure().draw(828, "")
 
 
+def test_without_a_patch_the_page_asks_for_one(answers):
+    """A workbench begins with the sentence that says what to do, and with no row."""
+    page = draw(attrs.evolve(rows_of(answers), patches=()), 828)
+    assert ("No patch yet. Write one, and see what the API server answers." in page, page.count("<details")) == (True, 0)
+
+
 def test_many_patches_are_folded():
     """Twenty-one patches are a row each, of which only the selected one is open."""
     page = rows_of(gated().may("nightly", *ALL * 3))
