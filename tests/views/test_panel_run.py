@@ -63,8 +63,9 @@ def test_the_step_is_settable_as_a_command(c):
     with pytest.raises(IndexError, match="step 99 is not between 0 and 9"):
         lab.step = 99
     assert (4, 4) == (lab.step, c.world.step_number)
-    with pytest.raises(traitlets.TraitError, match="read-only"):
-        lab.steps_known = 20
+    for name, value in (("steps_known", 20), ("time", 1.0), ("branch", "other"), ("digest", "other")):
+        with pytest.raises(traitlets.TraitError, match="read-only"):
+            setattr(lab, name, value)
 
 
 def test_the_digest_is_another_at_every_place(c):
