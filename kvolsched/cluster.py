@@ -848,21 +848,24 @@ class Cluster(ClusterActs):
         return what_if(self, picture, pod, fields)
 
     @overload
-    def lab(self, *, text: Literal[True], predict: bool = False) -> Text: ...
+    def lab(self, *, text: Literal[True], predict: bool = False, tell: bool = False) -> Text: ...
 
     @overload
     def lab(
-        self, *, text: Literal[False] = False, predict: bool = False, beside: ClusterCore | Revision | str | None = None
+        self, *, text: Literal[False] = False, predict: bool = False, tell: bool = False,
+        beside: ClusterCore | Revision | str | None = None,
     ) -> Lab: ...
 
     def lab(
-        self, *, text: bool = False, predict: bool = False, beside: ClusterCore | Revision | str | None = None
+        self, *, text: bool = False, predict: bool = False, tell: bool = False,
+        beside: ClusterCore | Revision | str | None = None,
     ) -> Lab | Text:  # fmt: skip
         """Open the panel: step, let any actor act next, see what changed and why; see `help(type(c.lab()))`.
 
         Args:
             text: return what the panel shows as text, without controls.
             predict: ask before each step what it does; Step lets it happen, and asks the next question.
+            tell: say of those who may act next what each would do; else only who, and about what.
             beside: another cluster, shown beside this one and moved with it; what differs is marked in both. Rules by
                 name, or a `Revision`, mean `c.under(rules)`.
 
@@ -883,4 +886,4 @@ class Cluster(ClusterActs):
         """
         from .views.show import lab
 
-        return lab(self, text=text, predict=predict, beside=beside)
+        return lab(self, text=text, predict=predict, tell=tell, beside=beside)

@@ -51,14 +51,15 @@ class Head:
 
 @frozen
 class NextActor:
-    """One actor that may act now, and what that would do."""
+    """One actor that may act now, what it would look at, and, if that is told, what it would do."""
 
     actor: str  # Key of the actor, what `step(actor)` takes
     label: str  # Its name as people read it
     component: str  # Component it belongs to
-    words: str  # What it would do, without a subject: "annotate pvc/data-web-0 selected-node=node-a"
+    words: str = ""  # What it would do, without a subject: "annotate pvc/data-web-0 selected-node=node-a"; not told: ""
     default: bool = False  # Whether a plain step chooses it
-    changes_nothing: bool = False  # Whether its turn would change nothing
+    changes_nothing: bool = False  # Whether its turn would change nothing, if that is told
+    about: str = ""  # What it would look at: "my-pod", "my-pod in 5 s"
 
 
 @frozen

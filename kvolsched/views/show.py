@@ -339,7 +339,7 @@ def _as_far(cluster: ClusterActs, other: ClusterActs) -> ClusterActs:
 
 
 def lab(
-    cluster: ClusterActs, *, text: bool = False, predict: bool = False,
+    cluster: ClusterActs, *, text: bool = False, predict: bool = False, tell: bool = False,
     beside: ClusterCore | Revision | str | None = None,
 ) -> Lab | Text:  # fmt: skip
     """Open the panel, alone or beside another cluster, or return its text; with `predict` it asks before each step.
@@ -352,8 +352,9 @@ def lab(
 
     if text:
         asked = question_of_next_step(cluster) if predict else None
-        return Text(reading(frame_of(cluster)) if asked is None else reading(frame_of(cluster, chips=0), repr(asked)))
-    panel = Lab(ClusterDriver(cluster))
+        frame = frame_of(cluster, chips=None if asked is None else 0, tell=tell)
+        return Text(reading(frame) if asked is None else reading(frame, repr(asked)))
+    panel = Lab(ClusterDriver(cluster, tell=tell))
     panel.topology = zone_key(cluster)
     panel.chart_of = lambda name, frame, key: _charted(NAMED[name].figure(frame, key), name, frame, key).chart
     if predict:
@@ -361,7 +362,7 @@ def lab(
 
         ask_before_steps(panel, cluster)
     if other is not None:
-        panel.beside(ClusterDriver(other))
+        panel.beside(ClusterDriver(other, tell=tell))
     return panel
 
 

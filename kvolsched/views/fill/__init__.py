@@ -49,6 +49,7 @@ LOADED = "The objects are stored; no component has acted on them yet."
 def frame_of(  # noqa: PLR0913 - named options, each with its default
     cluster: ClusterCore, *, focus: str = "", gear: str = "steps", chips: int | None = None, selected: str = "",
     parts: Iterable[str] = PARTS, tables: Iterable[str] = (), judge: bool = False, judged: JudgedPass | None = None,
+    tell: bool = False,
 ) -> f.Frame:  # fmt: skip
     """Fill a frame from the present place of a cluster.
 
@@ -60,12 +61,13 @@ def frame_of(  # noqa: PLR0913 - named options, each with its default
         parts: those of `PARTS` to fill, beside the head and the changes of the step.
         tables: those of `TABLES` to fill.
         judge: whether a pod in focus that has had no pass is judged now, on a fork.
+        tell: whether to say what each of those who may act next would do, before it does.
         judged: the pass that an earlier frame of this cluster judged; it is judged again only if it is another.
     """
     context = FrameContext(cluster, focus, selected, judge=judge, judged=judged)
     changes = fill_history.changes(context)
     frame = f.Frame(
-        head=_head(context, gear, changes), next=_next(context, gear, chips), changes=changes,
+        head=_head(context, gear, changes), next=_next(context, gear, chips, tell=tell), changes=changes,
         **{name: PARTS[name](context) for name in parts},
     )
     return with_details(frame, context, tables)
@@ -98,21 +100,25 @@ def _head(context: FrameContext, gear: str, changes: tuple[f.ChangeRow, ...]) ->
     )
 
 
-def _next(context: FrameContext, gear: str, most: int | None) -> tuple[f.NextActor, ...]:
+def _next(context: FrameContext, gear: str, most: int | None, *, tell: bool) -> tuple[f.NextActor, ...]:
     if most == 0:
         return ()
     rows = []
     known = fill_history.known_next(context.cluster)
     for place, trial in enumerate(context.world.preview(most, most)):
+        wait, cause = trial.time - context.world.now, fill_history.name_of_cause(trial.cause)
         words = as_sentence(trial.words or f"look at {trial.cause}")
-        wait = trial.time - context.world.now
         rows.append(
             f.NextActor(actor=f"{trial.actor}|{trial.cause}", label=label_of(trial.actor), component=trial.component,
                         words=f"in {wait:g} s: {words}" if wait > 0 else words, default=place == 0,
-                        changes_nothing=trial.quiet)
+                        changes_nothing=trial.quiet, about=f"{cause} in {wait:g} s" if wait > 0 else cause)
         )
     if known is not None and (gear == "steps" or known.actor == fill_history.REPEATED):  # Step goes on as before
         again = next((row for row in rows if row.actor == known.actor), known)
         others = [evolve(row, default=False) for row in rows if row.actor != known.actor]
         rows = [evolve(again, default=True), *others]
+    if not tell:
+        secret = [row.actor != fill_history.REPEATED for row in rows]  # what a user did before is none
+        rows = [evolve(row, words="", changes_nothing=False) if hide else row
+                for row, hide in zip(rows, secret, strict=True)]  # fmt: skip
     return tuple(rows)

@@ -100,8 +100,14 @@ def known_next(cluster: ClusterCore) -> f.NextActor | None:
     if turn is None:
         return None
     if turn.actor and turn.component != USER:
-        return f.NextActor(f"{turn.actor}|{turn.cause}", label_of(turn.actor), turn.component, as_sentence(turn.words))
+        return f.NextActor(f"{turn.actor}|{turn.cause}", label_of(turn.actor), turn.component, as_sentence(turn.words),
+                           about=name_of_cause(turn.cause))  # fmt: skip
     return f.NextActor(REPEATED, USER, USER, as_sentence(turn.words))
+
+
+def name_of_cause(cause: str) -> str:
+    """Return the object that an actor looks at; one of the default namespace by its name."""
+    return cause.removeprefix("default/")
 
 
 # -- the story of an object -------------------------------------------------------------------------------------------

@@ -25,11 +25,11 @@ from .script import Script
 class ClusterDriver:
     """A run that the panel can move, and that fills frames of its present place. Mutable: it moves the cluster.
 
-    `watched` is the run whose traits the panel has.
+    `watched` is the run whose traits the panel has. If `tell`, frames say what each actor would do before it does.
     """
 
-    def __init__(self, cluster: ClusterCore) -> None:
-        self.cluster = cluster
+    def __init__(self, cluster: ClusterCore, *, tell: bool = False) -> None:
+        self.cluster, self.tell = cluster, tell
         self.watched = run_of(cluster)
         self.unit = "steps"
         self.judged = self.watched.judged
@@ -41,7 +41,8 @@ class ClusterDriver:
 
         If `judge`, a pod that has had no pass is judged now, on a fork. Of those who may act next, `most` are enough.
         """
-        frame = frame_of(self.cluster, focus=focus, gear=self.unit, judge=judge, chips=most, judged=self.judged)
+        frame = frame_of(self.cluster, focus=focus, gear=self.unit, judge=judge, chips=most, judged=self.judged,
+                         tell=self.tell)  # fmt: skip
         self.default = frame.next[0].actor if frame.next else ""
         return frame
 

@@ -70,7 +70,7 @@ def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[s
     drawn = views(frame, width, "", first)
     bodies = {first: drawn["body"]} | {name: views(frame, width, "", name)["body"] for name in others}
     chips = "".join(
-        f'<span class="k-chip-b{" k-default" if row.default else ""}" title="{text.escape(row.words)}">'
+        f'<span class="k-chip-b{" k-default" if row.default else ""}" title="{text.escape(row.words or row.about)}">'
         f"<b>{text.escape(row.label)}</b> {text.escape(headline.chip_words(row))}</span>"
         for row in frame.next
     )

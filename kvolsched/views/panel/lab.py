@@ -66,7 +66,7 @@ def reading(frame: Frame, next_words: str | None = None) -> str:
 class Lab(RunWidget, DrawnPanel):
     """The panel of one run: step it forward and back, select anything, read why.
 
-    From top to bottom it shows the step in a sentence; who may act next and what each would do; the map
+    From top to bottom it shows the step in a sentence; who may act next, and about what; the map
     (solid: written to the API, dashed: only assumed or half done) below what the step wrote; a lane an actor,
     with who has not seen what yet; and, in tabs, the verdicts of the last pass, its ledgers of skew and capacity, the
     domains, the events and the story of the object selected. A click on a node, pod, claim, volume or verdict
@@ -607,7 +607,7 @@ class Lab(RunWidget, DrawnPanel):
             shown.append(chip)
             with chip.hold_sync():
                 chip.description = f"{row.label}\u2002{headline.chip_words(row)}"
-                chip.tooltip = row.words + (" (nothing would change)" if row.changes_nothing else "")
+                chip.tooltip = (row.words or row.about) + (" (nothing would change)" if row.changes_nothing else "")
                 (chip.add_class if row.default else chip.remove_class)("k-default")
                 (chip.add_class if row.changes_nothing else chip.remove_class)("k-idle")
         self._chip_pool = kept | {f"{place}": chip for place, chip in enumerate(free)}
