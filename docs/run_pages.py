@@ -33,7 +33,7 @@ def panel_of(path):
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type != "code" or "raises-exception" in cell.metadata.get("tags", ()):
             continue
-        tree = ast.parse(cell.source)
+        tree = ast.parse(cell.source.partition("\n")[2] if cell.source.startswith("%%after") else cell.source)
         last = ast.Expression(tree.body.pop().value) if opens_a_panel(cell.source) else None
         exec(compile(tree, path.name, "exec"), names)  # noqa: S102 - our own lessons
         if last is not None:

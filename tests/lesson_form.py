@@ -12,12 +12,13 @@ import nbformat
 
 MOST_BYTES = 1_000_000
 MOST_WORDS = 90  # of a markdown cell that is neither the question nor a list
-CELLS = {"00-start-here": 45, "02-topology-and-node-affinity": 50, "03-delayed-binding-step-by-step": 50,
+CELLS = {"00-start-here": 45, "01-why-scheduling-and-binding-must-meet": 45, "02-topology-and-node-affinity": 50, "03-delayed-binding-step-by-step": 50,
          "05-the-design-that-was-reversed": 50, "11-bring-your-own-cluster": 50, "12-write-a-plugin": 50}  # else 40
 PANEL_BY = {"00-start-here": 20}  # else in the first third
 FOLDED = {"outputs_hidden": True}
 SOLUTION = {"source_hidden": True, "outputs_hidden": True}
 BANNED = ("!", "simply", "magic", "obviously", "of course")
+ASKED = re.compile(r"\.predict\(|kvolsched\.ask\(")
 PREDICT = re.compile(r"\*\*predict", re.IGNORECASE)
 OPEN_MODULES = {"kvolsched", "kvolsched.make", "kvolsched.explore", "kvolsched.writes", "kvolsched.measure.conform", "altair"}
 CONTROL = r"\.whatif\(|\.may\(.*edit=True"
@@ -89,13 +90,13 @@ def _code(code):
 def _predictions(cells):
     found = []
     asked = [place for place, cell in enumerate(cells)
-             if ".predict(" in cell.source or (cell.cell_type == "markdown" and PREDICT.search(cell.source))]
+             if ASKED.search(cell.source) or (cell.cell_type == "markdown" and PREDICT.search(cell.source))]
     if len(asked) < 4:
         found.append(f"{len(asked)} questions to the reader (**Predict** or c.predict): at least 4")
     for place in asked:
         after = next((cell for cell in cells[place + 1:] if cell.cell_type == "code"
-                      and ".predict(" not in cell.source and (cell.outputs or "attempt(" in cell.source)), None)
-        if after is not None and "attempt(" not in after.source and not is_folded(after):
+                      and not ASKED.search(cell.source) and (cell.outputs or "attempt(" in cell.source)), None)
+        if after is not None and not re.search(r"attempt\(|^%%after", after.source) and not is_folded(after):
             found.append(f"cell {after.id} answers the prediction of cell {cells[place].id} unfolded")
     return found
 

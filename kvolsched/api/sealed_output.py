@@ -22,8 +22,10 @@ LOCK = "sealed: what this cell shows appears here when you have answered"
 Bundle = Mapping[str, Any]  # mimetype -> data
 
 
-def seal(outputs: Sequence[Bundle]) -> dict[str, Any]:
+def seal(outputs: Sequence[Bundle], right: str = "") -> dict[str, Any]:
     """Return what stands in the place of outputs until they are asked for: a lock in words, and the outputs sealed.
+
+    What was right is sealed with them, so that whoever checks a lesson can look whether it stands anywhere before.
 
     >>> locked = seal([{"text/plain": "4 of 12"}])
     >>> "4 of 12" in str(locked)
@@ -32,17 +34,29 @@ def seal(outputs: Sequence[Bundle]) -> dict[str, Any]:
     [{'text/plain': '4 of 12'}]
     """
     kept = [{kind: data for kind, data in each.items() if kind != WIDGET} for each in outputs]
-    text = json.dumps([each for each in kept if each], sort_keys=True, separators=(",", ":"))
+    held = {"outputs": [each for each in kept if each], "right": right}
+    text = json.dumps(held, sort_keys=True, separators=(",", ":"))
     packed = b64encode(zlib.compress(text.encode(), 9)).decode()
     html = f'<p style="border:1px dashed;border-radius:4px;padding:6px 10px;opacity:.75">🔒 {LOCK}</p>'
-    return {MIME: {"outputs": packed}, "text/html": html, "text/plain": f"({LOCK})"}
+    return {MIME: {"sealed": packed}, "text/html": html, "text/plain": f"({LOCK})"}
 
 
 def outputs_of(sealed: Bundle) -> list[dict[str, Any]]:
     """Return the outputs that a seal holds; none if it is no seal."""
-    held = sealed.get(MIME)
-    found: list[dict[str, Any]] = json.loads(zlib.decompress(b64decode(held["outputs"]))) if held else []
+    found: list[dict[str, Any]] = _opened(sealed)["outputs"]
     return found
+
+
+def right_of(sealed: Bundle) -> str:
+    """Return what was right, as a seal holds it; "" if it is no seal, or nothing was right."""
+    return str(_opened(sealed)["right"])
+
+
+def _opened(sealed: Bundle) -> dict[str, Any]:
+    if MIME not in sealed:
+        return {"outputs": [], "right": ""}
+    held: dict[str, Any] = json.loads(zlib.decompress(b64decode(sealed[MIME]["sealed"])))
+    return held
 
 
 def unseal(notebook: Mapping[str, Any]) -> int:
@@ -60,11 +74,15 @@ def unseal(notebook: Mapping[str, Any]) -> int:
 
 
 def _as_html(data: Bundle) -> str:
+    words = escape(_text(data, "text/plain"))
     if "image/png" in data:
-        return f'<img alt="{escape(_text(data, "text/plain"))}" src="data:image/png;base64,{_text(data, "image/png")}">'
+        return f'<img alt="{words}" src="data:image/png;base64,{_text(data, "image/png")}">'
+    if "image/svg+xml" in data:
+        drawn = b64encode(_text(data, "image/svg+xml").encode()).decode()
+        return f'<img alt="{words}" src="data:image/svg+xml;base64,{drawn}">'
     if "text/html" in data:
         return _text(data, "text/html")
-    return f"<pre>{escape(_text(data, 'text/plain'))}</pre>"
+    return f"<pre>{words}</pre>"
 
 
 def _text(data: Bundle, kind: str) -> str:

@@ -15,6 +15,7 @@ from kvolsched.api.sealed_output import MIME, outputs_of, seal, unseal
     (("none", "1 to 9", "10 to 12"), 4, "1 to 9"),
     (("none", "1 to 9", "10 to 12"), 10, "10 to 12"),
     (("4 of 12", "12 of 12"), 12, "12 of 12"),
+    (("none", "1 to 9"), 0, "none"),
     (("fewer than 3", "3 to 5", "more than 5"), 2, "fewer than 3"),
     (("fewer than 3", "3 to 5", "more than 5"), 6, "more than 5"),
     (("yes, at once", "no, never"), True, "yes, at once"),

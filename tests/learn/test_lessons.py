@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import lesson_bets
 import lesson_form
 import nbformat
 import pytest
 from nbformat import v4
+
+from kvolsched.api.sealed_output import seal
 
 ROOT = Path(__file__).parent.parent.parent
 LESSONS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), ROOT / "docs" / "lesson-template.ipynb"]  # that of docs/teaching.md
@@ -83,3 +86,45 @@ def test_each_fault_of_form_is_seen(tmp_path, change, words):
     change(cells)
 
     assert any(words in fault for fault in lesson_form.faults(written(cells, tmp_path)))
+
+
+@pytest.mark.parametrize("path", [path for path in LESSONS[:-1] if path.stem[:2] not in lesson_bets.WAITING], ids=lambda path: path.stem)
+def test_a_lesson_asks_before_it_tells(path):
+    """No prediction stands in prose, and nothing that was right stands open before its question is answered."""
+    assert lesson_bets.faults(path) == []
+
+
+def bets():
+    """Make the smallest lesson that asks: a question, and its answer sealed."""
+    asked = v4.new_output("execute_result", {"text/plain": "Which?\n  1  node-b  4 cpu\n  2  node-a  2 cpu\n  3  none"})
+    held = v4.new_output("display_data", seal([{"text/plain": "node-a and node-b, or none"}], "node-a"))
+    return [v4.new_markdown_cell("A pod waits for node-a, node-b, or none."),
+            v4.new_code_cell("bet = kvolsched.ask('Which?', 'node-b', 'node-a', 'none')\nbet", outputs=[asked]),
+            v4.new_markdown_cell("<details><summary>After your answer</summary>It is node-a.</details>"),
+            v4.new_code_cell("%%after bet\nbet.was(c.node)", outputs=[held])]
+
+
+def test_the_smallest_lesson_that_asks_is_no_fault(tmp_path):
+    """A fold may tell, and all choices may be named."""
+    assert lesson_bets.faults(written(bets(), tmp_path)) == []
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    (lambda cells: cells.insert(0, v4.new_markdown_cell("**Predict:** which?")), "predicts in prose"),
+    (lambda cells: cells.insert(2, v4.new_markdown_cell("It runs on node-a.")), "has 'node-a'"),
+    (lambda cells: cells.insert(0, v4.new_markdown_cell("It runs on node-a.")), "has 'node-a'"),
+    (lambda cells: cells.insert(2, code("c.run()", "on node-a")), "has 'node-a'"),
+    (lambda cells: cells[2].update(source="<details><summary>Solution</summary>x</details>"), "a fold 'Solution'"),
+    (lambda cells: cells[3].update(outputs=[]), "is stored open"),
+    (lambda cells: cells[3].update(outputs=[v4.new_output("display_data", seal([]))]), "does not say what was right"),
+    (lambda cells: cells[3].update(outputs=[v4.new_output("display_data", seal([{"text/plain": "node-b node-a none"}], "none"))]),
+     "in the order"),
+    (lambda cells: cells.pop(1), "which no cell asks"),
+    (lambda cells: cells.pop(3), "no cell is after it"),
+])
+def test_each_way_to_spoil_is_seen(tmp_path, change, words):
+    """Each rule of asking can fail."""
+    cells = bets()
+    change(cells)
+
+    assert any(words in fault for fault in lesson_bets.faults(written(cells, tmp_path)))

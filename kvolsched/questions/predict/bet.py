@@ -37,6 +37,7 @@ class Bet(AskedQuestion):
         super().__init__(title, "bet", "", tuple(map(PossibleAnswer, choices)), ("bet", title, ""))
         self.is_number, self.within = not choices, within
         self._found: Outcome | None = None
+        self._value = ""
 
     def answer(self, name: Any) -> Self:
         """Answer with a choice, its number from 1, or the number that is asked for; the first answer counts.
@@ -54,7 +55,7 @@ class Bet(AskedQuestion):
         """Say what was right, by a value of the run.
 
         A choice is right if it is the value, has it as a word, or is a range in which it lies: `1 to 9`, `more than 9`,
-        `fewer than 3`. True is the choice that begins with *yes*, False the one that begins with *no*.
+        `fewer than 3`; *none* is 0. True is the choice that begins with *yes*, False the one that begins with *no*.
 
         Raises:
             ValueError: no choice is right, or more than one is.
@@ -69,6 +70,7 @@ class Bet(AskedQuestion):
             raise ValueError(f"{value!r} must be one of the choices, and is {len(right)} of: "
                              f"{', '.join(each.name for each in self.candidates)}")  # fmt: skip
         sentence = f"It was {value}." if self.is_number or str(value) != right[0] else ""
+        self._value = str(value)
         self._found = Outcome(right[0], known, sentence, "", 0)
         self._tries[:] = [known[name].right for name in self.answers]
 
@@ -76,6 +78,11 @@ class Bet(AskedQuestion):
     def is_known(self) -> bool:
         """Whether a value of the run has been told."""
         return self._found is not None
+
+    @property
+    def right(self) -> str:
+        """The value that was told, as text; "" before."""
+        return self._value
 
     @property
     def _outcome(self) -> Outcome:
@@ -102,6 +109,7 @@ def _means(choice: str, value: Any) -> bool:
         if found := _BOUND.search(choice):
             return value > float(found[2]) if found[1] == "more" else value < float(found[2])
         first = _NUMBER.search(choice)
-        return first is not None and float(first[0]) == value
+        none = not value and choice.lower().startswith("none")
+        return none or (first is not None and float(first[0]) == value)
     word = re.escape(str(value).strip())
     return bool(word) and re.search(rf"(?<![\w-]){word}(?![\w-])", choice, re.IGNORECASE) is not None

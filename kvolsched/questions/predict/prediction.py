@@ -180,6 +180,11 @@ class AskedQuestion(PrintedAnswer):
         return True
 
     @property
+    def right(self) -> str:
+        """What is right, answered or not; "" as long as that is not known."""
+        return self._outcome.happened if self.is_known else ""
+
+    @property
     def has_moved(self) -> bool:
         """Whether what it is about is no longer where the question was asked."""
         return False

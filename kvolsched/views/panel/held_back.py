@@ -85,7 +85,7 @@ def hold_back(shell: Any, asked: Any, cell: str) -> None:
             shell.display_pub.publish(data, metadata)
         raise
     places = [uuid4().hex for _ in held.outputs]
-    locks = [seal([data for data, _ in held.outputs]), *({"text/plain": ""} for _ in places[1:])]
+    locks = [seal([data for data, _ in held.outputs], asked.right), *({"text/plain": ""} for _ in places[1:])]
     show = _shown_by(shell.display_pub.publish, places, held.outputs)
     if asked.is_open:
         for data, metadata in held.outputs:

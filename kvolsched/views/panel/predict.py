@@ -149,6 +149,11 @@ class Predict(DrawnPanel):
         self._draw()
 
     @property
+    def right(self) -> str:
+        """What is right, answered or not: for whoever seals it; "" as long as that is not known."""
+        return self.prediction.right
+
+    @property
     def is_open(self) -> bool:
         """Whether there is an answer, or somebody gave up."""
         return bool(self.answers) or self.prediction.revealed
