@@ -43,20 +43,16 @@ def seal(outputs: Sequence[Bundle], right: str = "") -> dict[str, Any]:
 
 def outputs_of(sealed: Bundle) -> list[dict[str, Any]]:
     """Return the outputs that a seal holds; none if it is no seal."""
-    found: list[dict[str, Any]] = _opened(sealed)["outputs"]
-    return found
+    return list(_opened(sealed).get("outputs", ()))
 
 
 def right_of(sealed: Bundle) -> str:
     """Return what was right, as a seal holds it; "" if it is no seal, or nothing was right."""
-    return str(_opened(sealed)["right"])
+    return str(_opened(sealed).get("right", ""))
 
 
 def _opened(sealed: Bundle) -> dict[str, Any]:
-    if MIME not in sealed:
-        return {"outputs": [], "right": ""}
-    held: dict[str, Any] = json.loads(zlib.decompress(b64decode(sealed[MIME]["sealed"])))
-    return held
+    return dict(json.loads(zlib.decompress(b64decode(sealed[MIME]["sealed"])))) if MIME in sealed else {}
 
 
 def unseal(notebook: Mapping[str, Any]) -> int:

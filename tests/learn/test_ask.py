@@ -79,7 +79,7 @@ def test_a_prediction_is_the_same_kind_of_question():
     """`c.predict` refuses to tell before an answer, too, and opens cells; it needs nobody to say what was right."""
     asked = kvolsched.scenario("zonal-example").predict("Which node?", pod="my-pod")
     opened = []
-    asked.when_open(lambda: opened.append(True))
+    asked.prediction.when_open(lambda: opened.append(True))
 
     assert type(asked) is type(kvolsched.ask("Which?", "a", "b"))
     with pytest.raises(kvolsched.NotAnswered):

@@ -145,7 +145,7 @@ class AskedQuestion(PrintedAnswer):
         Raises:
             NotAnswered: nobody has answered; `give_up` shows it all the same.
         """
-        if not self.answers and not self.revealed:
+        if not self.is_open:
             raise NotAnswered(f"{self.title} Answer first: .answer(...); .give_up() shows it without an answer")
         return self.give_up()
 
@@ -155,17 +155,16 @@ class AskedQuestion(PrintedAnswer):
         self._open()
         return self
 
-    def tell(self) -> Self:
-        """Show every verdict where somebody else lets it happen."""
-        self.revealed = True
-        self._open()
-        return self
-
     def when_open(self, show: Callable[[], object]) -> None:
         """Call a function at the first answer, or when somebody gives up; at once if that is over."""
         self._waiting.append(show)
-        if self.answers or self.revealed:
+        if self.is_open:
             self._open()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is an answer, or somebody gave up."""
+        return bool(self.answers) or self.revealed
 
     def _open(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -292,6 +291,10 @@ class Prediction(AskedQuestion):
             with self.cluster.world.lock:
                 for _ in range(0 if self.has_moved else self._outcome.steps):
                     self.cluster.step()
+        return super().give_up()
+
+    def tell(self) -> Self:
+        """Show every verdict without stepping the cluster: somebody else lets it happen."""
         return super().give_up()
 
     @cached_property

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import TextIOBase
 from typing import Any
 from uuid import uuid4
 
 from kvolsched.api.sealed_output import seal
+from kvolsched.questions.predict import AskedQuestion
 
 NAME = "after"
 
@@ -65,43 +66,39 @@ def add_to(shell: Any) -> None:
 
     def after(line: str, cell: str) -> None:
         """Run a cell, and hold back what it shows until a question is answered: `%%after asked`."""
-        asked = shell.user_ns.get(line.strip())
-        if not hasattr(asked, "when_open"):
-            raise ValueError(f"%%after {line}: {line.strip() or 'nothing'} is no question; "
+        found = shell.user_ns.get(line.strip())
+        asked = getattr(found, "prediction", found)
+        if not isinstance(asked, AskedQuestion):
+            raise TypeError(f"%%after {line}: {line.strip() or 'nothing'} is no question; "
                              'make one in a cell before: asked = kvolsched.ask("...", "yes", "no")')  # fmt: skip
         hold_back(shell, asked, cell)
 
     shell.register_magic_function(after, "cell", NAME)
 
 
-def hold_back(shell: Any, asked: Any, cell: str) -> None:
+def hold_back(shell: Any, asked: AskedQuestion, cell: str) -> None:
     """Run a cell in a shell, and show its output when a question is open."""
-    held = Held(shell.display_pub)
+    publish = shell.display_pub.publish
+    held, is_shown = Held(shell.display_pub), True
     try:
         with _into(held, shell):
             _run(shell, cell)
-    except BaseException:
-        for data, metadata in held.outputs:
-            shell.display_pub.publish(data, metadata)
-        raise
+        is_shown = asked.is_open
+    finally:
+        for data, metadata in held.outputs if is_shown else ():
+            publish(data, metadata)
+    if is_shown or not held.outputs:
+        return
     places = [uuid4().hex for _ in held.outputs]
     locks = [seal([data for data, _ in held.outputs], asked.right), *({"text/plain": ""} for _ in places[1:])]
-    show = _shown_by(shell.display_pub.publish, places, held.outputs)
-    if asked.is_open:
-        for data, metadata in held.outputs:
-            shell.display_pub.publish(data, metadata)
-        return
-    for place, lock in zip(places, locks, strict=False):
-        shell.display_pub.publish(lock, {}, transient={"display_id": place})
-    asked.when_open(show)
+    for place, lock in zip(places, locks, strict=True):
+        publish(lock, {}, transient={"display_id": place})
 
-
-def _shown_by(publish: Callable[..., Any], places: list[str], outputs: list[tuple[Any, Any]]) -> Callable[[], None]:
     def show() -> None:
-        for place, (data, metadata) in zip(places, outputs, strict=True):
+        for place, (data, metadata) in zip(places, held.outputs, strict=True):
             publish(data, metadata, transient={"display_id": place}, update=True)
 
-    return show
+    asked.when_open(show)
 
 
 @contextmanager

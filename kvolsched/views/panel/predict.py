@@ -116,7 +116,7 @@ class Predict(DrawnPanel):
         >>> asked.answer("node-b").reveal().outcome.happened
         'node-a'
         """
-        if not self.is_open:
+        if not self.prediction.is_open:
             self.prediction.reveal()
         return self.give_up()
 
@@ -147,27 +147,6 @@ class Predict(DrawnPanel):
             raise TypeError(f"{self.prediction.title!r} finds by itself what happens; was() is for kvolsched.ask")
         self.prediction.was(value)
         self._draw()
-
-    @property
-    def right(self) -> str:
-        """What is right, answered or not: for whoever seals it; "" as long as that is not known."""
-        return self.prediction.right
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is an answer, or somebody gave up."""
-        return bool(self.answers) or self.prediction.revealed
-
-    def when_open(self, show: Callable[[], object]) -> None:
-        """Call a function at the first answer, or when somebody gives up; at once if that is over.
-
-        >>> from kvolsched import scenario
-        >>> asked = scenario("zonal-example").predict("Which node?", pod="my-pod")
-        >>> asked.when_open(lambda: print("open"))
-        >>> _ = asked.answer("node-b").answer("node-a")
-        open
-        """
-        self.prediction.when_open(show)
 
     def grade(self) -> Grade:
         """Count this notebook's answers by what was asked, first tries apart.
@@ -213,7 +192,7 @@ class Predict(DrawnPanel):
         cmd = content.get("cmd")
         if cmd == "act" and 1 <= content.get("number", 0) <= len(self.candidates):
             self.answer(int(content["number"]))
-        elif cmd == "step" and self.is_open:
+        elif cmd == "step" and self.prediction.is_open:
             self.give_up()
         elif cmd == "width":
             self._resize(content["px"])
