@@ -58,6 +58,8 @@ def usage_of(obj: Any) -> Usage:
     if isinstance(obj, Pod):
         usage = _usage_of_pod(obj.spec)
         return usage if not obj.terminal else Usage(Frozen({"count/pods": "1"}), usage.scopes)
+    if obj.kind not in KINDS_BY_NAME:  # of which nobody knows the plural
+        return Usage(Frozen({BY_KIND[obj.kind]: "1"}) if obj.kind in BY_KIND else EMPTY, EMPTY)
     amounts, scopes = {f"count/{KINDS_BY_NAME[obj.kind].resource}": "1"}, EMPTY
     if obj.kind in BY_KIND:
         amounts[BY_KIND[obj.kind]] = "1"

@@ -21,7 +21,7 @@ from typing import Any
 from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.text.convert import to_plain
 from ..core.acts import ClusterActs
-from ..world.apiserver import key_of, moment
+from ..world.apiserver import moment
 from ..world.log import Key
 from .resources import Resource
 from .status import StatusError
@@ -134,7 +134,7 @@ class ServedObjects:
 
     def stored(self, resource: Resource, namespace: str | None) -> list[tuple[Key, Any]]:
         """Return the objects of a resource in a namespace (None: all), sorted as an API server lists them."""
-        found = [(key_of(obj), obj) for obj in self.world.log.of_kind(resource.kind)
+        found = [(resource.key(obj), obj) for obj in self.world.log.of_kind(resource.kind)
                  if namespace in (None, obj.metadata.namespace) and obj.api_version == resource.api_version]
         return sorted(found, key=itemgetter(0))
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import attrs
 
-from ..world.apiserver import key_of
 from ..world.log import Key
 from .http import JSON, ClientRequest, ServerResponse, json_response
 from .objects import ServedObjects
@@ -130,4 +129,4 @@ def _listed_at(served: ServedObjects, resource: Resource, namespace: str | None,
         if namespace in (None, key.namespace):
             present[key] = change.old
     rows = [(key, obj) for key, obj in present.items() if obj is not None]
-    return sorted((row for row in rows if key_of(row[1]) == row[0]), key=lambda row: row[0])
+    return sorted(rows, key=lambda row: row[0])

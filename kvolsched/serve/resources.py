@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
 from ..api.kinds.kind import KINDS, KINDS_BY_NAME
 from ..api.text.convert import schema
+from ..world.log import Key
 
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 _WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
@@ -34,6 +37,10 @@ class Resource:
     def qualified(self) -> str:
         """The plural with its group, as messages spell it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def key(self, obj: Any) -> Key:
+        """Return the key of an object of this resource."""
+        return Key(self.kind, obj.metadata.namespace if self.namespaced else "", obj.metadata.name)
 
     @property
     def categories(self) -> tuple[str, ...]:

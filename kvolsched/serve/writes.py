@@ -16,7 +16,7 @@ from ..api.text.convert import to_plain
 from ..api.validation.field_error import FieldError
 from ..api.workloads import with_generated_names
 from ..core.core import USER
-from ..world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
+from ..world.apiserver import CommittedWrite, RefusedWrite, Write, ref
 from ..world.log import Key
 from ..world.manifest_patch import PATCH_KINDS
 from .bodies import APPLY, PATCHES, UNKNOWN_FORMAT, decode_object, decoded, media_type, read_json, read_object
@@ -77,7 +77,7 @@ class WriteRequests:
             key = Key("Pod", target.key.namespace, str(meta_of(data).get("name", "")))
             return self._bind(attrs.evolve(target, key=key, subresource="binding"), data)
         obj, warnings = self._new_object(target, data)
-        target = attrs.evolve(target, key=key_of(obj))
+        target = attrs.evolve(target, key=resource.key(obj))
         return self._created(target, updated(resource, None, obj, self._manager(target)), warnings)
 
     def _created(self, target: Target, obj: Any, warnings: tuple[str, ...]) -> ServerResponse:
@@ -177,7 +177,8 @@ class WriteRequests:
         if meta_of(data).get("managedFields"):
             raise StatusError("BadRequest", "metadata.managedFields must be nil")
         data = self._of_request(target, data)
-        data["metadata"].setdefault("name", target.key.name)
+        if isinstance(data["metadata"], dict):
+            data["metadata"].setdefault("name", target.key.name)
         old = self.world.log.objects.get(target.key)
         config, warnings = decoded(self.served, resource, data, {**query, "fieldValidation": _strict(query)})
         force = query.get("force") in ("true", "1")

@@ -261,3 +261,16 @@ def test_live_everybody_acts_after_a_write():
         phases = []
         while "Running" not in phases:
             phases.append(watch()[1].get("status", {}).get("phase"))
+
+
+def test_unmodelled_kinds_without_namespace_and_under_a_quota(client, cluster):
+    """A ClusterRole is found under no namespace, and a quota of a namespace does not trip over what it cannot count."""
+    roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+    assert "namespace" not in client.ask("POST", roles, {"metadata": {"name": "r"}})[1]["metadata"]
+    assert client.get(f"{roles}/r")["kind"] == "ClusterRole"
+    quota = {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "10", "secrets": "0"}}}
+    client.ask("POST", "/api/v1/namespaces/default/resourcequotas", quota)
+    cluster.run()
+    leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+    assert client.ask("POST", leases, {"metadata": {"name": "l"}})[0] == 201
+    assert client.ask("DELETE", f"{roles}/r")[0] == 200

@@ -129,7 +129,7 @@ def _too_deep(text: str) -> JsonFault:
 
 def _deeper(data: Any, max_depth: int) -> bool:
     """Say whether data is nested deeper than this, level by level, without recursion."""
-    level = [data]
+    level = [data] if isinstance(data, dict | list) else []
     for _ in range(max_depth + 1):
         level = [child for value in level for child in (value.values() if isinstance(value, dict) else value)
                  if isinstance(child, dict | list)]
