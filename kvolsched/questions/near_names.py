@@ -23,10 +23,10 @@ def near_misses(name: str, there: Iterable[str], *, longer: bool = False) -> lis
     """
     found = []
     for each in dict.fromkeys(there):
-        if not each or each == name or min(len(each), len(name)) < LEAST_LENGTH:
+        if each == name or min(len(each), len(name)) < LEAST_LENGTH or _only_numbers_differ(name, each):
             continue
         distance = edits_between(name, each, MOST_EDITS)
-        if distance <= min(MOST_EDITS, max(1, min(len(name), len(each)) // 4)) and not _only_numbers_differ(name, each):
+        if distance <= min(MOST_EDITS, max(1, min(len(name), len(each)) // 4)):
             found.append((distance, each[0] != name[0], each))
         elif longer and each.startswith(f"{name}-"):
             found.append((MOST_EDITS + 1, False, each))
@@ -54,6 +54,8 @@ def edits_between(one: str, other: str, most: int) -> int:
                 cost = min(cost, last[column - 2] + 1)
             now.append(cost)
         before, last = now, before
+        if min(before) > most <= min(last):
+            return most + 1
     return before[-1]
 
 

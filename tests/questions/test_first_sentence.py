@@ -92,4 +92,4 @@ def test_a_label_key_of_old_is_told_with_todays():
     old = {"failure-domain.beta.kubernetes.io/zone": "zone-a"}
     cluster = Cluster.from_manifests([make.node("n0", "zone-a"), make.pod("web", nodeSelector=old)])
 
-    assert cluster.why("web").headline.endswith("and no node has it; nodes have topology.kubernetes.io/zone")
+    assert cluster.why("web").headline.endswith("and no node has that label; nodes have topology.kubernetes.io/zone")

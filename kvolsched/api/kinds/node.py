@@ -18,6 +18,11 @@ REGION_LABELS = (REGION_LABEL, BETA_REGION_LABEL)
 DOMAIN_LABELS = (*ZONE_LABELS, *REGION_LABELS)
 
 
+def kind_of_domain(key: str) -> str:
+    """Return what a domain of a topology key is called: `host`, `zone`, else the key's last part."""
+    return "host" if key == HOSTNAME_LABEL else key.rpartition("/")[2]
+
+
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class NodeSpec(ManifestPart):
     unschedulable: bool = False

@@ -100,6 +100,11 @@ class Holding:
         holders = ", ".join(f"{pod} {amount}" for pod, amount in self.pods) or "no pod"
         return f"held by {holders}{f' and {self.more} more' if self.more else ''}"
 
+    @property
+    def only_holder(self) -> str:
+        """The pod that alone holds it, with its amount; "" for several."""
+        return "" if len(self.pods) != 1 else f"pod {' holds '.join(self.pods[0])}"
+
     def __str__(self) -> str:
         return f"{self.left}; {self.holders}"
 
@@ -244,11 +249,14 @@ class Why(Rows[FailureRow], DrawnAnswer):
         lines = [hanging_indent([self.title], 0, LINE_WIDTH)]
         if self.sentence:
             lines += ["", "kube-scheduler's words:", f"  {hanging_indent([self.sentence], 2)}"]
-        if self.demands and self.demands[0].sort == "before filtering":
-            lines += ["", "Known of it:", *_demand_lines(self.demands, self.size)]
-        elif self.demands:
+        # Of a single demand the title tells; details of its claims tell more than the nodes, which then fail alike.
+        single = self.demands[0] if len(self.demands) == 1 else None
+        if single is not None and single.sort == "before filtering":
+            lines += ["", "Known of it:", *(_detail_lines(single.details, 2, "• ") or _demand_lines(self.demands, 0))]
+        elif self.demands and (single is None or single.details):
             lines += ["", hanging_indent([set_words(len(self.demands))], 0), *_demand_lines(self.demands, self.size)]
-        if self.rows:
+        told_already = len(self.rows) == 1 and (bool(single and single.details) or self.rows[0].clause in self.headline)
+        if self.rows and not told_already:
             lines += ["", "What fails first, node by node:"]
             wide = min(MAX_NAME_WIDTH, max(len(row.names) for row in self.rows[:MAX_GROUPS]))
             for row in self.rows[:MAX_GROUPS]:
@@ -258,9 +266,10 @@ class Why(Rows[FailureRow], DrawnAnswer):
                 lines.append(front + hanging_indent([row.clause or ", ".join(row.reasons)], len(front)))
             if len(self.rows) > MAX_GROUPS:
                 lines.append(f"  … and {len(self.rows) - MAX_GROUPS} more groups of nodes{to_type(' (`.rows`)', '')}")
-        if self.holdings:
+        untold = [each for each in self.holdings if not each.only_holder or each.only_holder not in self.headline]
+        if untold:
             lines += ["", "Who holds the short resources:"]
-            lines += [f"  {hanging_indent([str(holding)], 4)}" for holding in self.holdings]
+            lines += [f"  {hanging_indent([str(holding)], 4)}" for holding in untold]
         if self.also:
             lines += ["", "Also in the way, but not needed to exclude every node:"]
             lines += _demand_lines(self.also, self.size)
@@ -304,8 +313,12 @@ def _demand_lines(demands: Sequence[DemandRow], size: int) -> list[str]:
         before = demand.sort == "before filtering"
         where = "before any node is looked at" if before else f"on {_nodes(demand, size)}"
         lines.append(f"  • {hanging_indent([f'{demand.words} – {where}'], 4)}")
-        lines += [f"      {hanging_indent([detail], 8)}" for detail in demand.details]
+        lines += _detail_lines(demand.details, 6)
     return lines
+
+
+def _detail_lines(details: Sequence[Remark], indent: int, bullet: str = "") -> list[str]:
+    return [f"{' ' * indent}{bullet}{hanging_indent([detail], indent + 2)}" for detail in details]
 
 
 def _nodes(demand: DemandRow, size: int) -> str:

@@ -300,7 +300,9 @@ def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[Remark, ...]:
     loaded, not_read = cluster.loaded_manifests, remarks_on_not_read(cluster.not_read)
     if loaded is None or not any(obj.metadata.uid or obj.metadata.creation_timestamp for obj in loaded.objects):
         return not_read
-    missing = (one for one in loaded.missing_kinds() if one.kind.plural not in loaded.unread)
+    missing = [one for one in loaded.missing_kinds() if one.kind.plural not in loaded.unread]
+    there = {key[0] for key in cluster.world.log.objects} if missing else ()  # what controllers have made meanwhile
+    missing = [one for one in missing if one.kind.name not in there]
     return (
         *(Remark(effect, f"unread {what}", "unread", what) for what, effect in loaded.unread.items()),
         *(Remark(one.cannot_tell, f"no {one.kind.plural}", "absent", one.kind.plural) for one in missing),
@@ -343,8 +345,8 @@ def _answer_if_not_pending(
     # A dump tells of a pod that is being bound by its nominated node; an annotation may be left from an earlier try.
     nominated = selected == {chosen} and not pod.spec.scheduling_gates and chosen in judge_pod().feasible
     if binding or nominated:
-        node = ", ".join(sorted(selected)) or chosen or "its node"
-        head = f"a node is chosen ({node}); it waits for its volumes to be bound."
+        node = ", ".join(sorted(selected)) or chosen
+        head = f"a node is chosen{f' ({node})' if node else ''}; it waits for its volumes to be bound."
         lacking = missing_components(cluster, pod)
         return Why(name, rules, "waiting", lacking[0].words if lacking else head, findings=lacking,
                    notes=tuple(claims_waited_for(cluster, pod)))  # fmt: skip
@@ -438,7 +440,9 @@ def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding
             continue
         resource, amount_of = demand.about, partial(requests.format_amount, demand.about)
         ask = 1 if resource == PODS else asked.get(resource, 0)
-        short = [name for name, fails in zip(judgement.nodes, demand.fails.tolist(), strict=True) if fails]
+        enough = judgement.seen.nodes.total(resource) >= ask  # where it is not, it helps nobody that pods leave
+        short = [name for name, fails in zip(judgement.nodes, demand.fails.tolist(), strict=True)
+                 if fails and enough[judgement.seen.nodes.row_of[name]]]  # fmt: skip
         for _ in range(min(MAX_SHORT_NODES, len(short))):
             node = node_with_most_left(judgement, resource, short)
             short.remove(node)

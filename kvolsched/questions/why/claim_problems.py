@@ -12,7 +12,7 @@ from kvolsched.api.kinds.meta import ObjectReference
 from kvolsched.api.kinds.node import HOSTNAME_LABEL
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import NO_PROVISIONER, StorageClass
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.api.kinds.volume import PROVISIONED_BY, PersistentVolume, PersistentVolumeClaim
 from kvolsched.api.words import listed
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
@@ -51,10 +51,10 @@ def describe_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str
     if selected:
         gone = "" if seen.node(selected) is not None else ", which does not exist any more"
         yield f"the scheduler selected node {selected} for it{gone}: its volume is provisioned for that node alone"
-    yield from _describe_class(name, storage_class)
+    of_class = seen.volumes_of_class(name)
+    yield from _describe_class(name, storage_class, is_needed=not any(map(is_static, of_class)))
     if storage_class is not None:
         yield from _describe_capacity(claim, storage_class, seen)
-    of_class = seen.volumes_of_class(name)
     for volume in of_class[:MAX_SHOWN]:
         yield f"volume {volume.metadata.name}: {volume_objections(claim, volume, seen)}"
     if (more := len(of_class) - MAX_SHOWN) > 0:
@@ -92,10 +92,10 @@ def _describe_unreachable_volume(volume: PersistentVolume, seen: Snapshot) -> It
         yield f"no node reaches volume {volume.metadata.name}: {wanted}"
 
 
-def _describe_class(name: str, storage_class: StorageClass | None) -> Iterator[str]:
+def _describe_class(name: str, storage_class: StorageClass | None, *, is_needed: bool) -> Iterator[str]:
     if storage_class is None:
         if name:
-            yield f"class {name} does not exist"
+            yield f"class {name} {'does not exist' if is_needed else 'is only that of volumes made by hand'}"
         else:
             yield "it has no class, so nothing is provisioned for it: only a volume without a class can serve it"
         return
@@ -220,8 +220,8 @@ def _finding_of_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Finding |
     free = [volume for volume in large if volume_objections(claim, volume, seen).startswith(FREE)]
     if wanted and not there:
         return Finding(("missing volume",), f"claim {name} names volume {wanted}, which does not exist")
-    if storage_class is None and of_class and not free:
-        near = there_is(near_misses(of_class, seen.storage_class_names()))
+    if storage_class is None and of_class and not any(map(is_static, there)):
+        near = _near_class(of_class, seen)
         return Finding(("missing class",), f"class {of_class} of claim {name} does not exist{near}")
     if not of_class and not there:
         lacks = "asks for no class" if volumes.has_class(claim) else "names no class, and no class is the default"
@@ -233,12 +233,28 @@ def _finding_of_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Finding |
         return Finding(("no volume",), words)
     if not large:
         most = max(there, key=volumes.capacity)
-        has = f"the largest volume {of}, {most.metadata.name}, has {most.spec.capacity.get('storage', '0')}"
+        which = f"the {'largest' if len(there) > 1 else 'only'} volume {of}, {most.metadata.name}," if not wanted else (
+            f"volume {wanted}, which it names,")  # fmt: skip
+        has = f"{which} has {most.spec.capacity.get('storage', '0')}"
         return Finding(("too small",), f"{has}; claim {name} asks for {asked}")
     taken = [f"{volume.metadata.name} ({_use(claim, volume, seen)})" for volume in large]
     more = f" and {len(large) - MAX_NAMED} more alike" if len(large) > MAX_NAMED else ""
     words = f"no volume {of} is free for claim {name} ({asked}): {', '.join(taken[:MAX_NAMED])}{more}"
     return Finding(("taken volume",), words)
+
+
+def is_static(volume: PersistentVolume) -> bool:
+    """Say whether a volume was made by hand: claims find it by the name of its class, without a StorageClass object."""
+    return PROVISIONED_BY not in volume.metadata.annotations
+
+
+def _near_class(name: str, seen: Snapshot) -> str:
+    """Return which class or class of a volume has nearly this name; "" without one."""
+    if near := near_misses(name, seen.storage_class_names()):
+        return there_is(near)
+    made = {volumes.class_of_volume(volume): volume.metadata.name for volume in seen.all_volumes() if is_static(volume)}
+    near = near_misses(name, sorted(made))
+    return f", and no volume has it; volume {made[near[0]]} has class {near[0]}" if near else ""
 
 
 def _use(claim: PersistentVolumeClaim, volume: PersistentVolume, seen: Snapshot) -> str:

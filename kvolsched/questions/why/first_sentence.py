@@ -7,23 +7,25 @@ of nodes that differ each demand names its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from operator import and_
 
 import attrs
 
 from kvolsched.api import volumes
-from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS, Node
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS, kind_of_domain
 from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.words import counted, first_of, listed, one_of
 
 from ...scheduler.columns.arrays import Mask
 from ...scheduler.columns.pod_counts import AffinityTerm
-from ...scheduler.framework.evidence import Evidence, LimitExceeded, RequestExceeds, VolumeOutOfReach
+from ...scheduler.framework.evidence import Evidence, LabelMissing, LimitExceeded, RequestExceeds, VolumeOutOfReach
 from ...scheduler.framework.judgement import Judgement
-from ...scheduler.plugins.inter_pod_affinity.rule import NoPodWanted
+from ...scheduler.plugins.inter_pod_affinity.rule import NoPodWanted, TermNeedsLabel
 from ...scheduler.plugins.node_affinity import LabelDiffers, TermsUnmatched
 from ...scheduler.plugins.pod_topology_spread.skew import Skew, SkewExceeds
+from ...scheduler.plugins.taint_toleration import NotTolerated
 from ...scheduler.plugins.volume_binding.evidence import (
     CapacityExceeded,
     NothingProvisioned,
@@ -32,7 +34,7 @@ from ...scheduler.plugins.volume_binding.evidence import (
     TopologyNotAllowed,
 )
 from ...scheduler.plugins.volume_zone import OtherZone
-from ...scheduler.requests import PODS, format_amount
+from ...scheduler.requests import PODS, format_amount, pod_requests
 from ..near_names import near_misses, right_keys
 from . import claim_problems
 from .answer import Finding, Holding
@@ -66,7 +68,7 @@ class PodPlace:
 
     kind: str
     words: str
-    there: frozenset[str] = frozenset()
+    there: Mask | bool = attrs.field(default=False, eq=False)
     nowhere: str = NOBODY_THERE
     host: bool = False
 
@@ -123,70 +125,76 @@ class FirstSentence:
         match self._evidence(demand):
             case VolumeOutOfReach(required=required):
                 key, values = _values_of(required)
-                there = self._labelled(lambda node: required.matches(node.metadata.labels, node.metadata.name))
+                there = self._judged(seen.nodes.mask(required))
                 if key != HOSTNAME_LABEL:
                     where = f"in {_zone(values)}" if key in ZONE_LABELS else f"where {required}"
                     return PodPlace("volume", f"the volume of {claim} is {where}", there)
-                gone = [name for name in values if seen.node(name) is None]
-                if not gone:
+                missing = [name for name in values if seen.node(name) is None]
+                if not missing:
                     words = f"the volume of {claim} is on {one_of(values)}"
                     return PodPlace("volume", words, there, host=len(values) == 1)
-                nowhere = f", and {listed(gone)} {'are' if len(gone) > 1 else 'is'} gone (no such node)"
+                nowhere = f", and {listed(missing)} {'are' if len(missing) > 1 else 'is'} gone (no such node)"
                 return PodPlace("gone node", f"the data of {claim} is on the disk of {one_of(values)}", there, nowhere)
             case OtherZone(key=key, values=values):
-                there = self._labelled(lambda node: node.metadata.labels.get(key) in values)
+                labels = seen.nodes.labels(key)
+                there = self._judged(sum(labels.codes.array == labels.code(value) for value in values) > 0)
                 return PodPlace("volume", f"the volume of {claim} is in {_zone(values)}", there)
             case TopologyNotAllowed(allowed=allowed):
                 parts = [part for term in allowed for part in term.match_label_expressions]
-                keys = {key for node in seen.all_nodes() for key in node.metadata.labels}
-                end = NOBODY_THERE if {part.key for part in parts} <= keys else ", and no node has that label"
+                known = all(self._is_label(part.key) for part in parts)
+                end = NOBODY_THERE if known else ", and no node has that label"
                 mine = seen.claim(self.judgement.pod.metadata.namespace, demand.about)
                 name = volumes.class_of_claim(mine) if mine is not None else ""
                 where = " or ".join(f"{part.key}={one_of(part.values)}" for part in parts)
                 storage_class = seen.storage_class(name)
-                there = self._labelled(lambda node: storage_class and volumes.topology_allows(storage_class, node))
+                there = mask_of({node.metadata.name for node in seen.all_nodes()
+                                 if storage_class and volumes.topology_allows(storage_class, node)}, self.judgement)
                 return PodPlace("class", f"class {name} of {claim} allows only {where}", there, end)
             case OtherNodeSelected(selected=selected):
-                there = frozenset([selected]) if seen.node(selected) is not None else frozenset()
-                words = f"the scheduler selected {selected}{'' if there else ', which is gone,'} for {claim}"
-                return PodPlace("selected node", words, there, "", host=True)
+                gone = ", which is gone," if seen.node(selected) is None else ""
+                words = f"the scheduler selected {selected}{gone} for {claim}"
+                return PodPlace("selected node", words, mask_of({selected}, self.judgement), "", host=True)
             case LabelDiffers(key=key, wanted=wanted):
                 end = self._what_there_is(key, [wanted])
-                return PodPlace("selector", f"the pod selects {key}={wanted}", nowhere=end)
+                return PodPlace("selector", f"the pod selects {key}={wanted}", nowhere=end, host=key == HOSTNAME_LABEL)
             case TermsUnmatched(terms=terms):
-                end = self._what_there_is(*_values_of(terms))
-                return PodPlace("selector", f"the pod requires {terms}", nowhere=end)
+                key, values = _values_of(terms)
+                wanted = f"{key}={one_of(values)}" if values and terms.only_requirement is not None else str(terms)
+                return PodPlace("selector", f"the pod requires {wanted}", nowhere=self._what_there_is(key, values))
         return None
 
-    def _labelled(self, wanted: Callable[[Node], Any]) -> frozenset[str]:
-        """Return the nodes whose labels are wanted."""
-        return frozenset(node.metadata.name for node in self.judgement.seen.all_nodes() if wanted(node))
+    def _judged(self, mask: Mask) -> Mask:
+        """Return a mask by row in the order of the judged nodes."""
+        return mask[self.judgement.seen.nodes.live.array]
+
+    def _is_label(self, key: str) -> bool:
+        """Say whether some node has a label key."""
+        return bool((self.judgement.seen.nodes.labels(key).codes.array >= 0).any())
 
     def _what_there_is(self, key: str, wanted: Sequence[str]) -> str:
         """Return that no node has such a label, and which values there are: a near miss, or the first few."""
-        nodes: dict[str, list[str]] = {}
-        for node in self.judgement.seen.all_nodes():
-            if key in node.metadata.labels:
-                nodes.setdefault(node.metadata.labels[key], []).append(node.metadata.name)
-        near = [value for each in wanted for value in near_misses(each, sorted(nodes))]
+        labels = self.judgement.seen.nodes.labels(key)
+        there = sorted(labels.values[code] for code in set(labels.codes.array.tolist()) if code >= 0)
+        near = [value for each in wanted for value in near_misses(each, there)]
         if near:
-            names = nodes[near[0]]
+            names = self._names_in(self._judged(labels.codes.array == labels.code(near[0])))
             return f", and no node has it; {_names(names)} {'has' if len(names) == 1 else 'have'} {near[0]}"
-        there = sorted(nodes) or right_keys(key, self.judgement.seen.all_nodes())
-        return f", and no node has it{f'; nodes have {first_of(there, MOST_NAMED)}' if there else ''}"
+        if there:
+            return f", and no node has it; nodes have {first_of(there, MOST_NAMED)}"
+        keys = right_keys(key, self.judgement.seen.all_nodes())
+        return f", and no node has that label{f'; nodes have {first_of(keys, MOST_NAMED)}' if keys else ''}"
 
     def _placed(self, placed: Mapping[Demand, PodPlace]) -> Iterator[Finding]:
         """Yield where the pod must be, and what the nodes there lack."""
         places = [*placed.values()]
         kinds = tuple(place.kind for place in places)
         words = listed([place.words for place in places])
-        within = [each.there.union(self._names_in(~demand.fails)) for demand, each in placed.items()]
-        there = frozenset.intersection(*within)
-        parts = [*self._each(self.core, mask_of(there, self.judgement))]
+        there = reduce(and_, (each.there | ~demand.fails for demand, each in placed.items()))
+        parts = [*self._each(self.core, there)]
         if not parts:
             yield Finding(kinds, f"{words}{places[0].nowhere if len(places) == 1 else ': no node meets both'}")
             return
-        nodes = sorted(there)
+        nodes = self._names_in(there)
         first, *rest = parts
         said = f"{'; ' if first.kinds == ('spread',) else ': '}{first.words}"
         if first.predicate and len(nodes) == 1:
@@ -226,11 +234,13 @@ class FirstSentence:
         if evidence is None:
             return Finding(kinds, f"{_uncapitalised(demand)} on {_names(nodes)}")
         if isinstance(evidence, SkewExceeds):
-            skew = evidence.skew
-            kind = _kind_of_domain(skew.constraint.topology_key)
-            words = f"{kind} {skew.domain} has {counted(skew.match_num, 'pod')}, the emptiest {kind} {skew.min_match}"
-            return Finding(kinds, f"{words}: {_limit(skew)}")
+            return Finding(kinds, _too_skewed(evidence.skew))
         verb, rest = evidence.of_node()
+        key = evidence.taint.key if isinstance(evidence, NotTolerated) else ""
+        if key in pod_requests(self.judgement.pod.spec).amounts and self.judgement.seen.node_info(near).total.get(key):
+            verb, rest = "has", f"{key}, but the pod does not tolerate its {evidence.subject}"
+        if verb == "fails:" and len(nodes) == len(self.judgement.nodes):
+            return Finding(kinds, rest)
         if len(nodes) == 1:
             return Finding(kinds, f"{self._subject(nodes)} {verb} {rest}", f"{verb} {rest}")
         if isinstance(evidence, RequestExceeds) and demand.about != PODS:
@@ -241,13 +251,11 @@ class FirstSentence:
         if len(alike) > 1:
             others = counted(len(nodes) - 1, "node").removeprefix("1 ")
             return Finding(kinds, f"{near} {verb} {rest}, and the other {others} alike")
-        if verb == "fails:" and len(nodes) == len(self.judgement.nodes):
-            return Finding(kinds, rest)
         return Finding(kinds, f"{self._subject(nodes)} {PLURALS.get(verb, verb)} {rest}")
 
     def _keeps_out(self, spread: Demand) -> Finding:
         """Return how the emptiest domain, whose nodes lack something else, keeps the pod out of the others."""
-        key = spread.about
+        key, kind = spread.about, kind_of_domain(spread.about)
         domains: dict[str, str] = {}
         for name in self._names_in(spread.fails):
             node = self.judgement.seen.node(name)
@@ -258,7 +266,7 @@ class FirstSentence:
         full = [evidence.skew for evidence in found if isinstance(evidence, SkewExceeds)]
         if not full:
             return self._on(spread, self._names_in(spread.fails))
-        skew, kind = full[0], _kind_of_domain(key)
+        skew = full[0]
         its = skew.constraint.max_skew == 1 and len(self._names_in(~spread.fails)) == 1
         fewest = f"its {kind}" if its else f"the emptiest {kind}"
         alike = len(full) == len(domains) and len({one.match_num for one in full}) == 1
@@ -283,9 +291,14 @@ class FirstSentence:
                 return attrs.evolve(found, words=self._capacity(demand, evidence))
             case NoPodWanted(term=term):
                 return attrs.evolve(found, words=f"{found.words}{self._near_labels(term)}")
+            case LabelMissing() | TermNeedsLabel():
+                if self._is_label(demand.about):
+                    return found
+                whose = f"the topologyKey of the pod's {'spread' if demand.sort == 'spread' else 'podAffinity'}"
+                return attrs.evolve(found, words=f"{whose} is {demand.about}{self._what_there_is(demand.about, ())}")
             case LimitExceeded() if len(nodes) == 1:
                 users = [each for each in seen.pods_on(near) if [*each.claim_names()]]
-                by = f", by pod {users[0].metadata.namespace}/{users[0].metadata.name}" if len(users) == 1 else ""
+                by = f"; pod {users[0].metadata.namespace}/{users[0].metadata.name} has them" if len(users) == 1 else ""
                 return attrs.evolve(found, words=found.words + by)
             case NothingProvisioned() | None if demand.sort == "claim":
                 if problem := claim_problems.finding_of_claims(pod, demand.about.split(","), seen):
@@ -293,17 +306,23 @@ class FirstSentence:
                 unread = "waits for a node, and these rules place no pod before its claims are bound"
                 return found if evidence is not None else attrs.evolve(found, words=f"claim {demand.about} {unread}")
         until = evidence.until if evidence is not None else ""
-        return attrs.evolve(found, words=f"{found.words}: nothing starts until {until}") if until else found
+        return attrs.evolve(found, words=f"{found.words}: the pod waits until {until}") if until else found
 
     def _near_labels(self, term: AffinityTerm) -> str:
-        """Return which label some pod has that is nearly the one that a term selects."""
-        seen, wanted = self.judgement.seen, term.label_selector.match_labels if term.label_selector is not None else {}
-        for key, value in wanted.items():
-            pods = (pod for node in self.judgement.nodes for pod in seen.pods_on(node))
+        """Return where else the pods of a term are, or which label some have that is nearly the one it selects."""
+        seen, selector, about = self.judgement.seen, term.label_selector, sorted(term.namespaces)
+        if selector is None:
+            return ""
+        pods = [self.judgement.pod, *(pod for node in self.judgement.nodes for pod in seen.pods_on(node))]
+        for key, value in selector.match_labels.items():
             there = {pod.metadata.labels[key] for pod in pods if key in pod.metadata.labels}
             if value not in there and (near := near_misses(value, sorted(there), longer=True)):
-                return f"; no pod has {key}={value}, some have {key}={near[0]}"
-        return ""
+                whose = "the pod itself has" if pods[0].metadata.labels.get(key) == near[0] else "some have"
+                return f"; {whose} {key}={near[0]}"
+        there = {pod.metadata.namespace for pod in pods if selector.matches(pod.metadata.labels)}
+        if not there or not about or not there.isdisjoint(about):
+            return ""
+        return f"; there are some in namespace {listed(sorted(there))}, but the term is about {listed(about)}"
 
     def _short_of(self, evidence: RequestExceeds, near: str) -> str:
         """Return how much of a resource the pod asks for, and what the nearest or the largest node has of it."""
@@ -314,7 +333,6 @@ class FirstSentence:
         words = f"the pod asks for {asked} {resource}"
         if not most:
             return f"{words}, and no node has any"
-        only = f"{near}, the only node with any" if sum(map(bool, totals)) == 1 else f"{near}, with most left"
         if most < evidence.asked:
             unit = SMALLER_UNIT.get(resource, 0) if evidence.asked >= SLIP * most else 0
             slip = f"; {format_amount(resource, evidence.asked // unit)} meant?" if unit else ""
@@ -322,8 +340,10 @@ class FirstSentence:
             return f"{words}, and {size} node, {largest}, has {format_amount(resource, most)}{slip}"
         there, free = (format_amount(resource, amount) for amount in (evidence.allocatable, max(0, evidence.free)))
         held = next((each for each in self.holdings if (each.node, each.resource) == (near, resource)), None)
-        by = f", held by {held.pods[0][0]}" if held is not None and len(held.pods) == 1 and not held.more else ""
-        return f"{words}; {near if len(totals) == 1 else only}, has {free} of {there}{by}"
+        by = f", {held.only_holder}" if held is not None and held.only_holder else ""
+        if sum(map(bool, totals)) > 1:
+            return f"{words}; {near} has most left, {free} of {there}{by}"
+        return f"{words}; {near}, the only node{' with any' * (len(totals) > 1)}, has {free} of {there} left{by}"
 
     def _capacity(self, demand: Demand, evidence: CapacityExceeded) -> str:
         """Return the largest volume that can be made, and where."""
@@ -387,9 +407,15 @@ def _zone(names: Sequence[str]) -> str:
     return f"{'' if any('-' in name for name in names) else 'zone '}{one_of(names)}"
 
 
-def _kind_of_domain(key: str) -> str:
-    """Return what a domain of a topology key is called: `zone`, `host`."""
-    return "host" if key == HOSTNAME_LABEL else key.rpartition("/")[2]
+def _too_skewed(skew: Skew) -> str:
+    """Return how many pods a domain has and how many the emptiest; or that there are too few domains to count so."""
+    kind, selector = kind_of_domain(skew.constraint.topology_key), skew.constraint.stated.label_selector
+    here = f"{counted(skew.match_num, 'pod')}{f' with {selector}' if selector is not None else ''}"
+    if skew.domains < skew.constraint.min_domains > 1:
+        there = f"minDomains asks for {skew.constraint.min_domains} {kind}s and there are {skew.domains}"
+        full = f"{kind} {skew.domain} has {here} already, maxSkew {skew.constraint.max_skew}"
+        return f"{there}, so the emptiest counts as 0: {full}"
+    return f"{kind} {skew.domain} has {here}, the emptiest {kind} {skew.min_match}: {_limit(skew)}"
 
 
 def _uncapitalised(demand: Demand) -> str:

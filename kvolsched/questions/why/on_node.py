@@ -50,7 +50,7 @@ def is_running(cluster: ClusterCore, provisioner: str, registered: Collection[st
 def missing_components(cluster: ClusterCore, pod: Pod) -> tuple[Finding, ...]:
     """Return who would have to make the volumes of a pod with a chosen node and does not run, or not on that node."""
     objects, found = cluster.world.log.objects, []
-    nodes: list[CSINode] = [obj for key, obj in sorted(objects.items()) if key.kind == "CSINode"]
+    nodes: list[CSINode] = cluster.objects("csinodes")
     where = {driver.name: node.metadata.name for node in reversed(nodes) for driver in node.spec.drivers}
     for name in dict.fromkeys(pod.claim_names()):
         claim = claim_of_pod(cluster, pod, name)

@@ -20,7 +20,7 @@ ODD_PHRASES = tuple((re.compile(phrase), remark) for phrase, remark in (  # phra
         "on these nodes the pod would fail even if every other pod there were gone.",
         "“Preemption is not helpful”", "table")),
     (r"No preemption victims found", Remark(
-        "these nodes would fit if pods left, but none there has a lower priority.",
+        "no pod on these nodes has a lower priority than this one, so none can be evicted for it.",
         "“No preemption victims found”", "table")),
     (r"preemptionPolicy=Never", Remark("The pod's preemptionPolicy is Never, so it evicts no other pod.")),
     (r"didn't satisfy plugin\(s\)", Remark(

@@ -44,6 +44,8 @@ def node_groups(judgement: Judgement, found: Sequence[Demand], order: Sequence[i
     preempting = {clause.reason: clause.number for clause in clauses if clause.preemption}
     verdicts = dict(zip(judgement.nodes, (column.tobytes() for column in judgement.codes.T), strict=True))
     known: dict[tuple[bytes, bool], tuple[tuple[str, ...], bool]] = {}  # by verdicts, and whether restrictions matter
+    zone_of = judgement.seen.nodes.cached("zones", lambda: {
+        node.metadata.name: node.zone for node in judgement.seen.all_nodes()})  # fmt: skip
     made: list[AlikeNodes] = []
     for group in group_nodes_by_demands(found, judgement.nodes):
         apart: dict[tuple[tuple[str, ...], bool, str], list[str]] = {}
@@ -59,7 +61,7 @@ def node_groups(judgement: Judgement, found: Sequence[Demand], order: Sequence[i
                 _cell(found[index], judgement, nodes, reasons, numbers, fails=index in group.failing, first=first)
                 for index in order
             )
-            zones = {info.zone for node in nodes if (info := judgement.seen.node(node)) is not None}
+            zones = {zone_of[node] for node in nodes}
             made.append(AlikeNodes(
                 tuple(nodes), tuple(sorted(zones - {""})), first, helps, counting,
                 _preemption_of(judgement, nodes, preempting), cells,
@@ -106,15 +108,13 @@ def _cell(demand: Demand, judgement: Judgement, nodes: Sequence[str], reasons: S
 
 def _preemption_of(judgement: Judgement, nodes: Sequence[str], numbers: dict[str, int]) -> tuple[int, ...]:
     """Return the numbers of the clauses of preemption that count nodes of a group, that of most nodes first."""
-    if not numbers:
-        return ()
+    if len(numbers) < 2:
+        return tuple(numbers.values())
     others = [number for reason, number in numbers.items() if reason not in (NOT_HELPFUL, NO_VICTIMS)]
     ask = priority(judgement.pod)
     counts: Counter[int] = Counter()
     for node in nodes:
-        if len(numbers) == 1:
-            counts.update(numbers.values())
-        elif judgement.statuses[node] is not Code.UNSCHEDULABLE:
+        if judgement.statuses[node] is not Code.UNSCHEDULABLE:
             counts.update(numbers[reason] for reason in numbers if reason == NOT_HELPFUL)
         elif not any(priority(other) < ask for other in judgement.seen.pods_on(node)):
             counts.update(numbers[reason] for reason in numbers if reason == NO_VICTIMS)

@@ -123,7 +123,9 @@ class RequestExceeds(Evidence):
 
     def of_node(self) -> Predicate:
         if self.resource == PODS:
-            return "takes", "no more pods"
+            return "has", f"{self.requested} of {self.allocatable} pods already"
+        if not self.allocatable:
+            return "has", f"no {self.resource}"
         amounts = (self.asked - self.free, max(0, self.free), self.allocatable)
         lacks, free, there = (format_amount(self.resource, amount) for amount in amounts)
         return "lacks", f"{lacks} {self.resource} ({free} of {there} left)"
@@ -148,8 +150,8 @@ class LimitExceeded(Evidence):
     limit: int
 
     def of_node(self) -> Predicate:
-        more = f", and the pod adds {self.added}" if self.attached < self.limit else ""
-        return "has", f"{self.attached} of {self.limit} volumes of {self.driver} attached{more}"
+        attached = f"{self.attached} of {self.limit} volumes of {self.driver} attached"
+        return "has", f"{attached}, and the pod needs {self.added} more"
 
     def __str__(self) -> str:
         return f"{self.attached} volumes of {self.driver} attached + {self.added} new > limit {self.limit}"

@@ -37,7 +37,7 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     """Yield a clause for each volume: whether other pods share it."""
     for clause in volume_clauses(pod, columns):
         title, kind = f"Another pod uses {clause.sort} {clause.about}", f"Another pod uses the {clause.sort}"
-        words = f"another pod does not share {clause.sort} {clause.about}"
+        words = f"another pod uses {clause.sort} {clause.about}"
         yield attrs.evolve(clause, words=words, title=title, kind=kind)
 
 
@@ -64,15 +64,16 @@ class DiskAttached(Evidence):
 
 @attrs.frozen
 class ClaimInUse(Evidence):
-    """Pods use a claim that is for a single pod: each as `namespace/name on node (claim)`."""
+    """Pods use a claim that is for a single pod: each as its name, its node and the claim."""
 
-    users: tuple[str, ...]
+    users: tuple[tuple[str, str, str], ...]
 
     def __str__(self) -> str:
-        return f"{SINGLE_POD_MODE} claim is used by pod {', pod '.join(self.users)}"
+        used = "; ".join(f"claim {claim} is in use by pod {pod} on {node}" for pod, node, claim in self.users)
+        return f"{used} ({SINGLE_POD_MODE}: for one pod at a time)"
 
     def short(self) -> Sides:
-        return Sides(f"used by {', '.join(self.users)}")
+        return Sides(f"used by {', '.join(f'{pod} on {node}' for pod, node, _ in self.users)}")
 
 
 @attrs.frozen
@@ -148,7 +149,7 @@ class VolumeRestrictions:
         return codes
 
 
-def _single_pod_users(pod: Pod, claims: Sequence[str], seen: Snapshot) -> list[str]:
+def _single_pod_users(pod: Pod, claims: Sequence[str], seen: Snapshot) -> list[tuple[str, str, str]]:
     """Return the users of the pod's ReadWriteOncePod claims of these names, on nodes; none if as many were removed.
 
     A claim in use counts once, however many pods use it. In preemption's dry run each removed pod subtracts one for
@@ -170,7 +171,7 @@ def _single_pod_users(pod: Pod, claims: Sequence[str], seen: Snapshot) -> list[s
     guests = {Key("Pod", other.metadata.namespace, other.metadata.name) for other, _ in added}
     users = {
         name: [
-            f"{key.namespace}/{key.name} on {node} ({name})"
+            (f"{key.namespace}/{key.name}", node, name)
             for node, keys in seen.exclusive_use.users(claim_resource(namespace, name)).items()
             if node in seen.nodes.row_of
             for key in keys - guests
@@ -181,7 +182,7 @@ def _single_pod_users(pod: Pod, claims: Sequence[str], seen: Snapshot) -> list[s
     in_use = sum(bool(users[name]) or name in gone for name in single)
     if in_use + len(added) <= len(removed):
         return []
-    tried = [f"{other.metadata.namespace}/{other.metadata.name} on {other.spec.node_name} ({name})"
+    tried = [(f"{other.metadata.namespace}/{other.metadata.name}", other.spec.node_name, name)
              for other, name in added]
     return sorted([*(user for names in users.values() for user in names), *tried])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve
 
-from ...api.kinds.node import HOSTNAME_LABEL
+from ...api.kinds.node import kind_of_domain
 from ...api.words import counted, first_of, listed
 from ...rules.named import plugin_card
 from ...scheduler.framework.extension_points import DomainCounter
@@ -22,7 +22,7 @@ MAX_NAMED = 3  # names in a sentence
 
 def noun(key: str, count: int = 2) -> str:
     """Return what the domains of a topology key are called."""
-    one = "host" if key == HOSTNAME_LABEL else key.rpartition("/")[2]
+    one = kind_of_domain(key)
     word = one if one in ("host", "zone", "region", "rack") else "domain"
     return word if count == 1 else f"{word}s"
 

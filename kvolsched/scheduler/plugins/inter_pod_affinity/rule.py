@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import Node, kind_of_domain
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
 from kvolsched.scheduler.columns.pod_counts import (
@@ -65,11 +65,12 @@ class NoPodWanted(Evidence):
     domain: str | None = None
 
     def of_node(self) -> Predicate:
-        return "has", f"no {self.term.pods}, which the pod must be with per {self.term.topology_key}"
+        verb, run = ("has", "") if self.domain is not None else ("fails:", " run")
+        return verb, f"no {self.term.pods}{run}, which the pod needs {_place(self.term)}"
 
     def __str__(self) -> str:
-        place = "" if self.domain is None else f" in {self.term.topology_key}={self.domain}"
-        return f"{self.term} is met by no pod{place}"
+        place = "anywhere" if self.domain is None else f"in {self.term.topology_key}={self.domain}"
+        return f"needs {self.term}: none {place}"
 
     def short(self) -> Sides:
         return Sides("no such pod", about=self.domain or "")
@@ -86,15 +87,21 @@ class PodBeside(Evidence):
 
     def of_node(self) -> Predicate:
         if self.carried:
-            return "has", f"pod {self.pod}, which allows no {self.term.pods} per {self.term.topology_key}"
-        return "has", f"{self.term.pods} already, which the pod avoids per {self.term.topology_key}"
+            return "has", f"pod {self.pod}, which allows no {self.term.pods} {_place(self.term)}"
+        return "has", f"{self.term.pods} already, which the pod avoids {_place(self.term)}"
 
     def __str__(self) -> str:
-        relation = "carried by" if self.carried else "excludes"
-        return f"{self.term} {relation} pod {self.pod} in {self.term.topology_key}={self.domain}"
+        where = f"pod {self.pod} in {self.term.topology_key}={self.domain}"
+        return f"{self.term} carried by {where}" if self.carried else f"avoids {self.term.pods}: {where}"
 
     def short(self) -> Sides:
         return Sides(self.pod, about=f"in {self.domain}")
+
+
+def _place(term: AffinityTerm) -> str:
+    """Return the domain of which a term speaks: `on its host`, `in its zone`."""
+    kind = kind_of_domain(term.topology_key)
+    return f"{'on' if kind == 'host' else 'in'} its {kind}"
 
 
 # --- the checks -----------------------------------------------------------------------------------------------------
@@ -122,8 +129,11 @@ def holds_unwanted_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None
     """Return the required anti-affinity term that a pod in the node's domain meets."""
     for term in required_anti_affinity(pod):
         value = node.metadata.labels.get(term.topology_key)
-        for other, there in _pods_with_labels_of_nodes(seen):
-            if value is not None and there.get(term.topology_key) == value and meets(term, other, seen):
+        if value is None:
+            continue
+        domain = (each for each in seen.all_nodes() if each.metadata.labels.get(term.topology_key) == value)
+        for other in (pod for each in domain for pod in seen.pods_on(each.metadata.name)):
+            if meets(term, other, seen):
                 return PodBeside(term, _name(other), value)
     return None
 

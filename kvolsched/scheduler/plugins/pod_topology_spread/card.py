@@ -23,11 +23,13 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
             continue
         variant = evolve(pod, spec=constraint_alone(pod.spec, number))
         codes, key = plugin.column(variant, columns), constraint.topology_key
-        lacks_another = None
-        if codes is not None:
-            lacks_another = (codes == 1 << plugin.no_label.bit) & (columns.nodes.labels(key).codes.array >= 0)
-        title = f"Spread over {key} would exceed maxSkew {constraint.skew_limit}"
-        yield Clause("spread", key, _words(constraint), title, "", variant, number, lacks_another)
+        labelled = columns.nodes.labels(key).codes.array >= 0
+        lacks_another = None if codes is None else (codes == 1 << plugin.no_label.bit) & labelled
+        is_key_there = bool((labelled & columns.nodes.live.array).any())
+        words, title = _words(constraint), f"Spread over {key} would exceed maxSkew {constraint.skew_limit}"
+        if not is_key_there:
+            words, title = f"the node has no label {key}, over which the pod is to spread", f"No label {key}"
+        yield Clause("spread", key, words, title, "", variant, number, lacks_another)
 
 
 def _words(constraint: TopologySpreadConstraint) -> str:

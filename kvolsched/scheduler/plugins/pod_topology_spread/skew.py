@@ -31,6 +31,7 @@ class Skew:
         min_match: the count of the emptiest domain, or 0 if there are fewer domains than minDomains.
         is_checked: whether the constraint can reject a node at all.
         least: what the minimum is, in words.
+        domains: how many domains are counted.
     """
 
     constraint: SpreadConstraint
@@ -39,6 +40,7 @@ class Skew:
     min_match: int
     is_checked: bool = True
     least: str = "minimum"
+    domains: int = 0
 
     @property
     def skew(self) -> int:
@@ -108,7 +110,7 @@ class DomainMatches:
         """Return the skew of a domain; of one that is not counted, its count is 0."""
         match_num = self.match_num.get(domain, 0) if domain is not None else 0
         is_checked = len(self.match_num) >= self.constraint.skipped_below
-        return Skew(self.constraint, domain, match_num, self.min_match, is_checked)
+        return Skew(self.constraint, domain, match_num, self.min_match, is_checked, domains=len(self.match_num))
 
 
 def match_domains(pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...],

@@ -83,9 +83,10 @@ class CapacityExceeded(Evidence):
 
     def of_node(self) -> Predicate:
         where = f" for class {self.class_name}" if self.class_name else ""
+        asked = f"and {self.volume} asks for {format_amount('memory', self.asked)}"
         if self.largest < 0:
-            return "publishes", f"no capacity{where}, {self._asked_text()}"
-        return "has", f"{format_amount('memory', self.largest)} at most{where}, {self._asked_text()}"
+            return "publishes", f"no capacity{where}, {asked}"
+        return "has", f"{format_amount('memory', self.largest)} at most{where}, {asked}"
 
     def _asked_text(self) -> str:
         return f"{self.volume} asks {format_amount('memory', self.asked)}"
