@@ -233,8 +233,8 @@ def _finding_of_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Finding |
         return Finding(("no volume",), words)
     if not large:
         most = max(there, key=volumes.capacity)
-        which = f"the {'largest' if len(there) > 1 else 'only'} volume {of}, {most.metadata.name}," if not wanted else (
-            f"volume {wanted}, which it names,")  # fmt: skip
+        size = "largest" if len(there) > 1 else "only"
+        which = f"volume {wanted}, which it names," if wanted else f"the {size} volume {of}, {most.metadata.name},"
         has = f"{which} has {most.spec.capacity.get('storage', '0')}"
         return Finding(("too small",), f"{has}; claim {name} asks for {asked}")
     taken = [f"{volume.metadata.name} ({_use(claim, volume, seen)})" for volume in large]
