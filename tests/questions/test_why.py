@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from kvolsched import Cluster, incident, make, scenario
+from kvolsched.api.notebook_output import IN_TERMINAL
 from kvolsched.api.text.manifest import from_plain, read_plain
 from kvolsched.cli import main
 from kvolsched.measure.conform import judge_case, read
@@ -422,7 +423,12 @@ def test_the_command_line(tmp_path):
     missing = CliRunner().invoke(main, ["why", str(plain), "--pod", "demo/nobody"])
     every = CliRunner().invoke(main, ["why", str(plain)])
 
-    assert (0, repr(dump("shop").why("demo/reports")) + "\n") == (done.exit_code, done.output)
+    typed = IN_TERMINAL.set(True)
+    try:
+        told = repr(dump("shop").why("demo/reports"))
+    finally:
+        IN_TERMINAL.reset(typed)
+    assert (0, told + "\n") == (done.exit_code, done.output)
     assert 2 == missing.exit_code
     assert missing.output.startswith("Error: no pod/demo/nobody; there are: ")
     assert repr(dump("shop").why()) + "\n" == every.output
