@@ -72,6 +72,7 @@ USED_TWICE = {
     "Domains": {"kvolsched.views.widgets", "kvolsched.scheduler.plugins.pod_topology_spread.column"},
     "Skew": {"kvolsched.views.widgets", "kvolsched.scheduler.plugins.pod_topology_spread.skew"},
     "Verdicts": {"kvolsched.views.widgets", "kvolsched.views.frame"},
+    "Scores": {"kvolsched.views.widgets", "kvolsched.scheduler.framework.ranking"},
 }
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from kvolsched.api.notebook_output import ShownAsYaml
+from kvolsched.views.series_rows import SeriesRows
 
 POD_STATES = ("pending", "gated", "assumed", "bound", "running", "terminating", "succeeded", "failed")
 QUEUE_STATES = ("", "active", "back-off", "unschedulable", "gated", "waiting for volumes", "binding")
@@ -435,4 +436,5 @@ class Frame:
     skew: tuple[SkewLedger, ...] = ()  # One a constraint of the pod in focus
     capacity: tuple[CapacityLedger, ...] = ()  # One a claim of the pod in focus that is to be provisioned
     story: ObjectStory = field(factory=ObjectStory)  # Of the object selected, else of the pod in focus
+    series: SeriesRows | None = None  # Counts of this run over time
     no_ledger: str = ""  # Why the pod that was asked about has no ledger; empty: it has, or nobody was named

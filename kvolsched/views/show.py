@@ -70,6 +70,8 @@ def chart(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = ""
 
 
 def _charted(drawn: Figure, name: str, frame: f.Frame, key: str = "") -> ChartFigure:
+    if frame.series is not None:
+        return _of_series(frame.series)
     kind, rows, words = _CHARTED[name]
     return ChartFigure(drawn.draw, drawn.reading, width=drawn.width, kind=kind, rows_of=partial(rows, frame, key),
                        words=words(frame), options={"step": frame.head.step} if kind == "turns" else {})
@@ -197,7 +199,10 @@ def series(cluster: ClusterCore, *others: ClusterCore, what: Wanted | Iterable[W
     """Chart counts over simulated time: a pane for each count, a line for each cluster; see `Cluster.series`."""
     if what == LIVES and not others:
         return _lives(cluster, over)
-    rows = fill_series.series([cluster, *others], what, over)
+    return _of_series(fill_series.series([cluster, *others], what, over))
+
+
+def _of_series(rows: SeriesRows) -> SeriesFigure:
     options = {"over": "step" if rows.by_step else "time", "step": None if rows.is_at_end else rows.step}
     return SeriesFigure(series_picture.reading(rows), kind="series", rows=rows, options=options,
                         rows_of=partial(tables.series, rows),
@@ -335,7 +340,6 @@ def _as_far(cluster: ClusterActs, other: ClusterActs) -> ClusterActs:
     while other.world.step_number < cluster.world.step_number and other.step():
         pass
     return other
-
 
 
 def lab(

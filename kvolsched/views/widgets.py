@@ -14,9 +14,11 @@ from typing import Any
 
 import ipywidgets
 import traitlets
+from attrs import evolve
 
 from kvolsched.api.unknown_name import UnknownName
 from kvolsched.core.core import ClusterCore
+from kvolsched.questions.series import DEFAULT
 from kvolsched.views import show
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.svg import nothing
@@ -30,7 +32,8 @@ from kvolsched.views.panel.run import ClusterRun, RunWidget, run_of
 from kvolsched.views.panel.toolbar import Toolbar
 from kvolsched.views.pictures import headline, lanes
 
-__all__ = ["Capacity", "ClusterRun", "Domains", "Lanes", "Map", "Skew", "Steps", "Verdicts", "run_of"]
+__all__ = ["Capacity", "ChartView", "ClusterRun", "Domains", "Lanes", "Map", "Scores", "Series", "Skew", "Steps",
+           "Verdicts", "run_of"]  # fmt: skip
 
 
 class Part(RunWidget, DrawnPanel):
@@ -234,7 +237,7 @@ class Lanes(Part):
 
 
 class Verdicts(Part):
-    """The verdicts of every plugin on every node, or the scores. Not to be confused with the rows that it draws.
+    """The verdicts of every plugin on every node. Not to be confused with the rows that it draws.
 
     Args:
         cluster: the cluster that is shown.
@@ -243,22 +246,43 @@ class Verdicts(Part):
     """
 
     def __init__(self, cluster: ClusterCore, pod: str = "", **more: Any) -> None:
-        self.pod, self._shown = pod, "verdicts"
+        self.pod = pod
         super().__init__(cluster, **more)
 
     def figure(self) -> Figure:
-        pod = self.pod or (self.selection if self.selection.startswith("pod/") else "")
-        if self._shown == "scores":
-            return show.chart(self.cluster, "scores", pod)
-        return show.figure(self.cluster, "verdicts", pod, selected=self.selection)
+        return show.figure(self.cluster, "verdicts", self._asked(), selected=self.selection)
 
-    def _select(self, ref: str) -> None:
-        kind, _, rest = ref.partition("/")
-        if kind == "matrix":
-            self._shown = rest
-            self._draw()
-        else:
-            super()._select(ref)
+    def _asked(self) -> str:
+        return self.pod or (self.selection if self.selection.startswith("pod/") else "")
+
+
+class Scores(Verdicts):
+    """What each plugin gives to each node that fits, as `Verdicts`. Not to be confused with the numbers themselves."""
+
+    def figure(self) -> Figure:
+        return show.chart(self.cluster, "scores", self._asked())
+
+
+class Series(Part):
+    """Counts over time, such as how many pods run and wait, as an altair chart; see `Cluster.series`.
+
+    Args:
+        cluster: the cluster that is shown.
+        others: further clusters, a line each.
+        what: what is counted; "lives": how long each pod waits.
+        over: "time", or "steps" of the run.
+        more: `width` and `layout`.
+    """
+
+    def __init__(self, cluster: ClusterCore, *others: ClusterCore, what: Any = DEFAULT, over: str = "time",
+                 **more: Any) -> None:  # fmt: skip
+        self.others, self.what, self.over = others, what, over
+        super().__init__(cluster, **{"chart": True} | more)
+        for other in others:
+            run_of(other).observe(lambda _: self._redraw(), "digest")
+
+    def figure(self) -> Figure:
+        return show.series(self.cluster, *self.others, what=self.what, over=self.over)
 
 
 class Ledger(Part):
@@ -286,12 +310,29 @@ class Ledger(Part):
 class Skew(Ledger):
     """The ledger of skew: each domain against the limit. Not to be confused with the sum that it shows.
 
+    With `over="steps"` it is the chart of how many pods each domain holds at every step.
+
     >>> from kvolsched import scenario
     >>> c = scenario("dead-zone")
     >>> _ = c.run()
     >>> print(Skew(c, "next").reading().partition(",")[0])
     Who holds next back? Spread over topology.kubernetes.io/zone
     """
+
+    def __init__(self, cluster: ClusterCore, about: str = "", at: str | int = NOW, over: str = "", **more: Any) -> None:
+        self.over = over
+        self._made: tuple[tuple[str, int], Any] = ("", 0), None
+        super().__init__(cluster, about, at, **{"chart": bool(over)} | more)
+
+    def figure(self) -> Figure:
+        if not self.over:
+            return super().figure()
+        world = self.cluster.world
+        known = world.branch, world.log.end
+        if self._made[0] != known:  # else only the present step is another
+            self._made = known, show.skew(self.cluster, self.about, over=self.over)
+        at: Figure = evolve(self._made[1], options={**self._made[1].options, "step": world.step_number})
+        return at
 
 
 class Capacity(Ledger):

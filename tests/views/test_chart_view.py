@@ -9,7 +9,7 @@ import pytest
 from kvolsched import scenario
 from kvolsched.views.panel.acts_row import is_shown
 from kvolsched.views.panel.chart_view import ChartView, engine
-from kvolsched.widgets import Capacity, Domains, Lanes, Map, Skew, Verdicts
+from kvolsched.widgets import Capacity, Domains, Lanes, Map, Scores, Series, Skew, Verdicts
 
 
 @pytest.fixture(scope="module")
@@ -74,11 +74,10 @@ def test_a_part_is_a_chart_or_a_picture(c, make):
 
 
 def test_what_has_no_chart_stays_a_picture(c):
-    """Verdicts are drawn, their scores have a chart; before its object exists a part says so, and shows no chart."""
-    part = Verdicts(c, chart=True)
+    """Verdicts are drawn, scores have a chart; before its object exists a part says so, and shows no chart."""
+    part, scores = Verdicts(c, chart=True), Scores(c, chart=True)
     assert ("<svg" in part.host.body, part.view) == (True, None)
-    part.do("select", ref="matrix/scores")
-    assert ("", {"node": ""}) == (part.host.body, part.view.picked)
+    assert ("", {"node": ""}) == (scores.host.body, scores.view.picked)
     ledger = Skew(c, c.objects("pods")[0].metadata.name, chart=True)
     c.goto(0)
     assert "no pod" in ledger.host.body.lower()
@@ -116,7 +115,7 @@ def test_tabs_of_the_panel_are_charts_too(c):
     for tab in lab.tabs:
         lab.tab = tab
         shown[tab] = is_shown(lab.moment.form)
-    assert {"skew", "capacity", "domains"} == {name for name, there in shown.items() if there}
+    assert {"scores", "skew", "capacity", "domains"} == {name for name, there in shown.items() if there}
     lab.tab = "domains"
     lab.moment.form.value = True
     assert (True, "", {"node": ""}) == (lab.chart, lab.host.body, lab.view.picked)
@@ -127,6 +126,41 @@ def test_tabs_of_the_panel_are_charts_too(c):
     assert rows != lab.view.tables
     lab.tab = "events"
     assert ("none", True) == (lab.view.layout.display, bool(lab.host.body))
+
+
+def test_counts_over_time_are_a_chart_in_their_tab(c):
+    """There is nothing to choose; a step in the past makes pale what comes later, and sends no spec."""
+    lab = c.lab()
+    lab.tab = "series"
+    assert ("", "", False) == (lab.host.body, lab.view.layout.display, lab.chart)
+    c.goto(2)
+    assert {True, False} == {row["later"] for row in lab.view.tables["table_1"]}
+    assert {"tables", "title"} == sent(lab.view, lambda: c.goto(13))
+    words = lab.views(lab.frame, 500)["body"]  # as in a saved page
+    assert "failures so far" in words
+
+
+def test_counts_over_steps_are_a_part(c):
+    """A step moves the line across alone; a further step brings its counts; the words are those of the question."""
+    c.goto(3)
+    part = Skew(c, "deploy/web", over="steps")
+    assert {"domain": "", "step": 3} == part.view.picked
+    assert {"picked"} == sent(part.view, lambda: c.goto(9))
+    assert 9 == part.view.picked["step"]
+    assert repr(c.skew("deploy/web", over="steps")) == repr(part)
+    params = part.view._repr_mimebundle_()[0]["application/vnd.vegalite.v5+json"]["params"]
+    assert [9] == [param["value"] for param in params if param["name"] == "step"]
+    c.goto(-1)
+    assert "tables" in sent(part.view, lambda: c.scale("deploy/web", 4))
+
+
+def test_several_runs_are_lines_of_one_part(c):
+    """A part of counts follows all its clusters, and counts what it is asked for."""
+    other = c.fork("other")
+    part = Series(c, other, what="running", over="steps")
+    assert {c.name, "other"} == {row["cluster"] for row in part.figure().table}
+    assert {"tables", "title"} <= sent(part.view, lambda: other.scale("deploy/web", 9))
+    assert repr(c.series(what="lives")) == repr(Series(c, what="lives"))
 
 
 def test_a_chart_of_ones_own_is_shown_with_the_same_engine():

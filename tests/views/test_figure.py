@@ -40,9 +40,11 @@ def test_a_resolved_picture_stands_alone(name, colours):
 
 
 def test_switches_that_need_a_kernel_are_left_out():
-    """The switch between verdicts and scores is no part of a saved picture."""
-    assert "matrix/scores" in DRAWN["matrix"]
-    assert ">Scores<" not in theme.resolve(DRAWN["matrix"])
+    """What unfolds a lane is no part of a saved picture."""
+    folds = re.compile(">[▸▾]<")
+    drawn = lanes.draw(frames.zonal(8), 1000, fold=True)
+    assert folds.search(drawn)
+    assert not folds.search(theme.resolve(drawn))
 
 
 def test_paper_and_margin():

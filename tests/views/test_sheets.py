@@ -158,7 +158,7 @@ def test_every_picture_of_the_table_draws_and_reads_an_empty_frame():
     assert len(NAMED) == len(PICTURES)
     for picture in PICTURES:
         assert (bool(picture.svg(f.Frame(), 700)), bool(picture.words(f.Frame()))) == (True, True), picture.name
-    assert [picture.tab for picture in TABS] == ["Verdicts", "Skew", "Capacity", "Domains", "Events", "Story"]
+    assert [picture.tab for picture in TABS] == ["Verdicts", "Scores", "Skew", "Capacity", "Domains", "Series", "Events", "Story"]
 
 
 def test_a_bar_of_many_nodes_begins_with_what_fits():

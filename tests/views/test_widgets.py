@@ -7,7 +7,7 @@ import ipywidgets
 import pytest
 
 from kvolsched import scenario, widgets
-from kvolsched.widgets import Capacity, Domains, Lanes, Map, Skew, Steps, Verdicts, run_of
+from kvolsched.widgets import Capacity, Domains, Lanes, Map, Scores, Skew, Steps, Verdicts, run_of
 
 
 @pytest.fixture
@@ -86,16 +86,14 @@ def test_a_step_in_the_lanes_is_gone_to(c):
     assert 5 == c.world.step_number == timeline.step
 
 
-def test_verdicts_switch_to_scores_and_tell_one(c):
-    """The switch is that of the panel's tab; the words of a verdict that is selected stand in the part."""
+def test_verdicts_tell_one_beside_the_scores(c):
+    """The words of a verdict that is selected stand in the part; the scores of the same pod are a part of their own."""
     part = Verdicts(c)
     node, plugin = "node-1-1", "PodTopologySpread"
     click(part, f"verdict/{node}/{plugin}")
     assert f"{plugin} on {node}" in words(part)
     pod = judged(part)
-    click(part, "matrix/scores")
-    assert repr(c.scores(pod)) == repr(part)
-    click(part, "matrix/verdicts")
+    assert repr(c.scores(pod)) == repr(Scores(c, pod)) == repr(Scores(c))
     assert repr(c.verdicts(pod)) != repr(part)  # which tells of the selected one too
     part.selection = ""
     assert repr(c.verdicts(pod)) == repr(part)
@@ -195,4 +193,5 @@ def test_a_part_is_saved_as_a_figure(c, tmp_path):
 
 def test_the_names_are_those_of_the_page():
     """What a star imports."""
-    assert {"Steps", "Map", "Verdicts", "Skew", "Capacity", "Domains", "Lanes", "run_of", "ClusterRun"} == set(widgets.__all__)
+    parts = {"Steps", "Map", "Verdicts", "Scores", "Skew", "Capacity", "Domains", "Series", "Lanes"}
+    assert parts | {"ChartView", "run_of", "ClusterRun"} == set(widgets.__all__)

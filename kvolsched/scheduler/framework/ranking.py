@@ -22,7 +22,7 @@ FEW = 200  # up to so many tied nodes are sorted; more are picked from all nodes
 
 
 class Scores(NamedTuple):
-    """The scores of the feasible nodes by plugin, in the order of the table."""
+    """The scores of the feasible nodes by plugin, in the order of the table. Not to be confused with their picture."""
 
     raw: Mapping[str, NDArray[Any]]
     normalised: Mapping[str, Integers]

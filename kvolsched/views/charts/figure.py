@@ -66,7 +66,8 @@ class ChartFigure(Figure):
         import_module("kvolsched.views.charts.renderer").enable()  # altair takes a second to load
         make = getattr(import_module(f"kvolsched.views.charts.{CHARTS[self.kind]}"), self.kind)
         rows = self.rows_of()
-        return make(rows, *self.words, **self.options) if rows else _empty(self.reading)
+        with import_module("altair.utils.schemapi").debug_mode(False):  # it checks each part: half of the time
+            return make(rows, *self.words, **self.options) if rows else _empty(self.reading)
 
     def spec(self) -> dict[str, Any]:
         """Return the Vega-Lite spec in the form that JupyterLab, Voila and JupyterLite all draw.

@@ -24,7 +24,7 @@ MIME = "application/vnd.vegalite.v5+json"
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 WIDTH = 552
 """Width of a shown chart, px: the place beside the file browser in a window of 1,000 px."""
-PLOT, LEAST_PLOT = 420, 270  # px: of a chart that nobody can measure here, and of the narrowest one
+PLOT, LEAST_PLOT, LEAST_PANE = 420, 270, 90  # px: of a chart that nobody can measure here, the narrowest, its panes
 NEAR = 8  # px
 _OPTIONS = {"renderer": "svg", "actions": False}
 _VERSION = "5.8"  # of Vega-Lite in vl-convert, near that of JupyterLab
@@ -93,6 +93,7 @@ def with_named_tables(spec: dict[str, Any]) -> tuple[dict[str, Any], dict[str, l
 def sized(spec: dict[str, Any], width: int) -> tuple[dict[str, Any], str | None]:
     """Return a spec in which charts without a width fill `width` px, and its SVG; None without vl-convert."""
     parts, wide, slope = list(_containers(spec)), float(PLOT), 1.0
+    least = LEAST_PANE if any("column" in part.get("encoding", {}) for part in parts) else LEAST_PLOT
     before: tuple[float, float] | None = None
     svg = None
     for _ in range(4):
@@ -106,7 +107,7 @@ def sized(spec: dict[str, Any], width: int) -> tuple[dict[str, Any], str | None]
             break
         if before is not None and wide != before[0]:
             slope = (found - before[1]) / (wide - before[0])  # how many stand beside each other
-        before, wide = (wide, found), max(LEAST_PLOT, wide + (width - NEAR / 2 - found) / max(slope, 1))
+        before, wide = (wide, found), max(least, wide + (width - NEAR / 2 - found) / max(slope, 1))
     return spec, svg
 
 

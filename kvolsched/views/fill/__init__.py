@@ -21,6 +21,7 @@ from .. import frame as f
 from . import history as fill_history
 from . import ledgers as fill_ledgers
 from . import objects as fill_objects
+from . import series as fill_series
 from . import verdicts as fill_verdicts
 from .context import FrameContext, JudgedPass, label_of
 
@@ -38,6 +39,7 @@ TABLES: Mapping[str, Callable[[FrameContext], Any]] = {  # field of the frame ->
     "skew": fill_ledgers.skew,
     "capacity": fill_ledgers.capacity,
     "story": fill_history.story,
+    "series": lambda context: fill_series.series([context.cluster]),
 }
 
 

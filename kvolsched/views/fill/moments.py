@@ -60,7 +60,7 @@ def judged_at(cluster: ClusterCore, reference: str, at: str | int = NOW) -> Judg
         return _at_pass(cluster, reference)
     if isinstance(at, str) and at != NOW:
         raise unknown_name(f"moment {at}", at, (NOW, PASS, "the number of a step"))
-    fork = cluster if isinstance(at, str) else _go(cluster.fork(), at)
+    fork = cluster if isinstance(at, str) else _go(with_all_steps(cluster), at)
     key = _find(fork, reference)
     found = fork.world.log.objects[key]
     subject, place = key.name, ""
@@ -75,6 +75,12 @@ def judged_at(cluster: ClusterCore, reference: str, at: str | int = NOW) -> Judg
     if passed is None:
         raise UnknownName(f"the scheduler does not see {ref(key)}")
     return JudgedMoment(fork, JudgedPod(passed.judgement, passed.ranking, "", subject, place, words))
+
+
+def with_all_steps(cluster: ClusterCore) -> ClusterCore:
+    """Return a fork at the end of this branch, which has all its steps; one of a cluster in the past ends there."""
+    world = cluster.world
+    return world.visit(world.history.place_of(world.known_steps), cluster.fork)
 
 
 def _find(cluster: ClusterCore, reference: str) -> Key:

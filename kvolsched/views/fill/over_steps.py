@@ -16,6 +16,7 @@ from ...scheduler.loop.scheduling_cycle import SCHEDULER
 from ...world.log import Key
 from ...world.references import matching_keys
 from .ledgers import skew_at
+from .moments import with_all_steps
 from .next_replica import REPLICATED
 
 WAITS, STARTS, RUNNING = "waits", "starts", "running"
@@ -30,7 +31,7 @@ def skew_over_steps(cluster: ClusterCore, reference: str) -> Table:
         UnknownName: there is no such pod or workload at any step. It is a KeyError.
     """
     rows, last, found = Table(), None, None
-    fork, end = cluster.fork(), cluster.world.known_steps
+    fork, end = with_all_steps(cluster), cluster.world.known_steps
     for step in sorted({0, end, *_judged_anew(cluster)}):
         fork.goto(step)
         if not matching_keys(fork.world.log.objects, reference, ("Pod", *REPLICATED)):

@@ -31,6 +31,7 @@ async function render({ model, el }) {
   const picked = () => Object.entries(model.get("picked"));
   function give() {
     for (const [name, value] of picked()) {
+      if (typeof value === "number") { view.signal(name, value); continue; }
       const found = value === "" ? [] : [{ unit: "", fields: [{ type: "E", field: name }], values: [value] }];
       view.data(name + "_store", found);
     }
@@ -51,7 +52,8 @@ async function render({ model, el }) {
     } else await drawn();
     if (gone) { view.finalize(); return; }
     give();
-    for (const [name] of picked()) {
+    for (const [name, before] of picked()) {
+      if (typeof before === "number") continue;
       view.addSignalListener(name, (_, value) => {
         const now = (value[name] ?? [])[0] ?? "";
         if (model.get("picked")[name] === now) return;

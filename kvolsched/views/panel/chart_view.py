@@ -42,7 +42,8 @@ def engine() -> VegaEngine | None:
 class ChartView(anywidget.AnyWidget):
     """An altair chart. Mutable: another chart is shown by `show`.
 
-    `picked` has the value of each named selection of the chart, "" for none; it is settable, and a click sets it.
+    `picked` has the value of each named selection of the chart, "" for none, and of each named number, such as the
+    present step; it is settable, and a click sets it.
 
     Args:
         chart: an altair chart, or several that are joined.
@@ -58,6 +59,7 @@ class ChartView(anywidget.AnyWidget):
     def __init__(self, chart: Any = None, **more: Any) -> None:
         super().__init__(engine=engine(), **more)
         if chart is not None:
+            chart.to_dict()  # whose errors are altair's; to check it costs more than to make it
             self.show(chart)
 
     def show(self, chart: Any, selection: str = "") -> None:
@@ -67,12 +69,15 @@ class ChartView(anywidget.AnyWidget):
             chart: the other chart.
             selection: ref of what is selected, such as `zone/a`.
         """
-        spec, tables = _renderer().with_named_tables(chart.to_dict())
+        spec, tables = _renderer().with_named_tables(chart.to_dict(validate=False))
         title = spec.pop("title", "")  # set as HTML: it is as wide as its place, and another one draws no chart anew
         lines = (title.get("text", ""), title.get("subtitle", "")) if isinstance(title, dict) else (title,)
         with self.hold_sync():
             self.title = [" ".join(line) if isinstance(line, list) else line for line in lines]
-            self.picked = {name: _value(name, selection) for name in _selections(spec)}
+            params = spec.get("params", ())
+            numbers = {param["name"]: param["value"] for param in params if {*param} == {"name", "value"}}
+            spec |= {"params": [param | {"value": 0} if param["name"] in numbers else param for param in params]}
+            self.picked = {name: _value(name, selection) for name in _selections(spec)} | numbers
             self.tables, self.spec = tables, spec
 
     def selected(self, before: str) -> str:
@@ -86,7 +91,9 @@ class ChartView(anywidget.AnyWidget):
         live: Any = super()._repr_mimebundle_(**more)
         text, *more_lines = self.title
         title = {"title": {"text": text, "subtitle": more_lines}}
-        still, metadata = _renderer().render(self.spec | title | {"datasets": self.tables})
+        params = [param | {"value": self.picked[param["name"]]} if {*param} == {"name", "value"} else param
+                  for param in self.spec["params"]]  # fmt: skip
+        still, metadata = _renderer().render(self.spec | title | {"datasets": self.tables, "params": params})
         return (live[0] if isinstance(live, tuple) else live or {}) | still, metadata
 
 

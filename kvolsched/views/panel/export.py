@@ -27,7 +27,6 @@ Views = Callable[[Frame, int, str, str], dict[str, str]]
 _PARTS = re.compile(r"(?=<g |<text|<rect|<path|<circle|<line|</g>|<tr|<div)")
 ORDER = ("sentence", "map", "side", "lanes")
 EXPORTED = {picture.name: picture.tab for picture in TABS}
-SWITCHED = "scores"  # what the switch of the first tab shows
 
 
 def picture(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
@@ -66,7 +65,7 @@ def save_page(driver: PanelDriver, path: Path, views: Views, width: int) -> Path
 
 
 def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[str, Any]:
-    first, *others = (*EXPORTED, SWITCHED)
+    first, *others = EXPORTED
     drawn = views(frame, width, "", first)
     bodies = {first: drawn["body"]} | {name: views(frame, width, "", name)["body"] for name in others}
     chips = "".join(

@@ -26,12 +26,12 @@ from kvolsched.views.frame import Frame, NextActor
 from kvolsched.views.panel import pair as side_by_side
 from kvolsched.views.panel.acts import UNTIL, act_named
 from kvolsched.views.panel.acts_row import ActsRow, button
-from kvolsched.views.panel.chart_view import ChartView, chart_in
+from kvolsched.views.panel.chart_view import ChartView, chart_in, engine
 from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.export import ORDER, save_page, still
 from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.panel.layout import layout, views
-from kvolsched.views.panel.moment import CHARTED, MomentChoice
+from kvolsched.views.panel.moment import CHARTED, PLAIN, MomentChoice
 from kvolsched.views.panel.player import failure
 from kvolsched.views.panel.run import RunWidget
 from kvolsched.views.panel.script import Script
@@ -91,7 +91,7 @@ class Lab(RunWidget, DrawnPanel):
         lab.play(until="pod/web-0 Running")  # a step now and then; lab.pause()
         lab.beside("main")                  # another branch, or another cluster, beside this one; lab.alone()
         lab.only_differences = True         # of both only the nodes, pods, claims and volumes that differ
-        lab.chart = True                    # Skew, Capacity and Domains as altair charts; a click selects as elsewhere
+        lab.chart = True                    # tabs as altair charts, those that have one; a click selects as elsewhere
         lab.at = "pass"                     # the moment of the ledgers of skew and capacity: "now", "pass" or a step
         lab.topology = "example.com/rack"   # the label by which the map groups the nodes
         lab.save("run.html")                # the whole run in one file that steps without a kernel
@@ -103,14 +103,14 @@ class Lab(RunWidget, DrawnPanel):
 
     topology = traitlets.Unicode(ZONE_LABEL, help="topology key by which the map groups nodes")
     at = traitlets.Union([traitlets.Int(), traitlets.Enum([NOW, PASS])], default_value=NOW, help="of the ledgers")
-    chart = traitlets.Bool(False, help="whether Skew, Capacity and Domains are altair charts")
+    chart = traitlets.Bool(False, help="whether tabs that have an altair chart show it")
     only_differences = traitlets.Bool(False, help="whether two maps side by side leave out what is alike in both")
     tab = traitlets.Enum([picture.name for picture in TABS], "verdicts", help="the open tab")
 
     def __init__(self, driver: side_by_side.PanelDriver, *, width: int = 1000) -> None:
         self.driver: side_by_side.PanelDriver = driver
         self.host = Host()
-        self._width, self._scores = width, False
+        self._width = width
         self._unfolded: frozenset[str] = frozenset()
         self._focus, self._judging, self._all_chips = "", False, False
         self._said = ""  # of the last act, beside what it changed
@@ -339,12 +339,11 @@ class Lab(RunWidget, DrawnPanel):
         return side_by_side.views(self._pair, self.views, width, selection, only=self.only_differences)
 
     def _body(self, frame: Frame, width: int, selection: str, tab: str) -> str:
-        picture = NAMED["scores" if tab == "verdicts" and self._scores else tab]
         try:
             frame = self._detailed(frame, selection, tab)
         except UnknownName as error:  # no such pod at that moment, or no pass
             return nothing(width, str(error.args[0]))
-        return picture.svg(frame, width, selection, self.topology)
+        return NAMED[tab].svg(frame, width, selection, self.topology)
 
     def _detailed(self, frame: Frame, selection: str, tab: str) -> Frame:
         """Return a frame with the tables of a tab."""
@@ -354,7 +353,7 @@ class Lab(RunWidget, DrawnPanel):
     def _charted(self, frame: Frame) -> bool:
         """Show the chart of the open tab in its own widget; say whether it has one."""
         make, shown = self.chart_of, False
-        if make is not None and self.chart and self._pair is None and self.tab in CHARTED:
+        if make is not None and self._pair is None and self.tab in (CHARTED if self.chart else PLAIN) and engine():
             with suppress(UnknownName):  # the body says why
                 chart = make(self.tab, self._detailed(frame, self.selection, self.tab), self.topology)
                 if self.view is None:
@@ -544,9 +543,6 @@ class Lab(RunWidget, DrawnPanel):
             self._draw()
         elif ref == JUDGE:
             self._judge()
-        elif kind == "matrix":
-            self._scores = rest == "scores"
-            self._draw()
         elif not self.acts.take(ref):
             self.selection = "" if ref == self.selection else ref
 
@@ -565,7 +561,7 @@ class Lab(RunWidget, DrawnPanel):
         if chosen:
             frame = self.driver.details(frame, self.selection, (), judge=self._judging)
         views = self._drawn(frame, self._width, self.selection)
-        if self.tab == "verdicts" and self._pair is None:
+        if self.tab in ("verdicts", "scores") and self._pair is None:
             views["body"] += judge_button(frame)
         if self._charted(frame):
             views["body"] = ""

@@ -12,8 +12,9 @@ from kvolsched.views.panel.acts_row import show
 
 LEDGERS = frozenset({"skew", "capacity"})
 """The tabs that speak of a moment."""
-CHARTED = LEDGERS | {"domains"}
-"""The tabs that are also shown as altair charts."""
+CHARTED = LEDGERS | {"domains", "scores", "series"}
+"""The tabs that are shown as altair charts."""
+PLAIN = frozenset({"series"})  # those of them that have no other picture than words
 STEP = "step"
 
 
@@ -47,7 +48,7 @@ class MomentChoice:
             self.form.value = chart
         finally:
             self._quiet = False
-        show(self.form, shown=tab in CHARTED)
+        show(self.form, shown=tab in CHARTED - PLAIN)
         show(self.way, shown=tab in LEDGERS)
         show(self.step, shown=tab in LEDGERS and isinstance(at, int))
 

@@ -10,9 +10,8 @@ const model = {
   get: (name) => name === "root" ? run.root : name === "tick" ? tick : text(name === "body" ? tab : name),
   on: (name, f) => (heard[name] = heard[name] || []).push(f), off() {},
   send: ({ cmd, ref }) => {
-    const last = run.steps.length - 1, switched = /^matrix\/(\w+)/.exec(ref || ""), to = /^(?:step|mark)\/(\d+)/.exec(ref || "");
+    const last = run.steps.length - 1, to = /^(?:step|mark)\/(\d+)/.exec(ref || "");
     const goal = { step: at + 1, back: at - 1, reset: 0, run: last }[cmd] ?? (cmd === "select" && to ? +to[1] : at);
-    if (switched) tab = switched[1];
     go(Math.max(0, Math.min(last, goal)));
   },
 };
@@ -27,7 +26,7 @@ function go(step) {
   for (const b of document.querySelectorAll("[data-cmd]")) {
     b.disabled = at === (/reset|back/.test(b.dataset.cmd) ? 0 : run.steps.length - 1);
   }
-  for (const b of document.querySelectorAll("[data-tab]")) b.classList.toggle("k-on", b.dataset.tab === (tab === "scores" ? "verdicts" : tab));
+  for (const b of document.querySelectorAll("[data-tab]")) b.classList.toggle("k-on", b.dataset.tab === tab);
 }
 render({ model, el: document.getElementById("host") });
 document.querySelector(".k-slider").addEventListener("input", (e) => go(+e.target.value));

@@ -96,21 +96,15 @@ def _sentence_parts(frame: f.Frame) -> tuple[str, str]:
     return what, f"of {pod}: {fit} of {counted(len(v.rows), 'node')} fit"
 
 
-def caption(frame: f.Frame, width: int, *, scores: bool = False) -> str:
-    """Draw the title of the table, and the switch between verdicts and scores."""
+def caption(frame: f.Frame, width: int) -> str:
+    """Draw the title of the table."""
     verdicts = frame.verdicts
     first, rest = _sentence_parts(frame)
-    room = width - 150 if verdicts.scores else width - 4
-    content = t.escape(t.end(rest, room - 60, 13))
+    content = t.escape(t.end(rest, width - 64, 13))
     parts = [f'<text x="2" y="16" class="k-cap"><tspan class="k-b">{t.escape(first)}</tspan> {content}</text>']
     if verdicts.rules_changed:
         said = "the rules have changed since: judged again here, the codes differ"
         parts.append(word(2, 33, "k-w k-t-resources", said))
-    if verdicts.scores or scores:
-        for x, name, on in ((width - 132, "Verdicts", not scores), (width - 64, "Scores", scores)):
-            back = rect(x, 2, 64, 20, "k-tog-on" if on else "k-tog", 5)
-            front = word(x + 32, 16, "k-c k-b k-mid" + " k-on" * on, name)
-            parts.append(pick(back + front, f"matrix/{name.lower()}", name, name, pressed=on, more=' class="k-live"'))
     return "".join(parts)
 
 

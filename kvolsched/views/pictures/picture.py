@@ -13,7 +13,7 @@ from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing.figure import WIDTH, Draw, Figure
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.frame import Frame
-from kvolsched.views.pictures import capacity, cluster_map, domains, lanes, log, matrix, scores, skew
+from kvolsched.views.pictures import capacity, cluster_map, domains, lanes, log, matrix, scores, series, skew
 
 FIGURE_WIDTH = WIDTH
 LEDGER = 1_080  # px: on a wider page the columns of a ledger would only stand further apart
@@ -56,11 +56,12 @@ PICTURES = (
     Picture("map", cluster_map.draw, cluster_map.reading, by_domain=True,
             parts=("nodes", "pods", "claims", "volumes", "classes", "verdicts")),
     Picture("verdicts", matrix.draw, matrix.reading, tab="Verdicts", parts=("nodes", "verdicts")),
-    Picture("scores", scores.draw, scores.reading, parts=("verdicts",)),
+    Picture("scores", scores.draw, scores.reading, tab="Scores", parts=("verdicts",)),
     Picture("skew", skew.draw, skew.reading, tab="Skew", tables=("skew",), widest=LEDGER),
     Picture("capacity", capacity.draw, capacity.reading, tab="Capacity", tables=("capacity",), widest=LEDGER),
     Picture("domains", domains.draw, domains.reading, tab="Domains", by_domain=True,
             parts=("nodes", "pods", "volumes", "verdicts")),
+    Picture("series", series.draw, series.frame_reading, tab="Series", tables=("series",)),
     Picture("events", log.draw_events, log.events_reading, tab="Events", parts=("events",)),
     Picture("story", log.draw_story, log.story_reading, tab="Story", tables=("story",)),
     Picture("changes", log.draw_changes, log.changes_reading, widest=FIGURE_WIDTH // 2),

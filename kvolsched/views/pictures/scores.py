@@ -49,7 +49,7 @@ def draw(frame: f.Frame, width: int, selection: str = "") -> str:
     """Draw the scores of the last pass over the pod in focus."""
     if not frame.verdicts.rows:
         return nothing(width, matrix.EMPTY)
-    head = matrix.caption(frame, width, scores=True)
+    head = matrix.caption(frame, width)
     if not frame.verdicts.scores:
         rows = t.wrap(UNSCORED, width - 4, 11, 3)
         said = "".join(word(2, 46 + 15 * i, "k-q", row) for i, row in enumerate(rows))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from itertools import groupby, pairwise
 
+from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.html import page, tag
 from kvolsched.views.series_rows import SeriesLine, SeriesPane, SeriesRows
 
 NOTHING = {
@@ -15,6 +17,16 @@ NOTHING = {
 
 MAX_TOLD = 4
 """Of more clusters the sentence has a range, the reading a row each."""
+
+
+def draw(frame: f.Frame, width: int, selection: str = "") -> str:
+    """Return the counts in words, for a page that cannot draw their chart."""
+    return page(tag("pre", "k-code k-pre", frame_reading(frame)))
+
+
+def frame_reading(frame: f.Frame) -> str:
+    """Return the counts of a frame as lines."""
+    return "Nothing is counted" if frame.series is None else reading(frame.series)
 
 
 def reading(rows: SeriesRows) -> str:
