@@ -25,7 +25,7 @@ from ...api.kinds.meta import evolve_parts
 from ...api.text import manifest
 from ...cluster import Cluster
 from ...kubectl import describe
-from ...learn.scenario import nodes, pods, storage_class
+from ...learn.scenario import nodes, play, pods, storage_class
 from ...rules.named import plugin_cards
 from ...world.apiserver import Write, key_of
 from ...world.component import Component
@@ -164,7 +164,7 @@ def measures(
     found += [
         ("one turn", partial(_turn, sizes)), ("the explorer", partial(_explorer, sizes)),
         ("history", partial(_history, sizes)), ("the panel", partial(_panel, sizes)),
-        ("manifests", partial(_apply, sizes)), ("import", _import),
+        ("charts", partial(_charts, sizes)), ("manifests", partial(_apply, sizes)), ("import", _import),
     ]  # fmt: skip
     if sizes.dump and DUMP.exists():
         found.append(("a dump", dump))
@@ -291,6 +291,43 @@ def _panel(sizes: Sizes) -> Iterator[Measurement]:
         taken = least_cpu_seconds(lambda: lab.do("step"), runs=5 * sizes.runs)  # noqa: B023 - called at once
         figure = Measurement(f"a step of the panel, {size:,} nodes, Python alone", taken * 1e3, "ms", at_most=aim)
         yield _explained(figure, lambda: lab.do("step"))  # noqa: B023 - called at once
+
+
+def _charts(sizes: Sizes) -> Iterator[Measurement]:
+    """Yield what altair charts cost: their specs, with their pictures in a notebook, and a step of a dashboard."""
+    from ...views.charts.renderer import render  # noqa: PLC0415 - altair, which only a notebook has
+    from ...views.panel.chart_view import engine  # noqa: PLC0415
+    from ...views.widgets import Map, Skew  # noqa: PLC0415
+
+    cluster, large = play("zones", replicas=3), Cluster("upstream")
+    cluster.scale("deploy/web", 9)
+    cluster.run()
+    large._load(nodes(sizes.nodes))
+    figures = (cluster.skew("deploy/web"), cluster.skew("deploy/web", over="steps"), cluster.map(), cluster.series(),
+               cluster.series(what="lives"), cluster.timeline())  # fmt: skip
+    largest = max((figure.chart.to_dict() for figure in figures), key=lambda spec: len(json.dumps(spec)))
+    name = f"the largest spec of {len(figures)} kinds of charts"
+    yield Measurement(name, len(json.dumps(largest)) / 1e3, "kB", at_most=15)
+    shown = len(json.dumps(render(largest)[0])) / 1e3
+    yield Measurement("  with its picture, in a notebook", shown, "kB", at_most=60)
+    taken = [least_cpu_seconds(lambda: figure.chart.to_dict(), sizes.runs) for figure in figures]  # noqa: B023, PLW0108
+    yield Measurement("  the slowest of them made, table and chart", max(taken) * 1e3, "ms", at_most=150)
+    whole = len(json.dumps(large.map().chart.to_dict())) / 1e3
+    yield Measurement(f"the spec of a chart of {sizes.nodes:,} nodes", whole, "kB", at_most=75)
+    vega = engine()
+    if vega is not None:
+        yield Measurement("Vega, sent once a kernel", len(vega.packed) / 1e3, "kB", at_most=310)
+    cluster.goto(9)
+    dashboard = (Skew(cluster, "deploy/web", chart=True), Skew(cluster, "deploy/web", over="steps"), Map(cluster))
+    sent: list[int] = []
+    for part in dashboard:
+        part.host.observe(lambda change: sent.append(len(change["new"])), "body")
+        if part.view is not None:
+            traits = ["spec", "tables", "title", "picked"]
+            part.view.observe(lambda change: sent.append(len(json.dumps(change["new"]))), traits)
+    steps = [least_cpu_seconds(partial(cluster.goto, step), 1) for step in range(10, 10 + 2 * sizes.runs)]
+    yield Measurement("a step of a dashboard, two charts and the map", sum(sent) / len(steps) / 1e3, "kB", at_most=20)
+    yield Measurement("  in Python", median(steps) * 1e3, "ms", at_most=200)
 
 
 # --- what is read ---------------------------------------------------------------------------------------------------
