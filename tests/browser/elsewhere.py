@@ -1,12 +1,13 @@
-"""Look at a lesson outside JupyterLab in Chromium: in Firefox, in Notebook 7, as a Voila page. Not part of `make test`.
+"""Look at a lesson and a dashboard elsewhere: in Firefox, in Notebook 7, as Voila pages. Not part of `make test`.
 
     python tests/browser/elsewhere.py firefox            # JupyterLab in Debian's firefox-esr, over WebDriver BiDi
     python tests/browser/elsewhere.py notebook           # needs `pip install notebook`
     python tests/browser/elsewhere.py voila              # needs `pip install voila`
+    python tests/browser/elsewhere.py jupyterlab         # in Chromium, of the version that is installed
 
-Each runs lesson 00, presses Step in its panel, and fails if the panel does not move, on an error of the page, or on a
-request outside this machine that an empty notebook does not make as well (Voila's own page asks for fonts). A picture of
-each is kept in tests/artefacts.
+Each runs lesson 00 and the dashboard of one file, presses Step in both, and fails if the panel does not move, if a chart
+is not drawn, on an error of the page, or on a request outside this machine that an empty notebook does not make as well
+(Voila's own page asks for fonts). A picture of each is kept in tests/artefacts.
 """
 
 import argparse
@@ -28,9 +29,11 @@ from nbformat import read, v4, write
 from conftest import ARTEFACTS, CHROMIUM_OPTIONS, LOCAL, PACKAGE, RUN_ALL, chromium
 
 LESSON = PACKAGE.parent / "notebooks" / "00-start-here.ipynb"
+DASHBOARD = PACKAGE.parent / "docs" / "dashboard-app.ipynb"
 STEPS = "document.querySelector('.k-place')?.textContent"
 PRESS = "document.querySelector('.k-lab .k-step').click()"
 FIGURES = "[...document.querySelectorAll('.k-fig svg')].filter(one => one.clientWidth > 300).length"
+CHARTS = "[...document.querySelectorAll('.k-chart')].filter(one => one.shadowRoot?.querySelector('svg')).length"
 PORT, EMPTY = 8917, "empty.ipynb"
 
 
@@ -39,6 +42,7 @@ def server(app, folder):
     """Serve the lesson and an empty notebook by `jupyterlab`, `notebook` or `voila`; give a notebook's address by name."""
     token = secrets.token_hex(8)
     shutil.copytree(LESSON.parent, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    shutil.copy(DASHBOARD, folder)
     cells = [v4.new_code_cell("1")]
     write(v4.new_notebook(cells=cells, metadata=read(LESSON, as_version=4).metadata), folder / EMPTY)
     if app == "voila":
@@ -184,14 +188,14 @@ def complaints(page):
     return {one[:60] for one in (*page.errors, *page.requests)}
 
 
-def visit(app, browser, address, name):
-    """Open the lesson, run it where that is not done by itself, press Step in its first panel; give the complaints."""
+def visit(app, browser, address, name, notebook):
+    """Open a notebook, run it where that is not done by itself, press Step in its first panel; give the complaints."""
     with tempfile.TemporaryDirectory() as home:
         page = browser(Path(home))
         try:
             page.goto(address)
             if app != "voila":
-                ran = page.evaluate(RUN_ALL, LESSON.name)
+                ran = page.evaluate(RUN_ALL, notebook)
                 assert ran["faults"] == [], ran
                 print(f"{ran['executed']} of {ran['cells']} cells ran")
             wait_until(lambda: page.evaluate(STEPS), "no panel is shown")
@@ -199,13 +203,16 @@ def visit(app, browser, address, name):
             wait_until(lambda: page.evaluate(STEPS).lstrip().startswith("0"), "Reset did not go to the start", 30)
             page.evaluate(PRESS)
             wait_until(lambda: page.evaluate(STEPS).lstrip().startswith("1"), "Step did not move the panel", 30)
+            if notebook == DASHBOARD.name:
+                wait_until(lambda: page.evaluate(CHARTS) == 3, "a chart is not drawn", 60)
             figures = page.evaluate(FIGURES)
             page.evaluate("document.querySelector('.k-lab').scrollIntoView()")
             time.sleep(1)
             ARTEFACTS.mkdir(exist_ok=True)
             page.screenshot(ARTEFACTS / f"{name}.png")
-            print(f"{name}: the panel steps, {figures} figures are drawn")
-            assert figures > 0
+            charts = page.evaluate(CHARTS)
+            print(f"{name}: the panel steps, {figures} figures and {charts} charts are drawn")
+            assert figures + charts > 0
             return complaints(page)
         finally:
             page.close()
@@ -227,9 +234,11 @@ def complaints_of_an_empty_notebook(browser, address):
 def look(where):
     """Visit the lesson and fail on what an empty notebook does not say."""
     app, browser = ("jupyterlab", Firefox) if where == "firefox" else (where, Chromium)
+    new = set()
     with tempfile.TemporaryDirectory() as home, server(app, Path(home) / "root") as address:
         own = complaints_of_an_empty_notebook(browser, address(EMPTY))
-        new = visit(app, browser, address(LESSON.name), where) - own
+        for name, path in ((where, LESSON), (f"{where}-dashboard", DASHBOARD)):
+            new |= visit(app, browser, address(path.name), name, path.name) - own
     print(f"complaints: {len(new)}; of an empty notebook: {len(own)}")
     if new:
         raise SystemExit("\n".join(sorted(new)))
@@ -237,5 +246,5 @@ def look(where):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("where", choices=["firefox", "notebook", "voila"])
+    parser.add_argument("where", choices=["firefox", "notebook", "voila", "jupyterlab"])
     look(parser.parse_args().where)

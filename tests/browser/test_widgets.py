@@ -17,8 +17,8 @@ slider = ipywidgets.IntSlider()
 steps, skew = Steps(c), Skew(c, "deploy/web")
 ipywidgets.dlink((steps, "steps_known"), (slider, "max"))
 ipywidgets.link((steps, "step"), (slider, "value"))
-ipywidgets.VBox([steps, slider, ipywidgets.HBox([Map(c), skew]), Verdicts(c), Domains(c), Lanes(c)])""",
-    "c.lab()",
+ipywidgets.VBox([steps, slider, ipywidgets.HBox([Map(c), skew]), Verdicts(c), Domains(c), Lanes(c), Skew(c, "deploy/web", over="steps")])""",
+    "lab = c.lab()\nlab",
 ]
 RUN = """async code => {
   const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
@@ -56,6 +56,8 @@ BARS = """() => [...document.querySelectorAll('.k-chart')].map(host => Object.fr
   [...host.shadowRoot.querySelectorAll('path[aria-roledescription=bar]')].map(bar => [
     /(?:domain|node): ([^;]*)/.exec(bar.getAttribute('aria-label'))?.[1],
     [/counted: (\\d+)/.exec(bar.getAttribute('aria-label'))?.[1], bar.getAttribute('opacity') ?? '1']])))"""
+
+WIDER = "host => host.shadowRoot.querySelector('svg').getBoundingClientRect().width - host.getBoundingClientRect().width"
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +129,13 @@ def test_a_dashboard_fits_its_page(opened, theme, wide):
     assert abs(left["width"] - right["width"]) < 25
     assert left["x"] + left["width"] <= right["x"]
     assert 0 == page.evaluate(CUT)
+    panel = page.locator(".jp-OutputArea").nth(1)
+    for tab, words in (("Scores", "chosen"), ("Series", "All 3 pods run")):
+        panel.locator(".k-tab", has_text=tab).click()
+        panel.locator(":is(.k-v-body, .k-chart)").get_by_text(words).first.wait_for()
+        panel.screenshot(path=ARTEFACTS / f"tab-{tab.lower()}-{theme.lower()}-{wide}.png")
+    assert page.locator(".k-chart").count() == 2
+    assert max(page.locator(".k-chart").evaluate_all(f"all => all.map({WIDER})")) < 1
     assert (opened.errors, opened.requests) == ([], [])
 
 
@@ -146,10 +155,9 @@ def test_charts_follow_select_and_fit(lab_page, tmp_path):
     page.wait_for_function(f"() => ({BARS})()[3]['node-2-1'][1] === '0.3'")
     assert "'node/node-1-2'" == page.evaluate(ASK, "lab.selection")
     assert {"1"} == {opacity for _, opacity in page.evaluate(BARS)[0].values()}
-    wider = "host => host.shadowRoot.querySelector('svg').getBoundingClientRect().width - host.getBoundingClientRect().width"
     for theme, wide in (("Light", 1400), ("Dark", 1000)):
         in_theme(lab, theme, wide)
         for place, name in enumerate(("parts", "tabs")):
             page.locator(".jp-OutputArea").nth(place).screenshot(path=ARTEFACTS / f"charts-{name}-{theme.lower()}-{wide}.png")
-        assert max(page.locator(".k-chart").evaluate_all(f"all => all.map({wider})")) < 1
+        assert max(page.locator(".k-chart").evaluate_all(f"all => all.map({WIDER})")) < 1
     assert (lab.errors, lab.requests) == ([], [])
