@@ -50,7 +50,7 @@ nitpicky = True
 nitpick_ignore_regex = [("py:class", r".*[(']VolumeScheduling.*")]  # a default value that is read as a type
 
 # Links to files of the repository that are no pages of the book: shown as words.
-_FILES = re.compile(r"\[([^\]]*)\]\((?:lesson-template|"
+_FILES = re.compile(r"\[([^\]]*)\]\((?:lesson-template|dashboard-app|"
                     r"(?:\.\./)+(?:kvolsched|tests|binder|notebooks/contents|README\.md|LICENSE))[^)]*\)")
 
 _PANEL = """\

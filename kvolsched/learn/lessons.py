@@ -44,7 +44,7 @@ class CopiedLessons(PrintedAnswer):
     kept: tuple[str, ...]
 
     def __repr__(self) -> str:
-        lessons = sum(name.endswith(".ipynb") for name in self.written)
+        lessons = sum(name.startswith("notebooks/") and name.endswith(".ipynb") for name in self.written)
         others = len(self.written) - lessons
         line = f"{self.folder}: {lessons} lesson{'s' * (lessons != 1)} and {others} other files copied"
         if not self.kept:

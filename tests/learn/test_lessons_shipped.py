@@ -19,7 +19,7 @@ def test_copied_lessons_find_what_they_link_to(tmp_path):
     assert FIRST in copied.written
     assert "docs/lab.md" in copied.written
     assert copied.kept == ()
-    assert repr(copied).startswith(f"{tmp_path / 'course'}: {len(list((tmp_path / 'course').rglob('*.ipynb')))} lessons and ")
+    assert repr(copied).startswith(f"{tmp_path / 'course'}: {len(list((tmp_path / 'course' / 'notebooks').rglob('*.ipynb')))} lessons and ")
 
 
 def test_a_readers_work_is_kept(tmp_path):
