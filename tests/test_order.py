@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 def first():
     """Return the words of conftest's list of what is begun first."""
     for node in ast.parse((HERE / "conftest.py").read_text("utf-8")).body:
-        if isinstance(node, ast.Assign) and node.targets[0].id == "FIRST":
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "FIRST":
             return {each.value for each in ast.walk(node.value) if isinstance(each, ast.Constant) and isinstance(each.value, str)}
     raise KeyError("FIRST")
 
