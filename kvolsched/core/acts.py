@@ -966,10 +966,17 @@ class ClusterActs(ClusterCore):
             raise ApplyRefused([outcome])
         return outcome.changed
 
-    def _send(self, writes: Sequence[Write], words: str = "") -> list[CommittedWrite | RefusedWrite]:
-        """Send writes as the user, in one step, and wait for their answers; what is refused leaves the others made."""
+    def _send(
+        self, writes: Sequence[Write], words: str = "", *, atomic: bool = False
+    ) -> list[CommittedWrite | RefusedWrite]:
+        """Send writes as the user, in one step, and wait for their answers.
+
+        What is refused leaves the others made, unless they are `atomic`.
+        """
+        if not writes:
+            return []
         self._wait_for_answers(writes)
-        outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else words) if writes else []
+        outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else words, atomic=atomic)
         if any(write.verb == "create" and write.key.kind in ("StorageClass", "Node") for write in writes):
             self._add_provisioners()
         return outcomes

@@ -46,6 +46,7 @@ SERVER_FIELDS = (
     ".resourceVersion", ".uid", ".creationTimestamp", ".lastTransitionTime",  # versions and times
     "kubectl.kubernetes.io/last-applied-configuration]",  # a copy of the manifest
 )  # fmt: skip
+OWNERS = "metadata.managedFields"  # whoever wrote a field stands in the turn
 QUEUE_PART_WORDS = {"backoff": "back-off", "waiting": "waiting for volumes"}  # parts of the scheduler's queue
 
 
@@ -210,7 +211,7 @@ def changed_fields(old: Any, new: Any) -> list[FieldChange]:
     return [
         FieldChange(path, before.get(path, ""), after.get(path, ""))
         for path in sorted({*before, *after})
-        if before.get(path) != after.get(path) and not path.endswith(SERVER_FIELDS)
+        if before.get(path) != after.get(path) and not path.endswith(SERVER_FIELDS) and not path.startswith(OWNERS)
     ]
 
 

@@ -264,18 +264,19 @@ class WriteRequests:
             raise StatusError("Invalid", f'DeleteOptions.meta.k8s.io "" is invalid: {words}')
         if options.get("orphanDependents") is True or (policy is None and target.key.kind in ORPHANED):
             policy = "Orphan"
+        uid, version = str(asked.get("uid") or ""), self.served.precondition(str(asked.get("resourceVersion") or ""))
+        is_met = uid in ("", old.metadata.uid) and version in (0, old.metadata.resource_version)
         writes = []
         wanted = PROPAGATION.get(policy or "", "")
         kept = tuple(name for name in old.metadata.finalizers if name not in PROPAGATION.values())
         finalizers = (*kept, wanted) if wanted else kept
-        if policy is not None and finalizers != old.metadata.finalizers and old.metadata.deletion_timestamp is None:
+        is_new = policy is not None and finalizers != old.metadata.finalizers
+        if is_met and is_new and old.metadata.deletion_timestamp is None:
             new = evolve_parts(old, metadata={"finalizers": finalizers})
             writes.append(Write("update", target.key, new, words=target.words("deletes")))
         waits = old.kind == "Pod" and old.spec.node_name and not old.terminal
-        version = self.served.precondition(str(asked.get("resourceVersion") or ""))
-        writes.append(Write("delete", target.key, grace if waits or not grace else None,
-                            uid=str(asked.get("uid") or ""), version=0 if writes else version,
-                            words=target.words("deletes")))  # fmt: skip
+        writes.append(Write("delete", target.key, grace if waits or not grace else None, uid=uid,
+                            version=0 if writes else version, words=target.words("deletes")))  # fmt: skip
         outcome = self._commit(target, writes, dry="dryRun" in options)
         if outcome.stored is not None:
             return ServerResponse(200, self.served.text(outcome.stored))
@@ -359,7 +360,7 @@ class WriteRequests:
     # -- the write --------------------------------------------------------------------------------------------
 
     def _commit(self, target: Target, writes: Sequence[Write], *, dry: bool = False) -> CommittedWrite:
-        """Send writes of one request, or try them in a dry run; return the outcome of the last.
+        """Send writes of one request, all or none, or try them in a dry run; return the outcome of the last.
 
         Raises:
             StatusError: the API server refuses one of them.
@@ -367,7 +368,7 @@ class WriteRequests:
         if dry or target.is_dry:
             outcomes = self.world.visit(self.world.place, lambda: [self.world.commit(USER, write) for write in writes])
         else:
-            outcomes = self.cluster._send(writes, writes[-1].words)
+            outcomes = self.cluster._send(writes, writes[-1].words, atomic=True)
         for outcome in outcomes:
             if isinstance(outcome, RefusedWrite):
                 raise refused_write(outcome, target.resource)

@@ -142,6 +142,10 @@ def test_a_deletion_at_once_and_its_preconditions(client):
     assert client.refused("DELETE", f"{PODS}/my-pod", other)[:2] == (409, "Conflict")
     assert client.refused("DELETE", f"{PODS}/my-pod", {"preconditions": {"resourceVersion": "1"}})[:2] == (409, "Conflict")
     assert client.refused("DELETE", f"{PODS}/my-pod", {"propagationPolicy": "Sideways"})[0] == 422
+    for wrong in ({"uid": "other"}, {"resourceVersion": "1"}):
+        options = {"propagationPolicy": "Foreground", "preconditions": wrong}
+        assert client.refused("DELETE", f"{PODS}/my-pod", options)[:2] == (409, "Conflict")
+    assert "finalizers" not in client.get(f"{PODS}/my-pod")["metadata"]
     code, status = client.ask("DELETE", f"{PODS}/my-pod", {"gracePeriodSeconds": 0})
     assert (code, status["status"], status["details"]["name"]) == (200, "Success", "my-pod")
 
@@ -274,3 +278,17 @@ def test_unmodelled_kinds_without_namespace_and_under_a_quota(client, cluster):
     leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
     assert client.ask("POST", leases, {"metadata": {"name": "l"}})[0] == 201
     assert client.ask("DELETE", f"{roles}/r")[0] == 200
+
+
+def test_the_reader_sees_what_clients_wrote(client, cluster):
+    """The story of an object tells a client's writes without their owners; questions go on with objects of any kind."""
+    client.ask("POST", PODS, pod("a"))
+    client.ask("PATCH", f"{PODS}/a?fieldManager=kubectl-label", {"metadata": {"labels": {"x": "1"}}}, MERGE)
+    client.ask("POST", "/api/v1/namespaces/default/configmaps", {"metadata": {"name": "cm"}, "data": {"a": "b"}})
+    told = repr(cluster.story("pod/a"))
+    assert "Tester creates pod/a." in told
+    assert "metadata.labels.x: 1" in told
+    assert "managedFields" not in told
+    assert "create configmap/cm" in repr(cluster.writes())
+    for question in (cluster.changes, cluster.requests, cluster.why, cluster.map, cluster.timeline, cluster.manifests):
+        assert repr(question())

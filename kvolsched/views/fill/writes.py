@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from ...api.kinds.kind import KINDS_BY_NAME
 from ...controllers.custom_controller import is_custom
 from ...core.component_names import COMPONENT_NAMES, DISPLAY_NAMES
 from ...core.core import USER, ClusterCore
@@ -193,7 +192,7 @@ def _verb(turn: Turn, change: Change) -> str:
 
 def _recorded_ref(key: Key, uids: Mapping[str, str]) -> str:
     """Return the name of an object as recordings write it: without namespace, a provisioned volume by its claim."""
-    return f"{KINDS_BY_NAME[key.kind].alias}/{uids.get(key.name, key.name)}"
+    return f"{ref(key).partition('/')[0]}/{uids.get(key.name, key.name)}"
 
 
 def _claims_of_uids(cluster: ClusterCore) -> Mapping[str, str]:
