@@ -448,8 +448,7 @@ def test_a_saved_page_steps_without_a_kernel(browser, tmp_path):
     for tab in page.locator("[data-tab]").all():
         tab.click()
         said.append(page.locator(".k-v-body").inner_text())
-    page.locator("[data-tab=verdicts]").click()
-    page.locator('[data-ref="matrix/scores"]').click()
+    page.locator("[data-tab=scores]").click()
     scores = page.locator(".k-v-body").inner_text()
     page.screenshot(path=ARTEFACTS / "panel-page.png")
     context.close()
