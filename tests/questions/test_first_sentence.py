@@ -93,3 +93,31 @@ def test_a_label_key_of_old_is_told_with_todays():
     cluster = Cluster.from_manifests([make.node("n0", "zone-a"), make.pod("web", nodeSelector=old)])
 
     assert cluster.why("web").headline.endswith("and no node has that label; nodes have topology.kubernetes.io/zone")
+
+
+def test_no_fact_is_told_three_times():
+    """Of a single demand the sentence and the nodes tell; the only holder and a claim's user, whom it names, once."""
+    lost, short, used = (repr(cluster_of(f"own/{name}").why(waiting_pod(cluster_of(f"own/{name}"), pod))) for name, pod in (
+        ("01-unreachable-only-node", "keeper"), ("extra-pdb", "api"), ("52-one-pod-at-a-time", "db")))  # fmt: skip
+
+    assert "excludes every node" not in lost
+    assert "taint node.kubernetes.io/unreachable:NoSchedule" in lost
+    assert 1 == short.count("db-a")
+    assert "requests.cpu 1 > allocatable 4 − requested 3500m = 500m" in short
+    assert 1 == used.count("db-6769599d55-ft2cj")
+
+
+def test_what_controllers_made_is_not_said_to_be_missing():
+    """A dump without pods lacks none once its Deployment's controller has made them."""
+    cluster = cluster_of("own/52-one-pod-at-a-time")
+    absent = {one.about for one in cluster.why(waiting_pod(cluster, "db")).missing}
+
+    assert "poddisruptionbudgets" in absent
+    assert absent.isdisjoint({"pods", "replicasets"})
+
+
+def test_who_holds_what_no_node_has_enough_of_is_not_told():
+    """Where the largest node is too small, nobody need leave."""
+    cluster = Cluster.from_manifests([make.node("n0", cpu="4"), make.pod("other", cpu="1", node="n0"), make.pod("web", cpu="8")])
+
+    assert () == cluster.why("web").holdings
