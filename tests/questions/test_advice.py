@@ -351,3 +351,11 @@ def test_a_taint_means_the_same_wherever_it_is_told(key):
         return decode(f"0/1 nodes are available: 1 node(s) had untolerated taint {{{taint}: }}.")[0].rule
 
     assert rule_of(key) != rule_of("dedicated"), key
+
+
+def test_volumes_by_hand_need_no_class_object():
+    """Where volumes of a class exist, its object is not created; a volume as large as the claim, or a smaller claim, does."""
+    fixes = fixes_of("own/45-claim-larger-than-volume", "web")
+
+    assert {"add volume", "smaller claim"} == {kind for fix in fixes for kind in fix.kinds}
+    assert "changed as in the diff" in card_of("45-claim-larger-than-volume", "web", "smaller claim").do

@@ -135,7 +135,7 @@ def test_another_pod_of_a_job():
     c = Cluster.from_manifests([make.node("n1", cpu="4"), job])
     c.run()
     found = find(c.fix(c.objects("pods")[0].metadata.name), "Ask for 4 cpu instead of 5")
-    assert "kubectl replace --force -f pi.yaml" == found.do
+    assert "kubectl replace --force -f pi.yaml   # changed as in the diff" == found.do
     assert "n1" == found.try_it().node
 
 

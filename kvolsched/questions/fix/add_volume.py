@@ -42,7 +42,7 @@ def add_volume(
         trial: the cluster that is changed.
         node: the node that reaches the volume; None for all.
         name: the volume's name; by default the one that the claim names, or one made of the claim's name.
-        bind: the volume is reserved for the claim, and the claim is expected to be bound to it.
+        bind: the claim is expected to be bound to the volume, which is reserved for it if it names that.
     """
     named = bool(name or claim.spec.volume_name)
     name = name or claim.spec.volume_name or f"{claim.metadata.name}-more"
@@ -60,7 +60,7 @@ def add_volume(
     source, note = _source(name, driver, on_one_node=affinity is not None)
     selector = claim.spec.selector
     size = claim.spec.resources.requests.get("storage", "1Gi")
-    ref = volumes.claim_ref_of(claim) if bind else None
+    ref = volumes.claim_ref_of(claim) if bind and named else None
     if ref is not None:  # a claim that is bound already would be Lost for a volume that lacks its uid
         ref = attrs.evolve(ref, uid=ref.uid if volumes.is_bound(claim) else "", resource_version=0)
     volume = PersistentVolume(

@@ -121,11 +121,12 @@ def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
         if not volumes.is_bound(claim) and not volumes.waits_for_pod(claim, trial.class_of(claim)):
             yield from _name_class(claim, trial)
             yield from _match_free_volume(claim, trial)
-            if volumes.class_of_claim(claim) and trial.class_of(claim) is None:
+            of_class = volumes.class_of_claim(claim)
+            if of_class and trial.class_of(claim) is None and not trial.seen.volumes_of_class(of_class):
                 yield from _create_class(claim, trial)
                 continue
-            yield from _mark_default_class(claim, trial)
-            yield from add_volume(claim, trial, None, bind=True)
+            yield from (marking := list(_mark_default_class(claim, trial)))
+            yield from () if marking else add_volume(claim, trial, None, bind=True)
             yield from replace_claim.replace_with_delayed_class(claim, trial)
             yield from _create_class(claim, trial)
         elif claim.spec.volume_name and trial.get("PersistentVolume", claim.spec.volume_name) is None:
@@ -353,9 +354,12 @@ def _capacity_namespace(trial: TrialCluster) -> str:
 
 
 def _create_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
-    """Create the missing class of a claim as a copy of an existing class with delayed binding."""
+    """Create the missing class of a claim as a copy of an existing class with delayed binding.
+
+    Volumes that somebody made need no object of their class.
+    """
     name = volumes.class_of_claim(claim)
-    if not name or trial.get("StorageClass", name) is not None:
+    if not name or trial.get("StorageClass", name) is not None or trial.seen.volumes_of_class(name):
         return
     for like in replace_claim.delayed_classes(trial)[:1]:
         created = attrs.evolve(like, metadata=ObjectMeta(name=name))

@@ -48,9 +48,9 @@ def _lines(change: ObjectChange) -> Iterator[str]:
     if new is None:
         yield f"kubectl delete {where}"
     elif old is None:
-        yield f"kubectl apply -f {change.key.name}.yaml"
+        yield f"kubectl apply -f {change.key.name}.yaml   # as in the diff"
     elif change.recreate:
-        yield f"kubectl replace --force -f {change.key.name}.yaml"
+        yield f"kubectl replace --force -f {change.key.name}.yaml   # changed as in the diff"
     elif change.key.kind == "Node" and old.spec.unschedulable != new.spec.unschedulable:
         yield f"kubectl {'cordon' if new.spec.unschedulable else 'uncordon'} {change.key.name}"
     elif change.key.kind == "Node" and old.spec.taints != new.spec.taints:

@@ -13,6 +13,7 @@ import attrs
 
 from kvolsched.api import volumes
 from kvolsched.api.kinds.pod import PodSpec
+from kvolsched.api.words import counted
 from kvolsched.questions.fix.owners import owner_on_top
 from kvolsched.questions.why.asking import is_pending
 from kvolsched.scheduler import requests
@@ -148,7 +149,7 @@ def _broken_promises(before: Objects, after: Objects) -> Iterator[str]:
         elif key.kind in TEMPLATED and old.metadata.controller is None:
             asked, asks = (getattr(each.spec, "replicas", None) for each in (old, new))
             if asked is not None and asks is not None and asks < asked:
-                yield f"{name} asks for {asks} replicas instead of {asked}"
+                yield f"{name} asks for {counted(asks, 'replica')} instead of {asked}"
             yield from _weaker(name, old.spec.template.spec, new.spec.template.spec)
         elif key.kind == "Pod" and old.metadata.controller is None:
             yield from _weaker(name, old.spec, new.spec)
