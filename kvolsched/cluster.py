@@ -412,7 +412,7 @@ class Cluster(ClusterActs):
         >>> c = Cluster.from_manifests([node("n1", zone="a"), node("n2", zone="b"), node("n3")])
         >>> c.where("zone!=a")
                         n1   n2   n3
-        zone NotIn [a]  · a  ✓ b  ✓ –
+        zone NotIn [a]  ✕ a  ✓ b  ✓ –
         2 of 3 nodes match: n2, n3 (zone is topology.kubernetes.io/zone)
         """
         from .questions.node_terms import where
@@ -772,7 +772,7 @@ class Cluster(ClusterActs):
         >>> a, b = (kvolsched.scenario("zonal-example", rules) for rules in ("design", "upstream"))
         >>> _ = a.run(), b.run()
         >>> a.series(b, what=["running", "cpu held", {"volumes": lambda c: len(c.objects("pv"))}])
-        running: design 1, upstream 1 pods at the end
+        running: design 1, upstream 1 at the end
         2 runs, seed 0, t = 0 to 2 s
         running          design 0 → 1 at 2 s             upstream 0 → 1 at 1 s
         cpu held, cores  design 0 → 1 at 2 s, 0 cores·s  upstream 1, 2 cores·s

@@ -739,7 +739,8 @@ class ClusterActs(ClusterCore):
         rest, and the function is called again after a back-off. It keeps no state of its own (see `seen.note`).
 
         Args:
-            name: the component's name; one that a controller of yours has already replaces it, which restarts.
+            name: the component's name; one that a controller of yours has already replaces it, which restarts. In place
+                of a built-in driver: the cluster's `components={"pd.csi": {"absent": True}}` leaves that one out.
             watches: the kinds that it watches, such as `["Pod", "Node"]`.
             reconcile: `f(seen, ref)` returns writes of `kvolsched.writes`, a list, one, or None. `seen.get(ref)`,
                 `seen.list(kind, namespace, selector)`, `seen.manifest(ref)`, `seen.note(key)` and `seen.now` are all

@@ -66,7 +66,7 @@ class MatchedNodes(DrawnAnswer, list[str]):
     def __repr__(self) -> str:
         table = [["", *self.nodes[:MOST_NODES]]]
         for line in self.lines:
-            marks = ["✓" if matches else "·" for matches in line.matches[:MOST_NODES]]
+            marks = ["✓" if matches else "✕" for matches in line.matches[:MOST_NODES]]
             values = [f" {value}" for value in line.values[:MOST_NODES]] or [""] * len(marks)
             table.append([line.words, *map(str.__add__, marks, values)])
         rows = table_text(table) if self.lines else []

@@ -535,3 +535,11 @@ def test_a_webhook_refuses_its_writes():
     c.label("pod/a", team="x")
     c.run()
     assert "Running" == c["pod/a"].status.phase
+
+
+def test_a_built_in_driver_can_make_room_for_ones_own():
+    """The refusal of its name says how it is left out; then the name is free."""
+    with pytest.raises(ValueError, match=r"components=\{'own.example.com': \{'absent': True\}\}"):
+        Cluster(components={"own.example.com": {}}).with_controller("own.example.com", ["Pod"], lambda *_: None)
+    c = Cluster(components={"own.example.com": {"absent": True}})
+    assert "own.example.com" in c.with_controller("own.example.com", ["Pod"], lambda *_: None).world.processes

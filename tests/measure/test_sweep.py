@@ -238,3 +238,10 @@ def test_what_cannot_be_drawn_is_told(call, words):
     """A chart names the column, the row and the rule that it breaks."""
     with pytest.raises(ValueError, match=re.escape(words)):
         call()
+
+
+def test_a_chart_without_a_title_has_no_room_for_one():
+    """A title takes the height of its line; no title takes none."""
+    rows = sweep(lambda zones: zones, {"zones": [1, 2, 3]}, progress=False)
+    high = [float(re.search(r'height="([0-9.]+)"', rows.chart("zones", title=title).draw(600, ""))[1]) for title in ("", "what")]
+    assert high[0] + 20 < high[1]

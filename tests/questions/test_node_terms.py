@@ -28,13 +28,14 @@ def test_terms_are_ored_and_expressions_anded(racks):
 def test_every_line_is_shown_with_the_value_it_reads(racks):
     """Printed, each expression stands on every node, then what they amount to, then the keys in full."""
     assert """                 a1    a2    b1    b2    w1
-rack NotIn [r1]  · r1  ✓ r2  · r1  ✓ r2  ✓ –
-rack Exists      ✓ r1  ✓ r2  ✓ r1  ✓ r2  · –
-all of these     ·     ✓     ·     ✓     ·
+rack NotIn [r1]  ✕ r1  ✓ r2  ✕ r1  ✓ r2  ✓ –
+rack Exists      ✓ r1  ✓ r2  ✓ r1  ✓ r2  ✕ –
+all of these     ✕     ✓     ✕     ✓     ✕
 2 of 5 nodes match: a2, b2 (rack is example.com/rack)""" == repr(racks.where("rack!=r1, rack"))
     drawn = racks.where("rack!=r1, rack").figure()
     assert "rack is example.com/rack" in drawn.draw(960, "")
-    assert "3 nodes more" in drawn.draw(240, "")
+    many = Cluster.from_manifests([make.node(f"n{number:02}") for number in range(23)])
+    assert "3 nodes more" in many.where("rack").figure().draw(960, "")
 
 
 def test_what_cannot_be_read_is_an_error(racks):

@@ -1,5 +1,7 @@
 """Counts of runs over simulated time: read off the log, over the whole branch, without moving the cluster."""
 
+import re
+
 import pytest
 
 import kvolsched
@@ -130,3 +132,10 @@ def test_an_unknown_count_lists_what_there_is():
         ran("zonal-example").series(what="runing")
     with pytest.raises(ValueError, match="no axis 'days'; there are: time, steps"):
         kvolsched.scenario("zonal-example").series(over="days")
+
+
+def test_one_pod_of_skew_is_no_pods():
+    """The sentence of a count of pods names no unit, which would be wrong of one."""
+    c = ran("six-in-three-zones")
+    told = c.series(what="skew").reading.partition("\n")[0]
+    assert re.fullmatch(r"skew: \d+ at the end", told)

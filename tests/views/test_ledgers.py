@@ -91,6 +91,7 @@ def test_a_running_pod_is_judged_without_its_own_place():
     assert [("zone-a", 0, 1), ("zone-b", 0, 1)] == [(row.domain, row.counted, row.landing.fitting) for row in ledger.rows]
     assert "Where would web-0 land now?" in repr(c.skew("web-0"))
     assert "web-0 is on a1, which is not counted here." in ledger.sentence
+    assert ledger.answer == "Scheduled again, web-0 may land in every zone."
 
 
 @pytest.mark.parametrize("kind", ["deploy", "rs", "sts"])
@@ -319,6 +320,23 @@ def test_two_verdicts_stand_beside_each_other():
     assert [("✓ 60Gi ≤ 120Gi", "✓ has 120Gi: enough"), ("✓ 60Gi ≤ 120Gi", "✕ has 10Gi: creation fails"),
             ("✕ 60Gi > 50Gi", "✕ has 50Gi: never asked"), ("✕ no entry = not sufficient", "✓ has 200Gi: never asked")] == [
         tuple(re.search(r"rule (.*?)  +driver (.*)", line).groups()) for line in lines[2:]]
+
+
+def test_claims_that_ask_alike_share_a_ledger():
+    """Two claims of one class and size are told once, with both names; as data each has its own."""
+    c = Cluster.from_manifests([*map(node, ("n0", "n1")), storage_class("fast", DRIVER), *(
+        claim(name, "60Gi", "fast") for name in ("a", "b")), claim("c", "1Gi", "fast"), pod("app", "a", "b", "c")])
+    told = c.capacity("app")
+
+    assert ["Where could a and b be made? 60Gi each of class fast", "Where could c be made? 1Gi of class fast"] == [
+        line.partition(";")[0] for line in repr(told).splitlines() if "Where" in line]
+    assert ["pvc/a", "pvc/b", "pvc/c"] == [ledger.claim for ledger in capacity_at(c, "app")]
+
+
+def test_a_narrow_ledger_says_what_its_sums_are():
+    """Where sums stand below the marks, a line says what they are, as headings do where there is room."""
+    drawn = Cluster.from_manifests([*zones(2), waiting(spread(ZONE, **WEB))]).skew("web-6").draw(520, "")
+    assert "below: ActualSkew · sum if placed here, counted + self − min. · may it land here?" in drawn
 
 
 def test_a_claim_means_the_pod_that_uses_it():

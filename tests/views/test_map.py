@@ -234,3 +234,10 @@ def test_pods_claims_and_volumes_in_every_state_are_drawn():
     for width in WIDTHS:
         assert parsed(cluster_map.draw(frame, width)).tag == "svg"
     assert "p0-0" in cluster_map.reading(frame)
+
+
+def test_the_taint_of_a_cordon_is_said_once():
+    """A cordoned node is called cordoned: the taint that says the same is left out, other taints stay."""
+    row = evolve(frames.zonal(5).nodes[0], unschedulable=True,
+                 taints=("node.kubernetes.io/unschedulable:NoSchedule", "gpu=yes:NoSchedule"))
+    assert "cordoned, taint gpu=yes:NoSchedule" == states.node_facts(row)

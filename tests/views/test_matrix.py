@@ -81,6 +81,20 @@ def test_no_cell_is_blank(frame, width):
     assert all(name for _, name in drawn)
 
 
+@pytest.mark.parametrize("width", [438, 455])
+def test_half_a_panel_names_the_plugin_that_rejects_and_counts_the_nodes(width):
+    """In windows of 1366 and 1400 px beside the file browser nothing of a row's outcome is cut, nor how many fit."""
+    frame = frames.twelve()
+    plugins = tuple(evolve(each, name="PodTopologySpread") if each.letter == "F" else each
+                    for each in frame.verdicts.plugins)
+    frame = evolve(frame, verdicts=evolve(frame.verdicts, plugins=plugins, pod="pod/web-8547748d59-b28vq"))
+    texts = [each.text or "" for each in parsed(matrix.draw(frame, width)).iter(NS + "text")]
+
+    assert [] == [each for each in texts if "PodTopo" in each and each != "PodTopologySpread"]
+    assert texts.count("PodTopologySpread") > 1
+    assert re.search(r"\d+ of 12 nodes fit</text>", matrix.caption(frame, width))
+
+
 def test_the_first_rejection_is_strong_and_later_ones_are_outlined():
     """In pass 2 node-b is rejected by resources first; the volume would also reject it."""
     names = dict(cells(matrix.draw(frames.zonal(12), 1000)))

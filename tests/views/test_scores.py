@@ -226,3 +226,15 @@ def test_of_many_nodes_those_are_shown_that_tell():
     assert any(one.above or one.below for one in told)
     assert 300 > len({row.node for row in found.scores})
     assert "rejected, or scored less" in scores.draw(evolve(frames.zonal(5), verdicts=found), 900)
+
+
+def test_a_plugin_whose_name_fits_has_no_initials():
+    """Where names stand over the columns no letters do; where they do not fit, letters stand there and below them names."""
+    frame = evolve(frames.zonal(5), verdicts=verdicts({"a": [9, 2], "b": [3, 4]}, [1, 2]))
+    plugins = {"P0": "NodeResourcesFit", "P1": "PodTopologySpread"}
+    named = tuple(evolve(each, plugin=plugins[each.plugin]) for each in frame.verdicts.scores)
+    frame = evolve(frame, verdicts=evolve(frame.verdicts, scores=named))
+    for width, initials in ((900, 0), (200, 1)):
+        texts = [each.text for each in parsed(scores.draw(frame, width)).iter() if each.tag.endswith("text")]
+        assert initials == min(texts.count("NRF"), 1)
+        assert "×2" in texts

@@ -125,12 +125,12 @@ def test_many_nodes_share_at_most_seven_columns():
     assert "68 nodes, to scale" in words(drawn(answer))
 
 
-def test_a_taint_without_value_is_told_by_its_effect():
-    """The row names the key, the cell what follows it: value and effect, or the effect alone."""
+def test_a_taint_is_told_as_kubectl_writes_it():
+    """A cell has the whole taint, with its key, as the row and the event leave out value or effect."""
     taints = [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}, {"key": "draining", "effect": "NoExecute"}]
     card = card_of(cluster_of(*nodes(1, name="n", spec={"taints": taints}), pod(cpu="1")).why("web"))
 
-    assert ["gpu:NoSchedule", "NoExecute"] == [row.cells[0].sides for row in card.demands]
+    assert ["dedicated=gpu:NoSchedule", "draining:NoExecute"] == [row.cells[0].sides for row in card.demands]
 
 
 def test_one_node_is_one_column():

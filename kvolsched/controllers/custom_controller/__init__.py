@@ -40,7 +40,9 @@ def custom_controller(name: str, watches: str | Iterable[str], reconcile: Reconc
     if not _NAME.fullmatch(str(name)):
         raise ValueError(f"a controller's name has letters, digits, spaces, '.', '_' and '-', not {name!r}")
     if mistaken := sorted(other for other in taken if f" {other}".endswith(f" {name}") or name.endswith(f" {other}")):
-        raise ValueError(f"{name!r} is taken: {mistaken[0]!r} is there; others are: {', '.join(sorted(taken))}")
+        instead = f"a cluster with components={{{mistaken[0]!r}: {{'absent': True}}}} has it not"
+        raise ValueError(f"{name!r} is taken: {mistaken[0]!r} is there ({instead}); others are: "
+                         f"{', '.join(sorted(taken))}")
     kinds = _kinds(name, watches)
     check_function(reconcile)
     sync = CustomSync(name, reconcile)

@@ -14,6 +14,7 @@ import attrs
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import NodeSelector
+from kvolsched.api.words import counted
 
 from ..requests import PODS, format_amount
 
@@ -154,7 +155,7 @@ class LimitExceeded(Evidence):
         return "has", f"{attached}, and the pod needs {self.added} more"
 
     def __str__(self) -> str:
-        return f"{self.attached} volumes of {self.driver} attached + {self.added} new > limit {self.limit}"
+        return f"{counted(self.attached, 'volume')} of {self.driver} attached + {self.added} new > limit {self.limit}"
 
     @property
     def total(self) -> int:

@@ -105,8 +105,9 @@ class NotTolerated(Evidence):
         return f"{self.subject} not covered by tolerations {', '.join(map(_words, self.tolerations)) or 'none'}"
 
     def short(self) -> Sides:
-        taints = (f"{taint.value}:{taint.effect}" if taint.value else taint.effect for taint in self.alike)
-        return Sides(", ".join(taints), about="not tolerated")
+        first, *others = map(str, self.alike)
+        return Sides(", ".join([first, *(each.removeprefix(self.taint.key).lstrip("=:") for each in others)]),
+                     about="not tolerated")
 
 
 @attrs.frozen

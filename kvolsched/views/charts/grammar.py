@@ -39,11 +39,11 @@ def lit(selection: alt.Parameter) -> Any:
 
 
 def title(text: str, lines: Iterable[str] = (), offset: int = 10) -> alt.Title:
-    """Return a title with lines below it, wrapped."""
+    """Return a title with lines below it, wrapped; none, and no room for it, of no words."""
     *more, last = [line for line in lines if line] or [""]
     ended = [*(line if line[-1] in ".;!?" else f"{line}." for line in more), last]  # some pages run them together
     below = [part for line in ended for part in textwrap.wrap(line, WRAPPED_AT, break_on_hyphens=False)]
-    return alt.Title(textwrap.wrap(text, WRAPPED_AT - 12) or [""], subtitle=below, offset=offset)
+    return alt.Title(textwrap.wrap(text, WRAPPED_AT - 12) or "", subtitle=below, offset=offset)
 
 
 def tips(**titles: str) -> list[alt.Tooltip]:

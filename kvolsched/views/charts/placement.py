@@ -92,7 +92,7 @@ def skew_over_steps(rows: Rows, acts: Rows = (), step: int = 0, *lines: str) -> 
     now = alt.Chart(data([{}])).transform_calculate(at="step").mark_rule(size=2).encode(x="at:Q").add_params(at)
     said = [f"{row['number']} {row['act']}" for row in numbered[:MOST_ACTS]]
     said += ["further acts: in their tooltips"] if len(acts) > MOST_ACTS else []
-    green = "green: from the minimum to minimum + maxSkew; the line across: the present step"
+    green = "band: from the minimum to minimum + maxSkew; the line across: the present step"
     return layers(band, *acted, counted, now, rows=shown, height=240,
                   title=title("Pods in each domain, step by step", [*lines, green, *said], 26 if acts else 10))
 

@@ -7,7 +7,7 @@ import re
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import rect, word
 
-_PARTS = re.compile(r"[^,.:;/\[\]{}_-]*[,.:;/\[\]{}_-]+|[^,.:;/\[\]{}_-]+")
+_PARTS = re.compile(r"[^,.:;=/\[\]{}_-]*[,.:;=/\[\]{}_-]+|[^,.:;=/\[\]{}_-]+")
 
 
 def word_lines(content: str, room: float, size: float, lines: int, *, bold: bool = False) -> list[str]:

@@ -24,8 +24,8 @@ from kvolsched.views.drawing.theme import page_style, png_form, resolve, svg_png
 SCRIPT = "application/javascript"
 WIDTH = 828
 """Width of a saved figure, px."""
-WIDTHS = (520, 720, 940, 1240)
-"""Widths that a figure is laid out for on a page, px: beside the file browser on a small screen ... a wide screen."""
+WIDTHS = (520, 720, 900, 1136)
+"""Widths that a figure is laid out for on a page, px: beside the file browser of windows of 1000 to 1600 px."""
 MARGIN = 10
 """Paper around a saved figure, px."""
 

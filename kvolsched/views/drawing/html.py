@@ -28,8 +28,7 @@ def joined(*parts: str) -> Html:
 
 
 def _text(content: str) -> str:
-    return _LONG.sub(lambda found: "<wbr/>".join(max((joint.split(found[0]) for joint in _JOINTS), key=len)),
-                     escape(content))
+    return _LONG.sub(lambda found: max((joint.sub("<wbr/>", found[0]) for joint in _JOINTS), key=len), escape(content))
 
 
 def tag(name: str, classes: str, *parts: str, **attributes: str) -> Html:

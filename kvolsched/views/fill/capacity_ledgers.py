@@ -243,7 +243,8 @@ def capacity_answer(ledger: f.CapacityLedger) -> tuple[str, str, bool]:
         sentence = "What the driver has now is unknown." if all(room[row.pool] is None for row in fitting) else (
             "The driver would answer the same.")  # fmt: skip
     else:
-        largest = max((_largest(row) for row in rows if row.published is not None), default=None)
+        sizes = ((row.published, row.largest_volume) for row in rows if row.published is not None)
+        largest = max((min(size for size in both if size is not None) for both in sizes), default=None)
         answer = "No pool is large enough."
         sentence = "Nothing is published." if largest is None else (
             f"The largest volume that is published is {of_bytes(largest)}.")  # fmt: skip
@@ -251,10 +252,6 @@ def capacity_answer(ledger: f.CapacityLedger) -> tuple[str, str, bool]:
         one = len(unseen) == 1
         sentence += f" {names([row.pool for row in unseen])} {'has' if one else 'have'} the room, but the rule says no."
     return answer, sentence, bool(stale or unseen)
-
-
-def _largest(row: f.CapacityRow) -> int:
-    return min(size for size in (row.published, row.largest_volume) if size is not None)
 
 
 def _ages(rows: Sequence[f.CapacityRow]) -> str:

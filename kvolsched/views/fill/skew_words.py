@@ -60,14 +60,15 @@ def hard_answer(ledger: f.SkewLedger) -> tuple[str, str]:
     who = ledger.subject.partition(",")[0]
     who = who[:1].upper() + who[1:] if who.startswith("the next") else who
     placed = f"{who} is on {ledger.place}, which is not counted here. " if ledger.place else ""
+    may = f"Scheduled again, {who} may land in" if ledger.place else f"{who} may land in"
     if not lands:
         answer = "Nobody may take it."
     elif len(lands) == len(ledger.rows) > 1:
-        answer = f"{who} may land in every {noun(ledger.key, 1)}."
+        answer = f"{may} every {noun(ledger.key, 1)}."
     elif len(lands) > MAX_NAMED:
-        answer = f"{who} may land in {len(lands)} of {len(ledger.rows)} {noun(ledger.key)}."
+        answer = f"{may} {len(lands)} of {len(ledger.rows)} {noun(ledger.key)}."
     else:
-        answer = f"{who} may land in {names([row.domain for row in lands])}."
+        answer = f"{may} {names([row.domain for row in lands])}."
     if not rows:
         return answer, f"{placed}No node has the label {ledger.key} and counts: the constraint has no domain."
     return answer, placed + " ".join(_reasons(ledger, rows))

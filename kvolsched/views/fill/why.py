@@ -32,7 +32,8 @@ def card_of(answer: Why) -> w.WhyCard:
     corner = f"rules {answer.revision}"
     if answer.missing:
         corner += f" · {len(answer.missing)} kinds not loaded"
-    edit = answer.nearest_edit(answer.pod) if answer.nearest_edit and _is_small(answer) else ""
+    is_small = answer.state in ("unschedulable", "gated") and 0 < answer.size <= SMALL_CLUSTER
+    edit = answer.nearest_edit(answer.pod) if answer.nearest_edit and is_small else ""
     notes = tuple(_notes(answer, edit))
     card = w.WhyCard(answer.title, corner, answer.state, size=answer.size, notes=notes)
     if answer.state != "unschedulable" or not answer.demands:
@@ -206,11 +207,6 @@ def _clauses(answer: Why, groups: Sequence[AlikeNodes], heads: Mapping[str, Plug
         first = next((group.first for group in answer.groups if clause.number in group.clauses), "")
         family = heads[first].family if first in heads else "none"
         yield w.CountedClause(clause.number, clause.text, family, own or places)
-
-
-def _is_small(answer: Why) -> bool:
-    """Say whether the nearest edit can be looked for while the picture is drawn."""
-    return answer.state in ("unschedulable", "gated") and 0 < answer.size <= SMALL_CLUSTER
 
 
 def _notes(answer: Why, edit: str) -> Iterator[w.NoteRow]:

@@ -6,11 +6,12 @@ verdicts differ, the scheduler believes what is no longer true.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from kvolsched.api.words import amount, first_of
+from kvolsched.api.words import amount, first_of, listed
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet
@@ -44,12 +45,12 @@ class AlikePools:
 
 
 def draw(frame: f.Frame, width: int, selection: str = "") -> Sheet:
-    """Draw one ledger for each claim of the pod that is to be provisioned."""
+    """Draw one ledger for each claim of the pod that is to be provisioned; claims that ask alike share one."""
     sheet, y, legend = Sheet(width, "capacity ledger", selection, 24.0), 0.0, p.Legend()
     if not frame.capacity:
         sheet.height = p.flow(sheet, 0, 10, width, [(frame.no_ledger or NO_CLAIM, False, "soft")], 12)
         return sheet
-    for number, ledger in enumerate(frame.capacity):
+    for number, ledger in enumerate(shared(frame.capacity)):
         y = _ledger(sheet, ledger, y + 20 * bool(number), legend)
     sheet.height = legend.draw(sheet, y + 2)
     return sheet
@@ -57,7 +58,15 @@ def draw(frame: f.Frame, width: int, selection: str = "") -> Sheet:
 
 def reading(frame: f.Frame) -> str:
     """Return the ledgers as lines: question and moment, answer, published, what the driver has, both verdicts."""
-    return "\n\n".join("\n".join(_lines(ledger)) for ledger in frame.capacity) or frame.no_ledger or NO_CLAIM
+    return "\n\n".join("\n".join(_lines(ledger)) for ledger in shared(frame.capacity)) or frame.no_ledger or NO_CLAIM
+
+
+def shared(ledgers: Sequence[f.CapacityLedger]) -> list[f.CapacityLedger]:
+    """Return the ledgers, those that differ in their claim alone as one of several claims."""
+    claims: dict[f.CapacityLedger, list[str]] = {}
+    for ledger in ledgers:
+        claims.setdefault(evolve(ledger, claim=""), []).append(ledger.claim)
+    return [evolve(ledger, claim=listed(refs)) for ledger, refs in claims.items()]
 
 
 def _lines(ledger: f.CapacityLedger) -> list[str]:
@@ -100,12 +109,13 @@ def _reach(alike: AlikePools) -> str:
 
 def question(ledger: f.CapacityLedger) -> str:
     """Return the question that a ledger answers."""
-    return f"Where could {t.name_in_ref(ledger.claim) if '/' in ledger.claim else ledger.claim} be made?"
+    refs = re.split(", | and ", ledger.claim)
+    return f"Where could {listed([t.name_in_ref(each) if '/' in each else each for each in refs])} be made?"
 
 
 def asked_words(ledger: f.CapacityLedger) -> str:
     """Return what a claim asks for."""
-    return f"{amount(ledger.request)} of class {ledger.class_name}"
+    return f"{amount(ledger.request)}{' each' * (' and ' in ledger.claim)} of class {ledger.class_name}"
 
 
 def title(ledger: f.CapacityLedger) -> str:
@@ -237,7 +247,8 @@ def _pool(sheet: Sheet, ledger: f.CapacityLedger, alike: AlikePools, c: _Columns
     row, broad = alike.first, c.width >= p.BROAD
     rule, driver = rule_says(ledger, row), driver_says(ledger, row)
     several = len(alike.rows) > 1
-    runs = [] if broad else _words_below(rule, driver)
+    runs = [] if broad else [("the rule says", False, "soft"), *rule.runs(), ("· the driver", False, "soft"),
+                             *driver.runs()]  # fmt: skip
     high = 48.0 if broad else p.flow(Sheet(c.width), 8, 52 + 14 * several, c.width - 16, runs, 11) - 2
     high += 12.0 * (several and broad)
     differ = row.driver_now is not None and row.fits != (driver.glyph == "✓")
@@ -322,8 +333,3 @@ def _say(sheet: Sheet, found: p.LedgerVerdict, x: float, y: float, room: float, 
     sheet.word(x + 18, y + 9, found.words, found.ink, size=12, bold=True, room=room - 18)
     lines = t.wrap(found.more, room - 18, 10.5, 2) if found.more else ()
     sheet.words(x + 18, y + 24, lines, "resources" if stale else "soft", 12, size=10.5, bold=stale, room=room - 18)
-
-
-def _words_below(rule: p.LedgerVerdict, driver: p.LedgerVerdict) -> list[tuple[str, bool, str]]:
-    """Return both verdicts for a narrow page."""
-    return [("the rule says", False, "soft"), *rule.runs(), ("· the driver", False, "soft"), *driver.runs()]

@@ -107,7 +107,7 @@ def _rows(frame: Frame, width: float) -> list[list[_Item]]:
     waiting = [pod for pod in frame.pods if not pod.node]
     blocks = [pod for pod in waiting if pod.in_focus]
     claims = {claim.ref: claim for claim in frame.claims}
-    rows = _flow(_blocks(blocks, claims, room), room)
+    rows = _flow([_Item(*map_pods.block_size(pod, claims, room), block=pod) for pod in blocks], room)
     if len(rows) > 2:
         rows = _flow([_Item(map_pods.waiting_width(pod, room), 19, line=pod) for pod in blocks], room)
     items = [item for row in rows for item in row]
@@ -115,10 +115,6 @@ def _rows(frame: Frame, width: float) -> list[list[_Item]]:
     items += [_Item(min(room, map_pods.chip_width(pod, NAME_W)), map_pods.CHIP_H, chip=pod)
               for pod in waiting if not pod.in_focus]  # fmt: skip
     return _flow(items, room)[:MOST_ROWS]
-
-
-def _blocks(pods: list[PodRow], claims: map_pods.ClaimRows, room: float) -> list[_Item]:
-    return [_Item(*map_pods.block_size(pod, claims, room), block=pod) for pod in pods]
 
 
 def _flow(items: list[_Item], room: float) -> list[list[_Item]]:

@@ -36,7 +36,7 @@ _ALSO = "would also reject"
 _REJECTING = frozenset((f.REJECT, f.UNRESOLVABLE, f.ERROR))
 PITCH, CELL_H = 23.0, 21.0
 """Of rows, and the height of a cell, px."""
-_LEAST_COLUMN, _HEAD = 22.0, 9.5
+_LEAST_COLUMN, _HEAD = 19.0, 9.5
 _HUMPS = re.compile(r"\([^)]*\)|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+|[^A-Za-z0-9 ]+")
 
 
@@ -100,7 +100,8 @@ def caption(frame: f.Frame, width: int) -> str:
     """Draw the title of the table."""
     verdicts = frame.verdicts
     first, rest = _sentence_parts(frame)
-    content = t.escape(t.end(rest, width - 64, 13))
+    room = width - 64 - t.width(rest.replace(verdicts.pod, ""), 13)
+    content = t.escape(t.end(rest.replace(verdicts.pod, t.middle(verdicts.pod, room, 13)), width - 64, 13))
     parts = [f'<text x="2" y="16" class="k-cap"><tspan class="k-b">{t.escape(first)}</tspan> {content}</text>']
     if verdicts.rules_changed:
         said = "the rules have changed since: judged again here, the codes differ"
@@ -193,7 +194,7 @@ def _family(plugin: f.PluginHead) -> str:
 
 def _left(lines: list[_Line], width: int) -> float:
     longest = max((t.width(_name(line), 12, bold=True) for line in lines), default=0)
-    return max(92.0, min(longest + 14, 0.23 * width, 190))
+    return max(78.0, min(longest + 14, 0.23 * width, 190))
 
 
 def _right(frame: f.Frame, lines: list[_Line], most: float) -> float:
@@ -214,6 +215,7 @@ class ColumnHead:
 
 def heads(columns: Sequence[ColumnHead], left: float, pitch: float, y: float) -> tuple[str, float, bool]:
     """Draw the heads of columns: letters, and the names below them where all of them have room in at most three lines.
+    Names over weights need no letters.
 
     Return the marks, the y at which the rows begin, and whether the names are drawn.
     """
@@ -221,15 +223,16 @@ def heads(columns: Sequence[ColumnHead], left: float, pitch: float, y: float) ->
     named = all(names) and len(max(names, key=len, default=())) <= 3
     rows = max(map(len, names), default=0) if named else 0
     below = any(column.below for column in columns)
+    first = y + (12 if named and below else 24)
     parts = []
     for i, (column, lines) in enumerate(zip(columns, names, strict=True)):
         x = left + (i + 0.5) * pitch - 1
-        body = word(x, y + 12, f"k-b k-mid {column.ink}".rstrip(), column.letters)
-        body += word(x, y + 24, "k-z k-mid", column.below)
-        start = y + 24 + 11 * below
-        body += "".join(word(x, start + 11 * j, "k-z k-mid", line) for j, line in enumerate(lines if named else ()))
+        body = word(x, y + 12, f"k-b k-mid {column.ink}".rstrip(), column.letters) if first > y + 12 else ""
+        shown = [*(lines if named else ()), *[""] * (rows - len(lines)), *[column.below] * below]
+        ink = "k-z k-mid" if body else "k-z k-mid k-strong"
+        body += "".join(word(x, first + 11 * j, ink, line) for j, line in enumerate(shown))
         parts.append(f'<g role="columnheader" aria-label="{t.escape(column.name)}">{body}</g>')
-    return "".join(parts), y + 18 + 11 * below + 11 * rows, named
+    return "".join(parts), first - 6 + 11 * below + 11 * rows, named
 
 
 def _name_lines(name: str, room: float) -> list[str]:

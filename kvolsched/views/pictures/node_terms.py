@@ -36,6 +36,6 @@ def draw(nodes: Sequence[str], rows: Sequence[TermRow], notes: Sequence[str], wi
 
 def _row(term: TermRow) -> Html:
     matching = "k-side k-s-ok k-on" if term.decides else "k-side k-p-ok k-t-ok"
-    cells = (block(matching if matches else "", f"{'✓' if matches else '·'} {value}")
+    cells = (block(matching if matches else "", f"{'✓' if matches else '✕'} {value}")
              for value, matches in list(zip(term.values, term.matches, strict=True))[:MOST_NODES])
     return row((tag("b" if term.decides else "span", "", term.words), *cells), ("k-name",))

@@ -68,8 +68,8 @@ def sentence(rows: SeriesRows) -> str:
     if len(rows.clusters) > 1 or len(values) > 1:
         named = zip(shown.lines, values, strict=True)
         values = [f"{_name(rows, line)} {value}" for line, value in named][: MAX_TOLD + 1]
-    unit = f"{shown.unit}·s in all" if has_sum else f"{shown.unit} at the end"
-    return f"{shown.measure}: {', '.join(values)} {unit.lstrip()}"
+    unit = f"{shown.unit}·s in all" if has_sum else f"{shown.unit.removeprefix('pods')} at the end".lstrip()
+    return f"{shown.measure}: {', '.join(values)} {unit}"
 
 
 def note(rows: SeriesRows) -> str:

@@ -19,6 +19,7 @@ from kvolsched.views.pictures import ledger_parts as p
 from kvolsched.views.pictures import skew_rows
 from kvolsched.views.pictures.skew_rows import verdict
 
+BELOW = "below: ActualSkew · sum if placed here, counted + self − min. · may it land here?"
 MAX_UNITS = 12
 """More pods in a domain than this are a bar with their number."""
 CROWD_UNITS, MAX_STROKES = 6, 180
@@ -122,7 +123,8 @@ def _rows(
     else:
         sheet.word(0, y + 6, f"● matching pods, counted: {ledger.selector}", "soft", size=10.5, bold=True,
                    room=sheet.width)
-        y += 16
+        sheet.word(0, y + 21, BELOW, "soft", size=10.5, room=sheet.width)
+        y += 31
     labels, first = y, y + 36
     y, places = first, []
     repeated = ""

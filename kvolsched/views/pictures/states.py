@@ -21,6 +21,7 @@ VOLUME_GLYPHS = {
     "pending": "○", "terminating": "⊖",
 }  # fmt: skip
 VOLUME_LEVEL = {"reserved": 0.5, "bound": 1.0, "released": 1.0, "terminating": 1.0}
+CORDON = "node.kubernetes.io/unschedulable:"
 UNKNOWN = PluginHead("a plugin", "?", "node")
 
 
@@ -49,10 +50,10 @@ def reason(node: NodeRow) -> str:
 
 
 def node_facts(node: NodeRow) -> str:
-    """Return in words what the API has against a node: not ready, cordoned, taints."""
+    """Return in words what the API has against a node: not ready, cordoned, taints but that of the cordon."""
     facts = [] if node.ready else ["not ready"]
     facts += ["cordoned"] if node.unschedulable else []
-    facts += [f"taint {taint}" for taint in node.taints]
+    facts += [f"taint {taint}" for taint in node.taints if not (node.unschedulable and taint.startswith(CORDON))]
     return ", ".join(facts)
 
 

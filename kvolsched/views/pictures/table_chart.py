@@ -39,11 +39,6 @@ class ChartRows:
     lines: tuple[ChartLine, ...]  # The lines
     log: str = ""  # Which axes are logarithmic: "", "x", "y" or "xy"
 
-    @property
-    def is_numeric(self) -> bool:
-        """Whether every x is a number."""
-        return all(not isinstance(point.x, str) for line in self.lines for point in line.points)
-
 
 def reading(rows: ChartRows) -> str:
     """Return the values as a table: a row for each x, a column for each line."""
