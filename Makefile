@@ -60,8 +60,8 @@ test: $(VENV)/.test browser
 test-long: $(VENV)/.test
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests -m long
 
-# AGAINST=DIR: a checkout of another commit, measured alternately; ARGS=--gate fails where a ratio falls short.
-BENCH = --aims --pods 200 --fit 100 --limit 2 --runs 1 $(if $(AGAINST),--against $(AGAINST)) $(ARGS)
+# ARGS=--gate fails where a ratio falls short.
+BENCH = --aims --pods 200 --fit 100 --limit 2 --runs 1 $(ARGS)
 bench: $(VENV)/.lab
 	$(PY) -m kvolsched bench $(BENCH)
 

@@ -316,8 +316,6 @@ def differ_(a: str, b: str, examples: int, seed: int, aspects: str, about: str, 
 @click.option("--dump", type=click.IntRange(0), default=0, metavar="PODS",
               help="Only read a dump of 5,000 nodes and so many pods, and ask about it: 50000 takes a minute.")
 @click.option("--gate", is_flag=True, help="With --aims: exit with 1 if a ratio of two figures falls short.")
-@click.option("--against", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None, metavar="DIR",
-              help="With --aims: also measure, alternately, the package in this checkout of another commit.")
 @click.option("--write", default="", metavar="DIR", help="Write the workloads as manifests; measure nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def bench_(workloads: tuple[str, ...], fit: str, **options: Any) -> None:

@@ -12,7 +12,7 @@ import resource
 import runpy
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -42,10 +42,6 @@ DUMP = HOUSE.parent / "tests" / "api" / "big_dump.py"
 FAMILIES_OF_SPECIAL_PODS = ("storage", "spread")  # of plugins that plain pods do not need
 LOOPS = {"basic": 6_000, "zonal": 1_500, "local": 2_500}  # workload -> pods per second, 5,000 nodes
 PASSES = {"basic": 18_540, "zone": 10_960, "soft": 8_780}  # twice what they were
-PAIRED: dict[str, float | None] = {  # how many times as fast as an earlier commit
-    "loop basic": 3.0, "loop zonal": 4.0, "loop local": 5.0, "pass basic": 2.0, "pass zone": 2.0, "pass soft": 2.0,
-    "explorer": 2.3, "import": None, "import scenario": None,
-}  # fmt: skip
 
 
 @attrs.frozen
@@ -146,14 +142,11 @@ Measure = Callable[[], Iterator[Measurement]]
 Passes = Mapping[tuple[str, int], float]
 
 
-def measures(
-    sizes: Sizes | None = None, against: Path | None = None, known: Passes | None = None
-) -> list[tuple[str, Measure]]:  # fmt: skip
+def measures(sizes: Sizes | None = None, known: Passes | None = None) -> list[tuple[str, Measure]]:
     """Return what there is to measure: a name, and the function that measures it and yields its figures.
 
     Args:
         sizes: how large the clusters are.
-        against: a checkout of another commit, measured alternately with this one.
         known: the seconds of a pass by workload and number of nodes, of those that the table of workloads has by
             then: such a figure stands beside its aim as it stands in the table.
     """
@@ -168,8 +161,6 @@ def measures(
     ]  # fmt: skip
     if sizes.dump and DUMP.exists():
         found.append(("a dump", dump))
-    if against is not None:
-        found += [(f"against {against}: {what}", partial(_paired, sizes, against, what)) for what in PAIRED]
     return found
 
 
@@ -406,41 +397,41 @@ LOAD = "import kvolsched; kvolsched.scenario('zonal-example')"
 
 
 def _import() -> Iterator[Measurement]:
-    yield Measurement("import kvolsched", import_seconds(HOUSE.parent) * 1e3, "ms", at_most=282)
-    yield Measurement("  and load a scenario", import_seconds(HOUSE.parent, code=LOAD) * 1e3, "ms")
+    yield Measurement("import kvolsched", import_seconds("import kvolsched") * 1e3, "ms", at_most=282)
+    yield Measurement("  and load a scenario", import_seconds(LOAD) * 1e3, "ms")
 
 
 # --- other processes ------------------------------------------------------------------------------------------------
 
 
-def run_worker(task: str, *arguments: str, package: Path = HOUSE.parent) -> Any:
-    """Return what the worker answers, in a process that imports the package of a checkout.
+def run_worker(task: str, *arguments: str) -> Any:
+    """Return what the worker answers, in a process of its own.
 
     Raises:
         RuntimeError: the process failed; the message has its last line.
     """
-    command = [sys.executable, "-P", str(Path(worker.__file__)), task, *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(package)}
+    command = [sys.executable, "-P", "-c", f"from {worker.__name__} import main; main()", task, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(HOUSE.parent)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - ours
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-        raise RuntimeError(f"{task} with the package in {package}: {last[0]}")
+        raise RuntimeError(f"{task} with the package in {HOUSE.parent}: {last[0]}")
     return json.loads(done.stdout)
 
 
-def import_seconds(package: Path, runs: int = 5, code: str = "import kvolsched") -> float:
-    """Return the CPU seconds of code in a fresh interpreter, less the interpreter's own start.
+def import_seconds(code: str) -> float:
+    """Return the CPU seconds of code in a fresh interpreter, less the interpreter's own start; the least of five runs.
 
     The package is compiled beforehand, as an installed package is.
     """
     with TemporaryDirectory() as folder:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        environment |= {"PYTHONPYCACHEPREFIX": folder, "PYTHONPATH": str(package)}
+        environment |= {"PYTHONPYCACHEPREFIX": folder, "PYTHONPATH": str(HOUSE.parent)}
 
         def seconds(code: str) -> float:
             subprocess.run([sys.executable, "-P", "-c", code], check=True, env=environment)  # noqa: S603 - ours
             taken = []
-            for _ in range(runs):
+            for _ in range(5):
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
                 subprocess.run([sys.executable, "-P", "-c", code], check=True, env=environment)  # noqa: S603 - ours
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)  # in microseconds; os.times has ticks of 10 ms
@@ -448,29 +439,6 @@ def import_seconds(package: Path, runs: int = 5, code: str = "import kvolsched")
             return min(taken)
 
         return seconds(code) - seconds("pass")
-
-
-def _paired(sizes: Sizes, against: Path, what: str) -> Iterator[Measurement]:
-    """Yield how many times faster this commit is than that of another checkout, measured alternately."""
-    here = HOUSE.parent
-    aim = PAIRED[what]
-    task, _, name = what.partition(" ")
-    with TemporaryDirectory() as folder:
-        arguments: Sequence[str] = (str(sizes.states),)
-        if task in ("loop", "pass"):
-            arguments = (str(workload(name).write(Path(folder), sizes.nodes, sizes.pods)),)
-
-        def seconds(package: Path) -> float:
-            if task == "import":
-                return import_seconds(package, code=LOAD if name else "import kvolsched")
-            return float(run_worker({"loop": "loop", "pass": "passes"}.get(task, task), *arguments, package=package))
-
-        pairs = [(seconds(against), seconds(here)) for _ in range(max(2, sizes.runs))]
-    before, now = map(min, zip(*pairs, strict=True))
-    note = f"{before * 1e3:,.3g} ms there, {now * 1e3:,.3g} ms here"
-    name = f"against {against.name}: {what}"
-    at_least = None if aim is None else round(aim, 2)
-    yield Measurement(name, before / now, "times as fast", at_least=at_least, note=note)
 
 
 def _explained(figure: Measurement, act: Callable[[], object]) -> Measurement:

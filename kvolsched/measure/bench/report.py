@@ -83,7 +83,6 @@ class Bench:
         fit: numbers of nodes over which growth is fitted.
         aims: whether the figures with aims are measured, too.
         sizes: how large the clusters of these figures are.
-        against: a checkout of another commit, for the figures with aims.
         limit: CPU seconds of one run of the loop; a longer one is measured in part.
         runs: how many runs of each loop.
         dump: of how many pods a dump is read and asked about, and nothing else is measured; 0: what is above.
@@ -95,7 +94,6 @@ class Bench:
     fit: tuple[int, ...] = FIT
     aims: bool = False
     sizes: Sizes = Sizes()
-    against: Path | None = None
     limit: float = FOREVER
     runs: int = 2
     dump: int = 0
@@ -156,7 +154,7 @@ class Bench:
         for each in self.workloads:
             yield each.name, lambda each=each: measure(each)  # type: ignore[misc]
         if self.aims:
-            for name, function in measures(self.sizes, self.against, passes):
+            for name, function in measures(self.sizes, passes):
                 yield name, lambda function=function: compare(function)  # type: ignore[misc]
 
 
