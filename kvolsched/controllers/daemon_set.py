@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from ..api import workloads
 from ..api.defaults import TEMPLATE_GENERATION
 from ..api.dials import SWITCH, dial
 from ..api.kinds.directives import selects_node, with_required_node_affinity
@@ -22,20 +23,6 @@ from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod, PodSpec
 from ..api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement, Toleration, find_untolerated_taint
 from ..api.kinds.workload import DaemonSet, DaemonSetStatus
-from ..api.workloads import (
-    REVISION_LABEL,
-    by_controller_uid,
-    changed_or_owner,
-    generation,
-    is_available,
-    is_ready,
-    pod_name_suffix,
-    replica_of,
-    scaled_value,
-    sorted_by_age,
-    template_hash,
-    waits_for_available,
-)
 from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
@@ -92,13 +79,13 @@ def component(options: DaemonSetOptions | None = None) -> Component:
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"pods": Index("Pod", by_controller_uid(KIND))}
+    return {"pods": Index("Pod", workloads.by_controller_uid(KIND))}
 
 
 def _sets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield a DaemonSet that has changed, the owner of a changed pod, or all DaemonSets if a node has changed."""
     if key.kind in (KIND, "Pod"):
-        yield from changed_or_owner(KIND, key, old, new)
+        yield from workloads.changed_or_owner(KIND, key, old, new)
     elif old is None or new is None or (old.metadata.labels, old.spec) != (new.metadata.labels, new.spec):
         for found in ctx.seen.all(KIND):
             yield f"{found.metadata.namespace or 'default'}/{found.metadata.name}"
@@ -132,7 +119,7 @@ class DaemonPods:
     def __init__(self, ctx: TurnContext, owner: DaemonSet) -> None:
         self.ctx, self.owner = ctx, owner
         self.nodes: list[Node] = ctx.seen.all("Node")
-        pods = sorted_by_age(ctx.views["pods"].get(owner.metadata.uid))
+        pods = workloads.sorted_by_age(ctx.views["pods"].get(owner.metadata.uid))
         self.hash = self._template_hash(pods)
         self.waits: list[float] = []  # seconds until the set is looked at again
         self.pods: dict[str, list[Pod]] = {}
@@ -141,13 +128,13 @@ class DaemonPods:
 
     def _template_hash(self, pods: Sequence[Pod]) -> str:
         """Return the hash in the label of the present template's pods; of a loaded, unchanged set that of its pods."""
-        owner, computed = self.owner, template_hash(self.owner.spec.template)
+        owner, computed = self.owner, workloads.template_hash(self.owner.spec.template)
         cause = f"{owner.metadata.namespace or 'default'}/{owner.metadata.name}"
         known: tuple[str, str] | None = self.ctx.note("template", cause)
         if known is not None and known[0] == computed:
             return known[1]
-        unchanged = known is None and owner.status.observed_generation == generation(owner)
-        found = pods[-1].metadata.labels.get(REVISION_LABEL, computed) if unchanged and pods else computed
+        unchanged = known is None and owner.status.observed_generation == workloads.generation(owner)
+        found = pods[-1].metadata.labels.get(workloads.REVISION_LABEL, computed) if unchanged and pods else computed
         self.ctx.remember("template", cause, (computed, found))
         return str(found)
 
@@ -209,7 +196,7 @@ class DaemonPods:
             return
         wanted = [node.metadata.name for node in self.nodes if fits(self.owner, node)[0]]
         rolling = strategy.get("rollingUpdate", EMPTY)
-        max_unavailable = scaled_value(rolling.get("maxUnavailable", 1), len(wanted), up=True)
+        max_unavailable = workloads.scaled_value(rolling.get("maxUnavailable", 1), len(wanted), up=True)
         min_ready_seconds, now = self.owner.spec.min_ready_seconds, self.ctx.moment
         unavailable = 0
         old_unavailable: list[Pod] = []
@@ -219,7 +206,7 @@ class DaemonPods:
             if not pods:
                 unavailable += 1
                 continue
-            works = is_available(pods[0], min_ready_seconds, now)
+            works = workloads.is_available(pods[0], min_ready_seconds, now)
             unavailable += not works
             if not self.is_new(pods[0]):
                 (old_available if works else old_unavailable).append(pods[0])
@@ -228,18 +215,19 @@ class DaemonPods:
 
     def is_new(self, pod: Pod) -> bool:
         """Say whether a daemon is of the present template."""
-        return pod.metadata.labels.get(REVISION_LABEL) == self.hash
+        return pod.metadata.labels.get(workloads.REVISION_LABEL) == self.hash
 
     def _key(self, number: int) -> Key:
         """Return the key of a daemon whose name has this number."""
         meta = self.owner.metadata
-        return Key("Pod", meta.namespace or "default", f"{meta.name}-{pod_name_suffix(meta.uid, number)}")
+        return Key("Pod", meta.namespace or "default", f"{meta.name}-{workloads.pod_name_suffix(meta.uid, number)}")
 
     def _create(self, plan: PlanBuilder, node: str, number: int, options: DaemonSetOptions) -> None:
         owner = self.owner
         counted = owner.metadata.annotations.get(TEMPLATE_GENERATION)
-        labels = owner.spec.template.metadata.labels.merged({REVISION_LABEL: self.hash, GENERATION_LABEL: counted})
-        replica = replica_of(owner, self._key(number).name, labels, f"{owner.metadata.name}-")
+        told = {workloads.REVISION_LABEL: self.hash, GENERATION_LABEL: counted}
+        labels = owner.spec.template.metadata.labels.merged(told)
+        replica = workloads.replica_of(owner, self._key(number).name, labels, f"{owner.metadata.name}-")
         pod = evolve(replica, spec=spec_for(replica.spec, node, sets_node_name=options.sets_node_name))
         plan.create_pod(owner, pod, f"DaemonSet controller creates {reference_of(pod)} for node {node}")
 
@@ -258,12 +246,12 @@ class DaemonPods:
                 misscheduled += 1
             elif pods:
                 current += 1
-                ready += is_ready(pods[0])
-                number_available += is_available(pods[0], min_ready_seconds, now)
+                ready += workloads.is_ready(pods[0])
+                number_available += workloads.is_available(pods[0], min_ready_seconds, now)
                 updated += self.is_new(pods[0])
+        status = self.owner.status
         return attrs.evolve(
-            self.owner.status,
-            observed_generation=generation(self.owner) if processed else self.owner.status.observed_generation,
+            status, observed_generation=workloads.generation(self.owner) if processed else status.observed_generation,
             desired_number_scheduled=desired, current_number_scheduled=current, number_misscheduled=misscheduled,
             number_ready=ready, updated_number_scheduled=updated, number_available=number_available,
             number_unavailable=desired - number_available
@@ -271,8 +259,8 @@ class DaemonPods:
 
     def wake_when_available(self, cause: str) -> None:
         """Wake the DaemonSet when the next ready daemon becomes available, or a failed one may be killed."""
-        ready = (pod for pods in self.pods.values() for pod in pods if is_ready(pod))
-        waits = waits_for_available(ready, self.owner.spec.min_ready_seconds, self.ctx.moment)
+        ready = (pod for pods in self.pods.values() for pod in pods if workloads.is_ready(pod))
+        waits = workloads.waits_for_available(ready, self.owner.spec.min_ready_seconds, self.ctx.moment)
         if waits := [*waits, *self.waits]:
             self.ctx.wake_after(cause, min(waits))
 

@@ -44,14 +44,8 @@ from ..scheduler.columns.kept_snapshot import KeptSnapshot
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.extension_points import VolumeDecider
 from ..scheduler.framework.profile import Profile
+from ..scheduler.loop import binding_flow
 from ..scheduler.loop.assume_cache import KINDS, AssumeCache
-from ..scheduler.loop.binding_flow import (
-    BindWorker,
-    Strategy,
-    cancel_binding,
-    named_volume,
-    pod_claims,
-)
 from ..scheduler.loop.evictor import Evictor
 from ..scheduler.loop.rollback_marker import RollbackMarker
 from ..scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
@@ -139,10 +133,10 @@ class Revision(SettableRules):
 
     called: str
     profile: Profile
-    flow: Strategy
+    flow: binding_flow.Strategy
     binder: persistent_volume.PVControllerOptions
     provisioning: provisioner.ProvisionerOptions
-    evictor: Evictor = Evictor(cancel_binding)
+    evictor: Evictor = Evictor(binding_flow.cancel_binding)
     zone_labels: bool = True
     pops_backoff: bool = True
     stateful_sets: stateful_set.StatefulSetOptions = stateful_set.StatefulSetOptions()
@@ -387,7 +381,7 @@ class Revision(SettableRules):
         evicting = (self.evictor,) if self.profile.preempts else ()
         judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, respects_gates, *evicting)
         rolling = (RollbackMarker(),) if self.settings.rollback else ()
-        actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)
+        actors = (judging, binding_flow.BindWorker(self.flow, self.profile), *evicting, *rolling)
 
         kept = KeptSnapshot()
 
@@ -395,8 +389,8 @@ class Revision(SettableRules):
             return {
                 "cache": AssumeCache(Snapshot(), self.flow.volume_rule, kept),
                 "queue": SchedulingQueue(),
-                "users": Index("Pod", pod_claims),
-                "naming": Index("PersistentVolumeClaim", named_volume),
+                "users": Index("Pod", binding_flow.pod_claims),
+                "naming": Index("PersistentVolumeClaim", binding_flow.named_volume),
             }
 
         return Component(SCHEDULER, (*KINDS, *self.profile.watches), actors, views, shared=kept)

@@ -8,18 +8,7 @@ from __future__ import annotations
 
 import attrs
 
-from ..kinds import quantity
-from ..kinds.csi import (
-    EPHEMERAL_STORAGE,
-    FALLBACK_STORAGE,
-    CSIDriver,
-    CSINode,
-    CSINodeDriver,
-    CSIStorage,
-    CSIStorageCapacity,
-    VolumeAttachment,
-    VolumeNodeResources,
-)
+from ..kinds import csi, quantity
 from ..kinds.name_syntax import check_qualified_name, check_subdomain
 from .field_error import FieldError, FieldErrors, invalid_values, validate_supported, validate_unique
 from .selector_rules import validate_label_selector
@@ -38,7 +27,7 @@ def validate_driver_name(path: str, name: str) -> FieldErrors:
     yield from invalid_values(path, name, check_subdomain(name.lower()))
 
 
-def validate_csi_node(csi_node: CSINode) -> FieldErrors:
+def validate_csi_node(csi_node: csi.CSINode) -> FieldErrors:
     """Validate a CSINode: unique drivers, each with a node id and valid topology keys."""
     seen: set[str] = set()
     for index, driver in enumerate(csi_node.spec.drivers):
@@ -59,7 +48,7 @@ def _validate_node_id(path: str, node_id: str) -> FieldErrors:
         yield FieldError(path, "Invalid", node_id, f"must be {MAX_NODE_ID_LENGTH} characters or less")
 
 
-def _validate_topology_keys(path: str, driver: CSINodeDriver) -> FieldErrors:
+def _validate_topology_keys(path: str, driver: csi.CSINodeDriver) -> FieldErrors:
     for index, key in enumerate(driver.topology_keys):
         if not key:
             yield FieldError(path, "Required")
@@ -68,7 +57,7 @@ def _validate_topology_keys(path: str, driver: CSINodeDriver) -> FieldErrors:
         yield from invalid_values(path, key, check_qualified_name(key))
 
 
-def validate_csi_node_update(old: CSINode, new: CSINode) -> FieldErrors:
+def validate_csi_node_update(old: csi.CSINode, new: csi.CSINode) -> FieldErrors:
     """Validate an update of a CSINode: drivers may be added and removed, and only their limits may change."""
     stay = {driver.name: _without_limit(driver) for driver in new.spec.drivers}
     for driver in old.spec.drivers:
@@ -76,12 +65,12 @@ def validate_csi_node_update(old: CSINode, new: CSINode) -> FieldErrors:
             yield FieldError("spec.drivers", "Invalid", new.spec.drivers, "field is immutable")
 
 
-def _without_limit(driver: CSINodeDriver) -> CSINodeDriver:
-    resources = driver.allocatable
-    return attrs.evolve(driver, allocatable=attrs.evolve(resources, count=None) if resources else VolumeNodeResources())
+def _without_limit(driver: csi.CSINodeDriver) -> csi.CSINodeDriver:
+    limits = attrs.evolve(driver.allocatable, count=None) if driver.allocatable else csi.VolumeNodeResources()
+    return attrs.evolve(driver, allocatable=limits)
 
 
-def validate_csi_driver(driver: CSIDriver) -> FieldErrors:
+def validate_csi_driver(driver: csi.CSIDriver) -> FieldErrors:
     """Validate a CSIDriver: the defaulted fields are set, values are supported, token audiences are unique."""
     spec, rest = driver.spec, driver.spec.rest
     for field, value in (
@@ -106,18 +95,18 @@ def validate_csi_driver(driver: CSIDriver) -> FieldErrors:
             yield FieldError(f"{path}.expirationSeconds", "Invalid", seconds, detail)
 
 
-def validate_csi_driver_status(driver: CSIDriver) -> FieldErrors:
+def validate_csi_driver_status(driver: csi.CSIDriver) -> FieldErrors:
     """Validate the storage that a driver reports (S2): each class once, by its name or a special one."""
     class_names: set[str] = set()
     for index, storage in enumerate(driver.status.storage):
         path, name = f"status.storage[{index}]", storage.storage_class_name
-        if name not in (EPHEMERAL_STORAGE, FALLBACK_STORAGE):
+        if name not in (csi.EPHEMERAL_STORAGE, csi.FALLBACK_STORAGE):
             yield from invalid_values(f"{path}.storageClassName", name, check_subdomain(name))
         yield from validate_unique(f"{path}.storageClassName", name, class_names)
         yield from _validate_pools(path, storage)
 
 
-def _validate_pools(path: str, storage: CSIStorage) -> FieldErrors:
+def _validate_pools(path: str, storage: csi.CSIStorage) -> FieldErrors:
     """Validate pools: unique names, nodes by a list without duplicates or by a selector, no negative capacity."""
     names: set[str] = set()
     for index, pool in enumerate(storage.pools):
@@ -134,7 +123,7 @@ def _validate_pools(path: str, storage: CSIStorage) -> FieldErrors:
             yield FieldError(f"{item_path}.capacity", "Invalid", pool.capacity, "must be greater than or equal to 0")
 
 
-def validate_csi_storage_capacity(capacity: CSIStorageCapacity) -> FieldErrors:
+def validate_csi_storage_capacity(capacity: csi.CSIStorageCapacity) -> FieldErrors:
     """Validate a CSIStorageCapacity: node topology, class, capacity; the API server ignores maximumVolumeSize."""
     yield from validate_label_selector("nodeTopology", capacity.node_topology)
     name = capacity.storage_class_name
@@ -143,7 +132,7 @@ def validate_csi_storage_capacity(capacity: CSIStorageCapacity) -> FieldErrors:
         yield FieldError("capacity", "Invalid", capacity.capacity, "must be greater than or equal to 0")
 
 
-def validate_volume_attachment(attachment: VolumeAttachment) -> FieldErrors:
+def validate_volume_attachment(attachment: csi.VolumeAttachment) -> FieldErrors:
     """Validate a VolumeAttachment: driver, node, and a source, either the name of a volume or an inline spec."""
     spec, source = attachment.spec, attachment.spec.source
     yield from validate_driver_name("spec.attacher", spec.attacher)

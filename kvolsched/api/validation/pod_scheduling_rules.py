@@ -5,22 +5,14 @@ Mirrors core `validateSchedulingGates`, `validateAffinity` and `validateTopology
 
 from __future__ import annotations
 
+from ..kinds import pod
 from ..kinds.meta import EMPTY
 from ..kinds.name_syntax import check_dns_label, check_qualified_name
-from ..kinds.pod import (
-    DO_NOT_SCHEDULE,
-    SCHEDULE_ANYWAY,
-    Affinity,
-    PodAffinity,
-    PodAffinityTerm,
-    PodSpec,
-    TopologySpreadConstraint,
-)
 from .field_error import FieldError, FieldErrors, invalid_values, validate_supported, validate_unique
 from .selector_rules import validate_label_selector, validate_node_selector, validate_node_selector_term
 
 
-def validate_scheduling_gates(path: str, spec: PodSpec) -> FieldErrors:
+def validate_scheduling_gates(path: str, spec: pod.PodSpec) -> FieldErrors:
     """Validate scheduling gates: unique qualified names; a gated pod may not name a node (S4)."""
     seen: set[str] = set()
     for index, gate in enumerate(spec.scheduling_gates):
@@ -32,7 +24,7 @@ def validate_scheduling_gates(path: str, spec: PodSpec) -> FieldErrors:
                          detail="cannot be set until all schedulingGates have been cleared")
 
 
-def validate_affinity(path: str, affinity: Affinity | None) -> FieldErrors:
+def validate_affinity(path: str, affinity: pod.Affinity | None) -> FieldErrors:
     """Validate node and pod affinity: selectors, weights from 1 to 100, topology keys."""
     if affinity is None:
         return
@@ -57,7 +49,7 @@ def _validate_weight(path: str, weight: int) -> FieldErrors:
         yield FieldError(f"{path}.weight", "Invalid", weight, "must be in the range 1-100")
 
 
-def _validate_pod_affinity(path: str, pod_affinity: PodAffinity | None) -> FieldErrors:
+def _validate_pod_affinity(path: str, pod_affinity: pod.PodAffinity | None) -> FieldErrors:
     if pod_affinity is None:
         return
     for index, term in enumerate(pod_affinity.required):
@@ -68,7 +60,7 @@ def _validate_pod_affinity(path: str, pod_affinity: PodAffinity | None) -> Field
         yield from _validate_pod_affinity_term(f"{item_path}.podAffinityTerm", weighted.pod_affinity_term)
 
 
-def _validate_pod_affinity_term(path: str, term: PodAffinityTerm) -> FieldErrors:
+def _validate_pod_affinity_term(path: str, term: pod.PodAffinityTerm) -> FieldErrors:
     yield from validate_label_selector(f"{path}.labelSelector", term.label_selector)
     yield from validate_label_selector(f"{path}.namespaceSelector", term.namespace_selector)
     for name in term.namespaces:
@@ -78,7 +70,7 @@ def _validate_pod_affinity_term(path: str, term: PodAffinityTerm) -> FieldErrors
     yield from invalid_values(f"{path}.topologyKey", term.topology_key, check_qualified_name(term.topology_key))
 
 
-def validate_spread_constraints(path: str, constraints: tuple[TopologySpreadConstraint, ...]) -> FieldErrors:
+def validate_spread_constraints(path: str, constraints: tuple[pod.TopologySpreadConstraint, ...]) -> FieldErrors:
     """Validate topology spread constraints (S3, API): no two may have equal topologyKey and whenUnsatisfiable."""
     for index, constraint in enumerate(constraints):
         item_path = f"{path}[{index}]"
@@ -90,18 +82,18 @@ def validate_spread_constraints(path: str, constraints: tuple[TopologySpreadCons
                 yield FieldError(f"{item_path}.{{topologyKey, whenUnsatisfiable}}", "Duplicate", detail)
 
 
-def _validate_constraint(path: str, constraint: TopologySpreadConstraint) -> FieldErrors:
+def _validate_constraint(path: str, constraint: pod.TopologySpreadConstraint) -> FieldErrors:
     if constraint.max_skew <= 0:
         yield FieldError(f"{path}.maxSkew", "Invalid", constraint.max_skew, "must be greater than zero")
     if not constraint.topology_key:
         yield FieldError(f"{path}.topologyKey", "Required", detail="can not be empty")
     mode = constraint.when_unsatisfiable
-    yield from validate_supported(f"{path}.whenUnsatisfiable", mode, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
+    yield from validate_supported(f"{path}.whenUnsatisfiable", mode, (pod.DO_NOT_SCHEDULE, pod.SCHEDULE_ANYWAY))
     if constraint.min_domains is not None:
         if constraint.min_domains <= 0:
             yield FieldError(f"{path}.minDomains", "Invalid", constraint.min_domains, "must be greater than zero")
-        if mode != DO_NOT_SCHEDULE:
-            detail = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}, not {mode}"
+        if mode != pod.DO_NOT_SCHEDULE:
+            detail = f"can only use minDomains if whenUnsatisfiable={pod.DO_NOT_SCHEDULE}, not {mode}"
             yield FieldError(f"{path}.minDomains", "Invalid", constraint.min_domains, detail)
     for field, policy in (
         ("nodeAffinityPolicy", constraint.node_affinity_policy), ("nodeTaintsPolicy", constraint.node_taints_policy)
@@ -112,7 +104,7 @@ def _validate_constraint(path: str, constraint: TopologySpreadConstraint) -> Fie
     yield from validate_label_selector(f"{path}.labelSelector", constraint.label_selector)
 
 
-def _validate_match_label_keys(path: str, constraint: TopologySpreadConstraint) -> FieldErrors:
+def _validate_match_label_keys(path: str, constraint: pod.TopologySpreadConstraint) -> FieldErrors:
     if not constraint.match_label_keys:
         return
     selector = constraint.label_selector

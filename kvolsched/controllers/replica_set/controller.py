@@ -17,21 +17,10 @@ from typing import Any
 
 import attrs
 
+from ...api import workloads
 from ...api.deletion_order import in_deletion_order
 from ...api.kinds.pod import Pod
 from ...api.kinds.workload import ReplicaSet, ReplicaSetStatus, ReplicationController
-from ...api.workloads import (
-    by_controller_uid,
-    changed_or_owner,
-    generation,
-    is_active,
-    is_available,
-    is_ready,
-    is_terminating,
-    pod_name_suffix,
-    replica_of,
-    waits_for_available,
-)
 from ...world.activation import Exists
 from ...world.apiserver import Write, key_of
 from ...world.component import Component, TurnContext
@@ -72,12 +61,12 @@ class ReplicaController:
         return Component(self.name, (self.kind, "Pod"), (routine,), self._views, activation=partial(Exists, self.kind))
 
     def _views(self, _seen: InformerCache) -> dict[str, View]:
-        siblings = Index(self.kind, by_controller_uid("Deployment"))
-        return {"pods": Index("Pod", by_controller_uid(self.kind)), "siblings": siblings}
+        siblings = Index(self.kind, workloads.by_controller_uid("Deployment"))
+        return {"pods": Index("Pod", workloads.by_controller_uid(self.kind)), "siblings": siblings}
 
     def owners_of(self, _ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield a changed owner, or that of a changed pod."""
-        return changed_or_owner(self.kind, key, old, new)
+        return workloads.changed_or_owner(self.kind, key, old, new)
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Create or delete pods until there are as many as asked for, then write the status of what was seen."""
@@ -86,7 +75,7 @@ class ReplicaController:
             forget_writes(ctx, cause, "Pod")
             return ()
         pods: list[Pod] = ctx.views["pods"].get(owner.metadata.uid)
-        replicas = [pod for pod in pods if is_active(pod)]
+        replicas = [pod for pod in pods if workloads.is_active(pod)]
         plan = PlanBuilder(ctx, self.source)
         wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
         if has_seen_write(ctx, cause, "Pod") and owner.metadata.deletion_timestamp is None:
@@ -99,13 +88,14 @@ class ReplicaController:
         status = self._status(ctx, owner, replicas, pods)
         words = f"{self.words} updates the status of {reference_of(owner)}: {status.ready_replicas} of {wanted} ready"
         plan.update_status(owner, attrs.evolve(owner, status=status), words)
-        if waits := waits_for_available(filter(is_ready, replicas), owner.spec.min_ready_seconds, ctx.moment):
+        ready = filter(workloads.is_ready, replicas)
+        if waits := workloads.waits_for_available(ready, owner.spec.min_ready_seconds, ctx.moment):
             ctx.wake_after(cause, min(waits))
         return plan.writes
 
     def _create(self, plan: PlanBuilder, owner: Owner, cause: str, count: int) -> None:
         def replica(number: int) -> Pod:
-            return pod_for(owner, pod_name_suffix(owner.metadata.uid, number))
+            return pod_for(owner, workloads.pod_name_suffix(owner.metadata.uid, number))
 
         for number in islice(unused_names(plan.ctx, cause, lambda number: key_of(replica(number))), count):
             pod = replica(number)
@@ -116,12 +106,12 @@ class ReplicaController:
         min_ready_seconds, now = owner.spec.min_ready_seconds, ctx.moment
         labels, rest = owner.spec.template.metadata.labels, owner.status.rest
         if self.counts_terminating:
-            rest = rest.with_(terminatingReplicas=sum(map(is_terminating, pods)))
+            rest = rest.with_(terminatingReplicas=sum(map(workloads.is_terminating, pods)))
         return attrs.evolve(
-            owner.status, observed_generation=generation(owner), replicas=len(replicas),
+            owner.status, observed_generation=workloads.generation(owner), replicas=len(replicas),
             fully_labeled_replicas=sum(labels.items() <= pod.metadata.labels.items() for pod in replicas),
-            ready_replicas=sum(map(is_ready, replicas)),
-            available_replicas=sum(is_available(pod, min_ready_seconds, now) for pod in replicas),
+            ready_replicas=sum(map(workloads.is_ready, replicas)),
+            available_replicas=sum(workloads.is_available(pod, min_ready_seconds, now) for pod in replicas),
             rest=rest
         )
 
@@ -137,7 +127,7 @@ def component() -> Component:
 def pod_for(owner: Owner, suffix: str) -> Pod:
     """Return a replica: a pod of the template, whose name ends with a suffix."""
     prefix, labels = f"{owner.metadata.name}-", owner.spec.template.metadata.labels
-    return replica_of(owner, f"{prefix}{suffix}", labels, prefix)
+    return workloads.replica_of(owner, f"{prefix}{suffix}", labels, prefix)
 
 
 def _pods_to_delete(ctx: TurnContext, owner: Owner, replicas: Sequence[Pod], count: int) -> list[Pod]:
@@ -152,4 +142,5 @@ def _related(ctx: TurnContext, owner: Owner) -> list[Pod]:
     pods: Index = ctx.views["pods"]
     deployment = owner.metadata.controller
     related = ctx.views["siblings"].get(deployment.uid) if deployment is not None else [owner]
-    return [pod for related_set in related or [owner] for pod in pods.get(related_set.metadata.uid) if is_active(pod)]
+    return [pod for related_set in related or [owner]
+            for pod in pods.get(related_set.metadata.uid) if workloads.is_active(pod)]

@@ -12,16 +12,8 @@ from typing import Any
 
 from ...api.kinds.kind import KINDS_BY_NAME, find_kind
 from ...api.text.fault import ManifestError
+from ...core import user_commands
 from ...core.results import ApplyRefused, CommandResult
-from ...core.user_commands import (
-    LAST_APPLIED,
-    ActRefused,
-    DrainRefused,
-    check_replicas,
-    read_for_apply,
-    skipped_objects,
-    text_changes,
-)
 from ...core.user_commands.fields import SCALABLE
 from ...world.apiserver import RefusedWrite, key_of
 from ...world.log import Key
@@ -59,7 +51,7 @@ def apply(command: Command) -> None:
     for source, obj, written in _manifests(command):
         key = key_of(obj)
         old = command.objects.get(key)
-        if old is not None and LAST_APPLIED not in old.metadata.annotations:
+        if old is not None and user_commands.LAST_APPLIED not in old.metadata.annotations:
             command.warn(LACKS.format(f"{KINDS_BY_NAME[key.kind].plural}/{key.name}"))
         try:
             command.out += command.cluster.apply(written).lines
@@ -92,7 +84,7 @@ def _manifests(command: Command) -> Iterator[tuple[str, Any, dict[str, Any]]]:
     """Yield source, object and plain data of each manifest, in the namespace of the command."""
     asked = command.words.text("namespace")
     for source, read in _sources(command):
-        for line in skipped_objects(read):
+        for line in user_commands.skipped_objects(read):
             command.fail(CommandError(f'error: resource mapping not found for "{source}": {line}'))
         for obj, written in zip(read.objects, read.written, strict=True):
             own = obj.metadata.namespace
@@ -106,7 +98,7 @@ def _manifests(command: Command) -> Iterator[tuple[str, Any, dict[str, Any]]]:
                 )
             metadata = {**written["metadata"], "namespace": own or asked or "default"}
             placed = {**written, "metadata": metadata}
-            yield source, next(iter(read_for_apply(placed).objects)), placed
+            yield source, next(iter(user_commands.read_for_apply(placed).objects)), placed
 
 
 def _sources(command: Command) -> Iterator[tuple[str, Any]]:
@@ -120,7 +112,8 @@ def _sources(command: Command) -> Iterator[tuple[str, Any]]:
         if name != "-" and not Path(name).exists():
             raise CommandError(f'error: the path "{name}" does not exist')
         try:
-            yield ("STDIN" if name == "-" else name, read_for_apply(command.stdin if name == "-" else Path(name)))
+            source, shown = (command.stdin, "STDIN") if name == "-" else (Path(name), name)
+            yield shown, user_commands.read_for_apply(source)
         except ManifestError as error:
             raise CommandError(f"error: {error}") from None
 
@@ -174,12 +167,12 @@ def scale(command: Command) -> None:
     """Set the number of replicas of workloads."""
     words = command.words
     replicas, wanted = int(words.text("replicas", "-1")), int(words.text("current-replicas", "-1"))
-    check_replicas(replicas)
+    user_commands.check_replicas(replicas)
 
     def act(name: str) -> CommandResult:
         obj = command.cluster[name]
         if wanted >= 0 and obj.kind in SCALABLE and obj.spec.replicas != wanted:
-            raise ActRefused(f"Expected replicas to be {wanted}, was {obj.spec.replicas}")
+            raise user_commands.ActRefused(f"Expected replicas to be {wanted}, was {obj.spec.replicas}")
         return command.cluster.scale(name, replicas)
 
     act_on_each(command, words.arguments, act)
@@ -197,7 +190,7 @@ def annotate(command: Command) -> None:
 
 def _change_texts(command: Command, what: str, act: Callable[..., CommandResult]) -> None:
     named, changes = split_changes(command.words, what)
-    wanted, overwrite = text_changes(what, changes), command.words.has("overwrite")
+    wanted, overwrite = user_commands.text_changes(what, changes), command.words.has("overwrite")
     act_on_each(command, named, lambda name: act(name, wanted, overwrite=overwrite))
 
 
@@ -261,10 +254,10 @@ def perform(command: Command, act: Callable[[], CommandResult]) -> None:
     except ApplyRefused as error:
         command.tell(error.done)
         command.fail(refusal(error))
-    except DrainRefused as error:
+    except user_commands.DrainRefused as error:
         command.tell(error.done)
         command.fail(error)
-    except ActRefused as error:
+    except user_commands.ActRefused as error:
         command.fail(error)
     except ManifestError as error:
         command.fail(CommandError(f'error: unable to parse "{command.words.text("patch")}": {error}'))

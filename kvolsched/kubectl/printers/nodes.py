@@ -10,16 +10,7 @@ from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
 from ...api.kinds.quantity import total
 from ...api.pod_resources import pod_resources
-from ..formatting import (
-    NONE,
-    UNKNOWN,
-    field_lines,
-    format_age,
-    format_share,
-    format_time,
-    go_string,
-    timed_condition_lines,
-)
+from .. import formatting
 from .printer import DescribeContext, Printer, metadata_lines, object_age
 
 ROLE_LABEL, ROLE_LABEL_PREFIX = "kubernetes.io/role", "node-role.kubernetes.io/"
@@ -29,10 +20,10 @@ def _node_row(node: Node, now: datetime) -> Sequence[str]:
     info, addresses = node.status.rest.get("nodeInfo", EMPTY), node.status.rest.get("addresses", ())
     by_type = {address.get("type"): address.get("address") for address in reversed(addresses)}
     versions = ("osImage", "kernelVersion", "containerRuntimeVersion")
+    ips = (by_type.get(sort) or formatting.NONE for sort in ("InternalIP", "ExternalIP"))
     return (
-        node.metadata.name, _node_status(node), ",".join(node_roles(node)) or NONE, object_age(node, now),
-        info.get("kubeletVersion", ""), by_type.get("InternalIP") or NONE, by_type.get("ExternalIP") or NONE,
-        *(info.get(name) or UNKNOWN for name in versions),
+        node.metadata.name, _node_status(node), ",".join(node_roles(node)) or formatting.NONE, object_age(node, now),
+        info.get("kubeletVersion", ""), *ips, *(info.get(name) or formatting.UNKNOWN for name in versions),
     )
 
 
@@ -63,14 +54,14 @@ def describe_node(node: Node, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Node."""
     meta, rest = node.metadata, node.status.rest
     yield f"Name:\t{meta.name}"
-    yield f"Roles:\t{','.join(node_roles(node)) or NONE}"
+    yield f"Roles:\t{','.join(node_roles(node)) or formatting.NONE}"
     yield from metadata_lines(node)
-    yield f"CreationTimestamp:\t{format_time(meta.creation_timestamp)}"
+    yield f"CreationTimestamp:\t{formatting.format_time(meta.creation_timestamp)}"
     taints = sorted(node.spec.taints, key=lambda taint: f"{taint.effect},{taint.key}")
-    yield from field_lines("Taints", list(map(str, taints)))
-    yield f"Unschedulable:\t{go_string(node.spec.unschedulable)}"
+    yield from formatting.field_lines("Taints", list(map(str, taints)))
+    yield f"Unschedulable:\t{formatting.go_string(node.spec.unschedulable)}"
     yield f'Lease:\tFailed to get lease: leases.coordination.k8s.io "{meta.name}" not found'
-    yield from timed_condition_lines(node.status.conditions, "lastHeartbeatTime", "LastHeartbeatTime")
+    yield from formatting.timed_condition_lines(node.status.conditions, "lastHeartbeatTime", "LastHeartbeatTime")
     yield "Addresses:"
     yield from (f"  {address.get('type', '')}:\t{address.get('address', '')}" for address in rest.get("addresses", ()))
     for title, resources in (("Capacity", node.status.capacity), ("Allocatable", node.status.allocatable)):
@@ -96,9 +87,9 @@ def _pod_lines(node: Node, pods: Sequence[Pod], now: datetime) -> Iterator[str]:
     yield "  ---------\t----\t\t------------\t----------\t---------------\t-------------\t---"
     sums = [(pod_resources(pod.spec, "requests"), pod_resources(pod.spec, "limits")) for pod in pods]
     for pod, requests_and_limits in zip(pods, sums, strict=True):
-        parts = [format_share(amounts.get("cpu", "0"), cpu, cpu=True) for amounts in requests_and_limits]
-        parts += [format_share(amounts.get("memory", "0"), memory) for amounts in requests_and_limits]
-        age = format_age(pod.metadata.creation_timestamp, now)
+        parts = [formatting.format_share(amounts.get("cpu", "0"), cpu, cpu=True) for amounts in requests_and_limits]
+        parts += [formatting.format_share(amounts.get("memory", "0"), memory) for amounts in requests_and_limits]
+        age = formatting.format_age(pod.metadata.creation_timestamp, now)
         yield f"  {pod.metadata.namespace}\t{pod.metadata.name}\t\t" + "\t".join([*parts, age])
     yield "Allocated resources:"
     yield "  (Total limits may be over 100 percent, i.e., overcommitted.)"
@@ -109,11 +100,11 @@ def _pod_lines(node: Node, pods: Sequence[Pod], now: datetime) -> Iterator[str]:
         return [total(amounts[index][name] for amounts in sums if name in amounts[index]) for index in (0, 1)]
 
     for name, whole in (("cpu", cpu), ("memory", memory), ("ephemeral-storage", disk)):
-        shares = [format_share(amount, whole, cpu=name == "cpu") for amount in totals(name)]
+        shares = [formatting.format_share(amount, whole, cpu=name == "cpu") for amount in totals(name)]
         yield f"  {name}\t" + "\t".join(shares)
     pages = sorted(name for name in room if name.startswith("hugepages-"))
     for name in pages:
-        yield f"  {name}\t" + "\t".join(format_share(amount, room[name]) for amount in totals(name))
+        yield f"  {name}\t" + "\t".join(formatting.format_share(amount, room[name]) for amount in totals(name))
     for name in sorted(name for name in room if name not in (*_BUILT_IN, *pages)):
         yield f"  {name}\t" + "\t".join(totals(name))
 

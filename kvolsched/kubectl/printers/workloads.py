@@ -10,18 +10,7 @@ from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
 from ...api.kinds.pod import Container, PodTemplateSpec
 from ...api.kinds.workload import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from ...api.text.convert import to_plain
-from ..formatting import (
-    NONE,
-    UNSET,
-    field_lines,
-    format_duration,
-    format_labels,
-    format_selector,
-    format_time,
-    go_string,
-    label_lines,
-    parse_time,
-)
+from .. import formatting
 from .pod_template import template_lines
 from .printer import DescribeContext, Printer, metadata_lines, name_lines, object_age
 from .storage import class_name_of
@@ -37,16 +26,16 @@ def _deployment_row(deployment: Deployment, now: datetime) -> Sequence[str]:
     return (
         deployment.metadata.name, f"{status.ready_replicas}/{_replicas(deployment)}", str(status.updated_replicas),
         str(status.available_replicas), object_age(deployment, now), *_containers(deployment),
-        format_selector(deployment.spec.selector),
+        formatting.format_selector(deployment.spec.selector),
     )  # fmt: skip
 
 
 def _replica_set_row(replica_set: ReplicaSet, now: datetime) -> Sequence[str]:
-    return (*_replica_counts(replica_set, now), format_selector(replica_set.spec.selector))
+    return (*_replica_counts(replica_set, now), formatting.format_selector(replica_set.spec.selector))
 
 
 def _replication_controller_row(controller: ReplicationController, now: datetime) -> Sequence[str]:
-    return (*_replica_counts(controller, now), format_labels(controller.spec.selector))
+    return (*_replica_counts(controller, now), formatting.format_labels(controller.spec.selector))
 
 
 def _replica_counts(owner: ReplicaSet | ReplicationController, now: datetime) -> tuple[str, ...]:
@@ -62,8 +51,8 @@ def _daemon_set_row(daemon_set: DaemonSet, now: datetime) -> Sequence[str]:
         status.updated_number_scheduled, status.number_available,
     )  # fmt: skip
     return (
-        daemon_set.metadata.name, *map(str, numbers), format_labels(spec.template.spec.node_selector),
-        object_age(daemon_set, now), *_containers(daemon_set), format_selector(spec.selector),
+        daemon_set.metadata.name, *map(str, numbers), formatting.format_labels(spec.template.spec.node_selector),
+        object_age(daemon_set, now), *_containers(daemon_set), formatting.format_selector(spec.selector),
     )  # fmt: skip
 
 
@@ -75,7 +64,7 @@ def _job_row(job: Job, now: datetime) -> Sequence[str]:
         completions = f"{succeeded}/1" + (f" of {spec.parallelism}" if (spec.parallelism or 0) > 1 else "")
     return (
         job.metadata.name, _job_state(job), completions, _job_duration(job, now), object_age(job, now),
-        *_containers(job), format_selector(spec.selector),
+        *_containers(job), formatting.format_selector(spec.selector),
     )  # fmt: skip
 
 
@@ -87,8 +76,8 @@ def _job_state(job: Job) -> str:
 
 
 def _job_duration(job: Job, now: datetime) -> str:
-    start, end = parse_time(job.status.start_time), parse_time(job.status.completion_time) or now
-    return format_duration((end - start).total_seconds()) if start is not None else ""
+    start, end = formatting.parse_time(job.status.start_time), formatting.parse_time(job.status.completion_time) or now
+    return formatting.format_duration((end - start).total_seconds()) if start is not None else ""
 
 
 def _replicas(workload: StatefulSet | Deployment | ReplicaSet | ReplicationController) -> int:
@@ -110,8 +99,8 @@ def describe_stateful_set(stateful_set: StatefulSet, context: DescribeContext) -
     """Yield the lines of a StatefulSet."""
     spec = stateful_set.spec
     yield from name_lines(stateful_set)
-    yield f"CreationTimestamp:\t{format_time(stateful_set.metadata.creation_timestamp)}"
-    yield f"Selector:\t{format_selector(spec.selector)}"
+    yield f"CreationTimestamp:\t{formatting.format_time(stateful_set.metadata.creation_timestamp)}"
+    yield f"Selector:\t{formatting.format_selector(spec.selector)}"
     yield from metadata_lines(stateful_set)
     yield f"Replicas:\t{_replicas(stateful_set)} desired | {stateful_set.status.replicas} total"
     strategy = spec.rest.get("updateStrategy", EMPTY)
@@ -124,24 +113,24 @@ def describe_stateful_set(stateful_set: StatefulSet, context: DescribeContext) -
             yield f"  MaxUnavailable:\t{rolling['maxUnavailable']}"
     yield f"Pods Status:\t{context.pods_status(stateful_set)}"
     yield from template_lines(spec.template)
-    yield "Volume Claims:" + ("" if spec.volume_claim_templates else f"\t{NONE}")
+    yield "Volume Claims:" + ("" if spec.volume_claim_templates else f"\t{formatting.NONE}")
     for claim in spec.volume_claim_templates:
         yield f"  Name:\t{claim.metadata.name}"
         yield f"  StorageClass:\t{class_name_of(claim)}"
-        yield from label_lines("  Labels", claim.metadata.labels, "  \t")
+        yield from formatting.label_lines("  Labels", claim.metadata.labels, "  \t")
         annotations = [f"{key}={value}" for key, value in sorted(claim.metadata.annotations.items())]
-        yield from field_lines("  Annotations", annotations, "  \t")
+        yield from formatting.field_lines("  Annotations", annotations, "  \t")
         yield f"  Capacity:\t{claim.spec.resources.requests.get('storage', '<default>')}"
-        yield f"  Access Modes:\t{go_string(claim.spec.access_modes)}"
+        yield f"  Access Modes:\t{formatting.go_string(claim.spec.access_modes)}"
 
 
 def describe_deployment(deployment: Deployment, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Deployment, with its ReplicaSets: that of the current template, and all others."""
     spec, status = deployment.spec, deployment.status
     yield from name_lines(deployment)
-    yield f"CreationTimestamp:\t{format_time(deployment.metadata.creation_timestamp)}"
+    yield f"CreationTimestamp:\t{formatting.format_time(deployment.metadata.creation_timestamp)}"
     yield from metadata_lines(deployment)
-    yield f"Selector:\t{format_selector(spec.selector)}"
+    yield f"Selector:\t{formatting.format_selector(spec.selector)}"
     counts = (
         (_replicas(deployment), "desired"), (status.updated_replicas, "updated"), (status.replicas, "total"),
         (status.available_replicas, "available"), (status.unavailable_replicas, "unavailable"),
@@ -167,7 +156,7 @@ def describe_deployment(deployment: Deployment, context: DescribeContext) -> Ite
 def describe_replica_set(replica_set: ReplicaSet, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a ReplicaSet."""
     yield from name_lines(replica_set)
-    yield f"Selector:\t{format_selector(replica_set.spec.selector) or NONE}"
+    yield f"Selector:\t{formatting.format_selector(replica_set.spec.selector) or formatting.NONE}"
     yield from metadata_lines(replica_set)
     owner = replica_set.metadata.controller
     if owner is not None:
@@ -181,7 +170,7 @@ def describe_replica_set(replica_set: ReplicaSet, context: DescribeContext) -> I
 def describe_replication_controller(controller: ReplicationController, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a ReplicationController."""
     yield from name_lines(controller)
-    yield f"Selector:\t{format_labels(controller.spec.selector)}"
+    yield f"Selector:\t{formatting.format_labels(controller.spec.selector)}"
     yield from metadata_lines(controller)
     yield f"Replicas:\t{controller.status.replicas} current / {_replicas(controller)} desired"
     yield f"Pods Status:\t{context.pods_status(controller)}"
@@ -193,8 +182,8 @@ def describe_daemon_set(daemon_set: DaemonSet, context: DescribeContext) -> Iter
     """Yield the lines of a DaemonSet."""
     status = daemon_set.status
     yield from name_lines(daemon_set)
-    yield f"Selector:\t{format_selector(daemon_set.spec.selector)}"
-    yield f"Node-Selector:\t{format_labels(daemon_set.spec.template.spec.node_selector)}"
+    yield f"Selector:\t{formatting.format_selector(daemon_set.spec.selector)}"
+    yield f"Node-Selector:\t{formatting.format_labels(daemon_set.spec.template.spec.node_selector)}"
     yield from metadata_lines(daemon_set)
     yield f"Desired Number of Nodes Scheduled: {status.desired_number_scheduled}"
     yield f"Current Number of Nodes Scheduled: {status.current_number_scheduled}"
@@ -209,30 +198,30 @@ def describe_job(job: Job, _context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Job."""
     spec, status = job.spec, job.status
     yield from name_lines(job)
-    yield f"Selector:\t{format_selector(spec.selector)}"
+    yield f"Selector:\t{formatting.format_selector(spec.selector)}"
     yield from metadata_lines(job)
     owner = job.metadata.controller
     if owner is not None:
         yield f"Controlled By:\t{owner.kind}/{owner.name}"
     yield f"Parallelism:\t{spec.parallelism}"
-    yield f"Completions:\t{UNSET if spec.completions is None else spec.completions}"
+    yield f"Completions:\t{formatting.UNSET if spec.completions is None else spec.completions}"
     yield f"Completion Mode:\t{spec.completion_mode}"
-    yield f"Suspend:\t{go_string(spec.suspend)}"
+    yield f"Suspend:\t{formatting.go_string(spec.suspend)}"
     yield f"Backoff Limit:\t{spec.backoff_limit}"
     if "ttlSecondsAfterFinished" in spec.rest:
         yield f"TTL Seconds After Finished:\t{spec.rest['ttlSecondsAfterFinished']}"
     if status.start_time:
-        yield f"Start Time:\t{format_time(status.start_time)}"
+        yield f"Start Time:\t{formatting.format_time(status.start_time)}"
     if status.completion_time:
-        yield f"Completed At:\t{format_time(status.completion_time)}"
-    if (end := parse_time(status.completion_time)) is not None and status.start_time:
+        yield f"Completed At:\t{formatting.format_time(status.completion_time)}"
+    if (end := formatting.parse_time(status.completion_time)) is not None and status.start_time:
         yield f"Duration:\t{_job_duration(job, end)}"
     if spec.active_deadline_seconds is not None:
         yield f"Active Deadline Seconds:\t{spec.active_deadline_seconds}s"
     ready = "" if status.ready is None else f" ({status.ready} Ready)"
     yield f"Pods Statuses:\t{status.active} Active{ready} / {status.succeeded} Succeeded / {status.failed} Failed"
     if job.is_indexed:
-        yield f"Completed Indexes:\t{_capped(status.completed_indexes) or NONE}"
+        yield f"Completed Indexes:\t{_capped(status.completed_indexes) or formatting.NONE}"
     yield from template_lines(spec.template)
 
 
@@ -260,7 +249,7 @@ def _without_hash(template: PodTemplateSpec) -> Any:
 
 def _replica_sets(replica_sets: Sequence[ReplicaSet]) -> str:
     return ", ".join(f"{item.metadata.name} ({item.status.replicas}/{_replicas(item)} replicas created)"
-                     for item in replica_sets) or NONE
+                     for item in replica_sets) or formatting.NONE
 
 
 

@@ -11,14 +11,8 @@ from kvolsched.api.kinds.directives import pod_term_alone, without_pod_terms
 from kvolsched.api.kinds.meta import evolve
 from kvolsched.api.kinds.pod import Affinity, Pod
 from kvolsched.api.words import first_of
+from kvolsched.scheduler.columns import pod_counts
 from kvolsched.scheduler.columns.arrays import Mask
-from kvolsched.scheduler.columns.pod_counts import (
-    AffinityTerm,
-    PodsPerRow,
-    domain_mask,
-    required_affinity,
-    required_anti_affinity,
-)
 from kvolsched.scheduler.framework.card import Card, Clause
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 
@@ -29,12 +23,12 @@ MAX_CARRIERS = 3  # named pods whose anti-affinity keeps the pod out
 
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     """Yield a clause for each required pod (anti-)affinity term, and each anti-affinity of placed pods that matches."""
-    for number, term in enumerate(required_affinity(pod)):
+    for number, term in enumerate(pod_counts.required_affinity(pod)):
         words, title = f"podAffinity: the node's domain has no {term}", f"No {term}, which the pod must be with"
         variant = evolve(pod, spec=pod_term_alone(pod.spec, "pod_affinity", number))
         holds = _outside(rows_without_wanted_pods(variant, columns), columns)
         yield Clause("affinity", term.topology_key, words, title, "", variant, number, holds)
-    for number, term in enumerate(required_anti_affinity(pod)):
+    for number, term in enumerate(pod_counts.required_anti_affinity(pod)):
         words, title = f"podAntiAffinity: the node's domain has {term}", f"The pod avoids {term}"
         variant = evolve(pod, spec=pod_term_alone(pod.spec, "pod_anti_affinity", number))
         holds = _outside(rows_with_unwanted_pods(variant, columns), columns)
@@ -46,7 +40,7 @@ def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     for number, (term, counts) in enumerate(sorted(objecting, key=lambda found: str(found[0]))):
         carriers = _carrier_names(term, counts.column.array, columns)
         words = f"podAntiAffinity of {carriers} forbids {term}, as this one is"
-        elsewhere = ~domain_mask(columns.nodes, term.topology_key, counts)
+        elsewhere = ~pod_counts.domain_mask(columns.nodes, term.topology_key, counts)
         title, kind = f"{carriers}: no {term} allowed", f"Other pods allow no {term}"
         yield Clause("objection", term.topology_key, words, title, kind, variant, number, elsewhere, term)
 
@@ -56,7 +50,7 @@ def _outside(rejected: Mask | None, columns: ColumnContext) -> Mask:
     return np.ones(len(columns.nodes.names), bool) if rejected is None else ~rejected
 
 
-def _carrier_names(term: AffinityTerm, counts: PodsPerRow, columns: ColumnContext) -> str:
+def _carrier_names(term: pod_counts.AffinityTerm, counts: pod_counts.PodsPerRow, columns: ColumnContext) -> str:
     """Return the first pods by name that carry a term against others, and how many more there are."""
     nodes = (columns.nodes.names[row] for row in np.flatnonzero(counts > 0).tolist())
     found = sorted(
@@ -64,7 +58,7 @@ def _carrier_names(term: AffinityTerm, counts: PodsPerRow, columns: ColumnContex
         for node in nodes
         if node is not None
         for pod in columns.seen.pods_on(node)
-        if term in required_anti_affinity(pod)
+        if term in pod_counts.required_anti_affinity(pod)
     )
     return first_of(found, MAX_CARRIERS)
 
