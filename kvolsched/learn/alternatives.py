@@ -7,8 +7,10 @@ act or a crash may come at any moment or never.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from html import escape
+from importlib import resources
 from typing import Any
 
 import attrs
@@ -16,6 +18,7 @@ from tqdm.auto import tqdm
 
 from kvolsched.api.notebook_output import PrintedAnswer, Rows
 
+from ..api.text import manifest
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..cluster import Cluster
 from ..controllers.custom_controller import writes
@@ -169,67 +172,26 @@ class Experiment:
         return dict(cluster.world.log.objects)
 
 
-DISK_1 = {
-    "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk-1"},
-    "spec": {
-        "capacity": {"storage": "10Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "disks",
-        "persistentVolumeReclaimPolicy": "Retain", "local": {"path": "/mnt/disk-1"},
-        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
-            {"key": "kubernetes.io/hostname", "operator": "In", "values": ["node-1"]}]}]}},
-    },
-}  # fmt: skip
-ZONE = "topology.kubernetes.io/zone"
-TERMS = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]} for zone in "ab"]
-WIDER = {"spec": {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
-    "nodeSelectorTerms": TERMS}}}}}  # fmt: skip
-SECOND_DISK = (UserAct("an administrator adds the second disk", (writes.create(DISK_1),)),)
-RESTART = (Crash(SCHEDULER),)
-POD_GOES = (UserAct("a user deletes the pod", (writes.delete("pod/app"),)),)
-NARROWS = (UserAct("a controller narrows the pod to zone b", (writes.patch("pod/app", {"spec": {
-    "nodeSelector": {ZONE: "b"}}}),)),)  # fmt: skip
-WIDENS = (
-    UserAct("a controller adds a term", (writes.patch("pod/app", WIDER),)),
-    UserAct("a controller lifts the gate", (writes.patch("pod/app", {"spec": {"schedulingGates": None}}),)),
-)
-ON_DEMAND = {
-    "apiVersion": "v1", "kind": "Node", "metadata": {"name": "demand-1", "labels": {"example.com/vm": "on-demand"}},
-    "status": {kind: {"cpu": "4", "memory": "8Gi", "pods": "110"} for kind in ("capacity", "allocatable")},
-}  # fmt: skip
-QUOTA_COMES = (UserAct("quota for on-demand machines comes", (
-    writes.create(ON_DEMAND),
-    writes.patch("pod/job-0", {"spec": {"nodeSelector": {"example.com/vm": "on-demand"}, "schedulingGates": None}}),
-)),)  # fmt: skip
-IN_CONTROLLER = "S0, Keep all PVC binding in the PV controller"
-IN_SCHEDULER = "S0, Pull entire PVC binding into the scheduler"
-S4_UPDATES = "S4, Design Details"
+def _experiment(fields: dict[str, Any]) -> Experiment:
+    """Return the experiment that `rejected_designs.yaml` describes."""
+    acts = tuple(map(_act, fields.pop("acts", ())))
+    fails, checklist = getattr(endings, fields.pop("fails")), tuple(fields.pop("checklist"))
+    return Experiment(fails=fails, checklist=checklist, acts=acts, **fields)
 
-EXPERIMENTS = (
-    Experiment("place_first", "disk-on-the-small-node", endings.placed_for_ever, IN_CONTROLLER, ("141c", "141f")),
-    Experiment("late_binder", "two-disks-one-by-one", endings.pending_beside_a_free_volume, IN_CONTROLLER, ("141d",),
-               SECOND_DISK),
-    Experiment("late_binder", "a-disk-on-each-node", endings.placed_for_ever, IN_CONTROLLER, ("141e",), RESTART),
-    Experiment("bind_in_pv_controller", "zone-in-a-label", endings.volume_of_another_zone, IN_CONTROLLER, ("141f",)),
-    Experiment("bind_in_pv_controller", "two-disks-one-by-one", endings.pending_beside_a_free_volume, IN_CONTROLLER,
-               ("141d",), SECOND_DISK),
-    Experiment("bind_in_kubelet", "own-disk-first", endings.pending_beside_a_free_volume,
-               "S0, Move PVC binding to kubelet", ("141g",)),
-    Experiment("bind_in_scheduler", "room-for-one-volume", endings.volume_of_a_gone_claim, IN_SCHEDULER, ("141b",)),
-    Experiment("bind_in_scheduler", "disk-on-the-small-node", endings.half_a_binding, IN_SCHEDULER, ("141b",),
-               POD_GOES),
-    Experiment("extender", "two-masters", endings.call_refused, "S0, Packaging, Extender cons", ("137",), seeds=20,
-               seconds=150.0),
-    Experiment("single_function", "evicted-in-vain", endings.evicted_in_vain, "S0, One scheduler function", ("141a",)),
-    Experiment("quota_by_topology", "a-zone-not-allowed", endings.volume_where_not_allowed,
-               "S0, Restricting Topology, Alternatives", ("70",)),
-    Experiment("list_of_topologies", "two-zones-of-four", endings.volume_never_made,
-               "S0, Restricting Topology, Alternatives", ("69",), seconds=60.0),
-    Experiment("spread_by_affinity_terms", "six-in-three-zones", endings.stacked_in_one_zone, "S3, Option 1", ("221",)),
-    Experiment("spread_inside_affinity", "a-zone-is-closed", endings.pending_though_soft, "S3, Alternatives", ("222",)),
-    Experiment("lax_updates", "narrowed-too-late", endings.beside_its_selector, S4_UPDATES, ("248",), NARROWS),
-    Experiment("affinity_at_creation", "spot-or-on-demand", endings.guessed_wrong, "S4, Alternatives", ("251",),
-               QUOTA_COMES),
-    Experiment("added_terms", "one-more-term", endings.beyond_the_policy, S4_UPDATES, ("236", "249"), WIDENS),
-)  # fmt: skip
+
+def _act(told: Mapping[str, Any]) -> ChosenFault:
+    if "crash" in told:
+        return Crash(told["crash"])
+    patched = (writes.patch(name, change) for name, change in told.get("patch", {}).items())
+    return UserAct(told["words"], (*map(writes.create, told.get("create", ())), *patched,
+                                   *map(writes.delete, told.get("delete", ()))))  # fmt: skip
+
+
+@cache
+def _all_experiments() -> tuple[Experiment, ...]:
+    file = resources.files("kvolsched.learn") / "rejected_designs.yaml"
+    (described,) = manifest.read_plain(file.read_text("utf-8"), file.name)
+    return tuple(_experiment(dict(fields)) for fields in described)
 
 
 def experiments(*alternatives: str) -> tuple[Experiment, ...]:
@@ -241,12 +203,12 @@ def experiments(*alternatives: str) -> tuple[Experiment, ...]:
     >>> [each.scenario for each in experiments("late_binder")]
     ['two-disks-one-by-one', 'a-disk-on-each-node']
     """
-    known = list(dict.fromkeys(each.alternative for each in EXPERIMENTS))
+    known = list(dict.fromkeys(each.alternative for each in _all_experiments()))
     for name in alternatives:
         if name not in known:
             hint = did_you_mean(name, known)
             raise UnknownName(f"no rejected design is called {name!r}; there are: {', '.join(known)}{hint}")
-    return tuple(each for each in EXPERIMENTS if not alternatives or each.alternative in alternatives)
+    return tuple(each for each in _all_experiments() if not alternatives or each.alternative in alternatives)
 
 
 def experiment(alternative: str, scenario: str = "") -> Experiment:

@@ -5,11 +5,14 @@ It is the one source: `kvolsched kinds` prints it, README and docs/kinds.md are 
 
 from __future__ import annotations
 
+from importlib import resources
+
 import attrs
 
 from ..kinds.kind import KINDS, Kind, find_kind
 from ..notebook_output import PrintedAnswer, table_text
 from .convert import fields_of_parts, schema
+from .manifest import read_plain
 from .not_read import KINDS as NOT_READ
 
 RECORDED = "recorded"
@@ -27,26 +30,8 @@ NOT_MODELLED = {
 } | WITHOUT_PLACEMENT
 """Kinds without effect, those that bear on where pods go first: their objects are kept and printed."""
 KEPT = "kept: checked, stored and printed as written"
-READ_AS_WRITTEN = {  # part -> the fields without a value of their own that some rule reads
-    "PodSpec": "activeDeadlineSeconds hostNetwork hostUsers os resources runtimeClassName",
-    "PodStatus": "containerStatuses initContainerStatuses",
-    "Container": "env restartPolicyRules",
-    "Volume": "emptyDir hostPath image portworxVolume",
-    "CSIVolumeSource": "volumeAttributes",
-    "NodeStatus": "images",
-    "PersistentVolumeSpec": "awsElasticBlockStore azureDisk azureFile cinder csi gcePersistentDisk hostPath nfs "
-                            "portworxVolume vsphereVolume",
-    "PersistentVolumeClaimSpec": "dataSource dataSourceRef",
-    "PersistentVolumeClaimStatus": "allocatedResources currentVolumeAttributesClassName",
-    "StatefulSetSpec": "minReadySeconds ordinals persistentVolumeClaimRetentionPolicy updateStrategy",
-    "StatefulSetStatus": "collisionCount",
-    "DaemonSetSpec": "updateStrategy",
-    "DeploymentSpec": "progressDeadlineSeconds revisionHistoryLimit strategy",
-    "DeploymentStatus": "collisionCount conditions",
-    "ReplicaSetStatus": "terminatingReplicas",
-    "JobSpec": "managedBy",
-    "ServiceSpec": "allocateLoadBalancerNodePorts sessionAffinity",
-}  # fmt: skip
+(READ_AS_WRITTEN,) = read_plain((resources.files(__package__) / "read_as_written.yaml").read_text("utf-8"))
+"""Part -> the fields without a value of their own that some rule reads."""
 
 
 @attrs.frozen

@@ -3,53 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
 from typing import Any
 
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.pod_volume import Volume
 from ...api.text.convert import to_plain
-from ..formatting import MAX_ANNOTATION_LENGTH, NONE, UNSET, field_lines, go_string
+from ...api.text.manifest import read_plain
+from ..formatting import MAX_ANNOTATION_LENGTH, NONE, field_lines, go_string
 
 INDENT = "    "
-SourceFields = Sequence[tuple[str, str, Any]]  # label, manifest name, what is printed for a missing field
-
-# Volume sources of pods and PersistentVolumes by manifest name: the text of `Type`, and the fields after it.
-_DISK_FIELDS: SourceFields = (("FSType", "fsType", ""), ("Partition", "partition", 0), ("ReadOnly", "readOnly", False))
-_SECRET_FIELDS: SourceFields = (("SecretRef", "secretRef", None), ("ReadOnly", "readOnly", False))
-VOLUME_SOURCES: Mapping[str, tuple[str, SourceFields]] = {
-    "hostPath": ("HostPath (bare host directory volume)", (("Path", "path", ""), ("HostPathType", "type", NONE))),
-    "emptyDir": ("EmptyDir (a temporary directory that shares a pod's lifetime)",
-                 (("Medium", "medium", ""), ("SizeLimit", "sizeLimit", UNSET))),
-    "gcePersistentDisk": ("GCEPersistentDisk (a Persistent Disk resource in Google Compute Engine)",
-                          (("PDName", "pdName", ""), *_DISK_FIELDS)),
-    "awsElasticBlockStore": ("AWSElasticBlockStore (a Persistent Disk resource in AWS)",
-                             (("VolumeID", "volumeID", ""), *_DISK_FIELDS)),
-    "secret": ("Secret (a volume populated by a Secret)",
-               (("SecretName", "secretName", ""), ("Optional", "optional", False))),
-    "configMap": ("ConfigMap (a volume populated by a ConfigMap)",
-                  (("Name", "name", ""), ("Optional", "optional", False))),
-    "nfs": ("NFS (an NFS mount that lasts the lifetime of a pod)",
-            (("Server", "server", ""), ("Path", "path", ""), ("ReadOnly", "readOnly", False))),
-    "azureDisk": ("AzureDisk (an Azure Data Disk mount on the host and bind mount to the pod)",
-                  (("DiskName", "diskName", ""), ("DiskURI", "diskURI", ""), ("Kind", "kind", "Shared"),
-                   ("FSType", "fsType", "ext4"), ("CachingMode", "cachingMode", "ReadWrite"),
-                   ("ReadOnly", "readOnly", False))),
-    "vsphereVolume": ("vSphereVolume (a Persistent Disk resource in vSphere)",
-                      (("VolumePath", "volumePath", ""), ("FSType", "fsType", ""),
-                       ("StoragePolicyName", "storagePolicyName", ""))),
-    "cinder": ("Cinder (a Persistent Disk resource in OpenStack)",
-               (("VolumeID", "volumeID", ""), ("FSType", "fsType", ""), ("ReadOnly", "readOnly", False),
-                ("SecretRef", "secretRef", None))),
-    "portworxVolume": ("PortworxVolume (a Portworx Volume resource)", (("VolumeID", "volumeID", ""),)),
-    "local": ("LocalVolume (a persistent volume backed by local storage on a node)", (("Path", "path", ""),)),
-    "cephfs": ("CephFS (a CephFS mount on the host that shares a pod's lifetime)",
-               (("Monitors", "monitors", ()), ("Path", "path", ""), ("User", "user", ""),
-                ("SecretFile", "secretFile", ""), *_SECRET_FIELDS)),
-    "csi": ("CSI (a Container Storage Interface (CSI) volume source)",
-            (("Driver", "driver", ""), ("FSType", "fsType", ""), ("ReadOnly", "readOnly", False))),
-    "image": ("Image (a container image or OCI artifact)",
-              (("Reference", "reference", ""), ("PullPolicy", "pullPolicy", ""))),
-}  # fmt: skip
 _CLAIM_TYPE = "PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)"
 
 
@@ -79,17 +43,25 @@ def volume_lines(volumes: Sequence[Volume], space: str = "") -> Iterator[str]:
             yield from source_lines(plain)
 
 
+@cache
+def _volume_sources() -> dict[str, dict[str, Any]]:
+    """Return by manifest name the `type` of a source, and its `fields`: label, manifest name, text if it is missing."""
+    file = resources.files(__package__) / "volume_sources.yaml"
+    (sources,) = read_plain(file.read_text("utf-8"), file.name)
+    return dict(sources)
+
+
 def source_lines(plain: Mapping[str, Any]) -> Iterator[str]:
     """Yield the source of a pod's volume or a PersistentVolume: its type and fields."""
-    name = next((name for name in VOLUME_SOURCES if name in plain), None)
+    sources = _volume_sources()
+    name = next((name for name in sources if name in plain), None)
     if name is None:
         yield "  <unknown>"
         return
-    words, fields = VOLUME_SOURCES[name]
-    source = plain[name]
+    source, fields = plain[name], sources[name]["fields"]
     if name == "csi" and "volumeHandle" in source:  # only a PersistentVolume has one
         fields = (*fields[:2], ("VolumeHandle", "volumeHandle", ""), *fields[2:])
-    yield f"{INDENT}Type:\t{words}"
+    yield f"{INDENT}Type:\t{sources[name]['type']}"
     for label, field, default in fields:
         yield f"{INDENT}{label}:\t{go_string(source.get(field, default))}"
     if name == "csi":
