@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from importlib import resources
 
 import attrs
+
+from ...api.text.manifest import read_plain
 
 
 class CommandError(Exception):
@@ -45,68 +48,25 @@ class Words:
         return self.text(flag, "false") == "true"
 
 
-BOOL, ABSENT = Flag(value="bool"), Flag(simulated=False)
-ABSENT_BOOL = Flag(value="bool", simulated=False)
-EVERYWHERE = {
-    "namespace": Flag("n"), "context": ABSENT, "kubeconfig": ABSENT, "cluster": ABSENT, "user": ABSENT,
-    "server": Flag("s", simulated=False), "as": ABSENT, "v": Flag("v", simulated=False),
-}  # fmt: skip
-_SELECTED = {"selector": Flag("l"), "field-selector": Flag(), "all-namespaces": Flag("A", "bool")}
-_FILES = {
-    "filename": Flag("f", "several"), "recursive": Flag("R", "bool", simulated=False),
-    "kustomize": Flag("k", simulated=False),
-}  # fmt: skip
-_DRY = {"dry-run": Flag(value="bool", simulated=False), "output": Flag("o", simulated=False)}
-_TEXTS = {**_SELECTED, **_DRY, "overwrite": BOOL, "all": BOOL, "list": ABSENT_BOOL, "resource-version": ABSENT}
-FLAGS: Mapping[str, Mapping[str, Flag]] = {
-    "get": {
-        **_SELECTED, "output": Flag("o"), "show-labels": BOOL, "no-headers": BOOL, "sort-by": Flag(),
-        "label-columns": Flag("L", "several"), "ignore-not-found": BOOL, "watch": Flag("w", "bool", simulated=False),
-        "watch-only": ABSENT_BOOL, "show-kind": ABSENT_BOOL, "show-managed-fields": BOOL, "chunk-size": ABSENT,
-        "raw": ABSENT, "template": ABSENT, "subresource": ABSENT, **_FILES,
-    },
-    "describe": {"selector": Flag("l"), "all-namespaces": Flag("A", "bool"), "show-events": ABSENT_BOOL, **_FILES},
-    "apply": {
-        **_FILES, **_DRY, "server-side": ABSENT_BOOL, "prune": ABSENT_BOOL, "force": ABSENT_BOOL,
-        "selector": Flag("l", simulated=False), "wait": BOOL,
-    },
-    "replace": {
-        **_FILES, **_DRY, "force": ABSENT_BOOL, "cascade": ABSENT, "grace-period": ABSENT, "timeout": ABSENT,
-        "save-config": ABSENT_BOOL, "subresource": ABSENT,
-    },
-    "delete": {
-        **_SELECTED, **_FILES, "all": BOOL, "ignore-not-found": BOOL, "wait": BOOL, "output": Flag("o"),
-        "grace-period": ABSENT, "force": ABSENT_BOOL, "now": ABSENT_BOOL, "cascade": ABSENT, "timeout": ABSENT,
-        "dry-run": ABSENT_BOOL,
-    },
-    "scale": {
-        "replicas": Flag(value="number"), "current-replicas": Flag(value="number"), "selector": Flag("l"),
-        "all": BOOL, "timeout": ABSENT, **_FILES, **_DRY,
-    },
-    "cordon": {"selector": Flag("l"), "dry-run": ABSENT_BOOL},
-    "uncordon": {"selector": Flag("l"), "dry-run": ABSENT_BOOL},
-    "drain": {
-        "selector": Flag("l"), "ignore-daemonsets": BOOL, "delete-emptydir-data": BOOL, "force": BOOL,
-        "grace-period": ABSENT, "timeout": ABSENT, "disable-eviction": ABSENT_BOOL, "pod-selector": ABSENT,
-        "dry-run": ABSENT_BOOL,
-    },
-    "taint": {"selector": Flag("l"), "all": BOOL, "overwrite": BOOL, **_DRY},
-    "label": _TEXTS,
-    "annotate": _TEXTS,
-    "patch": {"patch": Flag("p"), "patch-file": ABSENT, "type": Flag(), "subresource": Flag(), **_FILES, **_DRY},
-    "rollout restart": {"selector": Flag("l"), **_FILES},
-    "rollout status": {
-        "selector": Flag("l"), "watch": Flag("w", "bool"), "timeout": Flag(), "revision": ABSENT, **_FILES,
-    },
-}  # fmt: skip
+WITHOUT_EFFECT = " without effect"
+
+
+def _flag(told: str) -> Flag:
+    """Return the flag that words of `flags.yaml` describe: `-w bool without effect`."""
+    short, _, value = told.removesuffix(WITHOUT_EFFECT).rpartition(" ")
+    return Flag(short.removeprefix("-"), value, simulated=not told.endswith(WITHOUT_EFFECT))
+
+
+def _flags(parts: Iterable[str | Mapping[str, str]]) -> Mapping[str, Flag]:
+    found = (_TABLE["groups"][part] if isinstance(part, str) else part for part in parts)
+    return {name: _flag(told) for part in found for name, told in part.items()}
+
+
+(_TABLE,) = read_plain((resources.files(__package__) / "flags.yaml").read_text("utf-8"), "flags.yaml")
+EVERYWHERE = _flags(["everywhere"])
+FLAGS: Mapping[str, Mapping[str, Flag]] = {name: _flags(parts) for name, parts in _TABLE["commands"].items()}
+OTHER_VERBS = _TABLE["other_verbs"].split()
 VERBS = tuple(dict.fromkeys(command.partition(" ")[0] for command in FLAGS))
-# Verbs of kubectl that have no meaning here, or are not simulated.
-OTHER_VERBS = (
-    "alpha", "api-resources", "api-versions", "attach", "auth", "autoscale", "certificate", "cluster-info",
-    "completion", "config", "cp", "create", "debug", "diff", "edit", "events", "exec", "explain", "expose",
-    "kustomize", "logs", "options", "plugin", "port-forward", "proxy", "run", "set", "top", "version",
-    "wait",
-)  # fmt: skip
 OTHER_ROLLOUTS = ("history", "pause", "resume", "undo")
 USAGE = "kubectl controls a simulated cluster. These commands are simulated:\n  {}\n"
 
