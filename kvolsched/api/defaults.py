@@ -288,10 +288,6 @@ def _service_port(port: ServicePort) -> ServicePort:
     return filled if filled.target_port not in (None, 0, "") else evolve(filled, target_port=filled.port)
 
 
-def _priority_class(priority_class: PriorityClass) -> PriorityClass:
-    return _filled(priority_class, preemption_policy="PreemptLowerPriority")
-
-
 def _limit_range(limit_range: LimitRange) -> LimitRange:
     return evolve_parts(limit_range, spec={"limits": tuple(map(_limit_range_item, limit_range.spec.limits))})
 
@@ -321,6 +317,6 @@ _DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
     StorageClass: _storage_class, PersistentVolume: _volume, PersistentVolumeClaim: _claim, Pod: _pod, Node: _node,
     Namespace: _namespace, StatefulSet: _stateful_set, Deployment: _deployment, ReplicaSet: _replica_set,
     ReplicationController: _replication_controller, DaemonSet: _daemon_set, Job: _job, Service: _service,
-    PriorityClass: _priority_class, CSIDriver: _csi_driver, VolumeAttachment: _volume_attachment,
-    LimitRange: _limit_range,
+    PriorityClass: lambda each: _filled(each, preemption_policy="PreemptLowerPriority"), CSIDriver: _csi_driver,
+    VolumeAttachment: _volume_attachment, LimitRange: _limit_range,
 }

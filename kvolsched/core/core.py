@@ -234,7 +234,8 @@ class ClusterCore:
 
     def _taken(self, turns: Sequence[Turn]) -> Step:
         """Return the step that these turns were; the node of an autoscaler gets its provisioners."""
-        if any(_creates_node(turn) for turn in turns if turn.outcomes):
+        made = (outcome.write for turn in turns for outcome in turn.outcomes if outcome.write.verb == "create")
+        if any(write.key.kind == "Node" for write in made):
             self._add_provisioners()
         return Step(self.world.step_number, self.world.now, tuple(turns))
 
@@ -552,7 +553,3 @@ def _keys_named(objects: Collection[Key], reference: str) -> Collection[Key]:
             if found := [key for key in objects if key.kind == kind]:
                 return found
         raise
-
-
-def _creates_node(turn: Turn) -> bool:
-    return any(outcome.write.verb == "create" and outcome.write.key.kind == "Node" for outcome in turn.outcomes)

@@ -50,10 +50,6 @@ def chosen_nodes(log: Log, which: Sequence[str]) -> list[str]:
     return sorted(chosen)
 
 
-def _value_of(label: str) -> str:
-    return label.partition("=")[2]
-
-
 def _no_node_with(selector: LabelSelector, labels: Sequence[Mapping[str, str]], text: str) -> UnknownName:
     """Return the error about a selector without nodes: which label or value no node has, and those that there are."""
     keys = sorted({key for each in labels for key in each})
@@ -65,7 +61,8 @@ def _no_node_with(selector: LabelSelector, labels: Sequence[Mapping[str, str]], 
             values = sorted({each[part.key] for each in labels if part.key in each})
             wanted = part.values[0] if part.values else ""
             return unknown_name(f"node has {part.key}={', '.join(part.values)}", wanted,
-                                [f"{part.key}={value}" for value in values], compared=_value_of)
+                                [f"{part.key}={value}" for value in values],
+                                compared=lambda shown: shown.partition("=")[2])
     return UnknownName(f"no node has the labels {text}")
 
 

@@ -182,7 +182,8 @@ def _remarks(cluster: ClusterCore, other: ClusterCore, asked: str, left_out: Seq
     objects = other.world.visit(other.world.history.place_of(0), lambda: dict(other.world.log.objects))
     pods = [key for key in sorted(objects) if key.kind == "Pod"]
     if pods and all(objects[key].spec.node_name for key in pods):
-        yield f"{_named(pods)} from the start, so nobody judges {_them(pods)}: {again_call(asked, pods[0].name)}."
+        them = "it" if len(pods) == 1 else "them"
+        yield f"{_named(pods)} from the start, so nobody judges {them}: {again_call(asked, pods[0].name)}."
 
 
 def again_call(asked: str, pod: str) -> str:
@@ -192,10 +193,6 @@ def again_call(asked: str, pod: str) -> str:
 
 def _named(pods: Sequence[Key]) -> str:
     return f"pod/{pods[0].name} has a node" if len(pods) == 1 else f"All {len(pods)} pods have nodes"
-
-
-def _them(pods: Sequence[Key]) -> str:
-    return "it" if len(pods) == 1 else "them"
 
 
 def _left_out(asked: str, acts: Sequence[Turn]) -> Iterator[str]:

@@ -182,9 +182,8 @@ def _inside(said: str, value: Any, root: Any) -> Iterator[Any]:
     for part in _split(said):
         quoted = _TEXT.fullmatch(part)
         if quoted:
-            yield from _field(
-                value, re.escape(quoted["text"]) if quoted["text"] == "*" else _quoted_name(quoted["text"])
-            )
+            name = quoted["text"]
+            yield from _field(value, re.escape(name) if name == "*" else re.sub(r"\\?\.", r"\\.", name))
         elif part == "*":
             yield from _children(value)
         elif part.startswith((".", "@", "$")):
@@ -196,10 +195,6 @@ def _inside(said: str, value: Any, root: Any) -> Iterator[Any]:
             yield from value[first:last:every] if isinstance(value, list) else ()
         else:
             raise JsonPathFault(f"invalid array index {part}")
-
-
-def _quoted_name(text: str) -> str:
-    return re.sub(r"\\?\.", r"\\.", text)
 
 
 def _split(said: str) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ..api.kinds.pod import Pod
+from ..api.words import listed
 from ..controllers import ephemeral_volume
 from ..scheduler.framework.card import Objects
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
@@ -45,7 +46,7 @@ def unread_words(rules: Revision | str, fields: Iterable[str], whose: str = "thi
     """
     names = list(fields)
     name = rules if isinstance(rules, str) else rules.name
-    return f"Rules {name} do not read {_listed(names)} of {whose}." if names else ""
+    return f"Rules {name} do not read {listed(names)} of {whose}." if names else ""
 
 
 def unread_by_pods(rules: Revision, objects: Objects, than: Revision | None = None) -> Iterator[str]:
@@ -68,12 +69,8 @@ def unread_by_pods(rules: Revision, objects: Objects, than: Revision | None = No
     for fields, names in alike.items():
         more = len(names) - MOST_PODS
         shown = [*names[:MOST_PODS], f"{more} more"] if more > 0 else names
-        if words := unread_words(rules, fields, _listed(shown)):
+        if words := unread_words(rules, fields, listed(shown)):
             yield words
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _unread(rules: Revision, pod: Pod, objects: Objects) -> Iterator[str]:

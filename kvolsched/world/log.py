@@ -137,7 +137,8 @@ class Log:
         self._check(place)
         is_far = abs(place - self._place) >= FAR or self._takes_back_lists(place)
         if is_far and (self.listener is None or self.jump_listener is not None):
-            self._jump(place)
+            with paused_gc():
+                self._jump(place)
             return
         base, changes = self.base, self.changes
         while self._place > place:
@@ -162,10 +163,6 @@ class Log:
 
     def _jump(self, place: int) -> None:
         """Move the map to a position, from the nearest known one by the net change of each key."""
-        with paused_gc():
-            self._jump_at_once(place)
-
-    def _jump_at_once(self, place: int) -> None:
         start = near = self._place
         kept = self._nearest_kept(place)
         if kept is not None and abs(kept - place) < abs(start - place):

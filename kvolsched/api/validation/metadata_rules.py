@@ -29,7 +29,8 @@ def validate_metadata(obj: Any) -> FieldErrors:
     if not meta.name and not meta.generate_name:
         yield FieldError("metadata.name", "Required", detail="name or generateName is required")
     if meta.generate_name:
-        messages = check_name(_without_last_hyphen(meta.generate_name))  # a generated name ends in five more characters
+        prefix = meta.generate_name  # a generated name ends in five more characters
+        messages = check_name(f"{prefix[:-1]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix)
         yield from invalid_values("metadata.generateName", meta.generate_name, messages)
     yield from validate_name("metadata.name", meta.name, check_name)
     if kind.namespaced:
@@ -50,10 +51,6 @@ def validate_metadata(obj: Any) -> FieldErrors:
 def _size(annotations: Mapping[str, Any]) -> int:
     """Return the size of annotations in bytes."""
     return len("".join([*annotations, *map(str, annotations.values())]).encode())
-
-
-def _without_last_hyphen(prefix: str) -> str:
-    return f"{prefix[:-1]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
 def _validate_owners(path: str, meta: ObjectMeta) -> FieldErrors:

@@ -238,7 +238,8 @@ def _line_of(error: Exception, function: Callable[..., Any]) -> str:
     A module is named with its own line, ` (queue.py:31, line 7 of admit: ...)`; a cell of a notebook has none.
     """
     code = getattr(plain_function(function), "__code__", None)
-    own = [place for place in traceback.walk_tb(error.__traceback__) if code and _same_file(place[0], code)]
+    own = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__)
+           if code and frame.f_code.co_filename == code.co_filename]
     if not own:
         return ""
     frame, line = own[-1]
@@ -247,7 +248,3 @@ def _line_of(error: Exception, function: Callable[..., Any]) -> str:
     file = Path(frame.f_code.co_filename)
     where = f"{file.name}:{line}, " if file.is_file() else ""
     return f" ({where}line {number} of {frame.f_code.co_name}{f': `{text}`' if text else ''})"
-
-
-def _same_file(frame: Any, code: Any) -> bool:
-    return bool(frame.f_code.co_filename == code.co_filename)

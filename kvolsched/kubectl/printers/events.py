@@ -48,7 +48,6 @@ def sort_events(events: Iterable[tuple[Key, Event]]) -> list[Event]:
     return [event for _, event in sorted(events, key=sort_key)]
 
 
-
 SCHEDULER = "default-scheduler"
 MIRROR_POD = "kubernetes.io/config.mirror"
 EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -94,7 +93,6 @@ def event_lines(events: Sequence[Event], now: datetime) -> Iterator[str]:
         elif event.count > 1:
             age = f"{format_age(event.last_timestamp, now)} (x{event.count} over {age})"
         yield f"  {event.type}\t{event.reason}\t{age}\t{event_source(event)}\t{event.message.strip()}"
-
 
 
 PRINTER = Printer(

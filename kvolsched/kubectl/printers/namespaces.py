@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterator
 
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.workload import Namespace
@@ -11,15 +10,10 @@ from .printer import DescribeContext, Printer, metadata_lines, object_age
 from .quotas import namespace_lines
 
 
-def _namespace_row(namespace: Namespace, now: datetime) -> Sequence[str]:
-    return namespace.metadata.name, namespace_phase(namespace), object_age(namespace, now)
-
-
 def namespace_phase(namespace: Namespace) -> str:
     """Return a namespace's phase; without one, the phase that the API server would write."""
     default = "Active" if namespace.metadata.deletion_timestamp is None else "Terminating"
     return str(namespace.rest.get("status", EMPTY).get("phase", default))
-
 
 
 def describe_namespace(namespace: Namespace, context: DescribeContext) -> Iterator[str]:
@@ -30,5 +24,6 @@ def describe_namespace(namespace: Namespace, context: DescribeContext) -> Iterat
     yield from namespace_lines(namespace.metadata.name, context)
 
 
-
-PRINTER = Printer(("NAME", "STATUS", "AGE"), _namespace_row, describe_namespace)
+PRINTER = Printer(("NAME", "STATUS", "AGE"),
+                  lambda each, now: (each.metadata.name, namespace_phase(each), object_age(each, now)),
+                  describe_namespace)

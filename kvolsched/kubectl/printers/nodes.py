@@ -40,7 +40,6 @@ def node_roles(node: Node) -> list[str]:
     return sorted((roles | {labels.get(ROLE_LABEL, "")}) - {""})
 
 
-
 _BUILT_IN = ("cpu", "memory", "ephemeral-storage", "pods")
 _SYSTEM = (
     ("Machine ID", "machineID"), ("System UUID", "systemUUID"), ("Boot ID", "bootID"),
@@ -107,7 +106,6 @@ def _pod_lines(node: Node, pods: Sequence[Pod], now: datetime) -> Iterator[str]:
         yield f"  {name}\t" + "\t".join(formatting.format_share(amount, room[name]) for amount in totals(name))
     for name in sorted(name for name in room if name not in (*_BUILT_IN, *pages)):
         yield f"  {name}\t" + "\t".join(totals(name))
-
 
 
 PRINTER = Printer(

@@ -132,7 +132,6 @@ def _statuses(pod: Pod, field: str) -> tuple[Frozen, ...]:
     return tuple(pod.status.rest.get(field, ()))
 
 
-
 def describe_pod(pod: Pod, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Pod."""
     meta, spec, status = pod.metadata, pod.spec, pod.status

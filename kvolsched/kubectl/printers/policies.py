@@ -23,7 +23,6 @@ def _budget_row(budget: PodDisruptionBudget, now: datetime) -> Sequence[str]:
     return budget.metadata.name, *numbers, str(budget.status.disruptions_allowed), object_age(budget, now)
 
 
-
 def describe_disruption_budget(budget: PodDisruptionBudget, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a PodDisruptionBudget."""
     spec, status = budget.spec, budget.status
@@ -48,7 +47,6 @@ def describe_priority_class(priority_class: PriorityClass, context: DescribeCont
     yield f"PreemptionPolicy:\t{priority_class.preemption_policy or 'PreemptLowerPriority'}"
     yield f"Description:\t{priority_class.description}"
     yield f"Annotations:\t{format_labels(priority_class.metadata.annotations)}"
-
 
 
 PRINTERS: Mapping[str, Printer] = {

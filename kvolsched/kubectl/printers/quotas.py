@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from ...api.kinds.quota import LimitRange, ResourceQuota, RuntimeClass
+from ...api.kinds.quota import LimitRange, ResourceQuota
 from .printer import DescribeContext, Printer, name_lines, object_age
 
 SCOPES = {  # what kubectl says of a scope
@@ -80,14 +80,11 @@ def namespace_lines(namespace: str, context: DescribeContext) -> Iterator[str]:
         yield from limit_lines(limit_range, " ")
 
 
-def _runtime_class_row(runtime_class: RuntimeClass, now: datetime) -> Sequence[str]:
-    return runtime_class.metadata.name, runtime_class.handler, object_age(runtime_class, now)
-
-
 PRINTERS: Mapping[str, Printer] = {
     "ResourceQuota": Printer(("NAME", "REQUEST", "LIMIT", "AGE"), _quota_row, _describe_quota),
     "LimitRange": Printer(("NAME", "CREATED AT"), lambda each, _now: (each.metadata.name,
                                                                      each.metadata.creation_timestamp or "<unknown>"),
                           _describe_limits),
-    "RuntimeClass": Printer(("NAME", "HANDLER", "AGE"), _runtime_class_row),
+    "RuntimeClass": Printer(("NAME", "HANDLER", "AGE"),
+                            lambda each, now: (each.metadata.name, each.handler, object_age(each, now))),
 }  # fmt: skip

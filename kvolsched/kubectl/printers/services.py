@@ -27,7 +27,6 @@ def _service_row(service: Service, now: datetime) -> Sequence[str]:
     )  # fmt: skip
 
 
-
 MAX_ENDPOINTS = 3  # listed for one port
 
 
@@ -92,7 +91,6 @@ def _ready_addresses(service: Service, context: DescribeContext) -> list[str]:
         and (ready := pod.status.condition("Ready")) is not None
         and ready.status == "True"
     ]
-
 
 
 PRINTER = Printer(

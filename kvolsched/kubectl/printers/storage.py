@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from ...api.kinds.csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
+from ...api.kinds.csi import CSIDriver, CSINode, VolumeAttachment
 from ...api.kinds.meta import ObjectMeta
 from ...api.kinds.pod import Pod
 from ...api.kinds.storage_class import IMMEDIATE, StorageClass
@@ -79,10 +79,6 @@ def _status(meta: ObjectMeta, phase: str) -> str:
     return phase if meta.deletion_timestamp is None else "Terminating"
 
 
-def _csi_node_row(csi_node: CSINode, now: datetime) -> Sequence[str]:
-    return csi_node.metadata.name, str(len(csi_node.spec.drivers)), object_age(csi_node, now)
-
-
 def _csi_driver_row(driver: CSIDriver, now: datetime) -> Sequence[str]:
     spec = driver.spec
     tokens = ",".join(request.get("audience", "") for request in spec.rest.get("tokenRequests", ()))
@@ -93,11 +89,6 @@ def _csi_driver_row(driver: CSIDriver, now: datetime) -> Sequence[str]:
     )  # fmt: skip
 
 
-def _capacity_row(capacity: CSIStorageCapacity, now: datetime) -> Sequence[str]:
-    """Return the cells of a CSIStorageCapacity, for which the API server has only the table of any kind."""
-    return capacity.metadata.name, capacity.metadata.creation_timestamp or UNKNOWN
-
-
 def _attachment_row(attachment: VolumeAttachment, now: datetime) -> Sequence[str]:
     spec = attachment.spec
     volume = spec.source.persistent_volume_name or ""
@@ -105,7 +96,6 @@ def _attachment_row(attachment: VolumeAttachment, now: datetime) -> Sequence[str
         attachment.metadata.name, spec.attacher, volume, spec.node_name, go_string(bool(attachment.status.attached)),
         object_age(attachment, now),
     )  # fmt: skip
-
 
 
 def describe_volume(volume: PersistentVolume, context: DescribeContext) -> Iterator[str]:
@@ -209,7 +199,6 @@ def describe_csi_node(csi_node: CSINode, context: DescribeContext) -> Iterator[s
             yield f"      Topology Keys:\t{go_string(driver.topology_keys)}"
 
 
-
 PRINTERS: Mapping[str, Printer] = {
     "PersistentVolume": Printer(
         ("NAME", "CAPACITY", "ACCESS MODES", "RECLAIM POLICY", "STATUS", "CLAIM", "STORAGECLASS",
@@ -225,12 +214,15 @@ PRINTERS: Mapping[str, Printer] = {
         ("NAME", "PROVISIONER", "RECLAIMPOLICY", "VOLUMEBINDINGMODE", "ALLOWVOLUMEEXPANSION", "AGE"),
         _storage_class_row, describe_storage_class,
     ),
-    "CSINode": Printer(("NAME", "DRIVERS", "AGE"), _csi_node_row, describe_csi_node),
+    "CSINode": Printer(("NAME", "DRIVERS", "AGE"),
+                       lambda each, now: (each.metadata.name, str(len(each.spec.drivers)), object_age(each, now)),
+                       describe_csi_node),
     "CSIDriver": Printer(
         ("NAME", "ATTACHREQUIRED", "PODINFOONMOUNT", "STORAGECAPACITY", "TOKENREQUESTS", "REQUIRESREPUBLISH", "MODES",
          "AGE"),
         _csi_driver_row,
     ),
-    "CSIStorageCapacity": Printer(("NAME", "CREATED AT"), _capacity_row),
+    "CSIStorageCapacity": Printer(  # the API server has only the table of any kind for it
+        ("NAME", "CREATED AT"), lambda each, _now: (each.metadata.name, each.metadata.creation_timestamp or UNKNOWN)),
     "VolumeAttachment": Printer(("NAME", "ATTACHER", "PV", "NODE", "ATTACHED", "AGE"), _attachment_row),
 }  # fmt: skip

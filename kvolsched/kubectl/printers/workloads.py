@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
@@ -30,18 +31,15 @@ def _deployment_row(deployment: Deployment, now: datetime) -> Sequence[str]:
     )  # fmt: skip
 
 
-def _replica_set_row(replica_set: ReplicaSet, now: datetime) -> Sequence[str]:
-    return (*_replica_counts(replica_set, now), formatting.format_selector(replica_set.spec.selector))
-
-
-def _replication_controller_row(controller: ReplicationController, now: datetime) -> Sequence[str]:
-    return (*_replica_counts(controller, now), formatting.format_labels(controller.spec.selector))
-
-
-def _replica_counts(owner: ReplicaSet | ReplicationController, now: datetime) -> tuple[str, ...]:
+def _replicas_row(owner: ReplicaSet | ReplicationController, now: datetime) -> Sequence[str]:
     status = owner.status
     counts = (str(_replicas(owner)), str(status.replicas), str(status.ready_replicas))
-    return (owner.metadata.name, *counts, object_age(owner, now), *_containers(owner))
+    return (owner.metadata.name, *counts, object_age(owner, now), *_containers(owner), _selector(owner))
+
+
+def _selector(owner: ReplicaSet | ReplicationController) -> str:
+    selector = owner.spec.selector  # a ReplicationController's is a plain map
+    return (formatting.format_labels if isinstance(selector, Mapping) else formatting.format_selector)(selector)
 
 
 def _daemon_set_row(daemon_set: DaemonSet, now: datetime) -> Sequence[str]:
@@ -89,7 +87,6 @@ def _containers(
 ) -> tuple[str, str]:
     containers: tuple[Container, ...] = workload.spec.template.spec.containers
     return ",".join(container.name for container in containers), ",".join(container.image for container in containers)
-
 
 
 TEMPLATE_HASH = "pod-template-hash"
@@ -153,29 +150,18 @@ def describe_deployment(deployment: Deployment, context: DescribeContext) -> Ite
         yield f"NewReplicaSet:\t{_replica_sets(new_sets)}"
 
 
-def describe_replica_set(replica_set: ReplicaSet, context: DescribeContext) -> Iterator[str]:
-    """Yield the lines of a ReplicaSet."""
-    yield from name_lines(replica_set)
-    yield f"Selector:\t{formatting.format_selector(replica_set.spec.selector) or formatting.NONE}"
-    yield from metadata_lines(replica_set)
-    owner = replica_set.metadata.controller
-    if owner is not None:
+def describe_replicas(workload: ReplicaSet | ReplicationController, context: DescribeContext) -> Iterator[str]:
+    """Yield the lines of a ReplicaSet or a ReplicationController."""
+    yield from name_lines(workload)
+    yield f"Selector:\t{_selector(workload) or formatting.NONE}"
+    yield from metadata_lines(workload)
+    owner = workload.metadata.controller
+    if owner is not None and isinstance(workload, ReplicaSet):
         yield f"Controlled By:\t{owner.kind}/{owner.name}"
-    yield f"Replicas:\t{replica_set.status.replicas} current / {_replicas(replica_set)} desired"
-    yield f"Pods Status:\t{context.pods_status(replica_set)}"
-    yield from template_lines(replica_set.spec.template)
-    yield from _condition_lines(replica_set.status.rest)
-
-
-def describe_replication_controller(controller: ReplicationController, context: DescribeContext) -> Iterator[str]:
-    """Yield the lines of a ReplicationController."""
-    yield from name_lines(controller)
-    yield f"Selector:\t{formatting.format_labels(controller.spec.selector)}"
-    yield from metadata_lines(controller)
-    yield f"Replicas:\t{controller.status.replicas} current / {_replicas(controller)} desired"
-    yield f"Pods Status:\t{context.pods_status(controller)}"
-    yield from template_lines(controller.spec.template)
-    yield from _condition_lines(controller.status.rest)
+    yield f"Replicas:\t{workload.status.replicas} current / {_replicas(workload)} desired"
+    yield f"Pods Status:\t{context.pods_status(workload)}"
+    yield from template_lines(workload.spec.template)
+    yield from _condition_lines(workload.status.rest)
 
 
 def describe_daemon_set(daemon_set: DaemonSet, context: DescribeContext) -> Iterator[str]:
@@ -252,23 +238,17 @@ def _replica_sets(replica_sets: Sequence[ReplicaSet]) -> str:
                      for item in replica_sets) or formatting.NONE
 
 
-
 _TEMPLATE_COLUMNS = ("CONTAINERS", "IMAGES", "SELECTOR")
+_printer = partial(Printer, wide_columns=frozenset(_TEMPLATE_COLUMNS))
+_OF_REPLICAS = _printer(("NAME", "DESIRED", "CURRENT", "READY", "AGE", *_TEMPLATE_COLUMNS), _replicas_row,
+                        describe_replicas)
 PRINTERS: Mapping[str, Printer] = {
-    "StatefulSet": Printer(("NAME", "READY", "AGE", *_TEMPLATE_COLUMNS[:2]), _stateful_set_row, describe_stateful_set,
-                           wide_columns=frozenset(_TEMPLATE_COLUMNS)),
-    "Deployment": Printer(("NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE", *_TEMPLATE_COLUMNS), _deployment_row,
-                          describe_deployment, wide_columns=frozenset(_TEMPLATE_COLUMNS)),
-    "ReplicaSet": Printer(("NAME", "DESIRED", "CURRENT", "READY", "AGE", *_TEMPLATE_COLUMNS), _replica_set_row,
-                          describe_replica_set, wide_columns=frozenset(_TEMPLATE_COLUMNS)),
-    "ReplicationController": Printer(
-        ("NAME", "DESIRED", "CURRENT", "READY", "AGE", *_TEMPLATE_COLUMNS), _replication_controller_row,
-        describe_replication_controller, wide_columns=frozenset(_TEMPLATE_COLUMNS),
-    ),
-    "DaemonSet": Printer(
-        ("NAME", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "NODE SELECTOR", "AGE", *_TEMPLATE_COLUMNS),
-        _daemon_set_row, describe_daemon_set, wide_columns=frozenset(_TEMPLATE_COLUMNS),
-    ),
-    "Job": Printer(("NAME", "STATUS", "COMPLETIONS", "DURATION", "AGE", *_TEMPLATE_COLUMNS), _job_row, describe_job,
-                   wide_columns=frozenset(_TEMPLATE_COLUMNS)),
+    "StatefulSet": _printer(("NAME", "READY", "AGE", *_TEMPLATE_COLUMNS[:2]), _stateful_set_row, describe_stateful_set),
+    "Deployment": _printer(("NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE", *_TEMPLATE_COLUMNS), _deployment_row,
+                           describe_deployment),
+    "ReplicaSet": _OF_REPLICAS,
+    "ReplicationController": _OF_REPLICAS,
+    "DaemonSet": _printer(("NAME", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "NODE SELECTOR", "AGE",
+                           *_TEMPLATE_COLUMNS), _daemon_set_row, describe_daemon_set),
+    "Job": _printer(("NAME", "STATUS", "COMPLETIONS", "DURATION", "AGE", *_TEMPLATE_COLUMNS), _job_row, describe_job),
 }  # fmt: skip

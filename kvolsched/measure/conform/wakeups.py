@@ -152,11 +152,8 @@ def play_events(events: tuple[str, ...], revision: Revision, seed: int = 0) -> t
     """
     player = WakeUpPlayer(WakeUpScript(), revision, seed)
     every = [player.happen(event) for event in events]
-    return tuple({"woken": sorted(tries), "attempts": _repeated(tries)} for tries in every)
-
-
-def _repeated(tries: Mapping[str, int]) -> dict[str, int]:
-    return {name: count for name, count in sorted(tries.items()) if count > 1}
+    return tuple({"woken": sorted(tries),
+                  "attempts": {name: count for name, count in sorted(tries.items()) if count > 1}} for tries in every)
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
@@ -179,17 +176,14 @@ class EitherRun:
             return set(self.both) <= set(other) <= {*self.both, *self.one_only}
         if isinstance(other, dict):
             names = {*self.both, *other} - set(self.one_only)
-            return all(_between(self.both.get(name, (1, 1)), other.get(name, 1)) for name in names)
+            runs = {name: self.both.get(name, (1, 1)) for name in names}
+            return all(min(counts) <= other.get(name, 1) <= max(counts) for name, counts in runs.items())
         return NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"{self.both}, in one run only {self.one_only}" if self.one_only else f"{self.both}"
-
-
-def _between(runs: Sequence[int], ours: int) -> bool:
-    return min(runs) <= ours <= max(runs)
 
 
 def expected(case: Case) -> Mapping[str, Any]:

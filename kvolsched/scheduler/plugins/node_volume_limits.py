@@ -15,7 +15,6 @@ import numpy as np
 from kvolsched.api.kinds.csi import CSINode, VolumeAttachment
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.arrays import Mask
 from kvolsched.scheduler.columns.attachments import (
@@ -52,12 +51,9 @@ def all_volumes(pod: Pod, seen: Snapshot) -> frozenset[AttachedVolume]:
 
 def bound_volumes(pod: Pod, seen: Snapshot) -> frozenset[AttachedVolume]:
     """Count the volumes of a pod that exist: bound claims and inline disks (1.11)."""
-    existing = [use for use in volume_uses(pod) if use.claim is None or _is_bound(seen.claim(*use.claim))]
+    claims = ((use, seen.claim(*use.claim) if use.claim else None) for use in volume_uses(pod))
+    existing = [use for use, claim in claims if use.claim is None or (claim is not None and claim.spec.volume_name)]
     return frozenset(volume for use in existing if (volume := attached_volume(use, seen)) is not None)
-
-
-def _is_bound(claim: PersistentVolumeClaim | None) -> bool:
-    return claim is not None and bool(claim.spec.volume_name)
 
 
 @attrs.frozen
