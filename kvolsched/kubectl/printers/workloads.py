@@ -38,8 +38,9 @@ def _replicas_row(owner: ReplicaSet | ReplicationController, now: datetime) -> S
 
 
 def _selector(owner: ReplicaSet | ReplicationController) -> str:
-    selector = owner.spec.selector  # a ReplicationController's is a plain map
-    return (formatting.format_labels if isinstance(selector, Mapping) else formatting.format_selector)(selector)
+    if isinstance(owner, ReplicationController):  # its selector is a plain map
+        return formatting.format_labels(owner.spec.selector)
+    return formatting.format_selector(owner.spec.selector)
 
 
 def _daemon_set_row(daemon_set: DaemonSet, now: datetime) -> Sequence[str]:
