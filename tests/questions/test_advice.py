@@ -115,6 +115,22 @@ def test_what_no_client_can_do_is_tried_and_not_applied():
         found.apply(cluster.fork())
 
 
+def test_a_copy_is_offered_where_a_claim_would_go_with_its_data():
+    """Beside deleting the claim: a snapshot becomes a claim of the same name, and nobody makes an empty one meanwhile."""
+    cluster = cluster_of("inc/zone-lost-volume-stays")
+    copy, = [fix.edits[0] for fix in cluster.fix("db-0") if fix.kinds == ("restore snapshot",)]
+    volume, = (each.metadata.name for each in cluster.objects("pv"))
+
+    assert f"Restore a snapshot of {volume} as a new claim data-db-0 where nodes are" == copy.words
+    assert f"A COPY, and the files STAY ON {volume}: with the policy Delete, without Retain, they are GONE" == copy.data
+    assert [
+        f"make a VolumeSnapshot of data-db-0, while the zone of {volume} can be read, and wait until it is readyToUse",
+        f"""kubectl patch pv {volume} -p '{{"spec":{{"persistentVolumeReclaimPolicy":"Retain"}}}}'""",
+        "kubectl delete statefulset db -n default --cascade=orphan", "kubectl delete pod db-0 -n default",
+        "kubectl delete pvc data-db-0 -n default", "create it with the snapshot as its dataSource", "kubectl apply -f db.yaml",
+    ] == copy.do.splitlines()  # fmt: skip
+
+
 def test_lost_data_is_said_in_capitals():
     """Deleting claim and pod says what becomes of the files, and cannot be taken back."""
     cluster = cluster_of("inc/disk-outlives-its-node")
