@@ -28,6 +28,8 @@ def test_the_choice_stands_beside_the_ledgers_alone(lab):
     assert not is_shown(lab.moment.step)
     lab.moment.way.value = "step"
     assert is_shown(lab.moment.step)
+    lab.tab = "verdicts"
+    assert not is_shown(lab.moment.step)
 
 
 def test_a_choice_is_the_moment_of_the_ledger(lab):
