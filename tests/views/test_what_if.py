@@ -213,6 +213,27 @@ def test_no_word_of_a_strip_is_wider_than_its_cell(width):
         assert place.label + place.strip + (place.words and 16 + place.words) <= width
 
 
+def test_a_cell_is_filled_as_far_as_pods_run():
+    """Over each value stands its frame, filled from below by the share that runs; refused is barred, not run is void."""
+    drawn = strip(cell(1, 3), cell(2, 9), cell(3, refused="no"), ValueCell("4"), present=1)
+    svg = parsed(what_if.strip(drawn, 0, what_if.layout(WhatIfRows((drawn,)), 900)))
+    seen = []
+    for group in svg.findall("{http://www.w3.org/2000/svg}g"):
+        *_, value = group.findall("{http://www.w3.org/2000/svg}text")
+        marks = [(each.get("class"), *(float(each.get(name)) for name in ("x", "y", "width", "height")))
+                 for each in group.findall("{http://www.w3.org/2000/svg}rect")]  # fmt: skip
+        _, _, top, _, high = marks[0]
+        assert [] == [mark for mark in marks if abs(mark[1] + mark[3] / 2 - float(value.get("x"))) > 0.2]
+        assert [] == [mark for mark in marks if mark[0] != "k-ring" and abs(mark[2] + mark[4] - top - high) > 0.1]
+        seen.append((value.text, [(mark[0], round(mark[4] / high, 2)) for mark in marks]))
+    assert seen == [
+        ("1", [("k-p-none", 1.0), ("k-p-spread k-l-spread", 0.33)]),
+        ("2", [("k-p-none", 1.0), ("k-p-ok k-l-ok", 1.0), ("k-ring", 1.07)]),
+        ("3", [("k-barred", 1.0)]),
+        ("4", [("k-void", 1.0)]),
+    ]
+
+
 def test_conclusions():
     """What a strip shows in a few words: thresholds, names of words, nothing while values are missing."""
     below, above = cell(1, 2), cell(2, 9)
