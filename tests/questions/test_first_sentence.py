@@ -121,3 +121,11 @@ def test_who_holds_what_no_node_has_enough_of_is_not_told():
     cluster = Cluster.from_manifests([make.node("n0", cpu="4"), make.pod("other", cpu="1", node="n0"), make.pod("web", cpu="8")])
 
     assert () == cluster.why("web").holdings
+
+
+def test_nodes_without_room_name_what_is_short_and_who_has_most():
+    """Where another node would take the pod, those that are full are told together, with the most that one has left."""
+    full = [make.node("n1", cpu="1"), make.node("n2", cpu="2")]
+    cluster = Cluster.from_manifests([*full, make.node("n3", unschedulable=True), make.pod("web", cpu="4")])
+
+    assert "n1 and n2 lack cpu (n2 has most left, 2 of the 4 asked for)" in cluster.why("web").headline

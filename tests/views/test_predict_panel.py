@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import kvolsched
+from kvolsched import Cluster, make
 from kvolsched.questions.predict import forget_grades, predict
 from kvolsched.views.fill.predict import rows_of
 from kvolsched.views.panel.predict import Quiz
@@ -21,6 +22,20 @@ def _no_grades():
 def cluster():
     """Return the zonal example at its start."""
     return kvolsched.scenario("zonal-example")
+
+
+def test_bars_are_of_the_points_that_differ():
+    """Each scored node has a bar, the highest sum first; what every node gets alike is said in words, and no zero."""
+    nodes = [make.node("n1", cpu="4"), make.node("n2", cpu="8")]
+    asked = predict(Cluster.from_manifests([*nodes, make.pod("app", cpu="2")]), "Which node?", pod="app")
+    asked.answer("n1")
+    page = rows_of(asked.reveal())
+
+    assert "the same for each, left out of the bars: TaintToleration 300" == page.constant
+    assert [
+        ("n2", {"NodeResourcesFit": 87, "NodeResourcesBalancedAllocation": 68}, 455, "chosen"),
+        ("n1", {"NodeResourcesFit": 74, "NodeResourcesBalancedAllocation": 62}, 436, "your answer: 19 short"),
+    ] == [(bar.node, {name: points for name, points, _ in bar.parts}, bar.total, bar.remark) for bar in page.bars]
 
 
 def test_buttons_answer_and_let_it_happen(cluster):
