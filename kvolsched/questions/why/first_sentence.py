@@ -165,7 +165,8 @@ class FirstSentence:
 
     def _judged(self, mask: Mask) -> Mask:
         """Return a mask by row in the order of the judged nodes."""
-        return mask[self.judgement.seen.nodes.live.array]
+        judged: Mask = mask[self.judgement.seen.nodes.live.array]
+        return judged
 
     def _is_label(self, key: str) -> bool:
         """Say whether some node has a label key."""
