@@ -4,8 +4,6 @@ Pure. Includes what admission adds to each pod (tolerations of not-ready and unr
 strategies write (phases, the condition of a gated pod). Mirrors `pkg/apis/*/v1/defaults.go` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

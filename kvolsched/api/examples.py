@@ -1,7 +1,5 @@
 """Example manifests from the design documents, shipped with the package; each names its document and section."""
 
-from __future__ import annotations
-
 from importlib import resources
 
 from .text.manifest import Manifests, read

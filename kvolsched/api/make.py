@@ -4,8 +4,6 @@ Every builder takes what is common as keywords; whatever else a kind's spec has 
 StorageClass has no spec: its fields).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Mirrors component-helpers `resource.AggregateContainerRequests` and `defaultPodRequests` of apis/core/v1 (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 

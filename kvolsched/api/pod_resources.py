@@ -3,8 +3,6 @@
 Mirrors component-helpers `resource.PodRequests` and `PodLimits` (v1.36.2); the scheduler sums by itself, in integers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .kinds import quantity

@@ -1,7 +1,5 @@
 """Progress bars that appear when something takes long; until then the library that draws them is not even imported."""
 
-from __future__ import annotations
-
 import os
 import time
 from types import TracebackType

@@ -3,8 +3,6 @@
 Mirrors `pkg/quota/v1/evaluator/core` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

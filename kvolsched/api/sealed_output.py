@@ -5,8 +5,6 @@ notebooks, finds nothing in it; equal outputs have equal seals, so whoever compa
 It hides from the eye and is no secret: `unseal` puts the outputs into a fold, for a book that has no kernel.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from base64 import b64decode, b64encode

@@ -1,7 +1,5 @@
 """The error for a name that nothing has: one sentence with what there is, and the nearest names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher
 from linecache import getlines

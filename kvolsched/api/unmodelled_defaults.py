@@ -5,8 +5,6 @@ without them; only writes through the API server are completed. Mirrors `default
 (v1.36.2).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from functools import lru_cache

@@ -5,8 +5,6 @@ accepts every volume that the scheduler chooses. Pure functions over objects: no
 Mirrors component-helpers `pv_helpers.go` and the PV controller's `index.go` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from itertools import combinations

@@ -1,7 +1,5 @@
 """How sentences list names, count things and round amounts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 _AMOUNTS = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))

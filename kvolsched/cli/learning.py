@@ -1,7 +1,5 @@
 """The commands of those who learn: a sentence explained, incidents, the lessons and JupyterLab on them."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

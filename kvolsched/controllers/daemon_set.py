@@ -6,8 +6,6 @@ the scheduler). A node that is cordoned or not ready keeps its daemon. An update
 Mirrors `pkg/controller/daemon/daemon_controller.go` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

@@ -6,8 +6,6 @@ healthy any more, until two minutes later it turns out that it was not deleted.
 Mirrors `pkg/controller/disruption` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import partial

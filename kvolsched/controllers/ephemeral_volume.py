@@ -4,8 +4,6 @@ A claim is named POD-VOLUME. A claim of that name that the pod does not own is l
 Mirrors `pkg/controller/volume/ephemeral` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

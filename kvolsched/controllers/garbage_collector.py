@@ -6,8 +6,6 @@ that waits for its dependents (finalizer `foregroundDeletion`) or orphans them (
 Mirrors `pkg/controller/garbagecollector` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

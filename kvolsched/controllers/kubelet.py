@@ -6,8 +6,6 @@ the node has left is rejected: it fails.
 Mirrors `pkg/kubelet` admission, volume manager and status manager, as far as API objects show them (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -8,8 +8,6 @@ node nobody is orphaned: its nodes were not loaded.
 Mirrors `pkg/controller/podgc` (v1.36.2), which records no Events.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Mirrors `pkg/controller/volume/pvprotection` (v1.36.2); admission adds the finalizer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

@@ -5,8 +5,6 @@ with a claim that is being deleted.
 Mirrors `pkg/controller/volume/pvcprotection` (v1.36.2); admission adds the finalizer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

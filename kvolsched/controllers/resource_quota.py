@@ -4,8 +4,6 @@ The API server counts what it admits; this controller counts where objects went,
 before a quota. Mirrors `pkg/controller/resourcequota` (v1.36.2), without its count every five minutes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

@@ -7,8 +7,6 @@ Mirrors `pkg/controller/statefulset/stateful_set_control.go` (v1.36.2), but for 
 and no ControllerRevision is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 

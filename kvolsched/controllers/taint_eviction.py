@@ -6,8 +6,6 @@ admission plugin DefaultTolerationSeconds), here the controller assumes it, so t
 Mirrors `pkg/controller/tainteviction` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any

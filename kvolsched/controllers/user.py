@@ -3,8 +3,6 @@
 It watches nothing and decides nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Labels stay and volumes with an affinity are left alone, so a second run changes
 second phase (`VolumeZone` deprecated) to its third (`VolumeZone` removed). Kubernetes never had it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which component or actor of a world a user means: `scheduler`, `kube-scheduler`, `bind worker`, `PV controller`."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from ..api.unknown_name import MAX_LISTED, UnknownName, did_you_mean

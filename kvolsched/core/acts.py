@@ -4,8 +4,6 @@ It is over 500 lines because methods show examples; what they do stands in the m
 Each is an entry of the log, which `back` undoes; `with_*` and `under` return other clusters instead.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The names of components: as people see them (`scheduler`, `PV controller`), and as Kubernetes identifies them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 

@@ -4,8 +4,6 @@ It is over 500 lines because methods show examples.
 The core holds a simulation and asks no question about it. Loading sets objects as they are found, without an act.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeVar

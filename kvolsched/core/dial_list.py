@@ -1,7 +1,5 @@
 """The list of all dials, as their declarations have them: what a scenario or `Cluster(components=...)` can set."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 A stopped node's kubelet answers nobody. Nothing is written to the API: the controllers notice by and by.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

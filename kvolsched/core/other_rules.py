@@ -4,8 +4,6 @@ A write of the user is made again as it was asked for; one that changed an objec
 that it does not carry the fields of another run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

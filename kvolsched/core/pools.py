@@ -1,7 +1,5 @@
 """The true room of drivers' pools: what they have and which volumes take it, whatever is published of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import attrs

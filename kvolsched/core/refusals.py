@@ -1,7 +1,5 @@
 """What loading leaves unsaid: what an API server would refuse of manifests, and what of them is not read."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any

@@ -3,8 +3,6 @@
 Questions judge on it. It is what the scheduler's own view becomes once every change is delivered, without delivering.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..scheduler.columns.kept_snapshot import KeptSnapshot

@@ -4,8 +4,6 @@
 what they print of each kind, and `formatting` formats values.
 """
 
-from __future__ import annotations
-
 from .command_line import complete, kubectl
 from .describe_command import describe
 from .get_command import get

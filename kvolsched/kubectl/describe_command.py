@@ -3,8 +3,6 @@
 Reads the objects that the API server stores, never what a component believes, and changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any

@@ -4,8 +4,6 @@ Knows no kind and no cluster. Mirrors Go's `text/tabwriter` as kubectl uses it, 
 and `labels.Selector` (v1.36.2); widths are counted in code points.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime

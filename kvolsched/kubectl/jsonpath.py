@@ -3,8 +3,6 @@
 Mirrors client-go `util/jsonpath` (v1.36.2). A missing key gives nothing; an index beyond the end is an error.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ kubectl pages by itself (`--chunk-size`) and brings the user's own access. What 
 that hides; a list that fails is asked for once more, and then nothing is read, since half a list gives wrong answers.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

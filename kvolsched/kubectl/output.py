@@ -1,7 +1,5 @@
 """Values that print as kubectl's output: a table, several tables, a text."""
 
-from __future__ import annotations
-
 import attrs
 
 from kvolsched.api.notebook_output import PrintedAnswer, printable

@@ -1,7 +1,5 @@
 """Find the kind and the objects that a kubectl command names, or refuse in kubectl's words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

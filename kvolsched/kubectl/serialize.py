@@ -1,7 +1,5 @@
 """Objects as `kubectl get -o yaml`, `-o json` and `-o name` write them: sorted keys, kubectl's quotes (v1.36.2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -4,8 +4,6 @@ An exercise that nobody has tried yet is no error: a cell under `attempt` says "
 notebook that is run from top to bottom goes on.
 """
 
-from __future__ import annotations
-
 import sys
 from types import TracebackType
 from typing import Self

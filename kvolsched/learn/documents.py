@@ -3,8 +3,6 @@
 Names that most cells use, and three functions with which a cell says one thought a line. Nothing else belongs here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ What a reader changed is never written over. Beside the notebooks stand the page
 link.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ The documents' notebooks tell each statement in one sentence of ours, under an a
 words of each, unordered. Alone knows both forms. Loads no room but `api`, so that a terminal answers at once.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

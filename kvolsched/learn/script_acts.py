@@ -21,8 +21,6 @@
 | `start nodes` | the same, or nothing for all |
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

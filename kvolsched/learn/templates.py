@@ -6,8 +6,6 @@ going through a list. What is repeated is the rest of the item, or its `item` al
 `when: {mode: Immediate}` is left out unless every named parameter has that value, or one of that list.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product

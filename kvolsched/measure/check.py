@@ -4,8 +4,6 @@ The manifests are applied to the cluster of a dump, which then runs to its end u
 are left out stop on a fork of that end. Every answer is the loop's own; this module only counts it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 They are read from the notes of provisioners in the history: nothing is stored for it, and going back takes them back.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import compress
 from typing import Any

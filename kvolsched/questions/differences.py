@@ -3,8 +3,6 @@
 Beside the fields it compares the scheduling passes of pods, and says of which fields the rules of one do not read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest

@@ -4,8 +4,6 @@ A result is told with the number of its task, in any order: whoever needs an ord
 again if a function makes it; an executor that was handed in is not replaced.
 """
 
-from __future__ import annotations
-
 import importlib
 import pickle
 from collections.abc import Callable, Iterator, Mapping

@@ -3,8 +3,6 @@
 Renamed annotations part nothing: they are left out, as is what only controllers need.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import attrs

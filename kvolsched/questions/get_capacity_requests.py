@@ -4,8 +4,6 @@ Source: S2, Updating capacity information with external-provisioner; external-pr
 calls stand in the records of turns: they change no decision and no digest, and going back takes them along.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import attrs

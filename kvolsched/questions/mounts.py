@@ -4,8 +4,6 @@ A driver is told about the pod, and the size of the volume, if and only if its C
 Source: S2, Size of ephemeral inline volumes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import attrs

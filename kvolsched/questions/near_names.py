@@ -1,7 +1,5 @@
 """Names that somebody nearly wrote: within two edits of one that exists, or its beginning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node

@@ -5,8 +5,6 @@ and as the node affinity of a volume (S0, Volume Topology Specification). Nodes 
 scheduler has seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import attrs

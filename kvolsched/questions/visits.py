@@ -4,8 +4,6 @@ The scheduler counts in each pass, the PV controller in each sync of a claim (S0
 counts stand in the records of turns: they change no decision and no digest, and going back takes them along.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import attrs

@@ -4,8 +4,6 @@ A pod that names another scheduler needs three things from it: a node, the write
 claims to provisioning for that node, and at last the binding. The first is the choice of your own; `ways` has the rest.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..api import volumes

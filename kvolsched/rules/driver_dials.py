@@ -4,8 +4,6 @@ A dial may come before the class that names its driver. So a name is refused onl
 that a loaded object names; else a run that has ended says which dials had no effect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 A driver has one provisioner, or one on each node (`DRIVER on NODE`), each a component of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sets of rules by name: the releases, and the designs that the documents reject; which release or document each is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import cache

@@ -4,8 +4,6 @@ A setting turns plain rules into others, and stands in the revision's name. All 
 plain rules, so that their order does not matter and each can be taken back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 

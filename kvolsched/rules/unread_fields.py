@@ -4,8 +4,6 @@ A plugin that reads constraints as an earlier release did says what it leaves ou
 controller or a gate that a set of rules lacks are not read by anybody.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from ..api.kinds.pod import Pod

@@ -5,8 +5,6 @@ CSI translation, whose affinity uses the zone label of the driver. Mirrors the p
 that scheduling reads; the affinity of Azure disks is not translated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import attrs

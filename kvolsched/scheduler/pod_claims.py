@@ -1,7 +1,5 @@
 """Which claims a pod uses: what several plugins ask before any node is judged."""
 
-from __future__ import annotations
-
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
 

@@ -4,8 +4,6 @@ Reads pods only. Mirrors component-helpers `resource.PodRequests` and `util/pod_
 run together, init containers run one after the other beside the sidecars started before them, and overhead is added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache

@@ -5,8 +5,6 @@ earlier pass, a verdict on one node that is asked for that node alone. With `wit
 for every pod on all nodes. Verdicts, messages and scores are the same; only time differs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Each volume of a pod as a clause: what the plugins of storage judge one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -3,8 +3,6 @@
 Faults are said in the API server's words: `strict decoding error: unknown field "spec.nodeSelecter"` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

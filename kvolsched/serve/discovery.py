@@ -1,7 +1,5 @@
 """Discovery: which groups, versions and resources are served, in the aggregated form and in the older one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

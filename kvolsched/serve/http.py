@@ -3,8 +3,6 @@
 What is no proper request of a client of ours is refused here, by a `Status`, before anything looks at the cluster.
 """
 
-from __future__ import annotations
-
 import json
 import select
 import socket

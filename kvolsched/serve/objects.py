@@ -5,8 +5,6 @@ version is ever given twice. Times are those of the simulated clock plus a diffe
 minutes old. Both belong to an era: when it ends, every watch does.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

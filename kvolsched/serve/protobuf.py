@@ -4,8 +4,6 @@
 (generated.proto, v1.36.2). What Go writes of a field without value is left out again.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import struct

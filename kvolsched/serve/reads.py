@@ -4,8 +4,6 @@ Mirrors apiserver `endpoints/handlers/get.go` and `storage` (v1.36.2): a list th
 began.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The resources that are served: every modelled kind, and the kinds that are only stored for their clients."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

@@ -1,7 +1,5 @@
 """Which request is answered by what: paths of the API to reads, watches, writes, and what a server tells of itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ..world.log import Key

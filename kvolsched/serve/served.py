@@ -1,7 +1,5 @@
 """What a reader holds of a served cluster: its address, the kubeconfigs of its clients, and its end."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 The rows are those of the room kubectl. Mirrors apimachinery `meta/v1.Table` and `rest.defaultTableConvertor` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

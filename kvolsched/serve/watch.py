@@ -4,8 +4,6 @@ A watch reads the log behind a cursor of its own, as a component does. It ends b
 era of its versions: then 410 tells the client to list again. Mirrors apiserver `endpoints/handlers/watch.go` (v1.36.2).
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Which picture an answer of the engine has: a line for each type of answer, drawn when it is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

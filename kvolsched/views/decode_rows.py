@@ -1,7 +1,5 @@
 """The rows from which the picture of a decoded sentence is drawn: its clauses, and where each plugin stops nodes."""
 
-from __future__ import annotations
-
 from attrs import frozen
 
 

@@ -1,7 +1,5 @@
 """What the picture of `fix` shows, as plain rows: a card for each fix."""
 
-from __future__ import annotations
-
 from attrs import frozen
 
 COLUMNS = ("pod", "claim", "volume", "node", "class", "driver")

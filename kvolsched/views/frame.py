@@ -9,8 +9,6 @@ A `ref` names one thing on the screen. Objects: ``pod/web-0``, ``pvc/data-web-0`
 ``verdict/NODE/PLUGIN``, ``mark/STEP/ACTOR``, ``domain/KEY/VALUE``, ``pool/NAME``.
 """
 
-from __future__ import annotations
-
 from attrs import field, frozen
 
 from kvolsched.api.notebook_output import ShownAsYaml

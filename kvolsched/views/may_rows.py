@@ -1,7 +1,5 @@
 """The rows from which the gate workbench is drawn: a patch, the answer to it, and the nodes it selects."""
 
-from __future__ import annotations
-
 from attrs import frozen
 
 

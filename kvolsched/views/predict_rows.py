@@ -1,7 +1,5 @@
 """The rows from which a prediction is drawn: its candidates, what speaks for or against them, the sums of scores."""
 
-from __future__ import annotations
-
 from attrs import frozen
 
 

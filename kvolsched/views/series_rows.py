@@ -1,7 +1,5 @@
 """Rows of the chart of counts over time: panes with lines, each with the points where it changes."""
 
-from __future__ import annotations
-
 from attrs import frozen
 
 

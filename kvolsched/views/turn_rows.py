@@ -1,7 +1,5 @@
 """Rows of answers about turns: stories, scheduling passes, differences, explorations, samples."""
 
-from __future__ import annotations
-
 from attrs import frozen
 
 from .frame import Mark

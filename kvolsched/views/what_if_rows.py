@@ -1,7 +1,5 @@
 """Rows of the what-if panel: fields whose values are tried, a cell for each value with what came of it."""
 
-from __future__ import annotations
-
 from attrs import frozen
 
 

@@ -1,7 +1,5 @@
 """What the pictures of `why` show, as plain rows: the card of one pod, and the causes of many."""
 
-from __future__ import annotations
-
 from attrs import frozen
 
 

@@ -7,8 +7,6 @@ All parts and panels of a cluster share its run: they are linked without a word,
     skew.observe(lambda change: print(change["new"]), "step")
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

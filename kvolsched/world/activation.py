@@ -5,8 +5,6 @@ condition is met; then it lists what is stored, as a starting process does, and 
 the component could have anything to do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol
 

@@ -4,8 +4,6 @@ A refused write changes no object. This module handles versions, uids, finalizer
 split between an object and its status. Admission, subresources and permissions are passed in as functions.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime

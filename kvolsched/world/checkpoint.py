@@ -5,8 +5,6 @@ Restoring applies the net differences to every view, as a delivery does. The his
 component that must list again, the position of its oldest pending change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

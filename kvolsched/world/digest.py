@@ -7,8 +7,6 @@ The time itself counts only if a component reads the clock.
 The digest is a sum of fingerprints, updated change by change.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from enum import Enum

@@ -6,8 +6,6 @@ compares the object's version instead of the message, so that a new message abou
 count of the first. No component reads Events, and the digest ignores them.
 """
 
-from __future__ import annotations
-
 import hashlib
 from functools import cache
 from typing import Any

@@ -4,8 +4,6 @@ The kubelet asks for them; what they take of the driver's pools is a note of the
 driver without pools makes every volume. Source: S2, Summary and Size of ephemeral inline volumes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import attrs

@@ -4,8 +4,6 @@ Mirrors the PATCH handler of the API server (v1.36.2): the patch is applied to t
 through admission as an update does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 

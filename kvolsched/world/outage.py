@@ -5,8 +5,6 @@ clients' writes fail and their watches bring nothing. A component can be out as 
 does nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ A controller's code reads as if it wrote at once: `update` this, `event` that. `
 Event before the first write is recorded at once, an Event after a write only when that write is committed.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

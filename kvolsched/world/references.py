@@ -4,8 +4,6 @@
 meant, else the only one of another namespace. Without a kind the kinds that the caller names are meant, else any.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple

@@ -5,8 +5,6 @@ note may name two: masters of which one leads and alone acts, or API servers tha
 component runs the rules that the world was made with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ It delivers changes, fires wake-ups, lets an actor act and commits its writes. T
 to the simulation; an explorer combines these parts in every order. Views follow the log wherever it moves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property

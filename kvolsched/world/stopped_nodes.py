@@ -3,8 +3,6 @@
 The kubelets do nothing for a stopped node. Others notice only that its heartbeats end.
 """
 
-from __future__ import annotations
-
 from .activation import Exists
 from .component import TurnContext
 from .log import Note

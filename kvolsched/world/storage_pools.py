@@ -5,8 +5,6 @@ world, not of a component: a storage system forgets nothing when its provisioner
 without anybody telling Kubernetes (`resize`).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product

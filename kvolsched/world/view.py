@@ -4,8 +4,6 @@ Contents are the API objects a component has seen and its notes. `build` defines
 must leave an equal view, in any order of arrival.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 

@@ -1,7 +1,5 @@
 """Work queues and wake-ups: notes of one sort in order, with quick access to the first."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment: drivers, their nodes, capacity and attached volumes."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import attrs

@@ -3,8 +3,6 @@
 Scheduler, controllers and admission ask here; `why`, `fix` and rejected designs make their variants of a pod here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

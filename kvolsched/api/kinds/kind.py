@@ -1,7 +1,5 @@
 """The table of modelled kinds: class, plural, short names and scope of each, as kubectl knows them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

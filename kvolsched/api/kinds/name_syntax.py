@@ -4,8 +4,6 @@ Each `check_*` returns the API server's messages for a text that breaks the synt
 apimachinery `util/validation` (v1.36.2).
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Node: a machine that runs pods, with its labels (its topology), taints and allocatable resources."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import attrs

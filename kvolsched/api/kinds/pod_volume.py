@@ -4,8 +4,6 @@ Such sources are those that two pods cannot share (GCE PD, AWS EBS, RBD, iSCSI) 
 attach limit. Every other source (emptyDir, secret, nfs, ...) is kept in `rest` under its manifest name.
 """
 
-from __future__ import annotations
-
 import attrs
 
 from .meta import ALWAYS_WRITTEN, ManifestPart, ObjectMeta

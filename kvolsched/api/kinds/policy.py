@@ -1,7 +1,5 @@
 """PriorityClass and PodDisruptionBudget: priorities of pods, and how many pods may be evicted."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import attrs

@@ -4,8 +4,6 @@ Objects hold quantities as canonical text. Mirrors apimachinery `resource.Quanti
 fractions of a requested unit are rounded up.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from fractions import Fraction

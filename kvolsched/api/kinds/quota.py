@@ -1,7 +1,5 @@
 """LimitRange, ResourceQuota and RuntimeClass: what the API server fills in or refuses of new pods and claims."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import attrs

@@ -5,8 +5,6 @@ them. Mirrors apimachinery `labels.Selector`, component-helpers `nodeaffinity` a
 (v1.36.2).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """Service: its selector spreads pods that have no topology spread constraints."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import attrs

@@ -1,7 +1,5 @@
 """StorageClass: provisioner, binding mode and allowed topologies of its volumes."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import attrs

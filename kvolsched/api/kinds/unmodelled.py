@@ -1,7 +1,5 @@
 """An object of a kind that no rule reads: its metadata, and all else as it was written."""
 
-from __future__ import annotations
-
 import attrs
 
 from ..notebook_output import ShownAsYaml

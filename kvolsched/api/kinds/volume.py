@@ -1,7 +1,5 @@
 """PersistentVolume and PersistentVolumeClaim: storage, and requests for storage."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Workloads (StatefulSet, Deployment, ReplicaSet, DaemonSet, Job, ...), Namespace and Event."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import attrs

@@ -3,8 +3,6 @@
 Nothing here refuses or changes an object, or knows a scheduling rule; every finding is one sentence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any

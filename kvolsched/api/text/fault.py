@@ -3,8 +3,6 @@
 This module only describes faults; `convert` finds those of fields and types, `manifest` those of texts and limits.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 from collections.abc import Iterable, Sequence

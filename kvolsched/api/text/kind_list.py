@@ -3,8 +3,6 @@
 It is the one source: `kvolsched kinds` prints it, README and docs/kinds.md are held equal to it.
 """
 
-from __future__ import annotations
-
 from importlib import resources
 
 import attrs

@@ -3,8 +3,6 @@
 Mirrors apimachinery `labels.Parse` (v1.36.2).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

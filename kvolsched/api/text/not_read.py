@@ -1,7 +1,5 @@
 """What was given, bears on where pods go, and is not modelled: said in one line wherever an answer is given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from ..kinds.meta import EMPTY, ObjectMeta

@@ -4,8 +4,6 @@ Pure: arguments never change. `fields.json` says which lists merge by which key;
 listed here. Mirrors RFC 7386, RFC 6902, and `strategicpatch` (v1.36.2).
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache

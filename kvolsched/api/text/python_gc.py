@@ -4,8 +4,6 @@ Deeply frozen values form no reference cycles, so the collector would visit all 
 any. Not to be confused with Kubernetes' garbage collector.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

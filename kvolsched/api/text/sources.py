@@ -3,8 +3,6 @@
 Texts are UTF-8, or UTF-16 with a byte order mark. They are not trusted: `LIMITS` bounds their size.
 """
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import io

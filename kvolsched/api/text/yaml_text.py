@@ -3,8 +3,6 @@
 The only module that knows YAML. Texts are read event by event, so that aliases are counted before they are expanded.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Validate containers: names, images, ports, resources, mounts. Mirrors core `validateContainers` (v1.36.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..kinds import quantity

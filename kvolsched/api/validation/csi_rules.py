@@ -4,8 +4,6 @@ Mirrors storage `ValidateCSINode`, with its update, `ValidateCSIDriver`, `Valida
 `ValidateVolumeAttachment` (v1.36.2).
 """
 
-from __future__ import annotations
-
 import attrs
 
 from ..kinds import csi, quantity

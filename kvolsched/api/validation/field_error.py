@@ -5,8 +5,6 @@ tolerations, specs) by the names of Go's fields, with null for empty lists and p
 `field.Error` (v1.36.2).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 Mirrors batch `ValidateJob` and `ValidateJobUpdate` (v1.36.2), but for the policies of failures and of success.
 """
 
-from __future__ import annotations
-
 from ..kinds.meta import evolve
 from ..kinds.name_syntax import check_dns_label
 from ..kinds.pod import Container, PodTemplateSpec

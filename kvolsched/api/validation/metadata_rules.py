@@ -3,8 +3,6 @@
 Mirrors apimachinery `ValidateObjectMeta` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Validate nodes: taints, quantities of the status, pod address ranges. Mirrors core `ValidateNode` (v1.36.2)."""
 
-from __future__ import annotations
-
 import ipaddress
 
 from ..kinds import quantity

@@ -1,7 +1,5 @@
 """Validate the spec of a pod or template. Mirrors core `ValidatePodSpec` (v1.36.2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 Mirrors core `validateSchedulingGates`, `validateAffinity` and `validateTopologySpreadConstraints` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from ..kinds import pod
 from ..kinds.meta import EMPTY
 from ..kinds.name_syntax import check_dns_label, check_qualified_name

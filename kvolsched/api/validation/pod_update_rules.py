@@ -3,8 +3,6 @@
 Mirrors core `ValidatePodUpdate` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

@@ -4,8 +4,6 @@ Mirrors core `ValidateService`, scheduling `ValidatePriorityClass` and policy `V
 updates of each (v1.36.2).
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 

@@ -3,8 +3,6 @@
 Mirrors core `ValidateLimitRange` and `ValidateResourceQuota`, and node `ValidateRuntimeClass` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -3,8 +3,6 @@
 Mirrors apimachinery `ValidateLabelSelector` and core `ValidateNodeSelector`, `ValidateTolerations` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from ..kinds.name_syntax import check_label_value, check_qualified_name, check_subdomain

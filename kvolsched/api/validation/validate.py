@@ -4,8 +4,6 @@ The API server judges a create by `validate(new)`, and an update by `validate(ne
 `immutable_fields`). Mirrors `pkg/apis/*/validation` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

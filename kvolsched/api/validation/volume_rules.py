@@ -4,8 +4,6 @@ Mirrors storage `ValidateStorageClass` and core `ValidatePersistentVolume`, `Val
 (v1.36.2).
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Mapping
 from functools import lru_cache

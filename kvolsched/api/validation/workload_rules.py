@@ -5,8 +5,6 @@ Mirrors apps `ValidateStatefulSet`, `ValidateDeployment`, `ValidateReplicaSet` a
 match its labels.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import Any

@@ -4,8 +4,6 @@ Imports only. `words` lists what stays, `names` makes new names, `sentences` rep
 the fields of an object, and `dump` in all of them; `explanation` tells people, `files` writes.
 """
 
-from __future__ import annotations
-
 from .dump import RedactedDump, Redaction, redact
 from .explained import explanation
 from .files import CannotWrite, check_writable, write_pieces

@@ -5,8 +5,6 @@ parts that they are made of, and their order. This room knows manifests and Kube
 no scheduling rule.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What stays in a redacted dump and what is replaced, as a table: `explained.yaml`, and the lists of `words`."""
 
-from __future__ import annotations
-
 import textwrap
 from importlib import resources
 

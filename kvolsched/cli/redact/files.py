@@ -1,7 +1,5 @@
 """Writes what was redacted to files, or says in one line why it cannot; overwrites nothing without being told to."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import sys

@@ -4,8 +4,6 @@ A part of a name becomes a word of one length (`data-web-0` becomes `bqf-cxv-0`)
 address. Names are replaced one way wherever they stand, as functions of their text alone. No manifest is known here.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import random
 import re

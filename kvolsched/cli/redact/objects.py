@@ -4,8 +4,6 @@
 in `words`; numbers, quantities, times and booleans stay if they are what the field wants.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 What stands at a sentence's placeholders is replaced like every name; counts of nodes stay.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -4,8 +4,6 @@ A word that is in no list of `words.yaml`, in no enumeration of `fields.json` an
 replaced. No list goes by a domain: `kubernetes.io/hostname` stays, `kubernetes.io/of-my-own` does not.
 """
 
-from __future__ import annotations
-
 from importlib import resources
 
 from ...api.kinds.kind import KINDS

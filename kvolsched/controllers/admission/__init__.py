@@ -6,8 +6,6 @@ function for each admission plugin, `resource_quota` counts, `server` runs them 
 documents ask for, `webhooks` asks a reader's functions.
 """
 
-from __future__ import annotations
-
 from .access import PERMISSIONS, Permissions, permissions_without
 from .documents import (
     CLASS_ZONES,

@@ -3,8 +3,6 @@
 Mirrors `plugin/pkg/admission/limitranger` (v1.36.2). LimitRanges apply in the order of their names, resources too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """What an admission plugin is: a rule about objects of one kind, and how it refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 

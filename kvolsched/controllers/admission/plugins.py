@@ -5,8 +5,6 @@ Each takes the stored object (None on create), the new one, and all stored objec
 (`resource_quota`). Service accounts are not modelled.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...api.defaults import with_defaults

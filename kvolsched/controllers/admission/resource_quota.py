@@ -5,8 +5,6 @@ put in force yet are in force here: the request finds the use by counting what i
 `plugin/pkg/admission/resourcequota` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

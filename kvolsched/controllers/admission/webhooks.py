@@ -5,8 +5,6 @@ and codes mirror `apiserver/pkg/admission/plugin/webhook` (v1.36.2). A webhook m
 longer than its timeout fails. A failed call refuses the write, unless the failure policy is Ignore.
 """
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

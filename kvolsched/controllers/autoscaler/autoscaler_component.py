@@ -5,8 +5,6 @@ removed is tainted, then its pods are deleted one by one, then the Node. What it
 unneeded and which it is removing; after a crash it frees the nodes that it had tainted and begins to count anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

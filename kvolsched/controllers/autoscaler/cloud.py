@@ -3,8 +3,6 @@
 A request is a note of the world, so it survives a crash of the autoscaler; the routine is woken again for each machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

@@ -3,8 +3,6 @@
 They are notes of the world, not of the autoscaler: a cloud forgets nothing when the autoscaler crashes.
 """
 
-from __future__ import annotations
-
 import attrs
 
 from kvolsched.world.digest import DIGEST_WAIT

@@ -1,7 +1,5 @@
 """The options of the cluster autoscaler: its node groups, and its flags with their defaults."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A node is unneeded if little of it is requested, each of its pods may be evicted
 Pods of DaemonSets and static pods go with their node.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from kvolsched.api.kinds.node import Node

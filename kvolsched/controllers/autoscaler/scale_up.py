@@ -4,8 +4,6 @@ Pods that fit a node by now, or a machine that is on its way, need no other. For
 are put on new machines, large pods first (first fit decreasing); an expander chooses among the groups that help.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 

@@ -3,8 +3,6 @@
 The scheduler's own filter plugins judge here; Reserve and scores play no part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -4,8 +4,6 @@ It has its own cursors, notes, work queue and lane; one write a turn; it may lag
 `kvolsched` describes what the function returns.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any

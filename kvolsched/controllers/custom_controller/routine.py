@@ -6,8 +6,6 @@ is no write, in one sentence with its line. A failed cause is taken up again aft
 doubled, up to 1000 s).
 """
 
-from __future__ import annotations
-
 import linecache
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence

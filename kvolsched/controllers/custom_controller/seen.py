@@ -4,8 +4,6 @@ Objects come from the controller's informer cache, which may be stale. What the 
 its answer is accepted, so that asking it twice changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ search. A function that asks `seen.now` may decide by the time itself, which the
 it names is looked at, too.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from types import CodeType

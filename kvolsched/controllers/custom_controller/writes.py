@@ -6,8 +6,6 @@ then the write has a precondition. A patch is refused with Conflict if the objec
 binding if another object has the name now.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

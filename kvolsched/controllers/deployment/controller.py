@@ -1,7 +1,5 @@
 """The Deployment controller as a component, and one sync: scale, roll out or recreate, then write the status."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

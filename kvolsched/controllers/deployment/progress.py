@@ -3,8 +3,6 @@
 Mirrors `progress.go` and `sync.go` (calculateStatus).
 """
 
-from __future__ import annotations
-
 import attrs
 
 from ...api.kinds.meta import Frozen

@@ -3,8 +3,6 @@
 Mirrors `sync.go` (getNewReplicaSet, cleanupDeployment) and `deployment_util.go`.
 """
 
-from __future__ import annotations
-
 import attrs
 
 from ...api.kinds.meta import Frozen, ObjectMeta, evolve_parts

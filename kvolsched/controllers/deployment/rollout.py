@@ -1,7 +1,5 @@
 """One sync of one Deployment: its ReplicaSets with what was planned so far, and how they are scaled."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...api.kinds.meta import EMPTY, Frozen, evolve_parts

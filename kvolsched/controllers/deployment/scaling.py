@@ -4,8 +4,6 @@ RollingUpdate scales the new ReplicaSet up and the old ones down, within maxSurg
 (isScalingEvent, scale) and `rolling.go`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...api.kinds.workload import ReplicaSet

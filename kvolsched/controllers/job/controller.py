@@ -4,8 +4,6 @@ A Job is synced once the controller has seen its own writes (StaleControllerCons
 spec and a second after a change of its pods.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

@@ -3,8 +3,6 @@
 Mirrors `backoff_utils.go` (v1.36.2); what has failed so far is forgotten when the controller restarts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 

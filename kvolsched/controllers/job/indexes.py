@@ -3,8 +3,6 @@
 Mirrors `indexed_job_utils.go` (v1.36.2).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from itertools import groupby

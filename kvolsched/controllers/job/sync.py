@@ -4,8 +4,6 @@ A pod keeps the finalizer until its uid stands in the status as ended; then it i
 twice. Mirrors `syncJob`, `manageJob` and `trackJobStatusAndRemoveFinalizers` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import islice

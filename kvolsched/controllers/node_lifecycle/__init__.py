@@ -4,8 +4,6 @@ This file only re-exports: `controller` decides about one node at a time and lim
 zone get NoExecute taints; `taints` has the NoSchedule taints of its conditions and cordon.
 """
 
-from __future__ import annotations
-
 from .controller import NAME, ROUTINE, NodeLifecycleOptions, component
 
 __all__ = ["NAME", "ROUTINE", "NodeLifecycleOptions", "component"]

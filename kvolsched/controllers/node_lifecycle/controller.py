@@ -7,8 +7,6 @@ Kubelets write no heartbeats here: what stands for the end of heartbeats is that
 Mirrors `pkg/controller/nodelifecycle` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 

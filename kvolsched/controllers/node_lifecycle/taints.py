@@ -1,7 +1,5 @@
 """The NoSchedule taints that say what a node's conditions and its cordon say (mirrors `doNoScheduleTaintingPass`)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

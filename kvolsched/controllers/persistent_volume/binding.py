@@ -4,8 +4,6 @@ A bind is four writes, in this order: the volume's claimRef, its phase, the clai
 skipped if it is already so. Whether to bind is decided elsewhere (`claims`, `volumes`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import attrs

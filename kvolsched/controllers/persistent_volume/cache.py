@@ -3,8 +3,6 @@
 Every question of a sync is a lookup in an index, so that no sync goes through all objects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

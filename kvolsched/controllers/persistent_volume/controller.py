@@ -1,7 +1,5 @@
 """The PV controller as a component: two workers, one for claims and one for volumes, and what follows their writes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import attrs

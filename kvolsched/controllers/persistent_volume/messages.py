@@ -3,8 +3,6 @@
 A release that is silent where another speaks has the empty template. `{error}` is filled in where the error is known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import attrs

@@ -4,8 +4,6 @@ An annotation names the CSI driver that acts for a plugin; a finalizer keeps a v
 deleted the storage. 1.11 had neither.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

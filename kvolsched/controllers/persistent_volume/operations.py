@@ -6,8 +6,6 @@ doubled by each failure up to 2 min 2 s.
 Plugins make no storage here: they say what became of it. Mirrors the operations in `pv_controller.go` (v1.36.2; 1.11).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -3,8 +3,6 @@
 `UPSTREAM` is v1.36.2, `DESIGN` is 1.11.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import attrs

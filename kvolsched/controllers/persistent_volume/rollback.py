@@ -4,8 +4,6 @@ Each write is skipped if it is already so. The mark is removed last, so a later 
 interrupted. A claim that is dirty or says nothing stays bound and loses its mark.
 """
 
-from __future__ import annotations
-
 from ...api.kinds.meta import EMPTY, evolve_parts
 from ...api.kinds.volume import (
     BIND_COMPLETED,

@@ -3,8 +3,6 @@
 A release is handed a tuple of checks; the first that objects is reported. Mirrors `checkVolumeSatisfyClaim`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim

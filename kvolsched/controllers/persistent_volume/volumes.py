@@ -3,8 +3,6 @@
 Mirrors `syncVolume` and `reclaimVolume` of `pv_controller.go`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

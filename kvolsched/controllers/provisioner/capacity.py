@@ -5,8 +5,6 @@ when it was last asked: when the object was missing, when a volume was made or d
 Mirrors external-provisioner v6.3.0 `capacity.go`, `nodes.go` and `provision.go`.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A driver's provisioner as a component: the routines that provision, delete and publish capacity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 

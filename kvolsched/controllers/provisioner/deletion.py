@@ -1,7 +1,5 @@
 """Deletes released volumes of a driver, and removes the driver's finalizer once a volume is being deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

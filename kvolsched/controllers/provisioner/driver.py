@@ -1,7 +1,5 @@
 """A driver as the routines of its provisioner know it: its names, its dials, its storage, and who publishes that."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import attrs

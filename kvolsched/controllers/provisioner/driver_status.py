@@ -6,8 +6,6 @@ inline volumes alone, and takes it with it when the node goes. No patch removes 
 Source: S2, Updating capacity information with external-provisioner.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

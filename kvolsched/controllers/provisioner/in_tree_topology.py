@@ -5,8 +5,6 @@ first topology that they are asked for (`topology`). A topology is terms (ORed) 
 zone chooser of in-tree plugins (`SelectZonesForVolume`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...api.kinds.node import REGION_LABELS, Node

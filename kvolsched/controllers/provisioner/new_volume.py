@@ -1,7 +1,5 @@
 """Builds the volume that a driver makes for a claim, with its name and the domain that it lies in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...api.kinds.meta import Frozen, ObjectMeta, evolve_parts

@@ -1,7 +1,5 @@
 """The dials of a driver, and the failures that may be ordered: values only, no decision."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import attrs

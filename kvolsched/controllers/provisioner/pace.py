@@ -4,8 +4,6 @@ What is published is therefore old: the driver answered before other volumes too
 flags `--capacity-threads` and `--kube-api-capacity-qps`; the lag stands for the time that calls and writes take.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

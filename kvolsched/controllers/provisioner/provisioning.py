@@ -4,8 +4,6 @@ An attempt makes what it was asked for when it began (class, node), whatever has
 the API nothing of it can be seen. Mirrors external-provisioner v6.3.0 `controller.go` and sig-storage-lib.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any

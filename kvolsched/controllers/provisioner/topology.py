@@ -5,8 +5,6 @@ claim, so that a repeated request equals one that may still be running. Mirrors 
 `topology.go` and `cache.go`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

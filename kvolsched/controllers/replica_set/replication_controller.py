@@ -4,8 +4,6 @@ Its Events have a source of their own, and a status does not count the pods that
 `pkg/controller/replication` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from ...world.component import Component
 from .controller import ReplicaController
 

@@ -4,8 +4,6 @@ This file only re-exports: `apply` has the merge of `kubectl apply`, `fields` wh
 replicas, gates), `taints` the changes of taints, `drain` the choice of pods to evict.
 """
 
-from __future__ import annotations
-
 from .apply import LAST_APPLIED, apply_manifest, read_for_apply, skipped_objects, with_last_applied
 from .drain import DrainedPods, DrainRefused, choose_pods, not_drained
 from .fields import (

@@ -1,7 +1,5 @@
 """The merge of `kubectl apply`. An annotation keeps the last applied manifest, which shows what a later one lacks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

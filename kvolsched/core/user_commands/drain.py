@@ -1,7 +1,5 @@
 """Which pods `kubectl drain` evicts from a node, and why it refuses to (mirrors `kubectl/pkg/drain`, v1.36.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 They return merge patches, and refuse in kubectl's words (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Taints as `kubectl taint` writes them: `key=value:Effect`, `key:Effect`, and with a final `-` for their removal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

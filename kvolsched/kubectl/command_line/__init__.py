@@ -5,8 +5,6 @@
 kubectl v1.36 as its sources have them, and are not recorded.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """One command while it runs: the cluster, its words, and what it has printed so far."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import attrs

@@ -1,7 +1,5 @@
 """What may stand at the cursor of a kubectl command: verbs, kinds, names, flags and their values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...api.kinds.kind import KINDS, find_kind, is_kind_name

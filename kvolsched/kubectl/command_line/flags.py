@@ -1,7 +1,5 @@
 """The flags of kubectl's commands, and how they are read from words (mirrors pflag as kubectl v1.36 uses it)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import resources

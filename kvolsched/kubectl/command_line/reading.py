@@ -1,7 +1,5 @@
 """`kubectl get` and `kubectl describe` with their flags; their texts are judged by recordings of kubectl v1.36.2."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

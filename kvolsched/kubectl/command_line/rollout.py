@@ -3,8 +3,6 @@
 `rollout status` prints the line of now and ends, as with `--watch=false`: the cluster moves only when it is stepped.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...api.text.convert import to_plain

@@ -1,7 +1,5 @@
 """What kubectl prints of each kind, one file for each group of kinds: its row in `get`, its lines in `describe`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from . import events, namespaces, nodes, pods, policies, quotas, services, storage, workloads

@@ -1,7 +1,5 @@
 """Containers in `kubectl describe`: the sections `Containers` and `Init Containers` of a pod or a template."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

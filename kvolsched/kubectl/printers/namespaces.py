@@ -1,7 +1,5 @@
 """kubectl's print of namespaces, with their quotas and LimitRanges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...api.kinds.meta import EMPTY

@@ -1,7 +1,5 @@
 """`Pod Template` in `kubectl describe`, and the sections that it shares with pods: spread constraints, tolerations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from ...api.kinds.pod import PodTemplateSpec, TopologySpreadConstraint

@@ -3,8 +3,6 @@
 Mirrors kubectl `pkg/describe/describe.go`, `pkg/util/qos` and `pkg/util/resource` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """kubectl's print of PodDisruptionBudgets and PriorityClasses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 

@@ -4,8 +4,6 @@ Mirrors `pkg/printers/internalversion/printers.go` and kubectl's `pkg/describe/d
 the objects and the time of the request. A simulated cluster has no leases.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime

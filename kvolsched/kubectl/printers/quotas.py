@@ -1,7 +1,5 @@
 """kubectl's print of LimitRanges, ResourceQuotas and RuntimeClasses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 

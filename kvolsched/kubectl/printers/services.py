@@ -3,8 +3,6 @@
 EndpointSlices are not modelled: the endpoints are the addresses of the ready pods that the selector chooses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """kubectl's print of volumes, claims, classes, CSI objects and volume attachments: the row and description of each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Volume sources in `kubectl describe`: the section `Volumes` of a pod, and `Source` of a PersistentVolume."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources

@@ -1,7 +1,5 @@
 """kubectl's print of StatefulSets, Deployments, ReplicaSets, ReplicationControllers, DaemonSets and Jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial

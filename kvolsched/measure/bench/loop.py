@@ -4,8 +4,6 @@ A pod's share has everything: queue, pass, assume, binding, PV controller, provi
 no throughput of a cluster: there is no network, no etcd, no JSON.
 """
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 `python -c 'from kvolsched.measure.bench.worker import main; main()' TASK ARGUMENTS`, as `run_worker` starts it.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import random

@@ -4,8 +4,6 @@ Imports only: `recording` reads cases, `agreement` compares and counts, `familie
 module here contains a rule of Kubernetes: a difference is fixed where the rule is implemented.
 """
 
-from __future__ import annotations
-
 from .agreement import ABSENT, Agreement, Difference, Family
 from .families import FAMILIES, compare, conform
 from .recording import Case, Recorded, read

@@ -4,8 +4,6 @@ The engine's API server decodes, admits, validates and stores with every admissi
 and formats the answer as the recordings do.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 Calls `Cluster.apply` on a cluster that is not stepped; the API server has every admission plugin on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ A pass runs in the fine gear, so that recorded changes can happen between findin
 exists, as in the recordings. `design_bind` replays 1.11 on the same world.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

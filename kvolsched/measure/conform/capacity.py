@@ -4,8 +4,6 @@ The engine's reconciler runs on recorded objects, and the recorded driver answer
 recorded.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 Where a recording has `fresh` answers, those are expected: a pass must not depend on an earlier decision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Recordings of 1.11 are replayed with these changes, so that everything else is compared.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import attrs

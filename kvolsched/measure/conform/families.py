@@ -3,8 +3,6 @@
 One line for each family; a family that is not in the table is refused by name, never skipped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A case is plain data that its family interprets. Whatever the format of the file
 so that the code that answers can be given the case without it.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Each is played with its own PodTopologySpread (`pod_topology_spread.releases`); all else is the revision's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

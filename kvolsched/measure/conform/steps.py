@@ -3,8 +3,6 @@
 This module alone builds a world from such a case, and formats writes and caches as these recordings do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@
 recorded driver reports is input.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

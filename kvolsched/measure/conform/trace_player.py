@@ -3,8 +3,6 @@
 User writes go through the API server; all other components act in turns. `trace_timing` decides who acts next.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

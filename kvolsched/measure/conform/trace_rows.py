@@ -3,8 +3,6 @@
 This module knows the recordings' format and no rule of Kubernetes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

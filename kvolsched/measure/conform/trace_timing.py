@@ -4,8 +4,6 @@ Default order: watching and deciding take no time, every write takes one millise
 longest writes first. Races (a faster worker, a late informer, a conflicting write) are given, or drawn from a seed.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 

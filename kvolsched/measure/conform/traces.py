@@ -5,8 +5,6 @@ and outcomes listed in `EXCEPTIONS.yaml` beside the traces, each with a reason, 
 recorded run by itself, for comparison with a simulated one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 The profile's plugins filter, score, choose volumes and victims; this module only calls them and formats the answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

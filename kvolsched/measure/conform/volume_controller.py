@@ -4,8 +4,6 @@ The real routines run on the recorded watch, API and faults. The controller's ca
 mutation cache: a note for each object that differs from what the watch shows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

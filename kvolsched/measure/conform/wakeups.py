@@ -4,8 +4,6 @@ The recording describes cluster, pods and events in words; `wakeups.yaml` descri
 replayed in order on a running cluster, as far apart as recorded, and the scheduler's passes are counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources

@@ -1,7 +1,5 @@
 """A cluster to judge by two sets of rules: what is found there, what a user then creates, and kubectl commands."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

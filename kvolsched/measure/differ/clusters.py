@@ -5,8 +5,6 @@ Hypothesis makes a failing cluster smaller by drawing earlier values, so the fir
 plainest.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """A cluster on which two sets of rules disagree, as it is shown: a sentence, both answers, the manifests."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

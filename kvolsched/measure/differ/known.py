@@ -4,8 +4,6 @@
 were found by `differ` (tests/store_differences.py); they are run again whenever they are asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources

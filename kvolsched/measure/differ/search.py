@@ -5,8 +5,6 @@ No tie passes for a disagreement: a side that draws is run under several seeds, 
 the other.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable, Iterable, Iterator

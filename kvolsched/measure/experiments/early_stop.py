@@ -4,8 +4,6 @@ kube-scheduler stops filtering once it has found enough nodes that fit, and begi
 stopped. The engine judges every node; here the scores of all nodes tell what a search would have had that stopped.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any

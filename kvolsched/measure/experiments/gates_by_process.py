@@ -5,8 +5,6 @@ scheduler and controller manager. Every row is run, and compared with what S0 sa
 Controller Changes, HA Master Upgrades).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from itertools import product

@@ -4,8 +4,6 @@
 cluster, who acted in which order, and how it ended (family `design-loop`); here both ends are counted in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ S0, Performance and Optimizations: the PV controller walks through all volumes o
 walks through all of them for every node, O(N·V); its two optimisations make that fewer.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

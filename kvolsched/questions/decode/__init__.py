@@ -4,8 +4,6 @@ Imports only. `decoding` answers, `splitting` takes a paste apart, `answer` hold
 every sentence that is known, with its meaning, from `sentences/`.
 """
 
-from __future__ import annotations
-
 from .answer import Decoded, DecodedClause
 from .decoding import decode
 

@@ -1,7 +1,5 @@
 """The values that `decode` answers with, and how they read as text; nothing is decoded here."""
 
-from __future__ import annotations
-
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, to_type

@@ -1,7 +1,5 @@
 """Decodes pasted text: finds the clauses of each message and looks every one up in the table."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 Clauses are told apart by the count that begins each; a comma within brackets or quotes parts nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -7,8 +7,6 @@ pod, `volumes.yaml` the PV controller, provisioners and the kubelet, `workloads.
 to type `next`; `field_error` and `cases` as in `Meaning`, where each case says how the word `begins`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any

@@ -6,8 +6,6 @@ branched over; time passes only when nothing else is enabled (or, with clock="fr
 moment), and periodic wake-ups come last, in any order. Events are left out. Every result lists its assumptions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

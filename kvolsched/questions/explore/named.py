@@ -3,8 +3,6 @@
 What is never there is never Running, so a misspelled name would prove anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

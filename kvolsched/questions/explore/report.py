@@ -3,8 +3,6 @@
 A trace is replayed on a fork as ordinary steps, so that the panel shows it like any run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 

@@ -5,8 +5,6 @@ The first path to a state is a shortest one. Once the space is exhausted, a prop
 invariant, and the state graph tells from which states the goal cannot be reached.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import time

@@ -4,8 +4,6 @@ A transition is: a component sees, an actor acts, a wake-up rings, time passes, 
 and the replay execute transitions by one code, so a trace that was found can be replayed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ of it depends on what each of them has seen and noted. Most transitions of a lar
 order of turns has executed. Remembered are digests, never values, and which transitions each local state enables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

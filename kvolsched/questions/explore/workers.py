@@ -5,8 +5,6 @@ that searches keeps as bytes and seldom opens. What a chunk finds does not depen
 their order, so numbers, counts and trace are those of a search in one process.
 """
 
-from __future__ import annotations
-
 import pickle
 import threading
 from collections.abc import Iterator, Sequence

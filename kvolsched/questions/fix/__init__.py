@@ -5,8 +5,6 @@ catalogue of edits, `edit_search` combines them, `trial_cluster` judges them, `e
 `trials` runs them on forks until these are idle, `asking` proves and ranks fixes, `answer` prints them.
 """
 
-from __future__ import annotations
-
 from .answer import Fix, Fixes, LiftedVerdict
 from .asking import fix
 from .edit import Edit, ObjectChange, edits_without, manifest_diff

@@ -3,8 +3,6 @@
 Where a driver makes the volumes of the claim's class, nobody should make one by hand, unless the claim names it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ A fix has the class of its worst edit. An edit says which kind it is; where the 
 a slip of the pen, a label that would lie), the edit says the class, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

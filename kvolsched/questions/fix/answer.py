@@ -1,7 +1,5 @@
 """What `fix` answers: fixes as cards, each with the trial on a fork that proves it and a diff of manifests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The kubectl line that makes a change, and the one that takes it back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 No object is at fault: nobody runs a provisioner, a driver is not on the node, a permission is gone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import attrs

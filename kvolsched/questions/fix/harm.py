@@ -3,8 +3,6 @@
 It compares the objects of two worlds and asks nothing else, so whatever leads from one to the other is judged alike.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 The search begins when a picture is drawn, on the objects of the moment in which `why` was asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """What becomes of the cluster after a fix: who gets a node, who waits, who is gone or made anew."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import attrs

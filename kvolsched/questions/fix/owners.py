@@ -1,7 +1,5 @@
 """Who made a pod: the owner on top (the Deployment, not its ReplicaSet), whose template a user edits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ A node that lacks the key lies in no domain, so it is rejected whatever room it 
 that other nodes, the class or the volume have; only a node that is really there should carry it, which each edit notes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any

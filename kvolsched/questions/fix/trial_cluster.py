@@ -1,7 +1,5 @@
 """The cluster that edits are tried on: objects and their snapshot, changed for one trial and restored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any

@@ -5,8 +5,6 @@ anyway is not counted for the fix, and one that waits only because of it is. Whe
 the turns of the fork, and what is still to come there.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property

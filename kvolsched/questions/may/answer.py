@@ -1,7 +1,5 @@
 """The answer of the gate workbench: a row for each patch, printed as text, shown as a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import attrs

@@ -4,8 +4,6 @@ Values that are short stand in YAML's flow style, `{key: zone, operator: In, val
 one line; every line is YAML.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ For each of these, the possible values fall into finitely many classes that no r
 representative of each class is tried. So a search that finds nothing is a proof, for all nodes that can exist.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise

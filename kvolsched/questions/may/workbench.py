@@ -4,8 +4,6 @@ The API server of the fork decides; this module only compares the directives bef
 those of S4, Design Details, as `ValidatePodUpdate` (v1.36.2) checks them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any

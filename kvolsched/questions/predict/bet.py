@@ -3,8 +3,6 @@
 A choice is right if it names the value, never because a cell that everybody reads says which words are right.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, Self
 

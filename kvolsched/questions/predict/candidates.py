@@ -3,8 +3,6 @@
 Candidates are sorted by name and say nothing that only a judgement knows, so neither order nor words betray the answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Nothing is decided here. A node's verdict is that of the scheduling pass, judged
 that the binder makes; the order is that of the steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ and the reveal is the step itself. Nothing here waits for anybody: a prediction 
 prints its question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property, partial
 from typing import Any, Self

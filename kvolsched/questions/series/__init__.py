@@ -4,8 +4,6 @@ Each is computed from the log, over the steps up to now and those known after it
 class for each count, `timelines` reads the log once for all of them.
 """
 
-from __future__ import annotations
-
 from .measures import CPU_HELD, MEASURES
 from .timeline import DEFAULT, Timeline, TimelinePoint, Wanted, cluster_labels, timelines
 

@@ -4,8 +4,6 @@ A measure keeps sums, so that a change costs little however large the cluster is
 after a change that can move them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, cast

@@ -3,8 +3,6 @@
 `paths` finds a field by its path in a manifest, `trials` edits it on forks and counts the pods that run.
 """
 
-from __future__ import annotations
-
 from .paths import FieldPath, find_field
 from .trials import Trial, TrialOutcome, Trials, VariedField, shown, varied_fields
 

@@ -4,8 +4,6 @@ A path may name a field that Kubernetes has and the object lacks; a list must ha
 brackets, `node/a:metadata.labels[topology.kubernetes.io/zone]`; items of lists are found by number, name or type.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence

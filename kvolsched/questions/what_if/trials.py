@@ -4,8 +4,6 @@ Equal values give equal runs, so each combination runs once. A run can be made i
 answerable; what the API server refuses is an outcome like any other, in its words.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar

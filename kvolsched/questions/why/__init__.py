@@ -7,8 +7,6 @@ the sentence's clauses to nodes and demands, `sides` compares in few words, `cla
 volume, `last_events` what was last recorded of it, `sentences` explains kube-scheduler's words.
 """
 
-from __future__ import annotations
-
 from .answer import DemandRow, FailureRow, Holding, Why
 from .asking import explain_judgement, pending, why, why_all
 from .causes import Cause, Whys

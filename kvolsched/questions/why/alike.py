@@ -4,8 +4,6 @@ Replicas differ in their labels that no selector reads, the volume of their toke
 their claims. Claims count as alike while they are unbound, nobody else uses them, and no volume is reserved for them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """The values that `why` answers with, and how they read as text; nothing is computed here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Self
 

@@ -3,8 +3,6 @@
 This module decides nothing: the plugins judge, `demands` finds the minimal unsatisfiable core, and the rest is words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any

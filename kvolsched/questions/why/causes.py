@@ -1,7 +1,5 @@
 """Why many pods are pending: pods that lack alike are one cause. Groups answers; judges nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import attrs

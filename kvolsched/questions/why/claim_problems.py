@@ -3,8 +3,6 @@
 This module reads claims, volumes and classes; the rules of matching are those of `volumes`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from kvolsched.api import volumes

@@ -5,8 +5,6 @@ with a node in its own words. A volume, a class or a selector that leaves few no
 of nodes that differ each demand names its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from operator import and_

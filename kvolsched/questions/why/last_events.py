@@ -1,7 +1,5 @@
 """The last Event about an object: Events are sorted by object once, however many are asked."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 This module looks at what is stored, and judges nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import Any
 

@@ -3,8 +3,6 @@
 This module reads sentences only; it judges nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ The plugin's rule judges the demand's variant of the pod, and its evidence is sh
 many nodes a few are compared, amounts of a resource on all, and sides that differ are told as a range.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs

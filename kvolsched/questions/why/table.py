@@ -4,8 +4,6 @@ A column holds the nodes on which the same demands fail and which the same claus
 plugins said; `sides` compares.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ same rules. The docstring of each says what it is and why the document rejects i
 on which it fails by itself; `compare()` runs every alternative on every scenario.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ..named import REVISIONS

@@ -3,8 +3,6 @@
 The flows of their schedulers write nothing for volumes.
 """
 
-from __future__ import annotations
-
 import attrs
 
 from ...api.kinds.node import HOSTNAME_LABEL, Node

@@ -3,8 +3,6 @@
 Each returns a sentence, or "" if nothing of its kind is wrong. They look at what anybody with kubectl could see.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 A call goes to an address. Who listens there is decided by the lease of the controllers, which one master holds.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

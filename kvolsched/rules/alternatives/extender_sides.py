@@ -1,7 +1,5 @@
 """The two sides of an extender: the scheduler that asks and waits, the PV controller that answers and binds."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """One function for volumes at the end: predicate, priority and bind right before a pod is bound (S0, rejected)."""
 
-from __future__ import annotations
-
 import attrs
 
 from ...api.kinds.pod import Pod

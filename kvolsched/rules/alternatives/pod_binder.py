@@ -3,8 +3,6 @@
 It reads only what its own process has seen. It may choose other volumes than the scheduler remembers to have chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

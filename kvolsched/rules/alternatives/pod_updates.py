@@ -2,8 +2,6 @@
 a webhook that selects when the pod is created.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

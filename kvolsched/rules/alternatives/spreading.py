@@ -4,8 +4,6 @@ Manifests keep the constraint of the chosen form. Option 1 reads its selector an
 mix-in reads it as a part of pod affinity, which knows no `whenUnsatisfiable`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

@@ -2,8 +2,6 @@
 topologies in place of values to choose from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ The scheduler prebinds and selects nodes as in the design. What the PV controlle
 scheduler does here: the pod sync loop, which has a cause only as long as there is a pending pod.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Volume binding comes before pod affinity, spreading just before it.
 """
 
-from __future__ import annotations
-
 from ...api import volumes
 from ...controllers import (
     admission,

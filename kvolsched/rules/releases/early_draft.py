@@ -1,7 +1,5 @@
 """The earliest of the documents (S1), and the others where it does not differ."""
 
-from __future__ import annotations
-
 import attrs
 
 from ...api import volumes

@@ -1,7 +1,5 @@
 """Kubernetes v1.36.2: its plugins in its order, which decides the reason that an event counts for a node."""
 
-from __future__ import annotations
-
 from ...api import volumes
 from ...controllers import admission, persistent_volume, provisioner
 from ...scheduler.framework.extension_points import EnabledPlugin, EventWording

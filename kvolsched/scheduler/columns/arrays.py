@@ -1,7 +1,5 @@
 """The array types of columns: one value per row of the node table."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ Each added set of rows, and each distinct value of an added column, gets a 64-bi
 identifies its group. The hashes reach no output: groups are used within one pass only. Mutable.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Mutable: groups remember the last mask that they were asked about, and the order of their rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

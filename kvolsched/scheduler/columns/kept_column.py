@@ -3,8 +3,6 @@
 For values of a row that depend on this row's resources, and on nothing else that changes. Mutable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 

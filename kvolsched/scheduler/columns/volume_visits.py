@@ -4,8 +4,6 @@ Remembered findings are dropped when a pass begins and when anything that is see
 with and without, the same volume is found. Mutable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, TypeVar
 

@@ -4,8 +4,6 @@ A card is a frozen value next to its plugin. Rooms above read its fields and ask
 plugin with letter, words, clauses and edits is one folder and one line in a release.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

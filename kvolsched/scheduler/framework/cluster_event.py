@@ -5,8 +5,6 @@ is removed; a change of a pod without a node concerns that pod only, unless it i
 Mirrors kube-scheduler's `ClusterEvent` and `framework/events.go` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from enum import IntFlag, auto
 from typing import Any
 

@@ -5,8 +5,6 @@ A rule that raises an error answers with it, as a plugin of kube-scheduler that 
 `prefer(pod, node, seen)` returns a score of 0 to 100. Any other verdict is a TypeError, never taken for a pass.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar

@@ -5,8 +5,6 @@ change without it. The kinds that one plugin alone gives and nobody else reads s
 `Stated` takes a reader's own words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Self
 

@@ -4,8 +4,6 @@ Inside it are arrays by row; what it returns is by node name. Like a judgement i
 changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ requeues the pod, and only a pass in which all claims are bound assumes and bind
 kube-scheduler v1.36.2: pod and volumes are assumed, and the binding cycle waits until all claims are bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

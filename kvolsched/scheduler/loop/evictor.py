@@ -6,8 +6,6 @@ as in 1.11. Pods of lower priority that are nominated to the node lose their nom
 queue and is retried when its victims are gone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 

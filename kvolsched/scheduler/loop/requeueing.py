@@ -4,8 +4,6 @@ A rejected pod is moved only by events that the plugins which rejected it declar
 `isPodWorthRequeuing` and `buildQueueingHintMap` (kube-scheduler v1.36.2).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -4,8 +4,6 @@ It marks one claim per turn; the PV controller decides whether the claim is unbo
 can have written to the volume. Follows the sketch in S0, Binding multiple PVCs in one transaction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

@@ -4,8 +4,6 @@ It reads only what the scheduler has seen and assumed, chooses a node, and calls
 fits on no node gets an event and a condition and is requeued.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol
 

@@ -5,8 +5,6 @@ them, and nothing else writes entries. `docs/scheduling-queue.md` draws the tabl
 SchedulingQueue (v1.36.2): pods are popped by priority, then in order of arrival; back-offs are 1, 2, 4, 8, 10 s.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from enum import Enum

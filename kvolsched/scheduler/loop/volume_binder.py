@@ -5,8 +5,6 @@ The plugin VolumeBinding decides (FindPodVolumes); this module turns its decisio
 of kube-scheduler v1.36.2). The scheduler never writes `pvc.spec.volumeName` (S0, Integrating volume binding).
 """
 
-from __future__ import annotations
-
 from itertools import chain
 from typing import Any
 

@@ -3,8 +3,6 @@
 It is asked before preemption when no node fits, where it could deallocate claims of the pod: there are none.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Literal
 
 import attrs

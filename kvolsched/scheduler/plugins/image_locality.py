@@ -3,8 +3,6 @@
 An image counts by the share of nodes that have it, so that one node with an image does not draw all pods.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Literal
 
 import attrs

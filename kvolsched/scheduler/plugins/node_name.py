@@ -1,7 +1,5 @@
 """NodeName: a pod that names a node fits that node only."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import attrs

@@ -1,7 +1,5 @@
 """NodeUnschedulable: a cordoned node takes only pods that tolerate its taint `unschedulable`."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import attrs

@@ -4,8 +4,6 @@ Volumes to be provisioned count too, so that the limit takes part in the decisio
 potential reason"), which 1.11 only promised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """TaintToleration: a node's taints reject pods that do not tolerate them; PreferNoSchedule ones lower its score."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 

@@ -4,8 +4,6 @@ The predicate came with local volumes in 1.7 and is one of its own in the early 
 unbound claims alone; S0's CheckVolumeBinding does the work of both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar
 

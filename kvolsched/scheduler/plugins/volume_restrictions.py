@@ -1,7 +1,5 @@
 """VolumeRestrictions rejects second users: of an exclusive disk on a node, of a ReadWriteOncePod claim anywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """VolumeRollback rejects a pod while one of its claims is being unbound again (S0's sketch of a transaction)."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import attrs

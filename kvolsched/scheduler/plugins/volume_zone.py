@@ -4,8 +4,6 @@ Volumes had these labels before they had node affinities. S0 keeps the plugin un
 (Zonal PV upgrade); v1.36.2 still has it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ A `ChartFigure` is displayed as its picture; a `PlainChart` has no other picture
 a chart is asked for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """What all charts consist of: data, titles, one named selection, words that no line strikes through."""
 
-from __future__ import annotations
-
 import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence

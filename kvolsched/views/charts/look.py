@@ -4,8 +4,6 @@ Colours of data are legible on both grounds, and never the only sign. `fixed` wr
 picture that stands alone.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 INK = "var(--jp-ui-font-color0, var(--vscode-foreground, #1b2330))"

@@ -1,7 +1,5 @@
 """Charts of where pods are and may go: skew, skew over steps, nodes, capacity, scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any

@@ -1,7 +1,5 @@
 """Charts of runs: counts over time, sweeps, how samples end, who acted when, how long pods wait."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from math import ceil, floor, log10

@@ -3,8 +3,6 @@
 A table decides nothing about looks. Words are those of the rule; numbers are numbers, in the unit of the column.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any

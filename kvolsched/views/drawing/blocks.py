@@ -1,7 +1,5 @@
 """What pictures with words share: words broken to their room, numbers and letters in their grounds."""
 
-from __future__ import annotations
-
 import re
 
 from kvolsched.views.drawing import text as t

@@ -6,8 +6,6 @@ shows the PNG, if vl-convert is installed; of a page of words, which is HTML, it
 untrusted notebook would show its bare words.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import cache

@@ -5,8 +5,6 @@ copied; a long word is broken where a reader would break it. Any string that is 
 it enters. Colours are the classes of the style sheet.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

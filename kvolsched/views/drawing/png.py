@@ -3,8 +3,6 @@
 A drawing has a few flat colours and the shades at the edges of its letters: 256 colours show it without a visible loss.
 """
 
-from __future__ import annotations
-
 import zlib
 from struct import pack, unpack
 

@@ -1,7 +1,5 @@
 """A scene: keyed groups at boxes, drawn in layers, with the boxes remembered so that links can end at them."""
 
-from __future__ import annotations
-
 from attrs import define, field, frozen
 
 from kvolsched.views.drawing.svg import group, halo, picture, ring

@@ -4,8 +4,6 @@ A ledger needs squares, bars and words at places that no facet of a chart can gi
 follows the theme. A mark with a ref can be selected.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby

@@ -4,8 +4,6 @@ Colours are classes of the style sheet; only a `Sheet` writes a `style`. A glyph
 the font lacks would change the face of the whole run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 

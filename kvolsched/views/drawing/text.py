@@ -4,8 +4,6 @@ Pictures are drawn without a browser, so this module alone knows the width of a 
 passes through `escape` once, when it enters a picture. Sizes are px; widths are those of Helvetica.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

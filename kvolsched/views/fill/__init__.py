@@ -5,8 +5,6 @@ again where the pass was made, `history` reads changes and marks off the log. A 
 reads: in a large cluster each takes a second. What costs more is in `TABLES`, and no frame has it unasked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ What fits is the plugin's conclusion (`storage_capacities`, `volume_binding.capa
 driver has is the true room of `storage_pools`, which nothing in Kubernetes knows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen

@@ -1,7 +1,5 @@
 """What there is to choose from when a user acts: names of nodes, pods, workloads, components, rules and gates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 It reads the engine and stores nothing: a `FrameContext` lives while one frame is filled.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from operator import itemgetter
 from typing import Any

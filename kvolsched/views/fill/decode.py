@@ -1,7 +1,5 @@
 """A decoded sentence as rows: where each clause stands in it, and which plugin stops how many nodes."""
 
-from __future__ import annotations
-
 import re
 
 from attrs import evolve

@@ -1,7 +1,5 @@
 """Rows of what differs between two clusters: since which step, in which fields, and who wrote them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from ...core.core import ClusterCore

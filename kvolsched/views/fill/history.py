@@ -1,7 +1,5 @@
 """Rows of what happened, read off the log and its turns: changes of this step, events, lanes, stories."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable
 from datetime import datetime

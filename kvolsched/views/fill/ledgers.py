@@ -1,7 +1,5 @@
 """The ledgers of skew and of capacity at one moment, for the pod that a frame is about or for any reference."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The answers of the gate workbench as rows: what each patch changes, what it does to the nodes, and its witness."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

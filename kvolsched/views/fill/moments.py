@@ -4,8 +4,6 @@ A pod on a node is judged as if it were to be placed at that moment: its own pla
 its next replica.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from attrs import frozen

@@ -4,8 +4,6 @@ The pod, and the claims that a StatefulSet makes before it, pass through the API
 and admission apply; what the server refuses is refused here too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, cast
 

@@ -3,8 +3,6 @@
 States are read off objects and notes; each is one of the words that `frame` lists.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables of a whole run, read off the log: what a spread constraint counts, what users did, how pods live."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """A prediction as rows: only verdicts that are shown, of candidates that were answered or of all once it happened."""
 
-from __future__ import annotations
-
 from kvolsched.questions.predict import NONE, AskedQuestion, PossibleAnswer
 from kvolsched.rules.named import plugin_card
 from kvolsched.views.predict_rows import CandidateCard, PredictPage, ScoreBar

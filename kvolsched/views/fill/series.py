@@ -1,7 +1,5 @@
 """Rows of the chart of counts over time, from the timelines of clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 

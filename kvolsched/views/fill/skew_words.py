@@ -1,7 +1,5 @@
 """The sentences of the skew ledger: who may land where, what sets the minimum, what beats spreading."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

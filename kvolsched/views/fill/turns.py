@@ -1,7 +1,5 @@
 """Rows of answers about turns, from the answers themselves."""
 
-from __future__ import annotations
-
 from math import sqrt
 from typing import Any
 

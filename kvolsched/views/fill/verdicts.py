@@ -1,7 +1,5 @@
 """The last pass over the pod in focus as rows: codes by node and plugin, scores, and both sides of one cell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

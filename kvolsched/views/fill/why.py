@@ -1,7 +1,5 @@
 """Rows of the picture of `why` from the engine's answer: letters, columns at most seven, names in few words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import evolve

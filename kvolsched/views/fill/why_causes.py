@@ -1,7 +1,5 @@
 """Rows of the picture of all pending pods: a line for each cause, with the verdicts on the nodes by zone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 

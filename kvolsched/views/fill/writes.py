@@ -4,8 +4,6 @@ Events are left out: no component acts on them. The fields of a write stand in t
 them: the decision, the phase, annotations, conditions.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 A line is a method of `Cluster` with its arguments; the panel calls that method, and the line repeats the act anywhere.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The row of a user's acts, the form that asks for what an act needs, and the script of what was done."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from functools import partial

@@ -3,8 +3,6 @@
 Vega is in one widget a kernel, 0.3 MB that every chart names, so that no chart carries it and no network is asked.
 """
 
-from __future__ import annotations
-
 import gzip
 from functools import cache
 from importlib import import_module

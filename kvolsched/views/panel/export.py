@@ -5,8 +5,6 @@ network. A still picture is sentence, map and timeline as SVG with its colours r
 installed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

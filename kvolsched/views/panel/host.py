@@ -4,8 +4,6 @@ It alone knows anywidget. The root class contains a hash of what is served, so t
 restored beside this one, cannot recolour it.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from hashlib import sha256

@@ -5,8 +5,6 @@ new frame, and writes one string a view; only strings that changed are sent. The
 `Driver` alone and decides nothing about Kubernetes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial

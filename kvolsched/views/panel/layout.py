@@ -5,8 +5,6 @@ A class in the string of the lanes says how the style sheet arranges the views, 
 The sheet has no such widths of its own: it only lets a saved page that is opened in a narrow window be one column.
 """
 
-from __future__ import annotations
-
 from collections.abc import Set as AbstractSet
 
 from attrs import frozen

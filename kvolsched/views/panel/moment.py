@@ -1,7 +1,5 @@
 """What tabs show: the moment of a ledger (now, the pod's last pass, a step; `at` of `c.skew()`), picture or chart."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import ipywidgets as widgets

@@ -1,7 +1,5 @@
 """Two runs side by side: moved together, by step or by time, and drawn in halves with what differs marked in both."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet

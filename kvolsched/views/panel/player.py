@@ -3,8 +3,6 @@
 Between two steps the kernel is free. Without an event loop (a script, a test) nobody ticks but the caller.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress

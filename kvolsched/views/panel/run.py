@@ -4,8 +4,6 @@ A move of the cluster, whoever makes it, marks the traits as stale; the event lo
 steps a cell makes. Without a loop (a script, a test) they are read at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

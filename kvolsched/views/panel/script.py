@@ -1,7 +1,5 @@
 """What was done in a panel, as lines of Python that do it again on a cluster `c`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

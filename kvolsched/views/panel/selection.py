@@ -1,7 +1,5 @@
 """What is selected speaks for all tabs: the pod that a selected object is about, and judging it where nobody has."""
 
-from __future__ import annotations
-
 from kvolsched.views.drawing.text import escape, name_in_ref
 from kvolsched.views.frame import Frame
 

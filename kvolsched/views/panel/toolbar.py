@@ -1,7 +1,5 @@
 """The toolbar: buttons that move a run, its speed, timeline, gear, branches, and what is shown beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@ Every patch is tried alone, on a fork of the cluster as it is now; the cluster n
 keeps the answer to the last one that was, and one line says what is wrong with it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Bars are bytes: outlined what is published, hatched what of it is gone, thin wha
 verdicts differ, the scheduler believes what is no longer true.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 This module groups the nodes by a topology key, chooses between cards, cells and groups, and holds the reading in words.
 """
 
-from __future__ import annotations
-
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.api.words import amount, counted
 from kvolsched.views.drawing import text

@@ -5,8 +5,6 @@ where a clause stops it, so later counts are lower bounds. It names no node, sin
 without a known rule is dashed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from kvolsched.views.decode_rows import ClauseRow, DecodedSentence, SieveStage

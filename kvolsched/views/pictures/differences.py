@@ -1,7 +1,5 @@
 """What differs between two runs side by side: a row a field, both values, and who wrote it; causes first."""
 
-from __future__ import annotations
-
 from kvolsched.api.words import counted
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.html import Html, block, page, row, table, tag, words

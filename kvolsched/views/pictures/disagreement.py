@@ -3,8 +3,6 @@
 In the colours of the matrix: a Yes is pale, a No strong, the line that differs ringed.
 """
 
-from __future__ import annotations
-
 from attrs import frozen
 
 from kvolsched.core.results import hanging_indent

@@ -5,8 +5,6 @@ more, a bar of counts where there are many. Below a line stands what is in no do
 without a node, volumes that no node reaches.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from math import ceil

@@ -5,8 +5,6 @@ verdicts change, the node, what is touched and who waits then; open also how to 
 the cluster without the fix, and the diff, which can be copied.
 """
 
-from __future__ import annotations
-
 from kvolsched.api.words import counted
 from kvolsched.views.drawing.html import Html, block, code, joined, page, row, table, tag, tile, words
 from kvolsched.views.fix_rows import COLUMNS, Beside, FixCard, FixOutcome, FixPage, FixTrial, LiftedRow, PlaceRow

@@ -4,8 +4,6 @@ The engine makes the sentence; this module sets it as HTML for the panel, as SVG
 text, which nbval compares.
 """
 
-from __future__ import annotations
-
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.svg import num, picture, rect, word
 from kvolsched.views.frame import Frame, NextActor

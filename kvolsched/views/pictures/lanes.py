@@ -5,8 +5,6 @@ line is solid as far as the actor's component has seen every kind that it watche
 step; the words at its end count the changes not yet seen. Steps known from an earlier visit stand pale at the right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Set as AbstractSet
 
 from attrs import evolve, frozen

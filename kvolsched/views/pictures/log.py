@@ -4,8 +4,6 @@ Writes to the API and notes of components never share a group; a refused write s
 of words, which the page breaks into lines.
 """
 
-from __future__ import annotations
-
 from itertools import groupby
 
 from kvolsched.api.words import from_to

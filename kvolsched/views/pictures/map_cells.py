@@ -4,8 +4,6 @@ The place of a cell depends on its name alone, so it stands still from step to s
 the counts below repeat both in words.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from math import ceil, floor, sqrt
 

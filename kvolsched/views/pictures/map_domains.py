@@ -1,7 +1,5 @@
 """Domains of the cluster map: its nodes, grouped by a topology key."""
 
-from __future__ import annotations
-
 from kvolsched.api.kinds.node import HOSTNAME_LABEL
 from kvolsched.views.frame import Frame, NodeRow
 

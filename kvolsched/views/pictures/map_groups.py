@@ -4,8 +4,6 @@ A click on a card opens it: its nodes by name, as cells that can be selected. So
 domains and plugins, not with that of nodes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from math import ceil
 

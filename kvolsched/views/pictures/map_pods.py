@@ -1,7 +1,5 @@
 """Pods and claims on the cluster map: blocks with tickets, lines, chips and ghosts."""
 
-from __future__ import annotations
-
 from math import ceil
 
 from kvolsched.views.drawing import text

@@ -1,7 +1,5 @@
 """The tray above the map: pods and claims that wait for a place, and the storage classes."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from attrs import frozen

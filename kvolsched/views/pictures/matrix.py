@@ -5,8 +5,6 @@ is strong, later ones are outlined: kube-scheduler would not have asked those pl
 one row with their count.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections import Counter

@@ -5,8 +5,6 @@ longer matches, gold newly matches. The witness of a widening is a card: solid f
 that was made up. Over 24 nodes zones have bars. Of many patches each opens on a click.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from attrs import evolve

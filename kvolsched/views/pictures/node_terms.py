@@ -3,8 +3,6 @@
 A Yes is pale green, a No has no ground; what several lines amount to is strong, and the last line decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from attrs import frozen

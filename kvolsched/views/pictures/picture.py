@@ -3,8 +3,6 @@
 A picture is a pure function of a frame, with a reading of it in lines. A new picture is a line in `PICTURES`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from attrs import frozen

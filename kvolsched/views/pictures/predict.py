@@ -4,8 +4,6 @@ Before an answer all cards look alike. An answer has the accent ring and its ver
 several nodes fit, bars show the scores that differ.
 """
 
-from __future__ import annotations
-
 from kvolsched.views.drawing.html import Html, block, joined, page, row, table, tag, tile, words
 from kvolsched.views.predict_rows import CandidateCard, PredictPage, ScoreBar
 

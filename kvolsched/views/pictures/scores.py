@@ -4,8 +4,6 @@ Rows are the scored nodes, best first, columns the plugins with their weight, in
 shows from which weight of one plugin alone the chosen node is no longer the best.
 """
 
-from __future__ import annotations
-
 from attrs import frozen
 
 from kvolsched.api.words import counted

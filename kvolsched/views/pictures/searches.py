@@ -3,8 +3,6 @@
 A search visits states and can prove; a sample counts runs and cannot. They are never drawn on one scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from kvolsched.views import turn_rows as r

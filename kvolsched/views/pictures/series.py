@@ -1,7 +1,5 @@
 """Counts over time in words: a sentence, what was run, and of each count how it begins, ends and peaks."""
 
-from __future__ import annotations
-
 from itertools import groupby, pairwise
 
 from kvolsched.views import frame as f

@@ -4,8 +4,6 @@ Unit squares are pods; minimum and limit are lines between them, and the sum sta
 Pods that are not counted are drawn too, apart and with the reason. Whether the pod may land is what all filters say.
 """
 
-from __future__ import annotations
-
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.sheet import Sheet

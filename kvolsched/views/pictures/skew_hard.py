@@ -4,8 +4,6 @@ Over 24 domains, those alike are one row: squares are the pods of one of them, s
 and domains bars under one heading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What the rows of a skew ledger say, for picture and reading alike, and the marks that rows of a hard one share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from attrs import frozen

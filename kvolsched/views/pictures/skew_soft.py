@@ -3,8 +3,6 @@
 No limit, no band, no ✕: such a constraint refuses nobody.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from attrs import frozen

@@ -4,8 +4,6 @@ Every picture takes its signs from here, so that a state looks alike wherever it
 state that a table below does not name. Solid is written to the API; dashed is assumed, planned or half done.
 """
 
-from __future__ import annotations
-
 from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PluginHead, PodRow, VolumeRow
 
 POD_GLYPHS = {

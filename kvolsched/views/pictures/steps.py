@@ -1,7 +1,5 @@
 """Tables of a whole run in words: how a constraint counts step by step, how long pods wait."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The table of a sweep's chart: one column over another, a line for each value of a third; and how it reads."""
 
-from __future__ import annotations
-
 from attrs import frozen
 
 from kvolsched.views.drawing import text as t

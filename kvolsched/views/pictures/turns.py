@@ -1,7 +1,5 @@
 """Stories of turns, scheduling passes, and differing fields, as tables with the step first."""
 
-from __future__ import annotations
-
 from kvolsched.api.words import counted
 from kvolsched.views import turn_rows as r
 from kvolsched.views.drawing.html import Html, bar, block, joined, page, row, table, tag, words

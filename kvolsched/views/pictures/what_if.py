@@ -4,8 +4,6 @@ A cell is a run to its end; a value that has not been run is drawn as such, noth
 where "all pods run" changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

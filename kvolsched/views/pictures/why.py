@@ -4,8 +4,6 @@ A framed set of demands is the smallest that excludes every node. Lines tie each
 counts it. Under 720 px the words of a demand stand above its cells.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kvolsched.views.drawing import text as t

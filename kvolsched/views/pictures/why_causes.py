@@ -1,7 +1,5 @@
 """Why many pods wait: all pods to scale, then a line for each cause with its verdicts by zone and its nearest edit."""
 
-from __future__ import annotations
-
 from kvolsched.views.drawing.html import Html, bar, block, joined, page, row, table, tag, tile, words
 from kvolsched.views.why_rows import CauseLine, CausePage, ZoneMarks
 

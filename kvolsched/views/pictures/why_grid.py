@@ -1,7 +1,5 @@
 """Places of the picture of `why`: columns, the gap between them, and blocks of words that must fit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from attrs import frozen

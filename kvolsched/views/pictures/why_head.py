@@ -1,7 +1,5 @@
 """The head of the table of `why`: clauses over the nodes they count, nodes to scale, column heads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from attrs import frozen

@@ -5,8 +5,6 @@ at which that component saw the write. Hatched: not seen yet; empty: it does not
 side as in a diff: one line for a write that both have, with its place in each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from attrs import frozen

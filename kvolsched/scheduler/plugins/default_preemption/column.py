@@ -4,8 +4,6 @@ It finds what `dry_run.py` finds, and copies no snapshot: what pods hold is adde
 every node is put back at once. A node with nominated pods has a twin among the trial rows, where they are there too.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

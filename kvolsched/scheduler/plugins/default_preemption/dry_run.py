@@ -1,7 +1,5 @@
 """The dry run of preemption on a hypothetical snapshot: pods are removed, and put back as far as the pod still fits."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 

@@ -4,8 +4,6 @@ Mirrors `core/generic_scheduler.go`. Of candidates of equal loss 1.11 took any; 
 as today, and so do these rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import attrs

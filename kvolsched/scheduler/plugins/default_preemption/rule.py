@@ -6,8 +6,6 @@ protected by a disruption budget first, then by importance. Of the candidates it
 Mirrors `plugins/defaultpreemption` and `framework/preemption` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import ClassVar
 

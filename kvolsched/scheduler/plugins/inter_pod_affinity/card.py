@@ -1,7 +1,5 @@
 """The card of InterPodAffinity, and as clauses each required term of a pod and those of other pods against it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

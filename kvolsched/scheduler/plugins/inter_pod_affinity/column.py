@@ -1,7 +1,5 @@
 """InterPodAffinity over all nodes at once: pods per node, summed up by domain; a test holds it equal to the rule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -3,8 +3,6 @@
 Mirrors `plugins/interpodaffinity` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The card of PodTopologySpread, and each hard constraint of a pod as a clause."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -3,8 +3,6 @@
 Where S3 is silent it has the words of 1.16 and the counting of 1.18.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import attrs

@@ -4,8 +4,6 @@ What releases do differently are values that it is handed: how a constraint is r
 the score. Mirrors `plugins/podtopologyspread` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import attrs

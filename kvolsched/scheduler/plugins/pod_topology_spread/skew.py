@@ -4,8 +4,6 @@ skew = matchNum + selfMatch − minMatchNum, and at most maxSkew (v1.36.2). S3's
 skew after placement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 

@@ -4,8 +4,6 @@ v1.36.2 reads CSIStorageCapacity objects; S2 reads pools in the status of CSIDri
 Each claim is checked by itself; volumes that exist already are not checked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar

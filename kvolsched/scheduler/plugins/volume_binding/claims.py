@@ -4,8 +4,6 @@ Holds values, and v1.36.2's rules about claims; those of other releases are in `
 decided by `kvolsched.api.volumes`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import attrs

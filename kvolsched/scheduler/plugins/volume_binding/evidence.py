@@ -1,7 +1,5 @@
 """Why a node cannot have a pod's volumes: the evidence of the plugins that look at volumes, nodes and capacity."""
 
-from __future__ import annotations
-
 import attrs
 
 from kvolsched.api.kinds.storage_class import TopologySelectorTerm

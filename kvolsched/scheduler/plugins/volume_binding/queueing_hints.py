@@ -4,8 +4,6 @@ As recorded, every volume counts, of whatever class and size, and a deleted one 
 Mirrors `EventsToRegister` of `plugins/volumebinding` (v1.36.2).
 """
 
-from __future__ import annotations
-
 from kvolsched.api.kinds.csi import CSIDriver, CSINode
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolume

@@ -1,7 +1,5 @@
 """VolumeBinding in 1.11 and in the design documents: the rules that differ from v1.36.2, and plugins made of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

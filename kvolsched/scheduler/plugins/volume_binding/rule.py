@@ -4,8 +4,6 @@ The volumes of bound claims must be reachable from the node. Claims that wait fo
 other, to free volumes that the node reaches; for the rest it must be possible to provision there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

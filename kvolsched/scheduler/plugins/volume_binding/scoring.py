@@ -4,8 +4,6 @@ S0 prefers the volume closest in size, and any volume that exists to one that is
 unless the alpha gate StorageCapacityScoring is on; then a shape says how many points a class gets for its utilisation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
