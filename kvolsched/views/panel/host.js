@@ -183,7 +183,7 @@ function render({ model, el }) {
       const bold = document.createElement("b");
       bold.textContent = who;
       b.replaceChildren(bold, " " + what);
-      put(b, "aria-label", who + (what.startsWith("·") ? " " : ": ") + what);
+      put(b, "aria-label", b.textContent);
     }
     for (const h of all(".noUi-handle")) {
       const low = +h.ariaValueMin;
