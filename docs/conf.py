@@ -78,7 +78,7 @@ def _without_seals(_app, name, source):
 def _with_links_between_statements(_app, name, source):
     """Lead a statement's anchor, and a link to another statement, to its place in the book, which only HTML has."""
     if name.startswith("notebooks/documents/"):
-        source[0] = re.sub(r"\[(S\d-[\d-]+)\]\((S\d)?(?:\.ipynb)?#\1\)", _link_to_statement, source[0])
+        source[0] = re.sub(r"\[(S\d-\d+-\w+)\]\((S\d)?(?:\.ipynb)?#\1\)", _link_to_statement, source[0])
 
 
 def _link_to_statement(found):

@@ -155,8 +155,8 @@ def text_of(made):
         if each.cell_type == "code":
             parts.append(f"```python {' '.join(items(each))}".rstrip() + f"\n{each.source}\n```")
         else:
-            source = re.sub(r'<a id="(S[\d-]+)"[^>]*>[^<]*</a> · ', r"\1 · ", each.source)
-            parts.append(re.sub(r"^See \[(S[\d-]+)\]\([^)]*\)", r"See \1", source, flags=re.MULTILINE))
+            source = re.sub(r'<a id="(S\d-\d+-\w+)"[^>]*>[^<]*</a> · ', r"\1 · ", each.source)
+            parts.append(re.sub(r"^See \[(S\d-\d+-\w+)\]\([^)]*\)", r"See \1", source, flags=re.MULTILINE))
     return "\n\n".join(parts) + "\n"
 
 

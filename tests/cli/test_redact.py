@@ -135,7 +135,7 @@ def test_every_key_that_a_rule_names_stays():
     groups = {"storage.k8s.io", "scheduling.k8s.io", "events.k8s.io", "snapshot.storage.k8s.io", "resource.k8s.io", "admissionregistration.k8s.io", "storageclasses.storage.k8s.io"}
     named = set()
     for file in HOUSE.rglob("*.py"):
-        if file.relative_to(HOUSE).parts[0] not in ("redact", "views", "bench"):
+        if file.relative_to(HOUSE).parts[0] not in ("redact", "views", "bench", "serve"):  # serve names groups of an API
             constants = (node.value for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Constant))
             named |= {text for text in constants if isinstance(text, str) and qualified.fullmatch(text)}
     keys = {key for key in named if not re.fullmatch(r".*/v\d+", key)} - groups

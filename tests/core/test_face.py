@@ -220,7 +220,7 @@ def names_on_tab(cluster):
 def test_tab_shows_what_is_taught(cluster):
     """A cluster has at most 80 names, and each stands in a lesson or on a page, as it is called."""
     root = Path(__file__).parent.parent.parent
-    pages = (root / "README.md", *(root / "docs").glob("*.md"), *(root / "notebooks").glob("*.ipynb"))
+    pages = (root / "README.md", *(root / "docs").glob("*.md"), *(root / "notebooks").rglob("*.ipynb"))
     told = {name for page in pages for name in re.findall(r"\.(\w+)\b", page.read_text(encoding="utf-8"))}
     names = names_on_tab(cluster)
 

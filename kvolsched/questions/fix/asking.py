@@ -164,6 +164,8 @@ def _scaled(asked: AskedCluster) -> Iterator[Fix]:
 
 def _upgraded(asked: AskedCluster, cluster: ClusterActs) -> Iterator[Fix]:
     """Yield the advice to upgrade the scheduler, where a feature gate is off in it with which the pod gets a node."""
+    if SCHEDULER not in cluster.world.processes:
+        return
     gates = rules_of(cluster, SCHEDULER).settings.gates.get(SCHEDULER, {})
     off = [gate for gate, on in gates.items() if not on]
     if off:
