@@ -223,6 +223,14 @@ def test_acts_are_numbered_and_named(scaled):
         scaled.skew("deploy/none", over="steps")
 
 
+def test_turns_after_the_last_step_belong_to_it():
+    """A run that ends with turns without a step of their own is counted up to its last step."""
+    c = kvolsched.scenario("six-in-three-zones")
+    c.run()
+    assert c.world.history.turns[-1].step > c.world.known_steps
+    assert c.world.known_steps == c.skew("pod/web-1", over="steps").table[-1]["step"]
+
+
 def test_lives_are_read_off_the_log(scaled):
     """Each pod waits until it has a node, starts until it runs; one that never gets a node waits to the end."""
     rows = scaled.series(what="lives").table

@@ -30,7 +30,8 @@ def skew_over_steps(cluster: ClusterCore, reference: str) -> Table:
     """
     rows, last, found = Table(), None, None
     fork, end = with_all_steps(cluster), cluster.world.known_steps
-    for step in sorted({0, end, *_judged_anew(cluster)}):
+    judged = (min(step, end) for step in _judged_anew(cluster))  # what comes after the last step has no step of its own
+    for step in sorted({0, end, *judged}):
         fork.goto(step)
         if not matching_keys(fork.world.log.objects, reference, ("Pod", *REPLICATED)):
             continue
