@@ -88,7 +88,7 @@ def use_all(page):
         use(page, lambda text=text: text.fill("spec: {hostname: another}"), bench.locator(".k-host").last)
         bench.get_by_text("refused").first.wait_for()
         used["workbench"] += 1
-    for question in page.locator(".k-predict:has(.k-cands)").all():
+    for question in reversed(page.locator(".k-predict:has(.k-cands)").all()):  # an answered bet has no choices left
         use(page, question.locator(".k-cands button").first.click, question)
         used["prediction"] += 1
     for number in page.locator(".k-step-no").all():

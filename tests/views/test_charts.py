@@ -100,12 +100,13 @@ def test_a_chart_can_be_restyled_and_joined(drawn, kind):
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_every_chart_is_shown_without_a_network(drawn, kind):
     """Vega-Lite 5 for pages with Vega, SVG for others, words for terminals; small, the same every time, no null."""
-    bundle, metadata = alt.renderers.get()(drawn[kind].chart.to_dict())
+    spec = drawn[kind].chart.to_dict()
+    bundle, metadata = alt.renderers.get()(spec)
     assert {renderer.MIME, "image/svg+xml", "text/plain"} == set(bundle)
     assert "https://vega.github.io/schema/vega-lite/v5.json" == bundle[renderer.MIME]["$schema"]
     assert "null" not in json.dumps({**bundle[renderer.MIME], "datasets": {}})
     assert "container" not in json.dumps(bundle[renderer.MIME])
-    assert 15_000 > len(json.dumps(drawn[kind].chart.to_dict()))
+    assert 15_000 > len(json.dumps(spec))
     assert 60_000 > len(json.dumps(bundle))
     assert metadata[renderer.MIME]["embed_options"]["actions"] is False
 
