@@ -50,9 +50,11 @@ class ServedObjects:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the cluster's lock for a request."""
-        self.asking += 1
+        with self.moved:
+            self.asking += 1
         with self.world.lock:
-            self.asking -= 1
+            with self.moved:
+                self.asking -= 1
             yield
 
     def _new_shift(self) -> int:

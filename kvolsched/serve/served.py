@@ -95,8 +95,8 @@ class ServedCluster(PrintedAnswer):
         }
         target = Path(path)
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            target.chmod(0o600)  # a file that was there keeps its mode: before the secret is in it
             file.write(json.dumps(content, indent=2) + "\n")
-        target.chmod(0o600)
         return target
 
     def stop(self) -> None:

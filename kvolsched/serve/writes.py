@@ -15,6 +15,7 @@ from ..api.kinds.meta import Frozen, evolve, evolve_parts
 from ..api.text.convert import to_plain
 from ..api.validation.field_error import FieldError
 from ..api.workloads import with_generated_names
+from ..controllers.garbage_collector import FOREGROUND, ORPHAN
 from ..core.core import USER
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write, ref
 from ..world.log import Key
@@ -30,7 +31,7 @@ from .status import StatusError, invalid, not_found, refused_write, success
 OTHER_NAMESPACE = "the namespace of the provided object does not match the namespace sent on the request"
 REJECTED = "the server rejected our request due to an error in our request"
 ORPHANED = frozenset({"Job", "ReplicationController"})  # whose dependents stay unless a client says otherwise
-PROPAGATION = {"Foreground": "foregroundDeletion", "Orphan": "orphan", "Background": ""}
+PROPAGATION = {"Foreground": FOREGROUND, "Orphan": ORPHAN, "Background": ""}
 REVIEWS = frozenset({"SelfSubjectReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview"})
 _SERVER_FIELDS = ("selfLink", "managedFields")
 _VERBS = {"bindings": "bind", "binding": "bind", "eviction": "evict", "status": "update_status"}

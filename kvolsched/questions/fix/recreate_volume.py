@@ -21,7 +21,7 @@ from kvolsched.api.kinds.volume import (
 from .add_volume import bound_to_each_other
 from .advice import OPERATOR
 from .edit import Edit, ObjectChange
-from .replace_claim import CLAIM_COST, is_of_template
+from .replace_claim import CLAIM_COST
 from .trial_cluster import TrialCluster
 
 
@@ -29,11 +29,13 @@ def recreate_volume(claim: PersistentVolumeClaim, volume: PersistentVolume, tria
                     near: Sequence[Node]) -> Iterator[Edit]:
     """Make a volume that somebody wrote by hand anew with its true domain, where no node is in the one that it states.
 
-    With the policy Retain the disk and its files stay while volume and claim are gone.
+    With the policy Retain the disk and its files stay while volume and claim are gone. The pod is made anew by hand, so
+    that it is one that no controller makes.
     """
     by_hand = PROVISIONED_BY not in volume.metadata.annotations and "local" not in volume.spec.rest
+    by_hand = by_hand and trial.pod.metadata.controller is None
     moved = by_hand and not any(volumes.volume_fits_node(volume, node) for node in trial.seen.all_nodes())
-    if not moved or volume.spec.persistent_volume_reclaim_policy != "Retain" or is_of_template(claim, trial):
+    if not moved or volume.spec.persistent_volume_reclaim_policy != "Retain":
         return
     name, pod, where = volume.metadata.name, trial.pod, f"-n {trial.key.namespace}"
     do = (f"kubectl get pv {name} -o yaml   # its persistentVolumeReclaimPolicy MUST BE Retain\n"
