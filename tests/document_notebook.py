@@ -340,7 +340,8 @@ def main(act, name, *rest):
     if made is not None:
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(made, ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8")
-    notebook.cache_clear()
+    for each in (notebook, answers, said.statements):
+        each.cache_clear()  # cells may have asked before it was stored
     found = faults(name)
     print("\n".join(found), "{} statements: {} run, {} in words, {} cannot".format(*counts(name)), sep="\n" if found else "")
     return bool(found)
