@@ -130,6 +130,17 @@ def test_a_volume_that_comes_later_is_found_at_the_next_period_of_15_seconds():
     assert world.sim.now == 15.0
 
 
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_volume_kept_for_a_claim_that_waits_already_is_taken_at_the_next_period(options, waits):
+    """A claimRef without uid wakes nobody, as in syncVolume; the claim's own sync at the resync binds the two."""
+    manual = storage_class(waits=waits, provisioner="kubernetes.io/no-provisioner")
+    world = binder(options).create(manual, claim()).run()
+    assert world["pvc/data"].status.phase == "Pending"
+    world.create(volume(claim="data")).run()
+    assert (world["pvc/data"].spec.volume_name, world["pv/disk"].status.phase) == ("disk", "Bound")
+    assert world.sim.now == 15.0
+
+
 def test_a_default_class_is_assigned_late():
     """A claim without class gets the default one at the first period after there is one."""
     world = binder().create(claim(storage_class=None)).run()

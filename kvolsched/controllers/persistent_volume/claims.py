@@ -35,6 +35,11 @@ from .options import CLAIM, OPERATIONS, SOURCE, VOLUME, PVControllerOptions
 from .rollback import roll_back
 
 
+def is_claimed(volume: PersistentVolume) -> bool:
+    """Say whether a volume is some claim's, not free or only kept for one: its claimRef names a uid."""
+    return volume.spec.claim_ref is not None and bool(volume.spec.claim_ref.uid)
+
+
 @attrs.frozen
 class ClaimSync:
     """Decides about one claim at a time; `may_start` says whether an operation may run now."""
@@ -49,7 +54,7 @@ class ClaimSync:
         if cache_of(ctx).written:
             return deliveries
         return [each for each in deliveries
-                if each.key.kind != VOLUME or each.new is None or each.new.spec.claim_ref is None]
+                if each.key.kind != VOLUME or each.new is None or not is_claimed(each.new)]
 
     def enqueue(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the claims that a change concerns, unless a sync would do nothing; those it may help wake at a tick."""
@@ -70,6 +75,8 @@ class ClaimSync:
                 elif new is not None and new.spec.claim_ref is None:
                     self._wake_pending(ctx, "volume", key.name)
                     self._wake_pending(ctx, "class", class_of_volume(new))
+                elif new is not None and not is_claimed(new):
+                    self._wake_reserved(ctx, claim_ref_key(new.spec.claim_ref))
             case "StorageClass":
                 self._wake_pending(ctx, "class", key.name)
                 if new is not None and new.is_default:
@@ -107,6 +114,12 @@ class ClaimSync:
         for key in cache.indexes["pending_claims"].keys((kind, name)):
             if kind == "volume" or not self._is_delayed(ctx, cache.at(key)):
                 ctx.wake_after(f"{key.namespace}/{key.name}", self._until_next_tick(ctx))
+
+    def _wake_reserved(self, ctx: TurnContext, cause: str) -> None:
+        """Wake the claim that a volume is kept for, if it waits: the volume's own sync leaves the two to the claim's."""
+        claim = cache_of(ctx).at(Key(CLAIM, *cause.split("/")))
+        if claim is not None and not claim.spec.volume_name:
+            ctx.wake_after(cause, self._until_next_tick(ctx))
 
     def _until_next_tick(self, ctx: TurnContext) -> float:
         return self.options.resync - ctx.now % self.options.resync
