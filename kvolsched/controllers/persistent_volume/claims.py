@@ -116,7 +116,7 @@ class ClaimSync:
                 ctx.wake_after(f"{key.namespace}/{key.name}", self._until_next_tick(ctx))
 
     def _wake_reserved(self, ctx: TurnContext, cause: str) -> None:
-        """Wake the claim that a volume is kept for, if it waits: the volume's own sync leaves the two to the claim's."""
+        """Wake the claim that a volume is kept for, if it waits: the volume's own sync leaves that to the claim's."""
         claim = cache_of(ctx).at(Key(CLAIM, *cause.split("/")))
         if claim is not None and not claim.spec.volume_name:
             ctx.wake_after(cause, self._until_next_tick(ctx))
