@@ -2,6 +2,7 @@
 
 import signal
 
+import checklist
 import document_notebook
 import pytest
 
@@ -38,3 +39,12 @@ def test_the_cell_of_a_statement(cell, bounded):
 def test_every_statement_has_one_answer(name):
     """Each statement stands in the document's order under its anchor, in our words, with a cell, words, or a reason."""
     assert document_notebook.faults(name) == []
+
+
+@pytest.mark.answered("185")
+def test_every_item_is_run_by_a_cell():
+    """Every item of the checklist has a cell; the one that mentions an older document is answered in words."""
+    run = {item for name in document_notebook.NAMES for cell in document_notebook.cells(name).values()
+           for item in document_notebook.items(cell)}
+    assert {"185"} == {item for item in checklist.ITEMS if item not in run}
+    assert "words" == document_notebook.answers("S2")["S2-28-1"]

@@ -1,4 +1,4 @@
-"""The page on the documents says what is answered by words, and its tables and examples are those of the code."""
+"""The page on the documents: its tables and examples are those of the code."""
 
 import re
 from pathlib import Path
@@ -37,21 +37,6 @@ def example(title):
     names = {}
     exec(compile(code, title, "exec"), names)  # noqa: S102 - the page's own example
     return names
-
-
-@pytest.mark.checklist("1")
-def test_the_five_words_and_hierarchical_domains():
-    """Each defined term has its line, and by the example's reading of labels zones lie in regions and racks do not."""
-    terms = ["Topology", "Domain", "Topology key", "Hierarchical domain", "Failover domain"]
-    assert terms == [term for term, meaning in rows("Words") if meaning]
-    found = example("Words")
-    assert found["hierarchical"] is True
-    around = {}
-    for each in found["c"].objects("nodes"):
-        labels = each.metadata.labels
-        if "example.com/rack" in labels:
-            around.setdefault(labels["example.com/rack"], set()).add(labels[ZONE])
-    assert not all(len(zones) == 1 for zones in around.values())
 
 
 @pytest.mark.checklist("1")
@@ -169,42 +154,6 @@ def test_the_cells_of_the_page_keep_to_the_public_face():
                   for reached in public_face.reached_by_cell(cell)]
 
 
-@pytest.mark.answered("143o")
-def test_the_drafts_three_todos():
-    """Each of them names the items that closed it, and these are items."""
-    import checklist
-
-    closed = [(first, re.findall(r"\d+", second.partition("(")[0])) for first, second in
-              rows("From the draft's list to what became of it")]
-    assert [["174"], ["112", "113"], ["48"]] == [numbers for _, numbers in closed]
-    words = {"174": "enough capacity", "112": "closeness", "113": "pre-provisioned", "48": "selected node"}
-    for number, word in words.items():
-        assert word in checklist.ITEMS[number]
-
-
-@pytest.mark.parametrize("words", [
-    pytest.param(("independent of nodes", "OwnerRef", "anti-affinity policies"), marks=pytest.mark.answered("10")),
-    pytest.param(("Generic device resources", "identity nor persistence", "NUMA"), marks=pytest.mark.answered("143p")),
-    ("How pools map to hardware", "driver's business", "each disk"),
-    ("Inline volumes that name a storage class", "out of scope"),
-    pytest.param(("Prior work", "Topology-aware storage dynamic"), marks=pytest.mark.answered("185")),
-    pytest.param(("publish_context", "volume_capability", "no\n  field"), marks=pytest.mark.answered("269")),
-    pytest.param(("Spreading inside affinity", "vague", "only filter"), marks=pytest.mark.answered("222", "223")),
-])
-def test_what_was_left_out(words):
-    """What is answered by words alone stands on the page."""
-    text = section("What was left out, and why")
-    assert [] == [word for word in words if word not in text]
-
-
-@pytest.mark.answered("265")
-def test_advantages_and_downsides_of_selectors():
-    """The page weighs domains that are not hierarchical against the alignment with node affinity elsewhere."""
-    text = " ".join(section("Words").split())
-    for word in ("not hierarchical", "hard for those who implement storage", "node affinity aligns with how topology"):
-        assert word in text
-
-
 @pytest.mark.parametrize(("wanted", "refused"), [
     (volume(nodeAffinity={"preferred": []}), "preferred"),
     (claim(volumeAntiAffinity={}), "volumeAntiAffinity: unknown field"),
@@ -215,8 +164,7 @@ def test_advantages_and_downsides_of_selectors():
     (pod(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}),
      "must have at least one node selector term"),
 ])
-def test_what_the_page_says_is_not_there(wanted, refused):
-    """A field or kind that the page lists as lacking is refused by name."""
-    assert "What cannot be run here" in PAGE
+def test_what_no_revision_has_is_refused(wanted, refused):
+    """A field that the documents only sketch or reject is refused by name."""
     with pytest.raises((ApplyRefused, ManifestError), match=refused):
         Cluster("design").apply(wanted)
