@@ -31,7 +31,8 @@ class Harm:
         restarted: pods with a node of which only another pod of their owner is left, by the owner in words.
         lost_claims: claims that lost their volume.
         data: volumes whose files are gone or left behind, in words.
-        promises: what workloads or budgets promised and no longer do, in words.
+        smaller: which workloads are gone or have fewer replicas, which budgets are no longer kept, in words.
+        weaker: what pods asked for and no longer do, or less of it, in words.
     """
 
     waiting: tuple[Key, ...] = ()
@@ -39,7 +40,13 @@ class Harm:
     restarted: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
     lost_claims: tuple[str, ...] = ()
     data: tuple[str, ...] = ()
-    promises: tuple[str, ...] = ()
+    smaller: tuple[str, ...] = ()
+    weaker: tuple[str, ...] = ()
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What workloads or budgets promised and no longer do, in words."""
+        return (*self.smaller, *self.weaker)
 
 
 def harm(before: Objects, after: Objects, objects: Objects, but: Key | None = None) -> Harm:
@@ -58,7 +65,8 @@ def harm(before: Objects, after: Objects, objects: Objects, but: Key | None = No
         _restarted(pods, pods_after, objects),
         tuple(name for name in lost_claims(after) if name not in known),
         tuple(_lost_data(before, after)),
-        tuple(_broken_promises(before, after)),
+        tuple(_smaller(before, after)),
+        tuple(_weaker(before, after)),
     )
 
 
@@ -133,33 +141,46 @@ def _lost_data(before: Objects, after: Objects) -> Iterator[str]:
             yield f"the files of claim {volumes.claim_key(claim)} are left behind on {name}"
 
 
-def _broken_promises(before: Objects, after: Objects) -> Iterator[str]:
-    """Yield what a workload, a bare pod or a budget promised in one world and does not in the other."""
+def _smaller(before: Objects, after: Objects) -> Iterator[str]:
+    """Yield which workloads of a user are gone or have fewer replicas, and which budgets are no longer kept."""
     for key, old in sorted(before.items()):
-        new = after.get(key)
-        if new is None or new == old:
-            continue
-        name = f"{key.kind} {key.name}"
-        if key.kind == "PodDisruptionBudget":
+        new, name = after.get(key), f"{key.kind} {key.name}"
+        if key.kind == "PodDisruptionBudget" and new is not None:
             lacks = [each.status.desired_healthy - each.status.current_healthy for each in (old, new)]
             if lacks[1] > max(0, lacks[0]):
                 yield f"{name} has {new.status.current_healthy} healthy pods of {new.status.desired_healthy}"
         elif key.kind in TEMPLATED and old.metadata.controller is None:
-            asked, asks = (getattr(each.spec, "replicas", None) for each in (old, new))
-            if asked is not None and asks is not None and asks < asked:
+            asked, asks = (getattr(getattr(each, "spec", None), "replicas", None) for each in (old, new))
+            if new is None:
+                yield f"{name} is gone"
+            elif asked is not None and asks is not None and asks < asked:
                 yield f"{name} asks for {counted(asks, 'replica')} instead of {asked}"
-            yield from _weaker(name, old.spec.template.spec, new.spec.template.spec)
-        elif key.kind == "Pod" and old.metadata.controller is None:
-            yield from _weaker(name, old.spec, new.spec)
 
 
-def _weaker(name: str, old: PodSpec, new: PodSpec) -> Iterator[str]:
-    """Yield what a pod's spec asks for no longer, or less: spread, terms of affinity, amounts."""
+def _weaker(before: Objects, after: Objects) -> Iterator[str]:
+    """Yield what a workload or a bare pod asked for in one world and does not in the other."""
+    for key, old in sorted(before.items()):
+        new, name = after.get(key), f"{key.kind} {key.name}"
+        if new is None or new == old or old.metadata.controller is not None:
+            continue
+        if key.kind in TEMPLATED:
+            yield from _asks_less(name, old.spec.template.spec, new.spec.template.spec)
+        elif key.kind == "Pod":
+            yield from _asks_less(name, old.spec, new.spec)
+
+
+def _asks_less(name: str, old: PodSpec, new: PodSpec) -> Iterator[str]:
+    """Yield what a pod's spec asks for no longer, or less: spread, nodes, terms of affinity, amounts."""
     spread = [{each.topology_key: each.max_skew for each in spec.topology_spread_constraints if each.is_hard}
               for spec in (old, new)]  # fmt: skip
     for key, skew in spread[0].items():
         if spread[1].get(key, skew + 1) > skew:
             yield f"{name} spreads less over {key} than by maxSkew {skew}"
+    for label in old.node_selector:
+        if label not in new.node_selector:
+            yield f"{name} no longer selects nodes by {label}"
+    if old.required_node_affinity is not None and new.required_node_affinity is None:
+        yield f"{name} no longer requires its node affinity"
     for side in ("pod_affinity", "pod_anti_affinity"):
         terms = [getattr(getattr(spec.affinity, side, None), "required", ()) for spec in (old, new)]
         for term in terms[0]:

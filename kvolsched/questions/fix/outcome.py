@@ -9,6 +9,7 @@ from kvolsched.api.words import counted, first_of, listed
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.results import hanging_indent
 from kvolsched.questions.fix.harm import Harm, pods_among
+from kvolsched.questions.fix.stars import Stars
 from kvolsched.questions.why.answer import Why
 from kvolsched.questions.why.asking import why
 from kvolsched.world.log import Key
@@ -75,6 +76,7 @@ class TriedFix(DrawnAnswer):
         placed: other pods that have a node in the fork, and would have none without the fix.
         moved: other pods that are on another node than without the fix.
         harm: what is worse in the fork than without the fix: pods, data, promises.
+        stars: how good it is, as a page of the pager is judged.
         lack_moves_to: those of `waits_now` that lack what the pod lacked.
         refused: the API server's refusal, if the fix could not be applied; then nothing was run.
         without_fix, with_fix: the node of each pod at the end of the two runs, "" for one that waits.
@@ -95,6 +97,7 @@ class TriedFix(DrawnAnswer):
     placed: tuple[MovedPod, ...] = ()
     moved: tuple[MovedPod, ...] = ()
     harm: Harm = attrs.field(factory=Harm, eq=False)
+    stars: Stars = attrs.field(factory=Stars, eq=False)
     lack_moves_to: tuple[str, ...] = ()
     refused: str = ""
     without_fix: Mapping[str, str] = attrs.field(factory=dict, eq=False)

@@ -27,6 +27,7 @@ from kvolsched.world.log import Key, Note
 
 from .harm import harm, identity, lost_claims, pods_among
 from .outcome import LostNode, MovedPod, TriedFix, WaitingPod
+from .stars import stars
 
 # Of a run; one step more for each object. A pod that tolerates a taint for a time does so for 300 s, as a rule.
 MAX_STEPS, MAX_SECONDS = 3_000, 600.0
@@ -266,12 +267,14 @@ class AskedCluster:
         owner = owner_on_top(self.objects[self.pod], self.objects)
         nodes = [each.key.name for each in changes if isinstance(each, ObjectChange)
                  and each.key.kind == "Node" and each.old is None]  # fmt: skip
+        cost = attrs.evolve(cost, gone=tuple(key for key in cost.gone if key != self.pod))
         return TriedFix(
             self.name, words, fork, forked.node, pod.status.phase if pod is not None else "",
             forked.steps, forked.ended, forked.idle, waits_now,
             placed=tuple(shift for shift in shifts if not shift.before),
             moved=tuple(shift for shift in shifts if shift.before),
-            harm=attrs.evolve(cost, gone=tuple(key for key in cost.gone if key != self.pod)),
+            harm=cost,
+            stars=stars(self.without_fix.cluster.world.log.objects, fork.world.log.objects, self.objects, cost),
             lack_moves_to=tuple(waits.name for waits in waits_now if self._lacks_alike(waits.why)),
             without_fix=_placements(before),
             with_fix=_placements(after),
