@@ -2,7 +2,7 @@
 VENV ?= .venv
 PY := $(VENV)/bin/python
 NOTEBOOKS := $(wildcard notebooks)
-START := $(wildcard notebooks/00-start-here.ipynb)
+START := $(wildcard notebooks/ten-minutes.ipynb)
 RECORD := .checklist.json
 PYTEST = $(PY) -m pytest
 # One more than a small machine has cores: the browser's worker mostly waits.

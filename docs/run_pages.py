@@ -55,7 +55,7 @@ def main(folder, *lessons):
     target.mkdir(parents=True, exist_ok=True)
     os.environ["TQDM_DISABLE"] = "1"
     os.chdir(LESSONS)
-    for path in [LESSONS / f"{name}.ipynb" for name in lessons] or sorted(LESSONS.glob("*.ipynb")):
+    for path in [LESSONS / f"{name}.ipynb" for name in lessons] or sorted(LESSONS.glob("[0-9]*.ipynb")):
         with contextlib.redirect_stdout(io.StringIO()):
             saved = save(panel_of(path), target / f"{path.stem}.html")
         print(saved)

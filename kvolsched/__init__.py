@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .learn.exercise import exercise
     from .learn.exercise import names as exercises
     from .learn.incidents import Incident, incident, incidents
+    from .learn.night import exam, rescue
     from .learn.said import Statement, Statements, said
     from .learn.scenario import Scenario, play, scenario
     from .learn.scenario import scenario_names as scenarios
@@ -69,6 +70,7 @@ __all__ = [
     "dials",
     "differ",
     "draft",
+    "exam",
     "example",
     "exercise",
     "exercises",
@@ -80,6 +82,7 @@ __all__ = [
     "load_ipython_extension",
     "play",
     "queueing",
+    "rescue",
     "said",
     "scenario",
     "scenarios",
@@ -100,6 +103,7 @@ _PLACES = {  # module -> the public names that it has; a name with = stands ther
     "measure.differ": "RuleDifference differ known_differences",
     "learn.exercise": "exercise exercises=names",
     "learn.incidents": "Incident incident incidents",
+    "learn.night": "exam rescue",
     "learn.said": "Statement Statements said",
     "cli.ipython_magic": "load_ipython_extension unload_ipython_extension",
     "questions.predict": "NotAnswered grade",

@@ -78,7 +78,7 @@ def test_what_a_page_shows_of_a_command_is_what_it_prints(command, printed, monk
 def test_the_picture_at_the_top_is_what_the_project_draws():
     """The panel in the README is drawn by this version."""
     assert store_panel.picture() == store_panel.TARGET.read_text("utf-8")
-    assert f"({store_panel.TARGET.relative_to(ROOT)})" in README
+    assert f"({store_panel.TARGET.relative_to(ROOT)})](docs/static/ten-minutes.html)" in README
 
 
 def test_the_readme_is_short_and_names_every_lesson():

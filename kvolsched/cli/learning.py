@@ -2,6 +2,7 @@
 
 import os
 import sys
+import webbrowser
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,25 @@ def _copy_lessons(folder: Path, *, force: bool) -> None:
         say(repr(copy_lessons(folder, force=force)))
     except OSError as error:
         raise Refused(f"{folder}: {error.strerror or error}") from None
+
+
+@click.command("night", epilog="Example: kvolsched night ./ten-minutes.html --no-browser")
+@click.argument("file", default="ten-minutes.html", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--no-browser", is_flag=True, help="Only write it.")
+def night_(file: Path, no_browser: bool) -> None:  # noqa: FBT001 - a flag
+    """Write ten minutes of play as one page to FILE, and open it in a browser.
+
+    It needs neither Python nor a network: a pod waits, six acts, three stars.
+    """
+    from ..learn.night import save_night
+
+    try:
+        saved = save_night(file).resolve()
+    except OSError as error:
+        raise Refused(f"{file}: {error.strerror or error}") from None
+    say(str(saved))
+    if not no_browser:
+        webbrowser.open(saved.as_uri())
 
 
 @click.command("incidents", epilog="Example: kvolsched incidents --play dead-zone")

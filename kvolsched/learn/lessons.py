@@ -16,7 +16,7 @@ from attrs import frozen
 from ..api.notebook_output import PrintedAnswer
 
 PARTS = ("notebooks", "docs")
-START = "notebooks/00-start-here.ipynb"
+START = "notebooks/ten-minutes.ipynb"
 DEFAULT_FOLDER = "kvolsched-lessons"
 _SHIPPED = Path(__file__).parent.parent / "course"  # of a wheel; a checkout has the parts beside the package
 LEFT_OUT = (".ipynb_checkpoints", "__pycache__", "static")
@@ -64,7 +64,7 @@ def copy_lessons(folder: str | Path = DEFAULT_FOLDER, *, force: bool = False) ->
 
     >>> import tempfile
     >>> copied = copy_lessons(tempfile.mkdtemp())
-    >>> "notebooks/00-start-here.ipynb" in copied.written
+    >>> "notebooks/ten-minutes.ipynb" in copied.written
     True
     """
     target = Path(folder)

@@ -64,7 +64,10 @@ class Rescue(PrintedAnswer):
     @property
     def stars(self) -> Stars:
         """What the acts so far are worth: what waited runs, nobody and no data are harmed, nothing is given up."""
-        return stars(self._untouched, _at_rest(self.cluster), self.start.world.log.objects)
+        return self._judged(self.cluster)
+
+    def _judged(self, cluster: Cluster) -> Stars:
+        return stars(self._untouched, _at_rest(cluster), self.start.world.log.objects)
 
     @property
     def why(self) -> Why | Whys:

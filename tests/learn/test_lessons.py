@@ -11,7 +11,7 @@ from nbformat import v4
 from kvolsched.api.sealed_output import seal
 
 ROOT = Path(__file__).parent.parent.parent
-LESSONS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), ROOT / "docs" / "lesson-template.ipynb"]  # that of docs/teaching.md
+LESSONS = [*sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")), ROOT / "docs" / "lesson-template.ipynb"]  # that of docs/teaching.md
 FOLDED = {"jupyter": {"outputs_hidden": True}, "tags": ["hide-output"]}
 SOLUTION = {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "tags": ["hide-input", "hide-output"]}
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from kvolsched.cli import main
 from kvolsched.learn import lessons
 
-FIRST = "notebooks/00-start-here.ipynb"
+FIRST = "notebooks/ten-minutes.ipynb"
 
 
 def test_copied_lessons_find_what_they_link_to(tmp_path):
@@ -30,7 +30,7 @@ def test_a_readers_work_is_kept(tmp_path):
 
     again = lessons.copy_lessons(tmp_path)
     assert (again.written, again.kept) == (("docs/lab.md",), (FIRST,))
-    assert "\n1 file differs and is kept (--force writes over what you changed): notebooks/00" in repr(again)
+    assert "\n1 file differs and is kept (--force writes over what you changed): notebooks/ten" in repr(again)
     assert (tmp_path / FIRST).read_text() == "mine"
     assert lessons.copy_lessons(tmp_path, force=True).written == (FIRST,)
 

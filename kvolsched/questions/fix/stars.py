@@ -101,7 +101,8 @@ def lies(before: Objects, after: Objects) -> Iterator[str]:
             continue
         for label, was in sorted(old.metadata.labels.items()):
             if label in _OF_A_MACHINE and new.metadata.labels.get(label) != was:
-                yield f"{key.name} stands in {was} as before, and so do its disks: a label moves no machine"
+                stands = f"stands in {was} as before, and so do its disks: a label moves no machine"
+                yield f"{key.name} {f'is {was} as before, whatever its label says' if label in MACHINE else stands}"
         has, says = (allocatable(each.status.allocatable) for each in (old, new))
         for resource, amount in sorted(says.items()):
             if amount > has.get(resource, 0):

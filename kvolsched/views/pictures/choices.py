@@ -1,0 +1,105 @@
+"""Clusters to be played by buttons without a kernel: every state that the offered acts reach is drawn beforehand.
+
+A figure for a notebook, or a page that stands alone, in the look of all pictures. Pictures of neighbouring states
+differ little, so their parts are kept once.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from html import escape
+from importlib import resources
+from typing import Any
+
+import attrs
+
+from kvolsched.views.drawing.figure import SCRIPT, Figure
+from kvolsched.views.drawing.theme import page_style
+from kvolsched.views.frame import Frame
+from kvolsched.views.pictures import cluster_map
+
+WIDTHS = (520, 828)
+_PARTS = re.compile(r"(?=<g |<text|<rect|<path|<circle|</g>)")
+
+
+@attrs.frozen
+class State:
+    """What is seen after some acts: the cluster, why a pod waits ("" if none does), stars, and what they lack."""
+
+    frame: Frame
+    why: str = ""
+    stars: int = 0
+    said: str = ""
+
+
+@attrs.frozen
+class Game:
+    """One cluster with its acts in words; `states` are by the numbers of the acts taken; `once`: one act, no undo."""
+
+    name: str
+    question: str
+    asks_why: str
+    acts: Sequence[str]
+    states: Mapping[tuple[int, ...], State]
+    once: bool = False
+
+
+def bundle(games: Sequence[Game], reader: str, reading: str) -> dict[str, Any]:
+    """Return the games as MIME forms: a script where the notebook is trusted, else the first map as a picture."""
+    first = games[0].states[()].frame
+    still = Figure(lambda width, _selection: cluster_map.draw(first, width), reading)
+    return {**still._repr_mimebundle_(), SCRIPT: f"{_read('choices.js')}({_data(games, reader, WIDTHS)})(element);"}
+
+
+def page(games: Sequence[Game], title: str) -> str:
+    """Return the games as a page that needs neither kernel nor network."""
+    return _PAGE.format(title=escape(title), script=f"{_read('choices.js')}({_data(games, 'you', WIDTHS[1:])})")
+
+
+def _data(games: Sequence[Game], reader: str, widths: Sequence[int]) -> str:
+    pool: dict[str, int] = {}
+    plain = [_plain(game, widths, lambda part: pool.setdefault(part, len(pool))) for game in games]
+    root, style = page_style(part.replace("'", '"') for part in pool)
+    extra = _read("choices.css").replace(".kv ", f".{root} ")
+    data = {"root": root, "style": style + extra, "games": plain, "pool": list(pool), "widths": widths,
+            "reader": reader, "of": len(games) + 1}  # fmt: skip
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("</", "<\\/").replace("<!", "\\u003c!")
+
+
+def _plain(game: Game, widths: Sequence[int], number: Callable[[str], int]) -> dict[str, Any]:
+    states = {
+        ",".join(map(str, taken)): {
+            "maps": [[number(part) for part in _PARTS.split(_drawn(state.frame, width))] for width in widths],
+            "why": state.why, "stars": state.stars, "said": state.said,
+        }
+        for taken, state in game.states.items()
+    }  # fmt: skip
+    return {"name": game.name, "question": game.question, "why": game.asks_why, "acts": list(game.acts),
+            "states": states, "once": game.once}  # fmt: skip
+
+
+def _drawn(frame: Frame, width: int) -> str:
+    """Return the map as it stands in a script: nothing in it is to be pressed, and a ' needs no escape in JSON."""
+    return cluster_map.draw(frame, width).replace(' role="button"', "").replace('"', "'")
+
+
+@cache
+def _read(name: str) -> str:
+    """Return a file of this folder without indentation and comments."""
+    source = (resources.files("kvolsched.views.pictures") / name).read_text("utf-8")
+    lines = (line.strip() for line in source.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<style>body{{margin:auto;max-width:880px}}body[data-jp-theme-light=false]{{background:#14181f}}figure{{margin:0}}</style>
+</head>
+<body data-jp-theme-light="true"><div id="game"></div>
+<script>const dark=matchMedia("(prefers-color-scheme: dark)");
+const theme=()=>{{document.body.dataset.jpThemeLight=!dark.matches}};
+theme();dark.addEventListener("change",theme);
+{script}(document.getElementById("game"));</script></body></html>
+"""

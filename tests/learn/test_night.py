@@ -1,0 +1,44 @@
+"""The first ten minutes: the night's page and its buttons, and three more clusters drawn by a name."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kvolsched.cli import main
+from kvolsched.learn.night import exam, rescue
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "static" / "ten-minutes.html"
+
+
+def test_the_page_is_small_and_drawn_by_this_version(tmp_path):
+    """`kvolsched night` writes the page of the book, at most 15 KB packed, with every state that two acts reach."""
+    done = CliRunner().invoke(main, ["night", str(tmp_path / "night.html"), "--no-browser"])
+
+    assert (done.exit_code, done.output.strip()) == (0, str(tmp_path / "night.html"))
+    assert (tmp_path / "night.html").read_text("utf-8") == PAGE.read_text("utf-8")
+    assert len(gzip.compress(PAGE.read_bytes(), 9)) <= 15_000
+    assert "http" not in PAGE.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
+    assert CliRunner().invoke(main, ["night", str(tmp_path / "no" / "night.html")]).exit_code == 2
+
+
+def test_buttons_do_what_kubectl_does():
+    """The machine in zone-a is the surprise; the one where the disk is frees the database."""
+    night = rescue()
+
+    assert [night.press(2).stars.count, night.undo().press(3).stars.count] == [0, 3]
+    assert "3  Buy a machine of 16 cpu in zone-b" in repr(night)
+
+
+@pytest.mark.parametrize("name", ["ada", "your name"])
+def test_each_patient_has_one_cure_and_a_restart_that_does_not_help(name):
+    """Of the acts one alone has three stars, and a restart none; all clusters have names of their own."""
+    found = exam(name)
+    for patient in found:
+        states = patient.game().states
+        stars = {patient.offers[taken[0]].words: state.stars for taken, state in states.items() if taken}
+        assert sorted(stars.values())[-2:] == [max(count for count in stars.values() if count < 3), 3], stars
+        assert next(count for words, count in stars.items() if words.startswith("Restart")) == 0
+    assert not {node.metadata.name for node in found[0].start.objects("nodes")} & {
+        node.metadata.name for node in exam(f"not {name}")[0].start.objects("nodes")}
