@@ -184,12 +184,26 @@ def test_a_helm_release_is_changed_in_its_chart():
     assert "change it in Helm, or it is written back" == cluster.fix(waiting_pod(cluster, "web"))[0].lasts
 
 
-def test_a_machine_is_not_changed_under_a_budget_and_names_whom_a_drain_loses():
-    """No larger machine where a drain never ends; elsewhere its card says whose pods stop, and which nobody makes again."""
-    assert "larger machine" not in {kind for fix in fixes_of(f"own/{BUDGET}", "api") for kind in fix.kinds}
-    larger = next(fix for fix in fixes_of("own/02-disk-pressure", "nginx") if "larger machine" in fix.kinds)
-    assert "every pod of n2" in larger.restarts
-    assert "drain stops at pod/busy-n2" in " ".join(larger.notes)
+@pytest.mark.parametrize(("name", "pod"), [
+    (f"own/{BUDGET}", "api"), ("own/02-disk-pressure", "nginx"), ("own/10-gpus-taken", "train-b"), (f"own/{STATIC_POD}", "api")])
+def test_a_machine_is_not_changed_where_its_drain_ends_something(name, pod):
+    """No larger machine where a budget refuses the drain, for a pod that nobody makes again, or for the control plane."""
+    assert "larger machine" not in {kind for fix in fixes_of(name, pod) for kind in fix.kinds}
+
+
+def test_a_new_node_does_not_help_where_all_are_in_one_state():
+    """Where all nodes wait for the network plugin or the cloud controller, a new one would, too."""
+    assert ["bring back"] == [kind for fix in fixes_of("own/04-no-cni-yet", "coredns") for kind in fix.kinds]
+    first, = fixes_of("own/31-cloud-not-initialised", "coredns")
+    assert ["n1", "n2"] == [change.key.name for change in first.changes]
+
+
+def test_the_limit_of_pods_is_the_kubelets():
+    """Too many pods on a node is ended by its kubelet's maxPods, for all pods that wait, and by fewer replicas."""
+    cards = fixes_of("own/47-too-many-pods", "web")
+
+    assert ["raise maxPods", "add node", "scale down"] == [kind for fix in cards for kind in fix.kinds]
+    assert 0 == cards[0].try_it().waits
 
 
 def test_a_claim_template_is_mended_before_the_claim_goes():

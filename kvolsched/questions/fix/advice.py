@@ -35,7 +35,7 @@ COSTLY = "FGH"  # without anything better this is said first
 
 # The usual class of each kind of edit.
 USUAL: Mapping[str, str] = {
-    "wait": "W", "ask the gate's controller": "W",
+    "wait": "W", "ask the autoscaler": "W", "ask the gate's controller": "W",
     "bring back": "A", "uncordon": "A", "free a node": "A", "initialise": "A", "run a provisioner": "A",
     "run a driver": "A", "permit": "A", "default class": "A", "label truly": "A", "allow topology": "G",
     "publish capacity": "A", "clear selected node": "X", "upgrade the scheduler": "A", "declare a feature": "A",
@@ -43,7 +43,7 @@ USUAL: Mapping[str, str] = {
     "use class": "B", "use claim": "B", "use selector": "B", "create claim": "B", "create class": "B", "own claim": "B",
     "use provisioner": "B", "use access mode": "B", "drop preferences": "B",
     "spread policy": "C", "strategy": "C", "drop nodeName": "C",
-    "add node": "D", "larger machine": "D", "add volume": "D", "add disks": "D",
+    "add node": "D", "larger machine": "D", "raise maxPods": "D", "add volume": "D", "add disks": "D",
     "lower request": "E", "smaller claim": "E", "change selector": "E", "drop selector": "E", "drop affinity": "E",
     "drop pod term": "E",
     "drop host port": "E", "scale down": "E", "soften spread": "E", "raise maxSkew": "E", "drop feature": "E",

@@ -22,12 +22,14 @@ from kvolsched.world.log import Key
 from ...core.seen_by_scheduler import objects_seen_by_scheduler, snapshot_of_scheduler
 from ...core.upgrades import rules_of
 from ...scheduler.loop.scheduling_cycle import SCHEDULER
+from ...scheduler.plugins.taint_toleration import WAIT, mended_by
 from . import pods
 from .advice import COSTLY, ORDER
 from .answer import Fix, Fixes
 from .components import edits_of_components
 from .edit import Edit, ObjectChange, OutsideAct, joined_words, merge_changes, parts_of, without_unneeded
 from .edit_search import FoundFix, distinct, search
+from .node_states import ask_the_autoscaler, state_of_all
 from .owners import owner_on_top, siblings
 from .replace_claim import restore_snapshot
 from .trial_cluster import TrialCluster
@@ -35,7 +37,7 @@ from .trials import AskedCluster, Attempt
 
 # After a change of these the loop must run before the pod can be judged.
 LOOP_KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})
-SHARED = frozenset({"anti-affinity", "spread", "port", "claim", "volume"})  # of which one replica takes from another
+SHARED = frozenset({"anti-affinity", "spread", "port", "claim", "volume", "request"})  # one replica takes from another
 MOST_CARDS = 5
 HARMLESS = "ABCDE"
 ENOUGH_SIMPLE = 2  # fixes with fewer edits, after which none with more is told
@@ -140,6 +142,9 @@ def _waiting(asked: AskedCluster, gates: tuple[Edit, ...]) -> Iterator[Fix]:
     for edit in gates:
         if edit.kind == "remove gates":
             yield _card(asked, pods.wait_for_gates(asked.gates))
+    for row in asked.asked.demands:
+        if row.sort == "taint" and mended_by(row.about) == WAIT:
+            yield _card(asked, ask_the_autoscaler(row.about, asked.objects))
     left, lost = asked.without_fix, asked.losses(())
     if lost is not None and not lost:
         words = f"Wait: left alone it gets {left.node} after {counted(left.steps_until_scheduled, 'step')}"
@@ -191,13 +196,14 @@ def _worth_telling(fixes: Sequence[Fix]) -> list[Fix]:
     """Return the fixes without those that cost others something, where what costs them nothing is enough.
 
     Data are given up only where nothing but what is lost, or more machines, would do, and no node is only cordoned; who
-    slipped with his pen needs no machine for it.
+    slipped with his pen needs no machine for it, nor does anybody where a new one would be in the state of all others.
     """
     letters = {fix.letter for fix in fixes}
     cordoned = any(fix.kinds == ("uncordon",) for fix in fixes)
     slipped = any(fix.kinds == ("use selector",) for fix in fixes)
     asked = fixes[0].asked if fixes else None
-    alone = asked is not None and sum(key.kind == "Node" for key in asked.objects) == 1
+    there = [obj for key, obj in asked.objects.items() if key.kind == "Node"] if asked is not None else []
+    alone, shared = len(there) == 1, state_of_all(there)
     found = []
     for fix in fixes:
         harmless = letters & set(HARMLESS) and not alone
@@ -209,7 +215,7 @@ def _worth_telling(fixes: Sequence[Fix]) -> list[Fix]:
         costly = harmless and len(fix.edits) > 1 and fix.letter in COSTLY
         if keeps and costly:  # but where a disk is lost for good, the empty one is no other edit's
             keeps = {(edit.kind, edit.letter) for edit in fix.edits} == {("delete claim", "H"), ("add volume", "D")}
-        if keeps and not (slipped and "add node" in fix.kinds):
+        if keeps and not ((slipped or shared) and "add node" in fix.kinds):
             found.append(fix)
     return found
 
@@ -227,8 +233,12 @@ def _rank(fix: Fix) -> tuple[Any, ...]:
 def _headline(fixes: Sequence[Fix]) -> str:
     if all(fix.letter in COSTLY for fix in fixes):
         return "nothing harmless helps; what is left costs others something"
-    count = "one fix, tried" if len(fixes) == 1 else f"{len(fixes)} fixes, what restores or corrects first, each tried"
-    return f"{count} on a fork"
+    count = "one fix" if len(fixes) == 1 else f"{len(fixes)} fixes, what restores or corrects first"
+    untried = [f"[{fix.number}]" for fix in fixes if not fix.can_be_tried]
+    if len(untried) == len(fixes):
+        return count
+    each = ", each tried on a fork" if len(fixes) > 1 else ", tried on a fork"
+    return f"{count}{each}{f' but {listed(untried)}' if untried else ''}"
 
 
 def _unmet_headline(unmet: tuple[Demand, ...]) -> str:

@@ -12,7 +12,7 @@ import attrs
 from kvolsched.api.kinds.node import Node
 from kvolsched.questions.why.demands import Demand
 
-from . import claims, nodes, pods, topology_keys
+from . import claims, node_states, nodes, pods, topology_keys
 from .advice import COSTLY, NEVER, ORDER, worst
 from .edit import Edit, all_changes, merge_changes, without_unneeded
 from .trial_cluster import Failures, TrialCluster, failures_of
@@ -31,8 +31,8 @@ CATALOGUE: Mapping[str, tuple[EditGenerator, ...]] = {
     "request": (pods.lower_request, nodes.make_room, nodes.larger_machine),
     "node selector": (pods.change_node_selector, nodes.label_node),
     "node affinity": (pods.drop_node_affinity, nodes.label_node),
-    "taint": (pods.tolerate, nodes.untaint, nodes.uncordon),
-    "cordon": (nodes.uncordon,),
+    "taint": (pods.tolerate, node_states.untaint, node_states.uncordon),
+    "cordon": (node_states.uncordon,),
     "port": (nodes.make_room,),
     "claim": (
         claims.serve_claims,

@@ -1,4 +1,4 @@
-"""Catalogue: edits of nodes and of the pods on them: uncordon, untaint, label, raise limits, delete pods, add a node.
+"""Catalogue: edits of nodes and of the pods on them: label, raise limits, delete pods, add a node.
 
 Each function yields edits that may lift one demand; `search` tries whether they do.
 """
@@ -6,7 +6,6 @@ Each function yields edits that may lift one demand; `search` tries whether they
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import attrs
@@ -14,114 +13,33 @@ import attrs
 from kvolsched.api import volumes
 from kvolsched.api.kinds.node import DOMAIN_LABELS, HOSTNAME_LABEL, ZONE_LABEL, Node
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import NodeSelector, Requirement, Taint, parse_integer
+from kvolsched.api.kinds.selector import NodeSelector, Requirement, parse_integer
 from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.api.words import listed
-from kvolsched.controllers.node_lifecycle.taints import TAINTS
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.framework.evidence import LimitExceeded
-from kvolsched.scheduler.plugins.taint_toleration import BRING_BACK, FREE, STATES, WAIT, mended_by
 from kvolsched.world.apiserver import key_of, ref
 
-from ...api.kinds.meta import Condition, Frozen, evolve_parts
-from ...core.acts import ClusterActs
-from ...core.node_faults import stopped_nodes
+from ...api.kinds.meta import Frozen, evolve_parts
 from ..near_names import near_misses, right_keys
+from .advice import OPERATOR
 from .edit import Edit, ObjectChange, OutsideAct
-from .owners import owner_on_top
+from .node_states import MEND_COST, sound_conditions
+from .owners import owner_on_top, siblings
 from .trial_cluster import TrialCluster
 
-UNCORDON_COST, UNTAINT_COST, LABEL_COST, DELETE_POD_COST, RAISE_COST, ADD_NODE_COST, MEND_COST = 1, 2, 2, 3, 8, 5, 1
-CORDON_TAINT = "node.kubernetes.io/unschedulable"  # the taint of cordoned nodes
+LABEL_COST, DELETE_POD_COST, RAISE_COST, ADD_NODE_COST = 2, 3, 8, 5
 PLACES = DOMAIN_LABELS  # another value in place of one of these would be a lie
 MACHINE = frozenset({"kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/os",
                      "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"})  # fmt: skip
-# How somebody finds out what to free.
-FREEING = {
-    "disk": "kubectl debug node/{node} -it --image=busybox   # then chroot /host crictl rmi --prune, or old logs",
-    "memory": "kubectl top pod -A --sort-by=memory   # then move or restart what takes most of {node}",
-    "process ids": "kubectl describe node {node}   # its pods; then restart the one that starts processes without end",
-}
 MAX_MOVED = 30  # pods that are considered for deletion
 STRATEGY_COST = 2
+CONTROL_PLANE = ("etcd-", "kube-apiserver-")  # static pods without which nobody answers
+ROLE = "node-role.kubernetes.io/"  # labels that a kubelet may not give its own node
 MIRROR = "kubernetes.io/config.mirror"  # the annotation of a static pod, which only its kubelet's manifest removes
 SYSTEM = 2_000_000_000  # the priority of system pods
 SHOWN = ("cpu", "memory")  # resources of a new node that are always told
-
-
-def uncordon(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Uncordon a near node whose kubelet reports."""
-    for node in near:
-        if node.spec.unschedulable and not sick_taints(node):
-            left = tuple(taint for taint in node.spec.taints if taint.key != CORDON_TAINT)
-            new = evolve_parts(node, spec={"unschedulable": False})
-            open_again = evolve_parts(new, spec={"taints": left})  # by the node lifecycle controller
-            note = "ask who cordoned it, and whether a drain or an upgrade of it runs"
-            words = f"Uncordon {node.metadata.name}"
-            yield Edit(words, UNCORDON_COST, (ObjectChange(node, new),), "uncordon",
-                       (ObjectChange(new, open_again),), note)  # fmt: skip
-
-
-def sick_taints(node: Node) -> tuple[Taint, ...]:
-    """Return the taints that tell of a node's state: whoever removes or tolerates them changes nothing of it."""
-    return tuple(taint for taint in node.spec.taints if mended_by(taint.key) and taint.key != CORDON_TAINT)
-
-
-def untaint(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Remove a key's taints from a near node; of a taint that tells of its state, the reason."""
-    if mended_by(demand.about):
-        yield from mend_node(near)
-        return
-    for node in near:
-        left = tuple(taint for taint in node.spec.taints if taint.key != demand.about)
-        if left != node.spec.taints:
-            new = evolve_parts(node, spec={"taints": left})
-            words = f"Remove the taint {demand.about} from {node.metadata.name}"
-            note = f"{node.metadata.name} is then open to every pod; ask who closed it, and what for"
-            yield Edit(words, UNTAINT_COST, (ObjectChange(node, new),), "untaint", note=note)
-
-
-def mend_node(near: Sequence[Node]) -> Iterator[Edit]:
-    """Bring a near node back, or free what it is short of: the taints that say so then go by themselves."""
-    for node in near:
-        name, keys = node.metadata.name, sorted(taint.key for taint in sick_taints(node))
-        kinds = {mended_by(key) for key in keys}
-        if not keys or WAIT in kinds:
-            continue
-        sound = evolve_parts(node, spec={"taints": tuple(taint for taint in node.spec.taints if taint.key not in keys)},
-                             status={"conditions": tuple(map(_sound, node.status.conditions))})  # fmt: skip
-        changes, do = (ObjectChange(node, sound),), f"kubectl describe node {name}"
-        starts = OutsideAct(f"{name} works", partial(_start, name=name))
-        stops = ""
-        if BRING_BACK in kinds:
-            words, kind = f"Bring {name} back", BRING_BACK
-            what = "; ".join(each.message for each in node.status.conditions if each.type == "Ready" and each.message)
-            do += "   # Conditions and Events; then repair or replace the machine, its kubelet or its network"
-        elif FREE in kinds:
-            short = [STATES[key].lacks for key in keys if mended_by(key) == FREE]
-            words, kind = f"Free {' and '.join(short)} on {name}", FREE
-            what = "the kubelet then clears the condition, and the taint goes by itself, some minutes after"
-            stated = {TAINTS.get((each.type, each.status)) for each in node.status.conditions}
-            if stale := [key for key in keys if mended_by(key) == FREE and key not in stated]:
-                what += f"; no condition of {name} says so now: is {listed(stale)} a stale taint?"
-            do, stops = FREEING[short[-1]].format(node=name), "what is stopped to free it" if short != ["disk"] else ""
-        else:
-            words, kind = f"See why {name} is not initialised", "initialise"
-            what = "the cloud controller, or what set the taint, removes it when the node is ready for pods"
-            do += "   # and look at the cloud controller's log"
-        yield Edit(words, MEND_COST, changes, kind, note=what, acts=(starts,), do=do, restarts=stops)
-
-
-def _sound(condition: Condition) -> Condition:
-    """Return a condition of a node that nothing ails."""
-    return attrs.evolve(condition, status="True" if condition.type == "Ready" else "False")
-
-
-def _start(cluster: ClusterActs, *, name: str) -> None:
-    """Start a machine, if it is stopped here."""
-    if name in stopped_nodes(cluster.world.log):
-        cluster.start_nodes(name)
 
 
 def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -153,8 +71,9 @@ def set_labels(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[E
     text = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
     kind = "relabel" if overwritten else "label truly"
     if not note:
-        note = "ask who set the label, and who else selects by it" if overwritten else f"only if it is true of {name}"
-    yield Edit(f"Label {name} {text}", LABEL_COST, (ObjectChange(node, new),), kind, note=note)
+        note = "ask who set the label, and who else selects by it" if overwritten else (
+            f"only if it is true of {name}; label each node of which it is")  # fmt: skip
+    yield Edit(f"Label {name} {text}", LABEL_COST, (ObjectChange(node, new),), kind, note=note, who=OPERATOR)
 
 
 def labels_matching(selector: NodeSelector | None, node: Node) -> dict[str, Any]:
@@ -187,7 +106,10 @@ def _value_for(part: Requirement) -> str | None:
 def larger_machine(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Use a larger machine for a near node: with what the pod lacks of a resource."""
     pod, resource = trial.pod, demand.about
-    ask = 1 if resource == requests.PODS else requests.pod_requests(pod.spec).amounts.get(resource, 0)
+    if resource == requests.PODS:
+        yield from _more_pods(trial, near)
+        return
+    ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
     if "/" in resource and not any(resource in node.status.allocatable for node in trial.seen.all_nodes()):
         yield from _device_plugin(resource, ask, near)
         return
@@ -200,6 +122,21 @@ def larger_machine(demand: Demand, trial: TrialCluster, near: Sequence[Node]) ->
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
         words = f"Use a larger machine for {node.metadata.name}: at least {total} {resource} allocatable"
         yield from _machine(words, node, (ObjectChange(node, attrs.evolve(node, status=status)),), trial)
+
+
+def _more_pods(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
+    """Raise the number of pods that the kubelet of a near node runs, which no larger machine does by itself."""
+    waiting = sum(not pod.spec.node_name for pod in siblings(trial.pod, trial.objects))
+    for node in near:
+        name, room = node.metadata.name, trial.seen.node_info(node.metadata.name)
+        most = room.total.get(requests.PODS, 0) - room.free(requests.PODS) + waiting
+        status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({requests.PODS: str(most)}))
+        words = f"Raise maxPods of the kubelet of {name} to at least {most}"
+        do = (f"kubectl get --raw /api/v1/nodes/{name}/proxy/configz   # shows maxPods; "
+              "set it in the kubelet's configuration, and in the node pool's, and restart the kubelet")
+        yield Edit(words, MEND_COST, (ObjectChange(node, attrs.evolve(node, status=status)),), "raise maxPods",
+                   note="each pod needs an address: has the node as many?", acts=(OutsideAct(words),), do=do,
+                   undo="set maxPods back and restart the kubelet", who=OPERATOR)  # fmt: skip
 
 
 def _device_plugin(resource: str, ask: int, near: Sequence[Node]) -> Iterator[Edit]:
@@ -215,16 +152,26 @@ def _device_plugin(resource: str, ask: int, near: Sequence[Node]) -> Iterator[Ed
 
 
 def _machine(words: str, node: Node, changes: tuple[ObjectChange, ...], trial: TrialCluster) -> Iterator[Edit]:
-    """Change what a machine has, which its kubelet and its drivers report; not where a budget forbids to drain it."""
+    """Change what a machine has, which its kubelet and its drivers report, after a drain.
+
+    Not where a budget refuses the drain, nor where it ends a pod that nobody makes again, or the control plane.
+    """
     name = node.metadata.name
-    there = [pod for pod in trial.of_kind("Pod") if pod.spec.node_name == name and not _stays_in_a_drain(pod)]
-    if any(allowed <= 0 for pod in there for _, allowed in _budgets(pod, trial)):
+    here = [pod for pod in trial.of_kind("Pod") if pod.spec.node_name == name and not pod.terminal]
+    there = [pod for pod in here if not _stays_in_a_drain(pod)]
+    refused = any(allowed <= 0 for pod in there for _, allowed in _budgets(pod, trial))
+    if refused or any(pod.metadata.controller is None or pod.metadata.name.startswith(CONTROL_PLANE) for pod in here):
         return
-    do = f"kubectl drain {name} --ignore-daemonsets   # then change the machine's type, and kubectl uncordon {name}"
-    bare = [ref(key_of(pod)) for pod in there if pod.metadata.controller is None]
-    note = f"drain stops at {listed(bare)}, which nobody creates again: ask who owns it first" if bare else ""
-    yield Edit(words, RAISE_COST, changes, "larger machine", note=note, acts=(OutsideAct(words),), do=do,
-               restarts=f"every pod of {name}" if there else "")
+    local = any("emptyDir" in volume.rest for pod in there for volume in pod.spec.volumes)
+    data = "what emptyDir volumes there hold is GONE" if local else ""
+    do = (f"kubectl drain {name} --ignore-daemonsets{' --delete-emptydir-data' * local}   # then change the machine's "
+          f"type, and kubectl uncordon {name}")
+    alone = bool(there) and len(trial.seen.all_nodes()) == 1
+    where = ", the only node" if alone else ""
+    stops = f"every pod of {name}{where}; what fits nowhere else is DOWN until the machine is back" if there else ""
+    yield Edit(words, RAISE_COST, changes, "larger machine", acts=(OutsideAct(words),), do=do,
+               restarts=stops, letter="F" if alone else "D", data=data,
+               who=f"{OPERATOR}; the owners of those pods" if alone else "")  # fmt: skip
 
 
 def _stays_in_a_drain(pod: Pod) -> bool:
@@ -428,11 +375,11 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
             new_name = place.get(HOSTNAME_LABEL) or name  # a kubelet gives its node's name to this label
             if trial.get("Node", new_name) is not None:
                 continue
-            allocatable, sound = node.status.allocatable.merged(more), tuple(map(_sound, node.status.conditions))
+            allocatable = node.status.allocatable.merged(more)
             new = Node(
                 metadata=type(node.metadata)(name=new_name, labels=labels.merged({HOSTNAME_LABEL: new_name, **place})),
                 spec=type(node.spec)(taints=taints),
-                status=attrs.evolve(node.status, allocatable=allocatable, conditions=sound),
+                status=attrs.evolve(node.status, allocatable=allocatable, conditions=sound_conditions(node)),
             )
             changes = [ObjectChange(None, new)]
             drivers = trial.get("CSINode", node.metadata.name)
@@ -442,7 +389,8 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
                 yield _node_with_its_disk(new_name, tuple(changes))
                 continue
             shown = {key: value for key, value in selected.items() if key not in DOMAIN_LABELS}
-            told = (each for each in dict.fromkeys((*SHOWN, *asks)) if each != requests.PODS)
+            full = trial.seen.node_info(node.metadata.name).free(requests.PODS) < 1
+            told = (each for each in dict.fromkeys((*SHOWN, *asks)) if full or each != requests.PODS)
             size = [f"at least {more[each]} {each} allocatable" if each in more and "/" not in each else
                     f"{allocatable[each]} {each}" for each in told if each in allocatable]  # fmt: skip
             details = "; ".join([", ".join(size), *(f"{key}={value}" for key, value in sorted(shown.items()))])
@@ -450,9 +398,11 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
             bears = "; without taints" if node.spec.taints else ""
             bears = f"; tainted {listed(map(str, taints))}" if taints else bears
             words = f"Add a node{zone or where} ({details}{bears})"
+            roles = [f"kubectl label node NAME {key}={value}   # then: a kubelet may not set this label itself"
+                     for key, value in sorted(shown.items()) if key.startswith(ROLE)]  # fmt: skip
             note = "" if where != " where its volumes are" else "the pod's volumes are reached from there alone"
-            yield Edit(words, ADD_NODE_COST + bool(where), tuple(changes), "add node", note=note,
-                       do="a machine from your provider or node pool; its kubelet registers the node",
+            do = "\n".join(["a machine from your provider or node pool; its kubelet registers the node", *roles])
+            yield Edit(words, ADD_NODE_COST + bool(where), tuple(changes), "add node", note=note, do=do,
                        undo="drain it, delete the node, and give the machine back")  # fmt: skip
 
 

@@ -36,7 +36,7 @@ class NodeState(NamedTuple):
     lacks: str = ""
 
 
-BRING_BACK, FREE, WAIT = "bring back", "free a node", "wait"
+BRING_BACK, FREE, INITIALISE, WAIT = "bring back", "free a node", "initialise", "wait"
 STATES = {
     "node.kubernetes.io/unreachable": NodeState(
         "does", "not report (Ready Unknown)", "the kubelet is back", BRING_BACK),
@@ -49,7 +49,7 @@ STATES = {
     "node.kubernetes.io/unschedulable": NodeState("is", "cordoned", "the cordon is lifted", "uncordon"),
     "node.kubernetes.io/out-of-service": NodeState("is", "out of service", "the machine is back", BRING_BACK),
     "node.cloudprovider.kubernetes.io/uninitialized": NodeState(
-        "is", "not initialised", "the cloud controller has done so", "initialise"),
+        "is", "not initialised", "the cloud controller has done so", INITIALISE),
     "node.cloudprovider.kubernetes.io/shutdown": NodeState("is", "shut down", "the machine runs again", BRING_BACK),
     "node-role.kubernetes.io/control-plane": NodeState("is", "kept for the control plane"),
     "ToBeDeletedByClusterAutoscaler": NodeState("is", "being removed by the autoscaler", mend=WAIT),
@@ -61,7 +61,7 @@ STATES = {
 
 def mended_by(key: str) -> str:
     """Return the kind of edit that ends a state of which a taint tells; "" for a taint that somebody set on purpose."""
-    return STATES[key].mend if key in STATES else "initialise" if key.startswith(LIFECYCLE_PREFIXES) else ""
+    return STATES[key].mend if key in STATES else INITIALISE if key.startswith(LIFECYCLE_PREFIXES) else ""
 
 
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:

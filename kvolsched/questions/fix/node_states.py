@@ -1,0 +1,155 @@
+"""Catalogue: edits of a node's state: uncordon, untaint, bring it back, free what it lacks, ask who removes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import attrs
+
+from kvolsched.api.kinds.meta import Condition, evolve_parts
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.selector import Taint
+from kvolsched.api.words import first_of, listed
+from kvolsched.controllers.node_lifecycle.taints import TAINTS
+from kvolsched.core.acts import ClusterActs
+from kvolsched.core.node_faults import stopped_nodes
+from kvolsched.questions.why.demands import Demand
+from kvolsched.scheduler.plugins.taint_toleration import BRING_BACK, FREE, INITIALISE, STATES, WAIT, mended_by
+from kvolsched.world.log import Key
+
+from .advice import OPERATOR
+from .edit import Edit, ObjectChange, OutsideAct
+from .trial_cluster import TrialCluster
+
+UNCORDON_COST, UNTAINT_COST, MEND_COST = 1, 2, 1
+MANY = 3  # nodes, of which only the first is named
+CORDON_TAINT = "node.kubernetes.io/unschedulable"  # the taint of cordoned nodes
+# How somebody finds out what to free.
+FREEING = {
+    "disk": "kubectl debug node/{node} -it --image=busybox   # then chroot /host crictl rmi --prune, or old logs",
+    "memory": "kubectl top pod -A --sort-by=memory   # then move or restart what takes most of {node}",
+    "process ids": "kubectl describe node {node}   # its pods; then restart the one that starts processes without end",
+}
+
+
+def uncordon(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
+    """Uncordon a near node whose kubelet reports."""
+    for node in near:
+        if node.spec.unschedulable and not sick_taints(node):
+            left = tuple(taint for taint in node.spec.taints if taint.key != CORDON_TAINT)
+            new = evolve_parts(node, spec={"unschedulable": False})
+            open_again = evolve_parts(new, spec={"taints": left})  # by the node lifecycle controller
+            note = "ask who cordoned it, and whether a drain or an upgrade of it runs"
+            words = f"Uncordon {node.metadata.name}"
+            yield Edit(words, UNCORDON_COST, (ObjectChange(node, new),), "uncordon",
+                       (ObjectChange(new, open_again),), note)  # fmt: skip
+
+
+def sick_taints(node: Node) -> tuple[Taint, ...]:
+    """Return the taints that tell of a node's state: whoever removes or tolerates them changes nothing of it."""
+    return tuple(taint for taint in node.spec.taints if mended_by(taint.key) and taint.key != CORDON_TAINT)
+
+
+def untaint(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
+    """Remove a key's taints from a near node; of a taint that tells of its state, the reason."""
+    if mended_by(demand.about):
+        yield from mend_node(near, trial)
+        return
+    for node in near:
+        left = tuple(taint for taint in node.spec.taints if taint.key != demand.about)
+        if left != node.spec.taints:
+            new = evolve_parts(node, spec={"taints": left})
+            words = f"Remove the taint {demand.about} from {node.metadata.name}"
+            note = f"{node.metadata.name} is then open to every pod; ask who closed it, and what for"
+            yield Edit(words, UNTAINT_COST, (ObjectChange(node, new),), "untaint", note=note)
+
+
+def state_of_all(nodes: Sequence[Node]) -> str:
+    """Return the kind of edit that every node needs, for which a new node would most likely wait, too; "" for none."""
+    kinds = [{mended_by(taint.key) for taint in sick_taints(node)} for node in nodes]
+    if all(INITIALISE in each for each in kinds):
+        return INITIALISE
+    return BRING_BACK if len(nodes) > 1 and all(BRING_BACK in each for each in kinds) else ""
+
+
+def mend_node(near: Sequence[Node], trial: TrialCluster) -> Iterator[Edit]:
+    """Bring a near node back, or free what it is short of: the taints that say so then go by themselves.
+
+    What initialises nodes does so with all that wait for it.
+    """
+    for node in near:
+        name, keys = node.metadata.name, sorted(taint.key for taint in sick_taints(node))
+        kinds = {mended_by(key) for key in keys}
+        if not keys or WAIT in kinds:
+            continue
+        changes, do = (ObjectChange(node, _without_sickness(node)),), f"kubectl describe node {name}"
+        starts = OutsideAct(f"{name} works", partial(_start, name=name))
+        stops = ""
+        if BRING_BACK in kinds:
+            words, kind = f"Bring {name} back", BRING_BACK
+            what = "; ".join(each.message for each in node.status.conditions if each.type == "Ready" and each.message)
+            do += "   # Conditions and Events; then repair or replace the machine, its kubelet or its network"
+            if state_of_all(trial.seen.all_nodes()) == BRING_BACK:
+                do = ("kubectl get pods -n kube-system -o wide   # all nodes at once: first the network plugin's pods, "
+                      f"then what else the nodes share: the way to the API server, certificates\n{do}")
+        elif FREE in kinds:
+            short = [STATES[key].lacks for key in keys if mended_by(key) == FREE]
+            words, kind = f"Free {' and '.join(short)} on {name}", FREE
+            what = "the kubelet then clears the condition, and the taint goes by itself, some minutes after"
+            stated = {TAINTS.get((each.type, each.status)) for each in node.status.conditions}
+            if stale := [key for key in keys if mended_by(key) == FREE and key not in stated]:
+                what += f"; no condition of {name} says so now: is {listed(stale)} a stale taint?"
+            do, stops = FREEING[short[-1]].format(node=name), "what is stopped to free it" if short != ["disk"] else ""
+        else:
+            alike = [each for each in trial.seen.all_nodes() if any(taint.key in keys for taint in each.spec.taints)]
+            names = [each.metadata.name for each in alike]
+            changes = tuple(ObjectChange(each, _without_sickness(each)) for each in alike)
+            verb, kind = "is" if len(names) == 1 else "are", INITIALISE
+            words = f"See why {listed(names) if len(names) < MANY else first_of(names, 1)} {verb} not initialised"
+            what = "the cloud controller, or what set the taint, removes it when the node is ready for pods"
+            do = ("kubectl get pods -A -o wide | grep -i cloud   # does the cloud controller run? then read its log: "
+                  "kubectl logs -n NAMESPACE POD")
+        yield Edit(words, MEND_COST, changes, kind, note=what, acts=(starts,), do=do, restarts=stops)
+
+
+def _without_sickness(node: Node) -> Node:
+    """Return a node without what tells of its state, as it is once that is mended."""
+    keys = {taint.key for taint in sick_taints(node)}
+    return evolve_parts(node, spec={"taints": tuple(taint for taint in node.spec.taints if taint.key not in keys)},
+                        status={"conditions": sound_conditions(node)})  # fmt: skip
+
+
+def sound_conditions(node: Node) -> tuple[Condition, ...]:
+    """Return a node's conditions as they are when nothing ails it."""
+    return tuple(map(_sound, node.status.conditions))
+
+
+def _sound(condition: Condition) -> Condition:
+    """Return a condition of a node that nothing ails."""
+    return attrs.evolve(condition, status="True" if condition.type == "Ready" else "False")
+
+
+def _start(cluster: ClusterActs, *, name: str) -> None:
+    """Start a machine, if it is stopped here."""
+    if name in stopped_nodes(cluster.world.log):
+        cluster.start_nodes(name)
+
+
+def ask_the_autoscaler(key: str, objects: Mapping[Key, Any]) -> Edit:
+    """Return the advice to look at who removes nodes, by the key of the taint that it sets."""
+    marked = [obj for kind, obj in sorted(objects.items()) if kind.kind == "Node"
+              and any(taint.key == key for taint in obj.spec.taints)]  # fmt: skip
+    names = [node.metadata.name for node in marked]
+    removed = listed(names) if len(names) < MANY else first_of(names, 1)
+    since = next((taint.value for taint in marked[0].spec.taints if taint.key == key and taint.value.isdecimal()), "")
+    told = f" (marked on {datetime.fromtimestamp(int(since), UTC):%Y-%m-%d})" if 9 <= len(since) <= 10 else ""
+    words = f"Wait for the autoscaler, or see whether it still removes {removed}{told}"
+    do = "kubectl describe configmap cluster-autoscaler-status -n kube-system   # and its log: why does it add no node?"
+    note = f"if nothing removes {names[0]} any more, the taint is stale: kubectl taint node {names[0]} {key}-"
+    if key.startswith("karpenter"):
+        words = words.replace("the autoscaler", "Karpenter").replace("removes", "replaces")
+        do = "kubectl get nodeclaims   # does a new one come?"
+    return Edit(words, 0, (), "ask the autoscaler", note=note, do=do, who=OPERATOR)
