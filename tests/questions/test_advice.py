@@ -76,7 +76,7 @@ def test_a_card_says_who_does_what_and_what_it_costs():
     assert "applied again" in first.lasts
     assert first.do.startswith("kubectl patch deployment web -n default --type=json -p '[{")
     assert "the 3 running pods of Deployment web" == first.restarts
-    assert "restart again" in first.undo
+    assert "wait as before" in first.undo
     assert "of Deployment web, 3 waited, 0 wait" in first.tried
     assert "+        nodeTaintsPolicy: Honor" in first.diff
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched import Cluster, make
+from kvolsched import Cluster, incident, make
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.questions.fix import Edit, Fix, ObjectChange, edits_without
@@ -104,10 +104,9 @@ def test_the_rejections_that_a_fix_lifts():
     """A fix knows which plugin rejected its node and both sides; one of a new node has none."""
     found = fixes("storage", "kafka-2")
 
-    assert [("NodeVolumeLimits", "node-a", True)] == [
-        (lifted.plugin, lifted.node, lifted.resolvable) for lifted in find(found, "Use a machine").lifted
-    ]
-    assert "> limit 2" in find(found, "Use a machine").lifted[0].sides[0]
+    machine = find(incident("attach-limit").play().fix("web-2"), "Use a machine").lifted
+    assert [("NodeVolumeLimits", True)] == [(lifted.plugin, lifted.resolvable) for lifted in machine]
+    assert "> limit 1" in machine[0].sides[0]
     assert ["NodeUnschedulable", "VolumeBinding"] == [lifted.plugin for lifted in find(found, "Free storage").lifted]
     assert () == find(found, "Add a node").lifted
 

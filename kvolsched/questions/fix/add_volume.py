@@ -122,5 +122,5 @@ def _source(name: str, driver: str, *, on_one_node: bool) -> tuple[Frozen, str]:
         return Frozen(source), f"set volumeHandle to a disk of {driver} that exists"
     if on_one_node:
         return Frozen({"local": Frozen({"path": f"/mnt/{name}"})}), "it must be a disk that exists: set its path"
-    source = {"nfs": Frozen({"server": "nfs.example.com", "path": f"/exports/{name}"})}
-    return Frozen(source), "it must be storage that every node reaches: set its server and path"
+    source = {"nfs": Frozen({"server": "<server>", "path": "/<path>"})}
+    return Frozen(source), "set server and path: to a share that every node reaches, as the trial takes it to be"

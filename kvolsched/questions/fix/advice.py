@@ -41,7 +41,7 @@ USUAL: Mapping[str, str] = {
     "publish capacity": "A", "clear selected node": "X", "upgrade the scheduler": "A", "declare a feature": "A",
     "recreate volume": "B",
     "use class": "B", "use claim": "B", "use selector": "B", "create claim": "B", "create class": "B", "own claim": "B",
-    "use provisioner": "B", "use access mode": "B", "drop preferences": "B",
+    "use provisioner": "B", "use access mode": "E", "offer access mode": "B", "drop preferences": "B",
     "spread policy": "C", "strategy": "C", "drop nodeName": "C",
     "add node": "D", "larger machine": "D", "raise maxPods": "D", "add volume": "D", "add disks": "D",
     "lower request": "E", "smaller claim": "E", "change selector": "E", "drop selector": "E", "drop affinity": "E",

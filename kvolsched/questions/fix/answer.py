@@ -100,7 +100,7 @@ class Fix(DrawnAnswer):
         In a large cluster nothing is known of it before `try_it` is called.
         """
         tried = self.trial
-        return (tried.headline,) if tried is not None and not tried.helps else ()
+        return (tried.headline,) if tried is not None and tried.node and not tried.helps else ()
 
     @property
     def can_be_tried(self) -> bool:
@@ -215,9 +215,15 @@ class Fix(DrawnAnswer):
         managed = [each for change in self.written if (each := managed_by(change))]
         if managed:
             return f"change it in {managed[0]}, or it is written back"
-        patched = any(None not in (change.old, change.new) and not change.recreate
-                      and change.key.kind not in WITHOUT_FILE for change in self.written)  # fmt: skip
-        return "until its manifest is applied again: change it there, too" if patched else "yes"
+        changed = [change for change in self.written if None not in (change.old, change.new)]
+        filed = [change for change in changed if change.key.kind not in WITHOUT_FILE]
+        if any(change.recreate for change in filed):
+            return "yes; the old manifest, applied again, is refused: change it, too"
+        if filed:
+            return "until its manifest is applied again: change it there, too"
+        of_pool = any(change.key.kind == "Node" and (change.old.metadata.labels, change.old.spec.taints) != (
+            change.new.metadata.labels, change.new.spec.taints) for change in changed)  # fmt: skip
+        return "until the node is made anew: change it in its node pool, too" if of_pool else "yes"
 
     @property
     def undo(self) -> str:
@@ -235,7 +241,7 @@ class Fix(DrawnAnswer):
         if tried.is_not_needed:
             return tried.headline
         if not tried.node:
-            return f"{self.proof}, but after {counted(tried.steps, 'step')} {tried.headline}"
+            return tried.lacks
         runs = "runs" if tried.phase == "Running" else "is"
         state = f"{tried.pod_then} {runs} on {tried.node}"
         wait = "waits" if tried.waits == 1 else "wait"

@@ -41,6 +41,7 @@ SHARED = frozenset({"anti-affinity", "spread", "port", "claim", "volume", "reque
 MOST_CARDS = 5
 HARMLESS = "ABCDE"
 ENOUGH_SIMPLE = 2  # fixes with fewer edits, after which none with more is told
+LAST = ("drop host port",)  # of its class: whoever calls the nodes reaches nobody then
 MOST_REFUTED = 3  # of what was tried and does not help
 
 
@@ -226,13 +227,16 @@ def _rank(fix: Fix) -> tuple[Any, ...]:
     helped = tried.helped if tried is not None else 1
     harmed = len(tried.gone) + len(tried.waits_now) if tried is not None else 0
     restarted = sum(map(len, tried.restarted.values())) if tried is not None else 0
-    return (ORDER.index(fix.letter), -helped, harmed, sum(edit.cost for edit in fix.edits), restarted, len(fix.changes),
-            fix.undo == "none", fix.words)  # fmt: skip
+    last = any(kind in LAST for kind in fix.kinds)
+    return (ORDER.index(fix.letter), last, -helped, harmed, sum(edit.cost for edit in fix.edits), restarted,
+            len(fix.changes), fix.undo == "none", fix.words)  # fmt: skip
 
 
 def _headline(fixes: Sequence[Fix]) -> str:
     if all(fix.letter in COSTLY for fix in fixes):
         return "nothing harmless helps; what is left costs others something"
+    if len(fixes) == 1 and fixes[0].can_be_tried and not fixes[0].try_it().helped:
+        return "this is needed, and is not enough"
     count = "one fix" if len(fixes) == 1 else f"{len(fixes)} fixes, what restores or corrects first"
     untried = [f"[{fix.number}]" for fix in fixes if not fix.can_be_tried]
     if len(untried) == len(fixes):
@@ -304,7 +308,7 @@ def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
         proof = f"then it fits {'every node' if every else node_names_text(fit)}"
         return attrs.evolve(proved, nodes=fit, proof=proof, every=every)
     if not forked.node and forked.eviction is None:
-        return f"{proved.words}: after {forked.steps} steps the pod has no node"
+        return f"{proved.words}: {proved.try_it().lacks}"
     if forked.eviction is not None:
         return f"{proved.words}: then the pod is {forked.eviction.words}"
     if lost := proved.try_it().lost_claims:

@@ -23,6 +23,7 @@ from kvolsched.api.kinds.storage_class import (
     TopologySelectorTerm,
 )
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
+from kvolsched.api.words import listed
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.pools import pools
 from kvolsched.questions.why.demands import Demand
@@ -33,12 +34,13 @@ from ..near_names import KEYS_TODAY, near_misses
 from . import nodes as node_edits
 from . import replace_claim
 from .add_volume import VOLUME_COST, add_volume, bound_to_each_other, topology_labels
-from .advice import OPERATOR
+from .advice import OPERATOR, USUAL
 from .edit import Edit, ObjectChange, OutsideAct, combined
 from .recreate_volume import recreate_volume
 from .topology_keys import add_topology_of_claim
 from .trial_cluster import TrialCluster
 
+SHARED_SOURCES = ("nfs", "cephfs", "glusterfs", "azureFile")  # volumes that several nodes can mount
 NEVER_PUBLISHED = "--enable-capacity of its provisioner, or storageCapacity: false in the CSIDriver"
 CLASS_COST, CAPACITY_COST, LEFT_DATA_COST = 3, 4, 3
 
@@ -254,14 +256,24 @@ def _add_disks(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence
     published = trial.seen.storage_capacities.of_class(name)
     driver = storage_class.provisioner
     note = f"{driver} then publishes more by itself"
-    do = f"kubectl get pv   # which volumes of class {name} may go? or add disks that {driver} uses"
+    for node in near:
+        registered = trial.get("CSINode", node.metadata.name)
+        mine = registered.driver(driver) if registered is not None else None
+        lacking = [key for key in (mine.topology_keys if mine is not None else ()) if key not in node.metadata.labels]
+        if lacking:
+            note = (f"{node.metadata.name} also lacks the label {listed(lacking)}, by which {driver} places volumes: the "
+                    "kubelet sets it when the driver's pod there registers, look at that")  # fmt: skip
+    made = trial.seen.volumes_of_class(name)
+    frees = f"kubectl get pv   # which volumes of class {name} may go, with their files? else " if made else ""
+    verb = "Free storage or add disks" if made else "Add disks"
     for pool in published:
         if not any(reaches(pool, node) for node in near):
             continue
         largest = size if pool.maximum_volume_size is not None else None
         new = attrs.evolve(pool, capacity=size, maximum_volume_size=largest)
-        words = f"Free storage or add disks for {size} of class {name} where {pool.node_topology}"
+        words = f"{verb} for {size} of class {name} where {pool.node_topology}"
         acts = (OutsideAct(words, partial(_enlarge, driver=driver, labels=pool.node_topology, size=size)),)
+        do = f"{frees}add disks to the storage of {driver} there, until it publishes {size}"
         yield Edit(words, CAPACITY_COST, (ObjectChange(pool, new),), "add disks", note=note, acts=acts, do=do)
     for node in near:
         if any(reaches(pool, node) for pool in published):
@@ -274,6 +286,7 @@ def _add_disks(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence
                 f"Let {driver} publish the capacity of class {name}")  # fmt: skip
             acts = (OutsideAct(words, partial(_enlarge, driver=driver, labels=topology, size=size)),)
             change = ObjectChange(None, pool)
+            do = f"{frees}add disks to the storage of {driver} there, until it publishes {size}"
             if published:
                 yield Edit(words, CAPACITY_COST, (change,), "add disks", note=note, acts=acts, do=do)
                 continue
@@ -322,6 +335,14 @@ def _match_free_volume(claim: PersistentVolumeClaim, trial: TrialCluster) -> Ite
         if not volumes.has_access_modes(volume, claim):
             ways.append(("use access mode", f"Use access mode {', '.join(has)} in claim {name}, not {', '.join(had)}",
                          {"access_modes": has}))  # fmt: skip
+            source = next((each for each in SHARED_SOURCES if each in volume.spec.rest), "")
+            if source and volumes.is_available(volume) and of_class == volumes.class_of_claim(claim):
+                more = (*volume.spec.access_modes, *(mode for mode in had if mode not in volume.spec.access_modes))
+                offers = evolve_parts(volume, spec={"access_modes": more})
+                yield Edit(f"Offer {', '.join(had)} in volume {volume.metadata.name}, too", 1,
+                           (ObjectChange(volume, offers),), "offer access mode",
+                           tuple(bound_to_each_other(claim, offers)), who=OPERATOR,
+                           note=f"{source} lets several nodes mount it; ask who made the volume")  # fmt: skip
         if volumes.requested(claim) > volumes.capacity(volume):
             ways.append(("smaller claim", f"Ask for {asks.requests['storage']} in claim {name} instead of {size}",
                          {"resources": asks}))  # fmt: skip
@@ -330,7 +351,8 @@ def _match_free_volume(claim: PersistentVolumeClaim, trial: TrialCluster) -> Ite
             new = evolve_parts(claim, spec=fields)
             note = f"{volume.metadata.name} is free; the claim is not bound, so nothing is lost when it is made anew"
             change = ObjectChange(claim, new, recreate=True)
-            yield Edit(words, 1, (change,), kind, tuple(bound_to_each_other(new, volume)), note)
+            yield Edit(words, 1, (change,), kind, tuple(bound_to_each_other(new, volume)), note,
+                       letter="E" if kind == "use access mode" else USUAL[kind])  # fmt: skip
 
 
 def _mark_default_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:

@@ -12,6 +12,7 @@ from kvolsched.api.kinds.meta import evolve_parts
 from .edit import ObjectChange, written_fields
 
 SCALED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
+DELETED_FIRST = ("DaemonSet", "StatefulSet")  # their rollouts delete a pod before they make the new one
 MOST_LINES = 8  # of one fix
 
 
@@ -34,9 +35,14 @@ def undo(changes: Iterable[ObjectChange]) -> str:
 def _mind(change: ObjectChange) -> str:
     """Return what to mind when a change is taken back, as a comment of a shell."""
     if change.old is None:
-        return "   # it goes once no claim has it: pod and claim first" if change.key.kind == "PersistentVolume" else ""
+        return {"PersistentVolume": "   # it goes once no claim has it: pod and claim first",
+                "PersistentVolumeClaim": "   # it goes once no pod uses it, with what was written",
+                }.get(change.key.kind, "")  # fmt: skip
     template = (getattr(each.spec, "template", None) for each in (change.old, change.new) if hasattr(each, "spec"))
-    return "   # its pods restart again" if len(set(template)) > 1 else ""
+    if len(set(template)) < 2:
+        return ""
+    ends = "a running pod is deleted, and " if change.key.kind in DELETED_FIRST else ""
+    return f"   # {ends}the new pods then wait as before"
 
 
 def _lines(change: ObjectChange) -> Iterator[str]:

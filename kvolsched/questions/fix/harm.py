@@ -167,6 +167,9 @@ def _weaker(before: Objects, after: Objects) -> Iterator[str]:
             yield from _asks_less(name, old.spec.template.spec, new.spec.template.spec)
         elif key.kind == "Pod":
             yield from _asks_less(name, old.spec, new.spec)
+        elif key.kind == "PersistentVolumeClaim":
+            less = [mode for mode in old.spec.access_modes if mode not in new.spec.access_modes]
+            yield from [f"claim {key.name} no longer asks for {', '.join(less)}"] if less else ()
 
 
 def _asks_less(name: str, old: PodSpec, new: PodSpec) -> Iterator[str]:
@@ -186,6 +189,10 @@ def _asks_less(name: str, old: PodSpec, new: PodSpec) -> Iterator[str]:
         for term in terms[0]:
             if term not in terms[1]:
                 yield f"{name} no longer requires its {side.replace('_', ' ')} over {term.topology_key}"
+    ports = [{port.host_port for container in spec.containers for port in container.ports if port.host_port}
+             for spec in (old, new)]  # fmt: skip
+    for port in sorted(ports[0] - ports[1]):
+        yield f"{name} no longer listens on port {port} of its nodes: who calls it needs a Service"
     asks = [requests.pod_requests(spec).amounts for spec in (old, new)]
     for resource, amount in asks[0].items():
         if asks[1].get(resource, 0) < amount:

@@ -169,6 +169,12 @@ class TriedFix(DrawnAnswer):
         return 0 if self.is_not_needed else max(self.waited - self.waits, int(self.places))
 
     @property
+    def lacks(self) -> str:
+        """Why the pod has no node after the fix, in words."""
+        return f"not enough: {self.pod_then} is gone" if self.is_gone else (
+            f"not enough: {why(self.cluster, self.pod_then).headline}")  # fmt: skip
+
+    @property
     def helps(self) -> bool:
         """Whether the pod got a node for good and no other pod waits or is gone for it, nor any claim lost."""
         good = self.places or self.is_not_needed
@@ -206,7 +212,7 @@ class TriedFix(DrawnAnswer):
         if self.is_gone:
             lines[0] = f"{after} {self.pod} is gone, and nobody creates it again"
         elif not self.node:
-            lines[0] += f": {why(self.cluster, self.pod_then).headline}"
+            lines[0] += f": {self.lacks.removeprefix('not enough: ')}"
         lines += [f"of {self.owner}, {self.waited} waited, {self.waits} wait then"] if self.waited > 1 else []
         lines += [f"{what} made anew" for what in self.restarts]
         lines += [f"{name} waits next" for name in self.next if self.waited == 1]

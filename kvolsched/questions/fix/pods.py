@@ -93,7 +93,9 @@ def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Nod
     def changed(value: str, cost: int, kind: str) -> Edit:
         words = f"Change nodeSelector {key} from {asked} to {value}"
         looser = evolve(pod.spec, node_selector=selector.merged({key: value}))
-        return edit_spec(trial, words, cost, looser, kind, note=note.format(value))
+        alike = [other for other in slips if other != value] if value in slips else []
+        which = f"nodes have {listed(alike)}, too: ask which is meant" if alike else ""
+        return edit_spec(trial, words, cost, looser, kind, note=note.format(value) or which)
 
     found = dict.fromkeys(node.metadata.labels[key] for node in near if key in node.metadata.labels)
     there = [node.metadata.labels.get(key, "") for node in trial.seen.all_nodes()]
@@ -110,7 +112,7 @@ def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Nod
             yield changed(value, LOOSEN_COST + (key == HOSTNAME_LABEL), "change selector")
     without = Frozen({other: value for other, value in selector.items() if other != key})
     yield edit_spec(trial, f"Remove {key} from nodeSelector", DROP_COST, evolve(pod.spec, node_selector=without),
-                    "drop selector", note=note.format(" and ".join(found)))  # fmt: skip
+                    "drop selector", note=note.format(" and ".join(found) or "every node"))  # fmt: skip
 
 
 def drop_node_affinity(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -165,7 +167,8 @@ def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
         if containers is not None:
             lowered, before = requests.format_amount(resource, less), requests.format_amount(resource, ask)
             words = f"Ask for {lowered} {resource} instead of {before}"
-            note = "no machine has as much: a slip of the unit?" if slips else "compare kubectl top pod first"
+            slip = "no node of this cluster has as much: a slip of the unit?"
+            note = slip if slips else "compare kubectl top pod first"
             yield edit_spec(trial, words, 1 if slips else LOWER_REQUEST_COST, evolve(pod.spec, containers=containers),
                             "lower request", letter="B" if slips else "E", note=note)  # fmt: skip
 

@@ -204,11 +204,15 @@ def create_missing_claim(name: str, trial: TrialCluster) -> Iterator[Edit]:
     if name not in named_claims(trial.pod):
         return
     namespace = trial.pod.metadata.namespace
+    there = [claim.metadata.name for claim in trial.of_kind("PersistentVolumeClaim")
+             if claim.metadata.namespace == namespace]  # fmt: skip
+    near = near_misses(name, there)
+    letter, data = ("E", f"EMPTY VOLUME: what is in {near[0]} is not seen") if near else ("B", "")
     for storage_class in delayed_classes(trial)[:2]:
         claim = _minimal_claim(name, namespace, storage_class.metadata.name)
         words = f"Create the claim {name}, 1Gi of class {storage_class.metadata.name}"
         note = "set size and access modes as you need them"
-        yield Edit(words, CLAIM_COST, (ObjectChange(None, claim),), "create claim", note=note)
+        yield Edit(words, CLAIM_COST, (ObjectChange(None, claim),), "create claim", note=note, letter=letter, data=data)
     claim = _minimal_claim(name, namespace, "")
     for more in add_volume(claim, trial, None, bind=True) if not delayed_classes(trial) else ():
         words = f"Create the claim {name} of 1Gi and a volume for it"
