@@ -26,7 +26,7 @@ CLASSES = {each.letter: each for each in (
     AdviceClass("E", "promises less", OWNER),
     AdviceClass("F", "changes other workloads", "the owners of those pods"),
     AdviceClass("G", "overrides a decision", "whoever decided it"),
-    AdviceClass("H", "loses data", "owner of the data, in writing"),
+    AdviceClass("H", "loses or leaves data", "owner of the data, in writing"),
     AdviceClass("X", "never", "nobody"),
 )}  # fmt: skip
 ORDER = tuple(CLASSES)

@@ -261,8 +261,8 @@ def _add_disks(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence
         mine = registered.driver(driver) if registered is not None else None
         lacking = [key for key in (mine.topology_keys if mine is not None else ()) if key not in node.metadata.labels]
         if lacking:
-            note = (f"{node.metadata.name} also lacks the label {listed(lacking)}, by which {driver} places volumes: the "
-                    "kubelet sets it when the driver's pod there registers, look at that")  # fmt: skip
+            note = (f"{node.metadata.name} also lacks the label {listed(lacking)}, by which {driver} places volumes: "
+                    "the kubelet sets it when the driver's pod there registers, look at that")  # fmt: skip
     made = trial.seen.volumes_of_class(name)
     frees = f"kubectl get pv   # which volumes of class {name} may go, with their files? else " if made else ""
     verb = "Free storage or add disks" if made else "Add disks"

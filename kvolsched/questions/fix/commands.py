@@ -17,8 +17,8 @@ MOST_LINES = 8  # of one fix
 
 
 def commands(changes: Iterable[ObjectChange]) -> list[str]:
-    """Return the lines that make changes: deletions first, as a user would type them."""
-    found = sorted(changes, key=lambda change: change.new is not None)
+    """Return the lines that make changes: what changes of volumes, then deletions, as a user would type them."""
+    found = sorted(changes, key=lambda change: (not change.is_of_volume, change.new is not None))
     lines = list(dict.fromkeys(line for change in found for line in _lines(change)))
     return lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more"]
 

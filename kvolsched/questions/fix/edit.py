@@ -36,6 +36,11 @@ class ObjectChange:
     recreate: bool = False
 
     @property
+    def is_of_volume(self) -> bool:
+        """Whether a volume that stays is changed, which must be before its claim goes: its policy says what then is."""
+        return None not in (self.old, self.new) and not self.recreate and self.key.kind == "PersistentVolume"
+
+    @property
     def key(self) -> Key:
         """The key of the object."""
         return key_of(self.old if self.old is not None else self.new)
@@ -233,7 +238,7 @@ def written_fields(obj: Any) -> dict[str, Any]:
 
 
 def carry_out(cluster: ClusterActs, changes: Iterable[ObjectChange], acts: Iterable[OutsideAct] = ()) -> None:
-    """Make changes in a cluster as its user: deletions first, pods last; acts from outside before them.
+    """Make changes in a cluster as its user: of volumes, then deletions, pods last; acts from outside before them.
 
     Raises:
         ApplyRefused: the API server refuses.
@@ -245,6 +250,9 @@ def carry_out(cluster: ClusterActs, changes: Iterable[ObjectChange], acts: Itera
     order = {"Pod": 1}  # a new pod comes after the claims it names
     with cluster.world.lock:
         for change in changes:
+            if change.is_of_volume:
+                _edit_in_place(cluster, change)
+        for change in changes:
             if change.old is not None and (change.new is None or change.recreate):
                 if change.recreate and change.key.kind == "Pod" and change.old.metadata.finalizers:
                     # else its name stays taken
@@ -254,7 +262,7 @@ def carry_out(cluster: ClusterActs, changes: Iterable[ObjectChange], acts: Itera
         if any(key in cluster.world.log.objects for key in again):  # a finalizer holds it
             cluster.run(lambda asked: not any(key in asked.world.log.objects for key in again), steps=MOST_FINALIZED)
         for change in sorted(changes, key=lambda change: order.get(change.key.kind, 0)):
-            if change.new is None:
+            if change.new is None or change.is_of_volume:
                 continue
             if change.old is None or change.recreate:
                 cluster.apply(manifest.write(as_created(change.new)))

@@ -16,6 +16,7 @@ from kvolsched.api.kinds.pod import Pod, PodSpec
 from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
+from kvolsched.api.words import listed
 from kvolsched.controllers.ephemeral_volume import claim_for
 from kvolsched.scheduler.pod_claims import named_claims
 
@@ -27,6 +28,7 @@ from .pods import edit_spec
 from .trial_cluster import TrialCluster
 
 CLAIM_COST = 3
+RETAIN = "Retain"  # the policy with which a volume stays when its claim goes
 
 
 def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
@@ -111,10 +113,14 @@ def delete_claim_and_pod(claims: Sequence[PersistentVolumeClaim], trial: TrialCl
     bound = trial.volumes_of(mine)
     fresh = [_claim_like(claim, claim.metadata.name, volumes.class_of_claim(claim)) for claim in mine]
     expected = tuple(ObjectChange(None, claim) for claim in fresh)
-    changes = (*(ObjectChange(claim, None) for claim in mine), ObjectChange(pod, None))
+    kept = [evolve_parts(volume, spec={"persistent_volume_reclaim_policy": RETAIN}) for volume in bound]
+    goes = [old.metadata.name for old, new in zip(bound, kept, strict=True) if old != new]
+    changes = (*(ObjectChange(old, new) for old, new in zip(bound, kept, strict=True) if old != new),
+               *(ObjectChange(claim, None) for claim in mine), ObjectChange(pod, None))  # fmt: skip
     words = f"Delete claim and pod: {', '.join(names)} and {pod.metadata.name}"
     again = ObjectChange(None, pod)
-    letter, data = ("H", left_behind(bound)) if bound else ("B", "")
+    letter, data = ("H", left_behind(kept)) if bound else ("B", "")
+    data += f", WHICH IS SET FIRST: without it {listed(goes)} would be GONE" if goes else ""
     workload = trial.get(owner.kind, owner.name, trial.key.namespace)
     alone = workload is not None and workload.spec.replicas == 1
     safe = "NO OTHER COPY, it has 1 replica: restore a backup" if alone else (
@@ -134,12 +140,13 @@ def restore_snapshot(claim: PersistentVolumeClaim, trial: TrialCluster) -> Itera
         pod = trial.pod.metadata.name
         words = f"Restore a snapshot of {old} as a new claim {name} where nodes are"
         # Without its set nobody makes an empty claim of the name meanwhile.
-        do = (f"make a VolumeSnapshot of {name}, while the zone of {old} can be read, and wait until it is readyToUse\n"
+        do = (f"keep {owner.name}.yaml and the claim's manifest; make a VolumeSnapshot of {name}, by a VolumeSnapshotClass "
+              f"of {driver}, while the zone of {old} can be read, and wait until it is readyToUse\n"
               f"""kubectl patch pv {old} -p '{{"spec":{{"persistentVolumeReclaimPolicy":"Retain"}}}}'\n"""
               f"kubectl delete statefulset {owner.name} {where} --cascade=orphan\nkubectl delete pod {pod} {where}\n"
-              f"kubectl delete pvc {name} {where}\ncreate it with the snapshot as its dataSource\n"
+              f"kubectl delete pvc {name} {where}\ncreate claim {name} anew with the snapshot as its dataSource\n"
               f"kubectl apply -f {owner.name}.yaml")
-        data = f"A COPY, and the files STAY ON {old}: with the policy Delete, without Retain, they are GONE"
+        data = f"the new volume is A COPY; {old} KEEPS the original files, by Retain"
         yield Edit(words, CLAIM_COST - 1, (), "restore snapshot", do=do, data=data)
 
 

@@ -161,7 +161,7 @@ def volume_objections(claim: PersistentVolumeClaim, volume: PersistentVolume, se
         ),
         (
             ref is None and not volumes.has_access_modes(volume, claim),
-            f"offers {'+'.join(volume.spec.access_modes)}, not {'+'.join(claim.spec.access_modes)}",
+            f"offers {_modes(volume)}, not {_modes(claim)}",
         ),
         (
             volumes.class_of_volume(volume) != volumes.class_of_claim(claim),
@@ -174,6 +174,10 @@ def volume_objections(claim: PersistentVolumeClaim, volume: PersistentVolume, se
     wanted = volume.spec.required_node_affinity
     words = "reserved for this claim, which takes no other" if ref is not None else FREE
     return words if wanted is None else f"{words}, but only for nodes with {wanted}"
+
+
+def _modes(obj: PersistentVolume | PersistentVolumeClaim) -> str:
+    return "+".join(obj.spec.access_modes)
 
 
 # --- in one sentence -------------------------------------------------------------------------------------------------
@@ -235,6 +239,10 @@ def _finding_of_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Finding |
         which = f"volume {wanted}, which it names," if wanted else f"the {size} volume {of}, {most.metadata.name},"
         has = f"{which} has {most.spec.capacity.get('storage', '0')}"
         return Finding(("too small",), f"{has}; claim {name} asks for {asked}")
+    only, asks = there[0], _modes(claim)
+    if len(there) == 1 and volume_objections(claim, only, seen) == f"offers {_modes(only)}, not {asks}":
+        which = f"volume {wanted}, which it names," if wanted else f"{only.metadata.name}, the only volume {of},"
+        return Finding(("taken volume",), f"claim {name} asks for {asks}; {which} offers {_modes(only)}")
     taken = [f"{volume.metadata.name} ({_use(claim, volume, seen)})" for volume in large]
     more = f" and {len(large) - MAX_NAMED} more alike" if len(large) > MAX_NAMED else ""
     words = f"no volume {of} is free for claim {name} ({asked}): {', '.join(taken[:MAX_NAMED])}{more}"

@@ -174,10 +174,11 @@ class FirstSentence:
         """Return that no node has such a label, and which values there are: a near miss, or the first few."""
         labels = self.judgement.seen.nodes.labels(key)
         there = sorted(labels.values[code] for code in set(labels.codes.array.tolist()) if code >= 0)
-        near = [value for each in wanted for value in near_misses(each, there)]
+        near = dict.fromkeys(value for each in wanted for value in near_misses(each, there))
         if near:
-            names = self._names_in(self._judged(labels.codes.array == labels.code(near[0])))
-            return f", and no node has it; {_names(names)} {'has' if len(names) == 1 else 'have'} {near[0]}"
+            have = [(self._names_in(self._judged(labels.codes.array == labels.code(value))), value) for value in near]
+            told = [f"{_names(names)} {'has' if len(names) == 1 else 'have'} {value}" for names, value in have]
+            return f", and no node has it; {', '.join(told[:MOST_NAMED])}"
         if there:
             return f", and no node has it; nodes have {first_of(there, MOST_NAMED)}"
         keys = right_keys(key, self.judgement.seen.all_nodes())
@@ -244,7 +245,10 @@ class FirstSentence:
             return Finding(kinds, f"{self._subject(nodes)} {verb} {rest}", f"{verb} {rest}")
         if isinstance(evidence, RequestExceeds) and demand.about != PODS:
             free, asked = (format_amount(demand.about, amount) for amount in (max(0, evidence.free), evidence.asked))
-            lack = f"lack {demand.about} ({near} has most left, {free} of the {asked} asked for)"
+            info, few = self.judgement.seen.node_info, len(nodes) <= MOST_NAMED
+            alike = few and len({info(name).free(demand.about) for name in nodes}) == 1
+            most = "each has" if alike else f"{near} has most left,"
+            lack = f"lack {demand.about} ({most} {free} of the {asked} asked for)"
             return Finding(kinds, f"{self._subject(nodes)} {lack}")
         alike = {each.of_node() for name in sample(nodes) if (each := self._evidence(demand, name)) is not None}
         if len(alike) > 1:
@@ -335,8 +339,9 @@ class FirstSentence:
         if most < evidence.asked:
             unit = SMALLER_UNIT.get(resource, 0) if evidence.asked >= SLIP * most else 0
             slip = f"; {format_amount(resource, evidence.asked // unit)} meant?" if unit else ""
-            size = "the only" if len(totals) == 1 else "the largest"
-            return f"{words}, and {size} node, {largest}, has {format_amount(resource, most)}{slip}"
+            which = f"the only node, {largest}," if len(totals) == 1 else f"the largest node, {largest},"
+            which = "each node" if min(totals) == most and len(totals) > 1 else which
+            return f"{words}, and {which} has {format_amount(resource, most)}{slip}"
         there, free = (format_amount(resource, amount) for amount in (evidence.allocatable, max(0, evidence.free)))
         held = next((each for each in self.holdings if (each.node, each.resource) == (near, resource)), None)
         by = f", {held.only_holder}" if held is not None and held.only_holder else ""

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from .answer import Remark
 
 ODD_PHRASES = tuple((re.compile(phrase), remark) for phrase, remark in (  # phrase, what it means
-    (r"\. not found$", Remark(
+    (r'" not found\. not found$', Remark(
+        "The last “not found” means nothing: kube-scheduler v1.36 ends any rejection before filtering with it.")),
+    (r'(?<!" not found)\. not found$', Remark(
         "The closing “not found” means nothing: kube-scheduler v1.36 ends any rejection before filtering with it; "
         "it does not say that a class or claim was not found.")),
     (r"no new claims to deallocate", Remark(
