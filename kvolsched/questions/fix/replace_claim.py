@@ -140,8 +140,8 @@ def restore_snapshot(claim: PersistentVolumeClaim, trial: TrialCluster) -> Itera
         pod = trial.pod.metadata.name
         words = f"Restore a snapshot of {old} as a new claim {name} where nodes are"
         # Without its set nobody makes an empty claim of the name meanwhile.
-        do = (f"keep {owner.name}.yaml and the claim's manifest; make a VolumeSnapshot of {name}, by a VolumeSnapshotClass "
-              f"of {driver}, while the zone of {old} can be read, and wait until it is readyToUse\n"
+        do = (f"keep {owner.name}.yaml and the claim's manifest; make a VolumeSnapshot of {name} by a class "
+              f"of {driver} (VolumeSnapshotClass) while the zone of {old} can be read; wait until it is readyToUse\n"
               f"""kubectl patch pv {old} -p '{{"spec":{{"persistentVolumeReclaimPolicy":"Retain"}}}}'\n"""
               f"kubectl delete statefulset {owner.name} {where} --cascade=orphan\nkubectl delete pod {pod} {where}\n"
               f"kubectl delete pvc {name} {where}\ncreate claim {name} anew with the snapshot as its dataSource\n"
