@@ -139,7 +139,7 @@ def test_lost_data_is_said_in_capitals():
     last = list(cluster.fix("db-0"))[-1]
 
     assert ("H", "none") == (last.letter, last.undo)
-    assert last.data.startswith("EMPTY VOLUME: pvc-")
+    assert last.data.startswith("EMPTY VOLUME: ")
     assert "would be GONE" in last.data
     assert ["patch", "delete", "delete"] == [line.split()[1] for line in last.do.splitlines()]
     assert ["Released"] == [each.status.phase for each in last.fork.objects("pv") if each.status.phase != "Bound"]

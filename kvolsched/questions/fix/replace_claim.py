@@ -16,7 +16,6 @@ from kvolsched.api.kinds.pod import Pod, PodSpec
 from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
-from kvolsched.api.words import listed
 from kvolsched.controllers.ephemeral_volume import claim_for
 from kvolsched.scheduler.pod_claims import named_claims
 
@@ -114,13 +113,12 @@ def delete_claim_and_pod(claims: Sequence[PersistentVolumeClaim], trial: TrialCl
     fresh = [_claim_like(claim, claim.metadata.name, volumes.class_of_claim(claim)) for claim in mine]
     expected = tuple(ObjectChange(None, claim) for claim in fresh)
     kept = [evolve_parts(volume, spec={"persistent_volume_reclaim_policy": RETAIN}) for volume in bound]
-    goes = [old.metadata.name for old, new in zip(bound, kept, strict=True) if old != new]
-    changes = (*(ObjectChange(old, new) for old, new in zip(bound, kept, strict=True) if old != new),
-               *(ObjectChange(claim, None) for claim in mine), ObjectChange(pod, None))  # fmt: skip
+    goes = [ObjectChange(old, new) for old, new in zip(bound, kept, strict=True) if old != new]
+    changes = (*goes, *(ObjectChange(claim, None) for claim in mine), ObjectChange(pod, None))
     words = f"Delete claim and pod: {', '.join(names)} and {pod.metadata.name}"
     again = ObjectChange(None, pod)
     letter, data = ("H", left_behind(kept)) if bound else ("B", "")
-    data += f", WHICH IS SET FIRST: without it {listed(goes)} would be GONE" if goes else ""
+    data += ", WHICH IS SET FIRST: without it they would be GONE" if goes else ""
     workload = trial.get(owner.kind, owner.name, trial.key.namespace)
     alone = workload is not None and workload.spec.replicas == 1
     safe = "NO OTHER COPY, it has 1 replica: restore a backup" if alone else (
