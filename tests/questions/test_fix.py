@@ -322,7 +322,7 @@ nodeTopology: {matchLabels: {zone: z}}
 
 @pytest.mark.parametrize(("limit", "pool", "words"), [
     (1, "", "Let disks.example.com publish the capacity of class disks"),
-    (1, POOL, "Free storage or add disks for 20Gi of class disks where zone=z"),
+    (1, POOL, "Add disks for 20Gi of class disks where zone=z"),
     (0, POOL.replace("5Gi", "50Gi"), "Use a machine for n0 that attaches more: 1 volumes of disks.example.com instead of 0"),
 ])
 def test_what_a_driver_reports_is_changed_by_its_owner(limit, pool, words):
