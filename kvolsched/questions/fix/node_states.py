@@ -12,10 +12,11 @@ import attrs
 from kvolsched.api.kinds.meta import Condition, evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import Taint
-from kvolsched.api.words import first_of, listed
+from kvolsched.api.words import listed
 from kvolsched.controllers.node_lifecycle.taints import TAINTS
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.node_faults import stopped_nodes
+from kvolsched.questions.why.answer import node_names_text
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler.plugins.taint_toleration import BRING_BACK, FREE, INITIALISE, STATES, WAIT, mended_by
 from kvolsched.world.log import Key
@@ -25,7 +26,6 @@ from .edit import Edit, ObjectChange, OutsideAct
 from .trial_cluster import TrialCluster
 
 UNCORDON_COST, UNTAINT_COST, MEND_COST = 1, 2, 1
-MANY = 3  # nodes, of which only the first is named
 CORDON_TAINT = "node.kubernetes.io/unschedulable"  # the taint of cordoned nodes
 # How somebody finds out what to free.
 FREEING = {
@@ -70,7 +70,7 @@ def untaint(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterat
 def state_of_all(nodes: Sequence[Node]) -> str:
     """Return the kind of edit that every node needs, for which a new node would most likely wait, too; "" for none."""
     kinds = [{mended_by(taint.key) for taint in sick_taints(node)} for node in nodes]
-    if all(INITIALISE in each for each in kinds):
+    if kinds and all(INITIALISE in each for each in kinds):
         return INITIALISE
     return BRING_BACK if len(nodes) > 1 and all(BRING_BACK in each for each in kinds) else ""
 
@@ -107,8 +107,8 @@ def mend_node(near: Sequence[Node], trial: TrialCluster) -> Iterator[Edit]:
             alike = [each for each in trial.seen.all_nodes() if any(taint.key in keys for taint in each.spec.taints)]
             names = [each.metadata.name for each in alike]
             changes = tuple(ObjectChange(each, _without_sickness(each)) for each in alike)
-            verb, kind = "is" if len(names) == 1 else "are", INITIALISE
-            words = f"See why {listed(names) if len(names) < MANY else first_of(names, 1)} {verb} not initialised"
+            kind, verb = INITIALISE, "is" if len(names) == 1 else "are"
+            words = f"See why {node_names_text(names)} {verb} not initialised"
             what = "the cloud controller, or what set the taint, removes it when the node is ready for pods"
             do = ("kubectl get pods -A -o wide | grep -i cloud   # does the cloud controller run? then read its log: "
                   "kubectl logs -n NAMESPACE POD")
@@ -124,12 +124,8 @@ def _without_sickness(node: Node) -> Node:
 
 def sound_conditions(node: Node) -> tuple[Condition, ...]:
     """Return a node's conditions as they are when nothing ails it."""
-    return tuple(map(_sound, node.status.conditions))
-
-
-def _sound(condition: Condition) -> Condition:
-    """Return a condition of a node that nothing ails."""
-    return attrs.evolve(condition, status="True" if condition.type == "Ready" else "False")
+    return tuple(attrs.evolve(each, status="True" if each.type == "Ready" else "False")
+                 for each in node.status.conditions)  # fmt: skip
 
 
 def _start(cluster: ClusterActs, *, name: str) -> None:
@@ -143,10 +139,9 @@ def ask_the_autoscaler(key: str, objects: Mapping[Key, Any]) -> Edit:
     marked = [obj for kind, obj in sorted(objects.items()) if kind.kind == "Node"
               and any(taint.key == key for taint in obj.spec.taints)]  # fmt: skip
     names = [node.metadata.name for node in marked]
-    removed = listed(names) if len(names) < MANY else first_of(names, 1)
     since = next((taint.value for taint in marked[0].spec.taints if taint.key == key and taint.value.isdecimal()), "")
     told = f" (marked on {datetime.fromtimestamp(int(since), UTC):%Y-%m-%d})" if 9 <= len(since) <= 10 else ""
-    words = f"Wait for the autoscaler, or see whether it still removes {removed}{told}"
+    words = f"Wait for the autoscaler, or see whether it still removes {node_names_text(names)}{told}"
     do = "kubectl describe configmap cluster-autoscaler-status -n kube-system   # and its log: why does it add no node?"
     note = f"if nothing removes {names[0]} any more, the taint is stale: kubectl taint node {names[0]} {key}-"
     if key.startswith("karpenter"):
