@@ -7,6 +7,7 @@ tests by hand does not pass for a run of all.
 import gc
 import json
 import os
+import sys
 from pathlib import Path
 
 import checklist
@@ -65,6 +66,27 @@ def pytest_configure(config):
     path = os.environ.get("KVOLSCHED_CHECKLIST")
     if path and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Record(Path(path)), "checklist-record")
+
+
+def pytest_sessionstart(session):
+    """Let each of several workers write its share of the tests' rewritten asserts, which all of them then load.
+
+    All collect the same files at the same time: else each would rewrite every file, which is half of its collection.
+    """
+    from _pytest.assertion import rewrite  # pytest does this on import alone, and has no other door to it
+
+    worker = getattr(session.config, "workerinput", {"workercount": 1})
+    if worker["workercount"] == 1 or sys.dont_write_bytecode or session.config.rootpath != Path(__file__).parent.parent:
+        return
+    mine, workers = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+    state = session.config.stash[rewrite.assertstate_key]
+    for path in sorted(Path(__file__).parent.rglob("test_*.py"))[mine::workers]:
+        folder = rewrite.get_cache_dir(path)
+        kept = folder / (path.stem + rewrite.PYC_TAIL)
+        if rewrite._read_pyc(path, kept) is None:
+            folder.mkdir(parents=True, exist_ok=True)
+            source, code = rewrite._rewrite_test(path, session.config)
+            rewrite._write_pyc(state, code, source, kept)
 
 
 @pytest.hookimpl(wrapper=True)
