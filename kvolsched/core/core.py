@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex, TypeVar
 
 import attrs
 
-from ..api.kinds.kind import KINDS, find_kind
+from ..api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind, is_called, is_kind_name
 from ..api.kinds.meta import EMPTY
 from ..api.progress import ProgressBar
 from ..api.text import dump_checks, manifest
@@ -476,13 +476,16 @@ class ClusterCore:
         """Return every object of a kind, sorted by key.
 
         Args:
-            kind: `pods`, `pod`, `po`, `Pod`, `statefulsets.apps`, ...
+            kind: `pods`, `pod`, `po`, `Pod`, `statefulsets.apps`, ...; also of a kind that nobody models.
 
         >>> from kvolsched import scenario
         >>> [node.metadata.name for node in scenario("zonal-example").objects("nodes")]
         ['node-a', 'node-a-small', 'node-b', 'node-c']
         """
-        name, objects = find_kind(kind).name, self.world.log.objects
+        objects = self.world.log.objects
+        unmodelled = (key.kind for key in objects if key.kind not in KINDS_BY_NAME and is_called(key.kind, kind))
+        name = next(unmodelled, "") if not is_kind_name(kind) else ""
+        name = name or find_kind(kind).name
         return [objects[key] for key in sorted(key for key in objects if key[0] == name)]
 
     def manifests(self, *references: str, form: str = "yaml") -> str:

@@ -17,6 +17,7 @@ from .objects import ServedObjects
 from .protobuf import PROTOBUF, read_message
 from .resources import Resource
 from .status import StatusError
+from .structural_schema import prune
 
 PATCHES = {
     "application/json-patch+json": "json", "application/merge-patch+json": "merge",
@@ -89,7 +90,11 @@ def decoded(served: ServedObjects, resource: Resource, data: Mapping[str, Any], 
     wrong = [each for each in problems if each.rule not in DECODABLE_RULES and each.rule != "unknown"]
     if wrong:
         raise StatusError("BadRequest", _cannot_be_handled(resource, _wrong_type(resource, wrong[0])))
-    unknown = [f'unknown field "{format_path(each.path)}"' for each in problems if each.rule == "unknown"]
+    lost = [format_path(each.path) for each in problems if each.rule == "unknown"]
+    if resource.defined is not None:
+        lost += prune(plain, resource.schema)
+        obj, _ = decode_object(resource, plain)
+    unknown = [f'unknown field "{path}"' for path in lost]
     if not unknown:
         return obj, ()
     how = query.get("fieldValidation") or "Warn"

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .http import JSON, ServerResponse, json_response
-from .resources import Resource, group_versions
+from .resources import Custom, Resource, group_versions
 from .status import no_such_path
 
+Served = Mapping[tuple[str, str], list[Resource]]
 AGGREGATED = f"{JSON};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _SUBRESOURCE_VERBS = {"scale": ["get", "patch", "update"], "status": ["get", "patch", "update"]}  # others: create
 VERSION = {
@@ -16,23 +17,24 @@ VERSION = {
 }  # fmt: skip
 
 
-def discover(path: tuple[str, ...], headers: Mapping[str, str]) -> ServerResponse:
-    """Answer `/api`, `/apis` and what lies below them, down to the resources of one version.
+def discover(path: tuple[str, ...], headers: Mapping[str, str], custom: Custom) -> ServerResponse:
+    """Answer `/api`, `/apis` and what lies below them, down to the resources of one version, `custom` ones among them.
 
     Raises:
         StatusError: there is no such group or version.
     """
+    served = group_versions(custom)
     if len(path) == 1 and "apidiscovery.k8s.io" in headers.get("Accept", ""):
-        return json_response(_aggregated(core=path[0] == "api"), content_type=AGGREGATED)
+        return json_response(_aggregated(served, core=path[0] == "api"), content_type=AGGREGATED)
     if path == ("api",):
         return json_response({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
     if path == ("apis",):
-        groups = [_group(name) for name in dict.fromkeys(group for group, _ in group_versions() if group)]
+        groups = [_group(served, name) for name in dict.fromkeys(group for group, _ in served if group)]
         return json_response({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
-    if path[0] == "apis" and len(path) == 2 and any(group == path[1] for group, _ in group_versions()):
-        return json_response({"kind": "APIGroup", "apiVersion": "v1", **_group(path[1])})
+    if path[0] == "apis" and len(path) == 2 and any(group == path[1] for group, _ in served):
+        return json_response({"kind": "APIGroup", "apiVersion": "v1", **_group(served, path[1])})
     group, version = ("", path[1]) if path[0] == "api" else (path[1], path[-1])
-    found = group_versions().get((group, version))
+    found = served.get((group, version))
     if found is None:
         raise no_such_path()
     listed = [line for resource in found for line in _lines(resource)]
@@ -40,14 +42,14 @@ def discover(path: tuple[str, ...], headers: Mapping[str, str]) -> ServerRespons
                           "resources": listed})  # fmt: skip
 
 
-def _group(name: str) -> dict[str, Any]:
+def _group(served: Served, name: str) -> dict[str, Any]:
     versions = [{"groupVersion": f"{name}/{version}", "version": version}
-                for group, version in group_versions() if group == name]  # fmt: skip
+                for group, version in served if group == name]  # fmt: skip
     return {"name": name, "versions": versions, "preferredVersion": versions[0]}
 
 
 def _lines(resource: Resource) -> Iterable[dict[str, Any]]:
-    line = {"name": resource.plural, "singularName": resource.kind.lower(), "namespaced": resource.namespaced,
+    line = {"name": resource.plural, "singularName": resource.singular, "namespaced": resource.namespaced,
             "kind": resource.kind, "verbs": list(resource.verbs), "storageVersionHash": ""}  # fmt: skip
     yield {**line, **_named(resource)}
     for name, api_version, kind in resource.subresources:
@@ -65,9 +67,9 @@ def _verbs(subresource: str) -> list[str]:
     return _SUBRESOURCE_VERBS.get(subresource, ["create"])
 
 
-def _aggregated(*, core: bool) -> dict[str, Any]:
+def _aggregated(served: Served, *, core: bool) -> dict[str, Any]:
     groups: dict[str, list[Any]] = {}
-    for (group, version), resources in group_versions().items():
+    for (group, version), resources in served.items():
         if bool(group) is not core:
             listed = [_aggregated_resource(resource) for resource in resources]
             groups.setdefault(group, []).append({"version": version, "resources": listed, "freshness": "Current"})
@@ -77,7 +79,7 @@ def _aggregated(*, core: bool) -> dict[str, Any]:
 
 def _aggregated_resource(resource: Resource) -> dict[str, Any]:
     found = {"resource": resource.plural, "responseKind": _response_kind(resource.api_version, resource.kind),
-             "scope": "Namespaced" if resource.namespaced else "Cluster", "singularResource": resource.kind.lower(),
+             "scope": "Namespaced" if resource.namespaced else "Cluster", "singularResource": resource.singular,
              "verbs": list(resource.verbs), **_named(resource)}  # fmt: skip
     if resource.subresources:
         found["subresources"] = [

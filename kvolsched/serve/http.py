@@ -54,6 +54,11 @@ class ServerResponse:
 Answer = Callable[[ClientRequest], ServerResponse]
 
 
+def is_set(query: Mapping[str, str], name: str) -> bool:
+    """Say whether a query sets a flag: by any value but 0 and false, as API servers read one."""
+    return query.get(name, "false").lower() not in ("0", "false")
+
+
 def json_response(data: Any, code: int = 200, content_type: str = JSON) -> ServerResponse:
     """Return an answer in JSON."""
     return ServerResponse(code, json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode(), content_type)

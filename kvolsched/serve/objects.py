@@ -8,7 +8,7 @@ minutes old. Both belong to an era: when it ends, every watch does.
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -21,7 +21,7 @@ from ..api.text.convert import to_plain
 from ..core.acts import ClusterActs
 from ..world.apiserver import moment
 from ..world.log import Key
-from .resources import Resource
+from .resources import CRD, Resource, defined_resource
 from .status import StatusError
 
 AGE = 1_800  # seconds by which simulated time is behind the wall clock when an era begins
@@ -44,6 +44,7 @@ class ServedObjects:
         self.offset = 0
         self._texts: dict[int, tuple[Any, bytes]] = {}
         self._shift = self._new_shift()
+        self._definitions: tuple[tuple[Any, ...], tuple[Resource, ...]] = ((), ())
         self._last = self._last_change()
         self.end_listening = self.world.on_move(self._follow)
 
@@ -131,6 +132,14 @@ class ServedObjects:
         return int(version) - self.offset if known else -1
 
     # -- objects ----------------------------------------------------------------------------------------------
+
+    def custom(self) -> Sequence[Resource]:
+        """Return the resources that the stored CustomResourceDefinitions define."""
+        definitions = tuple(self.world.log.of_kind(CRD))
+        if definitions != self._definitions[0]:
+            found = (defined_resource(each) for each in definitions)
+            self._definitions = definitions, tuple(each for each in found if each is not None)
+        return self._definitions[1]
 
     def stored(self, resource: Resource, namespace: str | None) -> list[tuple[Key, Any]]:
         """Return the objects of a resource in a namespace (None: all), sorted as an API server lists them."""

@@ -7,11 +7,12 @@ describe them, nor how lists merge: kubectl knows that of its own types.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
+from ..api.kinds.meta import thaw
 from ..api.text.convert import schema
-from .resources import Resource, group_versions
+from .resources import Custom, Resource, group_versions
 from .status import no_such_path
 
 _SCALARS: dict[str, dict[str, Any]] = {
@@ -25,34 +26,34 @@ _NAME = "io.k8s.api."
 _NAMED = re.compile(rf"{re.escape(_NAME)}(\w+)")
 
 
-def openapi_index() -> dict[str, Any]:
+def openapi_index(custom: Custom) -> dict[str, Any]:
     """Return the index of the documents: one for each group and version."""
     paths = {_path_of(group, version): {"serverRelativeURL": f"/openapi/v3/{_path_of(group, version)}"}
-             for group, version in group_versions()}  # fmt: skip
+             for group, version in group_versions(custom)}  # fmt: skip
     return {"paths": paths}
 
 
-def openapi_document(path: tuple[str, ...]) -> dict[str, Any]:
+def openapi_document(path: tuple[str, ...], custom: Custom) -> dict[str, Any]:
     """Return the document of one group and version.
 
     Raises:
         StatusError: there is none at this path.
     """
-    found = {_path_of(*each): each for each in group_versions()}.get("/".join(path))
+    found = {_path_of(*each): each for each in group_versions(custom)}.get("/".join(path))
     if found is None:
         raise no_such_path()
-    return _document(*found)
+    return _document(*found, tuple(custom))
 
 
 def _path_of(group: str, version: str) -> str:
     return f"apis/{group}/{version}" if group else f"api/{version}"
 
 
-@cache
-def _document(group: str, version: str) -> dict[str, Any]:
+@lru_cache(maxsize=64)
+def _document(group: str, version: str, custom: tuple[Resource, ...]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     schemas: dict[str, Any] = {}
-    for resource in group_versions()[group, version]:
+    for resource in group_versions(custom)[group, version]:
         paths |= _paths(resource)
         schemas[_NAME + resource.kind] = _schema_of_kind(resource)
     waiting = _NAMED.findall(str(schemas))
@@ -93,6 +94,9 @@ def _schema_of_kind(resource: Resource) -> dict[str, Any]:
         return {**_schema(resource.kind), **known}
     fields = {"apiVersion": "string", "kind": "string", "metadata": "ObjectMeta"}
     properties = {name: _type(each) for name, each in fields.items()}
+    if resource.defined is not None:
+        declared = thaw(resource.schema)
+        return {**declared, "properties": {**declared.get("properties", {}), **properties}, **known}
     return {"type": "object", "properties": properties, "x-kubernetes-preserve-unknown-fields": True, **known}
 
 

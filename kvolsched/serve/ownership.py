@@ -14,11 +14,12 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.meta import freeze, thaw
+from ..api.kinds.meta import EMPTY, Frozen, freeze, thaw
 from ..api.text.convert import schema, to_plain
 from ..api.text.patches import list_strategy
 from .resources import Resource
 from .status import StatusError
+from .structural_schema import schema_of
 
 Path = tuple[str, ...]
 APPLY_OPERATION, UPDATE_OPERATION = "Apply", "Update"
@@ -44,6 +45,33 @@ class _Field:
     is_atomic: bool = False
     keys: tuple[str, ...] = ()
     is_set: bool = False
+    schema: Frozen | None = None  # of a custom resource, or of the items of its list
+
+
+def _root(resource: Resource) -> _Field:
+    """Return how an object of a resource merges."""
+    if resource.defined is not None:
+        return _Field("object", schema=resource.schema)
+    return _Field(resource.kind if resource.is_modelled else "object")
+
+
+def _inner(field: _Field, name: str, path: Path) -> _Field:
+    """Return how a part of a mapping merges."""
+    if not path and name == "metadata":
+        return _Field("ObjectMeta")
+    if field.schema is None:
+        return _field(field.type, name)
+    declared = schema_of(field.schema, name) or EMPTY
+    how = declared.get("x-kubernetes-list-type")
+    keys = tuple(declared.get("x-kubernetes-list-map-keys", ())) if how == "map" else ()
+    is_atomic = declared.get("x-kubernetes-map-type") == "atomic"
+    inner = declared.get("items", EMPTY) if declared.get("type") == "array" else declared
+    return _Field("object", is_atomic, keys, how == "set", freeze(inner))
+
+
+def _item(field: _Field) -> _Field:
+    """Return how an item of a list merges."""
+    return _Field(field.type, schema=field.schema)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -62,7 +90,7 @@ def _field(type_name: str, name: str) -> _Field:
 def fields_of(resource: Resource, plain: Mapping[str, Any]) -> dict[Path, Any]:
     """Return the fields of an object by their paths, without those that only servers write."""
     found: dict[Path, Any] = {}
-    _collect(plain, _Field(resource.kind if resource.is_modelled else "object"), (), found)
+    _collect(plain, _root(resource), (), found)
     return {path: value for path, value in found.items() if path not in _IGNORED}
 
 
@@ -70,12 +98,12 @@ def _collect(value: Any, field: _Field, path: Path, found: dict[Path, Any]) -> N
     if isinstance(value, dict) and value and not field.is_atomic:
         for name, inner in value.items():
             if inner is not None:
-                _collect(inner, _field(field.type, name), (*path, f"f:{name}"), found)
+                _collect(inner, _inner(field, name, path), (*path, f"f:{name}"), found)
     elif isinstance(value, list) and field.keys:
         for item in value:
             place = (*path, _element(item, field))
             found[place] = _ITEM
-            _collect(item, _Field(field.type), place, found)
+            _collect(item, _item(field), place, found)
     elif isinstance(value, list) and field.is_set:
         found |= {(*path, f"v:{json.dumps(item)}"): _ITEM for item in value}
     else:
@@ -86,7 +114,7 @@ def _element(item: Any, field: _Field) -> str:
     """Return the path element of an item of a list with keys."""
     if not isinstance(item, dict):
         return f"v:{json.dumps(item)}"
-    types = schema()["types"].get(field.type, {})
+    types = schema()["types"].get(field.type, {}) if field.schema is None else field.schema.get("properties", {})
     defaults = {key: types[key].get("default") for key in field.keys if isinstance(types.get(key), dict)}
     named = {key: item.get(key, defaults.get(key)) for key in field.keys}
     return "k:" + json.dumps({key: value for key, value in named.items() if value is not None}, sort_keys=True,
@@ -210,23 +238,23 @@ def applied(resource: Resource, live: Any, config: Mapping[str, Any], manager: M
     taken = frozenset(path for _, path in clashes)
     others = [attrs.evolve(each, fields=each.fields - taken) for each in others]
     kept = frozenset[Path]().union(*(each.fields for each in others))
-    merged = _merge(before, thaw(config), _Field(resource.kind if resource.is_modelled else "object"))
+    merged = _merge(before, thaw(config), _root(resource), ())
     gone = {path for path in last - wanted.keys() if not any(other[: len(path)] == path for other in kept)}
-    merged = _without(merged, _Field(resource.kind if resource.is_modelled else "object"), (), gone)
+    merged = _without(merged, _root(resource), (), gone)
     return merged, [*others, attrs.evolve(manager, fields=frozenset(wanted))]
 
 
-def _merge(live: Any, config: Any, field: _Field) -> Any:
+def _merge(live: Any, config: Any, field: _Field, path: Path) -> Any:
     """Merge what a manager wants into the live value, by the rules of its field."""
     if isinstance(config, dict) and isinstance(live, dict) and not field.is_atomic:
         merged = dict(live)
         for name, value in config.items():
-            merged[name] = _merge(live.get(name), value, _field(field.type, name))
+            merged[name] = _merge(live.get(name), value, _inner(field, name, path), (*path, f"f:{name}"))
         return merged
     if isinstance(config, list) and isinstance(live, list) and field.keys:
         there = {_element(item, field): item for item in live}
         asked = {_element(item, field): item for item in config}
-        changed = {name: _merge(there.get(name), item, _Field(field.type)) for name, item in asked.items()}
+        changed = {name: _merge(there.get(name), item, _item(field), (*path, name)) for name, item in asked.items()}
         return list({**there, **changed}.values())
     if isinstance(config, list) and isinstance(live, list) and field.is_set:
         return [*live, *(item for item in config if item not in live)]
@@ -236,12 +264,12 @@ def _merge(live: Any, config: Any, field: _Field) -> Any:
 def _without(value: Any, field: _Field, path: Path, gone: set[Path]) -> Any:
     """Return a value without the fields at these paths."""
     if isinstance(value, dict) and not field.is_atomic:
-        kept = {name: _without(inner, _field(field.type, name), (*path, f"f:{name}"), gone)
+        kept = {name: _without(inner, _inner(field, name, path), (*path, f"f:{name}"), gone)
                 for name, inner in value.items() if (*path, f"f:{name}") not in gone}  # fmt: skip
         return {name: inner for name, inner in kept.items() if inner not in ({}, []) or value[name] == inner}
     if isinstance(value, list) and field.keys:
         places = [(*path, _element(item, field)) for item in value]
-        return [_without(item, _Field(field.type), place, gone) for item, place in zip(value, places, strict=True)
+        return [_without(item, _item(field), place, gone) for item, place in zip(value, places, strict=True)
                 if place not in gone]  # fmt: skip
     if isinstance(value, list) and field.is_set:
         return [item for item in value if (*path, f"v:{json.dumps(item)}") not in gone]

@@ -1,15 +1,18 @@
 """The resources that are served: every modelled kind, and the kinds that are only stored for their clients."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 
 from ..api.kinds.kind import KINDS, KINDS_BY_NAME
+from ..api.kinds.meta import EMPTY, Frozen
 from ..api.text.convert import schema
 from ..world.log import Key
 
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 _WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
+_COUNTED = {"CronJob", "Ingress", "IngressClass", "NetworkPolicy"}
 _IN_ALL = {*_WORKLOADS, "Pod", "Service", "DaemonSet", "Job", "CronJob"}
 
 
@@ -25,6 +28,9 @@ class Resource:
     short: tuple[str, ...] = ()
     verbs: tuple[str, ...] = VERBS
     subresources: tuple[tuple[str, str, str], ...] = ()  # name, apiVersion and kind
+    singular: str = attrs.Factory(lambda self: self.kind.lower(), takes_self=True)
+    in_categories: tuple[str, ...] = ()
+    defined: Frozen | None = None  # the version of the CustomResourceDefinition that defines it
 
     @property
     def api_version(self) -> str:
@@ -43,7 +49,18 @@ class Resource:
     @property
     def categories(self) -> tuple[str, ...]:
         """The categories: `all`, of what `kubectl get all` lists."""
-        return ("all",) if self.kind in _IN_ALL else ()
+        return self.in_categories or (("all",) if self.kind in _IN_ALL else ())
+
+    @property
+    def has_generation(self) -> bool:
+        """Whether its objects count the changes of their specs, though no class models them."""
+        return self.defined is not None or self.kind in _COUNTED
+
+    @property
+    def schema(self) -> Frozen:
+        """The schema of a custom resource; an empty one declares nothing."""
+        found: Frozen = self.defined["schema"]["openAPIV3Schema"] if self.defined is not None else EMPTY
+        return found
 
     @property
     def is_modelled(self) -> bool:
@@ -73,6 +90,7 @@ def _modelled() -> list[Resource]:
     return found
 
 
+CRD = "CustomResourceDefinition"
 _CREATED = ("create",)
 _REVIEW = "authorization.k8s.io"
 _STORED = (  # of kinds that no rule reads
@@ -82,6 +100,8 @@ _STORED = (  # of kinds that no rule reads
     Resource("", "v1", "endpoints", "Endpoints", short=("ep",)),
     Resource("", "v1", "podtemplates", "PodTemplate"),
     Resource("", "v1", "bindings", "Binding", verbs=_CREATED),
+    Resource("apiextensions.k8s.io", "v1", "customresourcedefinitions", CRD, namespaced=False, short=("crd", "crds"),
+             subresources=(("status", "apiextensions.k8s.io/v1", CRD),)),
     Resource("apps", "v1", "controllerrevisions", "ControllerRevision"),
     Resource("batch", "v1", "cronjobs", "CronJob", short=("cj",), subresources=(("status", "batch/v1", "CronJob"),)),
     Resource("coordination.k8s.io", "v1", "leases", "Lease"),
@@ -107,16 +127,36 @@ _STORED = (  # of kinds that no rule reads
 )  # fmt: skip
 RESOURCES: tuple[Resource, ...] = (*_modelled(), *_STORED)
 _BY_PATH = {(each.group, each.version, each.plural): each for each in RESOURCES}
+Custom = Sequence[Resource]  # those that CustomResourceDefinitions define
 
 
-def find_resource(group: str, version: str, plural: str) -> Resource | None:
+def find_resource(group: str, version: str, plural: str, custom: Custom = ()) -> Resource | None:
     """Return the resource at a path of the API, None if it is not served."""
-    return _BY_PATH.get((group, version, plural))
+    path = (group, version, plural)
+    found = (each for each in custom if (each.group, each.version, each.plural) == path)
+    return _BY_PATH.get(path) or next(found, None)
 
 
-def group_versions() -> dict[tuple[str, str], list[Resource]]:
+def group_versions(custom: Custom = ()) -> dict[tuple[str, str], list[Resource]]:
     """Return the resources of each group and version, the core group first."""
     found: dict[tuple[str, str], list[Resource]] = {}
-    for each in sorted(RESOURCES, key=lambda resource: (resource.group, resource.version, resource.plural)):
+    listed = sorted((*RESOURCES, *custom), key=lambda resource: (resource.group, resource.version, resource.plural))
+    for each in listed:
         found.setdefault((each.group, each.version), []).append(each)
     return found
+
+
+def defined_resource(definition: Any) -> Resource | None:
+    """Return the resource of a definition; None if its version of storage is not served."""
+    spec = definition.rest.get("spec", EMPTY)
+    names, api_group = spec["names"], spec["group"]
+    version = next((each for each in spec["versions"] if each.get("storage") and each.get("served")), None)
+    if version is None:
+        return None
+    api_version, asked = f"{api_group}/{version['name']}", version.get("subresources", EMPTY)
+    kinds = {"status": (api_version, names["kind"]), "scale": ("autoscaling/v1", "Scale")}
+    return Resource(
+        api_group, version["name"], names["plural"], names["kind"], spec["scope"] == "Namespaced",
+        tuple(names.get("shortNames", ())), subresources=tuple((name, *kinds[name]) for name in kinds if name in asked),
+        singular=names["singular"], in_categories=tuple(names.get("categories", ())), defined=version,
+    )  # fmt: skip

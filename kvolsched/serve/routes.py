@@ -1,10 +1,10 @@
 """Which request is answered by what: paths of the API to reads, watches, writes, and what a server tells of itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..world.log import Key
 from .discovery import VERSION, discover
-from .http import ClientRequest, ServerResponse, json_response
+from .http import ClientRequest, ServerResponse, is_set, json_response
 from .objects import ServedObjects
 from .openapi import openapi_document, openapi_index
 from .reads import get_object, list_objects
@@ -37,16 +37,20 @@ class Routes:
             case (word, *_) if word in HEALTH:
                 return ServerResponse(200, b"ok", "text/plain")
             case ("openapi", "v3"):
-                return json_response(openapi_index())
+                return json_response(openapi_index(self._custom()))
             case ("openapi", "v3", *rest):
-                return json_response(openapi_document(tuple(rest)))
+                return json_response(openapi_document(tuple(rest), self._custom()))
             case ("api",) | ("api", _) | ("apis",) | ("apis", _) | ("apis", _, _) if request.method == "GET":
-                return discover(request.path, request.headers)
+                return discover(request.path, request.headers, self._custom())
             case ("api", version, *rest):
                 return self._of_group("", version, rest, request)
             case ("apis", group, version, *rest):
                 return self._of_group(group, version, rest, request)
         raise no_such_path()
+
+    def _custom(self) -> Sequence[Resource]:
+        with self.served.locked():
+            return self.served.custom()
 
     def _of_group(self, group: str, version: str, rest: list[str], request: ClientRequest) -> ServerResponse:
         """Answer a request about the resources of a group: `[namespaces/NS/]PLURAL[/NAME[/SUBRESOURCE]]`."""
@@ -56,11 +60,11 @@ class Routes:
             rest = rest[1:]
         if rest[:1] == ["namespaces"] and len(rest) > 2 and (group or rest[2] not in ("status", "finalize")):
             namespace, rest = rest[1], rest[2:]
-        resource = find_resource(group, version, rest[0]) if rest else None
+        resource = find_resource(group, version, rest[0], self._custom()) if rest else None
         if resource is None or len(rest) > 3 or (namespace is not None and not resource.namespaced):
             raise no_such_path()
         name, subresource = (*rest[1:], "", "")[:2]
-        if watches or request.query.get("watch") in ("true", "1"):
+        if watches or is_set(request.query, "watch"):
             return self._locked(lambda: watch_objects(self.served, resource, namespace, request, name))
         return self._locked(lambda: self._of_resource(resource, namespace, name, subresource, request))
 

@@ -73,7 +73,9 @@ def refused_write(refused: RefusedWrite, resource: Resource) -> StatusError:
         details["kind"] = resource.kind
     if refused.causes:
         details["causes"] = [_cause(each) for each in refused.causes]
-    return StatusError(reason, refused.message, details)
+    plural = f"{refused.write.key.kind.lower()}s "  # of a kind that the API server of the cluster does not model
+    message = refused.message if resource.is_modelled else refused.message.replace(plural, f"{resource.qualified} ", 1)
+    return StatusError(reason, message, details)
 
 
 def _of_resource(resource: Resource) -> dict[str, str]:

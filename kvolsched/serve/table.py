@@ -8,6 +8,7 @@ from typing import Any
 
 from ..kubectl.printers import PRINTERS
 from ..kubectl.printers.printer import Printer, object_age
+from .custom_resources import printer_of
 from .objects import ServedObjects
 from .resources import Resource
 
@@ -38,7 +39,8 @@ def table(served: ServedObjects, resource: Resource, objects: Sequence[Any], inc
         include: what each row has of its object: `None`, `Metadata` (also by default) or `Object`.
         headed: whether the columns are named, as they are once in a watch.
     """
-    printer = PRINTERS.get(resource.kind) or _UNMODELLED.get(resource.kind, _ANY)
+    printer = (printer_of(resource) if resource.defined is not None
+               else PRINTERS.get(resource.kind) or _UNMODELLED.get(resource.kind, _ANY))  # fmt: skip
     rows = [{"cells": _cells(served, printer, obj), **_object_of_row(served, obj, include)} for obj in objects]
     columns = [_column(name, wide=name in printer.wide_columns) for name in printer.columns] if headed else None
     return {"kind": TABLE, **META, "metadata": {}, "columnDefinitions": columns, "rows": rows}

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..api.kinds.meta import evolve_parts
-from .http import ClientRequest, ServerResponse
+from .http import ClientRequest, ServerResponse, is_set
 from .objects import ServedObjects
 from .reads import accepted_form
 from .resources import Resource
@@ -44,8 +44,8 @@ class Watch:
         self.served, self.resource, self.namespace, self.request = served, resource, namespace, request
         self.form = accepted_form(request.headers)
         self.matches: Matches | None = selector_of(resource, query, name)
-        self.bookmarks = query.get("allowWatchBookmarks") in ("true", "1")
-        self.initial_end = query.get("sendInitialEvents") in ("true", "1")
+        self.bookmarks = is_set(query, "allowWatchBookmarks")
+        self.initial_end = is_set(query, "sendInitialEvents")
         if self.initial_end and query.get("resourceVersionMatch") != "NotOlderThan":
             raise StatusError("Invalid", "sendInitialEvents: resourceVersionMatch must be NotOlderThan")
         version = query.get("resourceVersion", "")

@@ -17,14 +17,15 @@ from ..api.validation.field_error import FieldError
 from ..api.workloads import with_generated_names
 from ..controllers.garbage_collector import FOREGROUND, ORPHAN
 from ..core.core import USER
-from ..world.apiserver import CommittedWrite, RefusedWrite, Write, ref
+from ..world.apiserver import CommittedWrite, RefusedWrite, Write, moment, ref
 from ..world.log import Key
 from ..world.manifest_patch import PATCH_KINDS
 from .bodies import APPLY, PATCHES, UNKNOWN_FORMAT, decode_object, decoded, media_type, read_json, read_object
-from .http import ClientRequest, ServerResponse, json_response
+from .custom_resources import CLEANUP, admitted, counted, scale_of, with_replicas
+from .http import ClientRequest, ServerResponse, is_set, json_response
 from .objects import ServedObjects, meta_of
 from .ownership import APPLY_OPERATION, UPDATE_OPERATION, Manager, applied, updated, with_managers
-from .resources import RESOURCES, Resource
+from .resources import CRD, RESOURCES, Resource, defined_resource
 from .selectors import selector_of
 from .status import StatusError, invalid, not_found, refused_write, success
 
@@ -82,8 +83,12 @@ class WriteRequests:
         return self._created(target, updated(resource, None, obj, self._manager(target)), warnings)
 
     def _created(self, target: Target, obj: Any, warnings: tuple[str, ...]) -> ServerResponse:
+        obj = self._admitted(target, None, obj)
         outcome = self._commit(target, [Write("create", target.key, obj, words=target.words("creates"))])
         return ServerResponse(201, self.served.text(outcome.stored), warnings=warnings)
+
+    def _admitted(self, target: Target, old: Any, new: Any) -> Any:
+        return admitted(target.resource, old, new, moment(self.world.log), self.served.custom())
 
     def _manager(self, target: Target, operation: str = UPDATE_OPERATION) -> Manager:
         """Return who writes, by the query or the name of the program."""
@@ -182,7 +187,7 @@ class WriteRequests:
             data["metadata"].setdefault("name", target.key.name)
         old = self.world.log.objects.get(target.key)
         config, warnings = decoded(self.served, resource, data, {**query, "fieldValidation": _strict(query)})
-        force = query.get("force") in ("true", "1")
+        force = is_set(query, "force")
         plain, managers = applied(resource, old, to_plain(config), self._manager(target, APPLY_OPERATION), force=force)
         new, _ = decode_object(resource, plain)
         new = with_managers(new, managers)
@@ -212,9 +217,10 @@ class WriteRequests:
         of_status = target.subresource == "status"
         has_status = hasattr(old, "status")
         if not has_status and any(name == "status" for name, _, _ in target.resource.subresources):
-            new = _with_status(old, new) if of_status else _with_status(new, old)
-        new = evolve_parts(new, metadata={"rest": new.metadata.rest.with_(
-            generation=old.metadata.rest.get("generation"))})  # fmt: skip
+            new = _with_owners(_with_status(old, new), new) if of_status else _with_status(new, old)
+        new = self._admitted(target, old, new)
+        generation = old.metadata.rest.get("generation") if of_status else counted(target.resource, old, new)
+        new = evolve_parts(new, metadata={"rest": new.metadata.rest.with_(generation=generation)})
         write = Write("update_status" if of_status and has_status else "update", target.key, new, version=version,
                       words=target.words(verb), method=method)  # fmt: skip
         outcome = self._commit(target, [write])
@@ -278,10 +284,28 @@ class WriteRequests:
         waits = old.kind == "Pod" and old.spec.node_name and not old.terminal
         writes.append(Write("delete", target.key, grace if waits or not grace else None, uid=uid,
                             version=0 if writes else version, words=target.words("deletes")))  # fmt: skip
+        if target.key.kind == CRD and old.metadata.deletion_timestamp is None:
+            writes += self._deletions_of_objects(target, old)
         outcome = self._commit(target, writes, dry="dryRun" in options)
         if outcome.stored is not None:
             return ServerResponse(200, self.served.text(outcome.stored))
         return json_response(success(target.resource, target.key.name, old.metadata.uid))
+
+    def _deletions_of_objects(self, target: Target, definition: Any) -> list[Write]:
+        """Return the writes that delete all objects of a definition, and the definition if none of them stays."""
+        resource = defined_resource(definition)
+        found = self.served.stored(resource, None) if resource is not None else []
+        writes = [Write("delete", key, words=target.words("deletes")) for key, _ in found]
+        stays = any(obj.metadata.finalizers for _, obj in found)
+        return writes if stays else [*writes, _without_cleanup(target.key, definition)]
+
+    def _end_definition(self, resource: Resource) -> None:
+        """Remove a deleted definition when the last of its objects is gone."""
+        key = Key(CRD, "", f"{resource.plural}.{resource.group}")
+        definition = self.world.log.objects.get(key)
+        gone = definition is not None and definition.metadata.deletion_timestamp is not None
+        if gone and not self.served.stored(resource, None):
+            self.cluster._send([_without_cleanup(key, definition)], f"the API server removes {ref(key)}")
 
     # -- subresources -----------------------------------------------------------------------------------------
 
@@ -316,12 +340,15 @@ class WriteRequests:
         Raises:
             StatusError: the object is not there.
         """
-        return json_response(self._scale_of(self._old(target)))
+        return json_response(self._scale_of(target, self._old(target)))
 
-    def _scale_of(self, obj: Any) -> dict[str, Any]:
+    def _scale_of(self, target: Target, obj: Any) -> dict[str, Any]:
         plain = self.served.plain(obj)
         kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
         meta = {name: plain["metadata"][name] for name in kept if name in plain["metadata"]}
+        if target.resource.defined is not None:
+            head = {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": meta}
+            return {**head, **scale_of(target.resource, plain)}
         selector = obj.spec.selector
         labels = dict(getattr(selector, "match_labels", selector) or {})
         status = {"replicas": plain.get("status", {}).get("replicas", 0),
@@ -333,16 +360,22 @@ class WriteRequests:
     def _rescaled(self, target: Target, change: Callable[[dict[str, Any]], dict[str, Any]]) -> ServerResponse:
         """Set the replicas of a workload by a changed Scale."""
         old = self._old(target)
-        new = change(self._scale_of(old))
+        new = change(self._scale_of(target, old))
         spec = new.get("spec")
         replicas = spec.get("replicas", 0) if isinstance(spec, dict) else None
         if not isinstance(replicas, int) or isinstance(replicas, bool):
             raise StatusError("BadRequest", f"spec.replicas: {replicas!r} is no integer")
         version = self.served.precondition(str(meta_of(new).get("resourceVersion") or ""))
-        scaled = updated(target.resource, old, evolve_parts(old, spec={"replicas": replicas}), self._manager(target))
+        if target.resource.defined is None:
+            scaled = evolve_parts(old, spec={"replicas": replicas})
+        else:
+            scaled = self._admitted(target, old, with_replicas(target.resource, old, replicas))
+            generation = counted(target.resource, old, scaled)
+            scaled = evolve_parts(scaled, metadata={"rest": scaled.metadata.rest.with_(generation=generation)})
+        scaled = updated(target.resource, old, scaled, self._manager(target))
         write = Write("update", target.key, scaled, version=version,
                       words=f"{target.words('writes')}: {replicas} replicas", method="PATCH")  # fmt: skip
-        return json_response(self._scale_of(self._commit(target, [write]).stored))
+        return json_response(self._scale_of(target, self._commit(target, [write]).stored))
 
     def _review(self, target: Target, data: dict[str, Any]) -> dict[str, Any]:
         """Return who the client is, or what it may do: everything, unless a permission was taken away."""
@@ -354,7 +387,8 @@ class WriteRequests:
         spec = data.get("spec")
         asked = spec.get("resourceAttributes") if isinstance(spec, dict) else None
         asked = asked if isinstance(asked, dict) else {}
-        kind = next((each.kind for each in RESOURCES if each.plural == asked.get("resource")), "")
+        known = (*RESOURCES, *self.served.custom())
+        kind = next((each.kind for each in known if each.plural == asked.get("resource")), "")
         verb = _VERBS.get(str(asked.get("subresource", "")), str(asked.get("verb", "get")))
         return {"allowed": self.world.present_server().permit(USER, verb, kind)}
 
@@ -375,6 +409,8 @@ class WriteRequests:
                 raise refused_write(outcome, target.resource)
         last = outcomes[-1]
         assert isinstance(last, CommittedWrite)
+        if target.resource.defined is not None and last.stored is None:
+            self._end_definition(target.resource)
         return last
 
 
@@ -391,6 +427,19 @@ def _with_status(new: Any, status_of: Any) -> Any:
     """Return an object whose status is kept in `rest`, with the status of another."""
     rest: Frozen = new.rest
     return evolve(new, rest=rest.with_(status=status_of.rest.get("status")))
+
+
+def _with_owners(obj: Any, owners_of: Any) -> Any:
+    """Return an object whose fields have the owners that another has."""
+    owners = owners_of.metadata.rest.get("managedFields")
+    return evolve_parts(obj, metadata={"rest": obj.metadata.rest.with_(managedFields=owners)})
+
+
+def _without_cleanup(key: Key, definition: Any) -> Write:
+    """Return the write that lets a definition go."""
+    kept = tuple(name for name in definition.metadata.finalizers if name != CLEANUP)
+    new = evolve_parts(definition, metadata={"finalizers": kept})
+    return Write("update", key, new, words=f"the API server removes {ref(key)}")
 
 
 def _done() -> ServerResponse:

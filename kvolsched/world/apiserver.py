@@ -334,7 +334,8 @@ class ApiServer:
         if first or remaining:  # the end of a grace period is a separate change
             marked = evolve(meta, deletion_timestamp=moment(log, grace or 0),
                                   deletion_grace_period_seconds=grace or 0, resource_version=log.place + 1)
-            if first and old.kind in self.generations:
+            counts = old.kind in self.generations or (old.kind not in KINDS_BY_NAME and "generation" in meta.rest)
+            if first and counts:
                 marked = evolve(marked, rest=marked.rest.with_(generation=marked.rest.get("generation", 1) + 1))
             old = evolve(old, metadata=marked)
             log.write(write.key, old)

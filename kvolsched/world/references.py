@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind, is_kind_name
+from ..api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind, is_called, is_kind_name
 from ..api.unknown_name import UnknownName, unknown_name
 from ..api.words import one_of
 from .apiserver import ref
@@ -54,12 +54,28 @@ def matching_keys(objects: Collection[Key], reference: str, kinds: str | Sequenc
         UnknownName: the reference has none of the four forms, or its kind is not known.
     """
     wanted = _kind_names(kinds)
-    for reading in _readings(reference):
+    try:
+        readings = _readings(reference)
+    except UnknownName:
+        if found := [] if wanted else _unmodelled_keys(objects, reference):
+            return found
+        raise
+    for reading in readings:
         if reading.kind and wanted and reading.kind not in wanted:
             continue
         if found := _matches(objects, reading, (reading.kind,) if reading.kind else wanted or ANY_KIND):
             return found
-    return []
+    return [] if wanted else _unmodelled_keys(objects, reference)
+
+
+def _unmodelled_keys(objects: Collection[Key], reference: str) -> list[Key]:
+    """Return the objects of kinds that nobody models which a reference may mean; those in `default` first."""
+    *before, name = (part.strip() for part in reference.split("/"))
+    named = sorted(key for key in objects if key.name == name and key.kind not in KINDS_BY_NAME)
+    if before:
+        of_kind = [key for key in named if is_called(key.kind, before[0]) and before[1:] in ([], [key.namespace])]
+        named = of_kind or [key for key in named if before == [key.namespace]]
+    return [key for key in named if key.namespace in ("", "default")] or named
 
 
 def possible_keys(objects: Collection[Key], reference: str, kinds: str | Sequence[str] = ()) -> list[Key]:

@@ -82,12 +82,23 @@ KINDS: tuple[Kind, ...] = (
     Kind(Event, "events", ("ev",)),
 )
 KINDS_BY_NAME = {kind.name: kind for kind in KINDS}
+_SHORT_OF_UNMODELLED = {
+    "ConfigMap": "cm", "ServiceAccount": "sa", "Endpoints": "ep", "CronJob": "cj", "Ingress": "ing",
+    "NetworkPolicy": "netpol", "VolumeAttributesClass": "vac", "CustomResourceDefinition": "crd",
+}  # fmt: skip
 _KINDS_BY_WORD = {word: kind for kind in KINDS for word in (kind.plural, kind.name.lower(), *kind.short)}
 
 
 def is_kind_name(word: str) -> bool:
     """Say whether a modelled kind has this name."""
     return _kind_called(word) is not None
+
+
+def is_called(kind: str, word: str) -> bool:
+    """Say whether a kind that nobody models may be meant by a word: its name, plural, or a short name in common use."""
+    name = kind.lower()
+    plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}es" if name.endswith("s") else f"{name}s"
+    return word.lower().partition(".")[0] in (name, plural, _SHORT_OF_UNMODELLED.get(kind))
 
 
 def find_kind(word: str) -> Kind:

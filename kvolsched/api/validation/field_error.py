@@ -67,12 +67,13 @@ NO_VALUE = object()  # the value of an error that shows none (Required, Forbidde
 _WORDS = {
     "Required": "Required value", "Invalid": "Invalid value", "NotSupported": "Unsupported value",
     "Forbidden": "Forbidden", "Duplicate": "Duplicate value", "NotFound": "Not found", "TooLong": "Too long",
+    "TooMany": "Too many",
 }
 
 
 @attrs.frozen
 class FieldError:
-    """Error of one field; `type` is Required, Invalid, NotSupported, Forbidden, Duplicate, NotFound or TooLong."""
+    """Error of one field; `type` is a reason of field.Error: Required, Invalid, NotSupported, Forbidden, ..."""
 
     path: str
     type: str
