@@ -165,7 +165,7 @@ def test_the_official_client_elects_a_leader(official, live):
     from kubernetes.leaderelection.resourcelock.leaselock import LeaseLock
     client.Configuration.set_default(official.configuration)
     leading = []
-    config = electionconfig.Config(LeaseLock("lock", "default", "first"), lease_duration=1, renew_deadline=0.5,
+    config = electionconfig.Config(LeaseLock("lock", "default", "first"), lease_duration=2, renew_deadline=1,
                                    retry_period=0.1, onstarted_leading=lambda: leading.append("first"), onstopped_leading=lambda: None)
     thread = threading.Thread(target=leaderelection.LeaderElection(config).run, daemon=True)
     thread.start()
@@ -289,7 +289,7 @@ def test_a_kopf_operator(live, cluster, tmp_path):
         operator.wait(10)
 
 
-def _comes(holds, seconds=30):
+def _comes(holds, seconds=120):
     """Say whether something holds before so many seconds are over."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
