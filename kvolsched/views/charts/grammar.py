@@ -1,7 +1,6 @@
 """What all charts consist of: data, titles, one named selection, words that no line strikes through."""
 
 import textwrap
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,9 +15,6 @@ SHADED = 0.3  # opacity of what is not selected
 WHOLE: dict[str, Any] = {"tickMinStep": 1,
                          "labelExpr": "floor(datum.value) === datum.value ? format(datum.value, ',') : ''"}
 """Parts of an axis of whole numbers: Vega puts ticks at halves, too, where numbers are small."""
-
-# Charts of one domain share one parameter on purpose: a click in either selects in both.
-warnings.filterwarnings("ignore", message="Automatically deduplicated selection parameter", category=UserWarning)
 
 
 def data(rows: Iterable[Mapping[str, Any]]) -> alt.Data:

@@ -17,9 +17,9 @@ SAVED = {
 """Inks of a picture that stands alone, by theme."""
 
 BLUE, GREEN, RED, GREY, VIOLET, AMBER, TEAL, PINK = (
-    "#3d7fd9", "#12936b", "#e6403c", "#868d98", "#9a63d8", "#d47e20", "#1c92b3", "#c2549b")
-LINES = [BLUE, RED, GREEN, VIOLET, AMBER, TEAL, PINK, GREY]
-"""Colours of lines and groups, in their order."""
+    "#3d7fd9", "#12936b", "#e6403c", "#868d98", "#9040e8", "#d47e20", "#3d6b7f", "#bf15ae")
+LINES = [BLUE, RED, GREEN, AMBER, VIOLET, PINK, TEAL, GREY]
+"""Colours of lines and groups, in their order; any two differ under each of the three colour blindnesses."""
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 
 

@@ -45,7 +45,7 @@ def skew(rows: Rows, answer: str = "", *lines: str) -> Any:
     drawn = layers(
         counted, placed, low.mark_rule(size=2), high.mark_rule(size=2, strokeDash=[6, 3], color=look.VIOLET),
         least.mark_text(align="right", dx=-4, **_ABOVE),
-        most.mark_text(color=look.VIOLET, **_ABOVE | beside),
+        most.mark_text(**_ABOVE | beside),
         *words(base, "said", dy=20 - 7 * tall), rows=shown, height=alt.Step(38 + 14 * tall))  # fmt: skip
     head = title(answer, [*lines, *cut], 26)
     if len({row["constraint"] for row in rows}) < 2:

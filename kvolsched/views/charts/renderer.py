@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -24,12 +25,13 @@ MIME = "application/vnd.vegalite.v5+json"
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 WIDTH = 552
 """Width of a shown chart, px: the place beside the file browser in a window of 1,000 px."""
-PLOT, LEAST_PLOT, LEAST_PANE = 420, 270, 90  # px: of a chart that nobody can measure here, the narrowest, its panes
+PLOT, LEAST_PLOT, LEAST_PANE = 490, 270, 90  # px: of a chart that nobody can measure here, the narrowest, its panes
 NEAR = 8  # px
 _OPTIONS = {"renderer": "svg", "actions": False}
 _VERSION = "5.8"  # of Vega-Lite in vl-convert, near that of JupyterLab
 _SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')  # of every mark: half of a picture; the words are beside it
 _SIZE = re.compile(r'<svg[^>]* width="([\d.]+)"')
+_DIGITS = re.compile(r"(\.\d\d)\d+(?=[^<>]*>)")  # of a coordinate: beyond a hundredth of a px; words keep theirs
 
 
 def render(spec: dict[str, Any], reading: str = "", **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -42,7 +44,7 @@ def render(spec: dict[str, Any], reading: str = "", **_: Any) -> tuple[dict[str,
     spec, tables = with_named_tables(_picked_once(spec))
     spec, svg = sized(spec | ({"datasets": tables} if tables else {}), WIDTH)
     shown = {**_without_null(spec), "$schema": SCHEMA, "usermeta": {"embedOptions": _OPTIONS}}
-    still = {} if svg is None else {"image/svg+xml": _SPOKEN.sub("", svg)}
+    still = {} if svg is None else {"image/svg+xml": _DIGITS.sub(r"\1", _SPOKEN.sub("", svg))}
     return {MIME: shown} | still | {"text/plain": reading or words(spec, tables)}, {MIME: {"embed_options": _OPTIONS}}
 
 
@@ -147,6 +149,8 @@ def _without_null(value: Any, *, data: bool = False) -> Any:
 
 def enable() -> None:
     """Use this renderer and the theme of the views where nobody has chosen another; see `kvolsched.views.charts`."""
+    # Charts of one domain share one parameter on purpose: a click in either selects in both.
+    warnings.filterwarnings("ignore", message="Automatically deduplicated selection parameter", category=UserWarning)
     alt.renderers.register(NAME, render)
     alt.theme.register(NAME, enable=False)(cast(Any, look.theme))
     for registry in (alt.renderers, alt.theme):
