@@ -73,8 +73,11 @@ def _charted(drawn: Figure, name: str, frame: f.Frame, key: str = "") -> ChartFi
     if frame.series is not None:
         return _of_series(frame.series)
     kind, rows, words = _CHARTED[name]
-    return ChartFigure(drawn.draw, drawn.reading, width=drawn.width, kind=kind, rows_of=partial(rows, frame, key),
-                       words=words(frame), options={"step": frame.head.step} if kind == "turns" else {})
+    asked: dict[str, Any] = {"kind": kind, "rows_of": partial(rows, frame, key), "words": words(frame)}
+    if NAMED[name].draw is None:
+        return PlainChart(drawn.reading, **asked)
+    return ChartFigure(drawn.draw, drawn.reading, width=drawn.width, **asked,
+                       options={"step": frame.head.step} if kind == "turns" else {})
 
 
 def _skew_words(frame: f.Frame) -> tuple[str, ...]:
@@ -142,7 +145,7 @@ def _skew_over_steps(cluster: ClusterCore, reference: str, over: str) -> StepsFi
         UnknownName: there is no such axis, or no such object at any step.
     """
     if over != "steps":
-        raise unknown_name(f"axis {over!r}", over, ("steps",))
+        raise unknown_name(f"axis {over!r}", str(over), ("steps",))
     rows, acts = over_steps.skew_over_steps(cluster, reference), over_steps.acts(cluster)
     options = {"acts": acts, "step": cluster.world.step_number}
     return StepsFigure(steps_picture.reading(rows, acts), kind="skew_over_steps", rows_of=lambda: rows, acts=acts,
@@ -211,6 +214,7 @@ def _of_series(rows: SeriesRows) -> SeriesFigure:
 
 def _lives(cluster: ClusterCore, over: str = "time") -> PlainChart:
     """Chart how long each pod was without a node, started and ran; see `Cluster.series`."""
+    fill_series.known_axis(over)
     rows = over_steps.lives(cluster)
     by_step = over == "steps" or not any(row["to"] for row in rows)
     return PlainChart(steps_picture.reading_of_lives(rows, by_step=by_step), kind="lives", rows_of=lambda: rows,
@@ -366,7 +370,7 @@ def lab(
 
         ask_before_steps(panel, cluster)
     if other is not None:
-        panel.beside(ClusterDriver(other, tell=tell))
+        panel.beside(other)
     return panel
 
 
@@ -437,8 +441,8 @@ def known_topology_key(cluster: ClusterCore, topology_key: str) -> str:
     """
     keys = sorted({label for node in cluster.objects("nodes") for label in node.metadata.labels})
     if topology_key and keys and topology_key not in keys:
-        compared = str if "/" in topology_key else lambda key: key.rpartition("/")[2]  # people write `zone`
-        raise unknown_name(f"node has the label {topology_key}", topology_key, keys, compared=compared)
+        compared = str if "/" in str(topology_key) else lambda key: key.rpartition("/")[2]  # people write `zone`
+        raise unknown_name(f"node has the label {topology_key}", str(topology_key), keys, compared=compared)
     return topology_key or zone_key(cluster)
 
 

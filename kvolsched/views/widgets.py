@@ -83,9 +83,6 @@ class Part(RunWidget, DrawnPanel):
         """Return what is shown as text."""
         return self._or_why(lambda: self.figure().reading, str)
 
-    def __repr__(self) -> str:
-        return self.reading()
-
     def _redraw(self) -> None:
         if self.host.shown:
             self._draw()
@@ -191,7 +188,7 @@ class Map(Part):
     """
 
     def __init__(self, cluster: ClusterCore, key: str = "", **more: Any) -> None:
-        self.key = show.known_topology_key(cluster, key)
+        self.key = show.known_topology_key(run_of(cluster).cluster, key)
         super().__init__(cluster, **more)
 
     def figure(self) -> Figure:
@@ -255,7 +252,10 @@ class Verdicts(Part):
 
 
 class Scores(Verdicts):
-    """What each plugin gives to each node that fits, as `Verdicts`. Not to be confused with the numbers themselves."""
+    """What each plugin gives to each node that fits, a chart. Not to be confused with the numbers themselves."""
+
+    def __init__(self, cluster: ClusterCore, pod: str = "", **more: Any) -> None:
+        super().__init__(cluster, pod, **{"chart": True} | more)
 
     def figure(self) -> Figure:
         return show.chart(self.cluster, "scores", self._asked())

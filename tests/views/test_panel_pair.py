@@ -143,6 +143,9 @@ def test_two_clusters_side_by_side():
     assert lab.driver.names == ("design", "upstream")
     assert other["pod/my-pod"].status.phase == "Running"
     assert list(lab.toolbar.beside.options) == [ALONE, "zonal-example"]
+    later = cluster.lab()
+    later.beside(other)
+    assert later.driver.names == ("design", "upstream")
 
 
 def test_a_branch_beside_moves_nothing_of_this_one():

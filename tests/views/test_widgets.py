@@ -1,13 +1,27 @@
 """Parts of the panel: each follows the run of its cluster, moves it, and shares what is selected."""
 
 import asyncio
+import gc
 import re
 
 import ipywidgets
 import pytest
+from traitlets import TraitError
 
-from kvolsched import scenario, widgets
-from kvolsched.widgets import Capacity, Domains, Lanes, Map, Scores, Skew, Steps, Verdicts, run_of
+from kvolsched import UnknownName, scenario, widgets
+from kvolsched.widgets import (
+    Capacity,
+    ChartView,
+    Domains,
+    Lanes,
+    Map,
+    Scores,
+    Series,
+    Skew,
+    Steps,
+    Verdicts,
+    run_of,
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -31,7 +45,7 @@ def click(part, ref):
 
 def judged(part):
     """Return the pod that verdicts are of."""
-    return re.search("pass 1 of (pod/[^:]+):", repr(part))[1]
+    return re.search("pass 1 of (pod/[^:]+):", part.reading())[1]
 
 
 def words(part):
@@ -60,8 +74,8 @@ def test_each_part_shows_what_the_cluster_answers(c):
     drawn = [part.host.body for part in parts]
     for step in (c.world.known_steps, 8):
         c.goto(step)
-        assert [ask() for ask in asked] == [repr(part) for part in parts[1:]]
-    assert f"step {c.world.step_number} of " in repr(parts[0])
+        assert [ask() for ask in asked] == [part.reading() for part in parts[1:]]
+    assert f"step {c.world.step_number} of " in parts[0].reading()
     changed = [type(part).__name__ for part, before in zip(parts, drawn, strict=True) if part.host.body != before]
     assert ["Steps", "Map", "Skew", "Domains", "Lanes"] == changed  # the last pass is the same
 
@@ -93,10 +107,10 @@ def test_verdicts_tell_one_beside_the_scores(c):
     click(part, f"verdict/{node}/{plugin}")
     assert f"{plugin} on {node}" in words(part)
     pod = judged(part)
-    assert repr(c.scores(pod)) == repr(Scores(c, pod)) == repr(Scores(c))
-    assert repr(c.verdicts(pod)) != repr(part)  # which tells of the selected one too
+    assert repr(c.scores(pod)) == Scores(c, pod).reading() == Scores(c).reading()
+    assert repr(c.verdicts(pod)) != part.reading()  # which tells of the selected one too
     part.selection = ""
-    assert repr(c.verdicts(pod)) == repr(part)
+    assert repr(c.verdicts(pod)) == part.reading()
 
 
 def test_where_there_is_nothing_to_show_a_part_says_so(c):
@@ -114,9 +128,9 @@ def test_where_there_is_nothing_to_show_a_part_says_so(c):
 def test_the_moment_of_a_ledger_is_a_trait(c):
     """As `at` of the question."""
     part = Skew(c, "deploy/web", at=8)
-    assert repr(c.skew("deploy/web", at=8)) == repr(part)
+    assert repr(c.skew("deploy/web", at=8)) == part.reading()
     part.at = "now"
-    assert repr(c.skew("deploy/web")) == repr(part)
+    assert repr(c.skew("deploy/web")) == part.reading()
     assert "step 8" not in words(part)
 
 
@@ -189,6 +203,37 @@ def test_a_part_is_saved_as_a_figure(c, tmp_path):
     for part in parts_of(c):
         assert part.save(tmp_path / "part.svg").read_text("utf-8").startswith("<svg")
         assert {"text/plain", "application/javascript"} < set(part._repr_mimebundle_())
+
+
+def test_what_cannot_be_shown_is_one_error(c, recwarn):
+    """A wrong argument is named where it is given, with what is wanted; nothing is left half made, the panel as it was."""
+    lab, wanted = c.lab(), "a widget shows a cluster, such as kvolsched.scenario('zones'), not "
+    before = lab.reading()
+    for call, kind, said in [
+        (lambda: Steps("web"), TypeError, f"{wanted}'web'"),
+        (lambda: Map("web"), TypeError, f"{wanted}'web'"),
+        (lambda: Skew("deploy/web", c), TypeError, f"{wanted}'deploy/web'"),
+        (lambda: lab.beside(3), TypeError, f"{wanted}3"),
+        (lambda: lab.beside(c), ValueError, "beside a cluster stands another one, such as c.fork()"),
+        (lambda: lab.beside("main", align="x"), UnknownName, "no way to align 'x'; there are: step, time"),
+        (lambda: Map(c, "rack"), UnknownName, "no node has the label rack"),
+        (lambda: Map(c, 3), UnknownName, "no node has the label 3"),
+        (lambda: setattr(lab, "topology", "rack"), UnknownName, "no node has the label rack"),
+        (lambda: Skew(c, "deploy/web", at="then"), TraitError, "expected an int or any of ['now', 'pass']"),
+        (lambda: Series(c, "running"), TypeError, "a series is of clusters, not of 'running'"),
+        (lambda: Series(c, what=3), TypeError, "a measure is a name such as 'running', or a function of a cluster, not 3"),
+        (lambda: ChartView(c.skew("deploy/web")), TypeError, "an altair chart, such as c.skew(...).chart, not Where may"),
+        (lambda: lab.play(seconds="x"), ValueError, "'x'"),
+        (lambda: ipywidgets.dlink((lab, "stp"), (lab, "step")), TypeError, "<Lab at step 17 of 17; `reading()` has its"),
+        (lambda: c.skew("deploy/web", over=3), UnknownName, "no axis 3; there are: steps"),
+        (lambda: c.series(what="lives", over="x"), UnknownName, "no axis 'x'; there are: time, steps"),
+    ]:  # fmt: skip
+        with pytest.raises(kind) as told:
+            call()
+        assert said in str(told.value)
+        assert before == lab.reading()
+    gc.collect()  # what was not made is closed in silence
+    assert not recwarn.list
 
 
 def test_the_names_are_those_of_the_page():

@@ -62,7 +62,11 @@ def timelines(clusters: Sequence[ClusterCore], what: Wanted | Iterable[Wanted] =
 
     Raises:
         UnknownName: there is no such measure and no Event of such a reason. It is a ValueError.
+        TypeError: another cluster is none, or a measure is neither a name nor a function.
     """
+    for each in clusters:
+        if not isinstance(each, ClusterCore):
+            raise TypeError(f'a series is of clusters, not of {each!r:.60}; a measure is named by what="running"')
     wanted = list(_numbered(_wanted(what)))
     names = cluster_labels(clusters)
     reasons = {event.reason for cluster in clusters for event in cluster.objects("events")}
@@ -94,9 +98,11 @@ def _wanted(what: Wanted | Iterable[Wanted]) -> Iterator[tuple[str, Function | N
     elif callable(what):
         name = getattr(what, "__name__", "")
         yield name if name.isidentifier() else "function", what
-    else:
+    elif isinstance(what, Iterable):
         for each in what:
             yield from _wanted(each)
+    else:
+        raise TypeError(f"a measure is a name such as 'running', or a function of a cluster, not {what!r:.60}")
 
 
 def _numbered(wanted: Iterable[tuple[str, Function | None]]) -> Iterator[tuple[str, Function | None]]:

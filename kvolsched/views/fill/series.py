@@ -18,8 +18,7 @@ def series(clusters: Sequence[ClusterCore], what: Wanted | Iterable[Wanted] = DE
     Raises:
         UnknownName: there is no such measure or axis. It is a ValueError.
     """
-    if over not in AXES:
-        raise unknown_name(f"axis {over!r}", over, AXES)
+    known_axis(over)
     first, found = clusters[0], timelines(clusters, what)
     until = max((line.until for line in found), default=0.0)
     return rows.SeriesRows(
@@ -32,6 +31,16 @@ def series(clusters: Sequence[ClusterCore], what: Wanted | Iterable[Wanted] = DE
         is_at_end=first.world.step_number >= first.world.known_steps,
         by_step=over == "steps" or until == 0,
     )
+
+
+def known_axis(over: str) -> None:
+    """Refuse an axis that there is not.
+
+    Raises:
+        UnknownName: as the name says.
+    """
+    if over not in AXES:
+        raise unknown_name(f"axis {over!r}", str(over), AXES)
 
 
 def _pane(name: str, lines: list[Timeline]) -> rows.SeriesPane:

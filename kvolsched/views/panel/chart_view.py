@@ -57,17 +57,22 @@ class ChartView(anywidget.AnyWidget):
     def __init__(self, chart: Any = None, **more: Any) -> None:
         super().__init__(engine=engine(), **more)
         if chart is not None:
-            chart.to_dict()  # whose errors are altair's; to check it costs more than to make it
-            self.show(chart)
+            self.show(chart, validate=True)
 
-    def show(self, chart: Any, selection: str = "") -> None:
+    def show(self, chart: Any, selection: str = "", *, validate: bool = False) -> None:
         """Show another chart in this one's place; where only its tables differ, only rows travel.
 
         Args:
             chart: the other chart.
             selection: ref of what is selected, such as `zone/a`.
+            validate: whether altair checks it, which takes longer than to make it.
+
+        Raises:
+            TypeError: it is no altair chart.
         """
-        spec, tables = _renderer().with_named_tables(chart.to_dict(validate=False))
+        if not hasattr(chart, "to_dict"):
+            raise TypeError(f"ChartView shows an altair chart, such as c.skew(...).chart, not {chart!r:.60}")
+        spec, tables = _renderer().with_named_tables(chart.to_dict(validate=validate))
         title = spec.pop("title", "")  # set as HTML: it is as wide as its place, and another one draws no chart anew
         lines = (title.get("text", ""), title.get("subtitle", "")) if isinstance(title, dict) else (title,)
         with self.hold_sync():

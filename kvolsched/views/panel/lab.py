@@ -17,6 +17,7 @@ from attrs import evolve
 
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.api.unknown_name import UnknownName, did_you_mean, unknown_name
+from kvolsched.core.core import ClusterCore
 from kvolsched.views.drawing.svg import nothing
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.moments import NOW, PASS
@@ -153,6 +154,13 @@ class Lab(RunWidget, DrawnPanel):
         self.host.observe(lambda _: self._catch_up(), "shown")
         self._draw()
 
+    @traitlets.validate("topology")  # type: ignore[untyped-decorator, unused-ignore]
+    def _labelled(self, proposal: Any) -> str:
+        keys = {key for node in self._frame.nodes for key, _ in node.topology}
+        if keys and proposal["value"] not in {*keys, ZONE_LABEL}:
+            raise unknown_name(f"node has the label {proposal['value']}", proposal["value"], sorted(keys))
+        return str(proposal["value"])
+
     @property
     def frame(self) -> Frame:
         """Return the frame that is shown, with all who may act next."""
@@ -232,17 +240,19 @@ class Lab(RunWidget, DrawnPanel):
         """
         self.do("pause")
 
-    def beside(self, other: str | ClusterDriver, *, align: str = "step") -> None:
+    def beside(self, other: str | ClusterCore, *, align: str = "step") -> None:
         """Show another branch, by its name, or another cluster beside this one; both are moved together.
 
         What differs is marked in both, and a table says who wrote it. A branch is shown as a fork of its own.
 
         Args:
-            other: the name of a branch, or a driver of another cluster.
+            other: the name of a branch, or another cluster.
             align: by "step" both make the same number of steps; by "time" the other one follows the clock.
 
         Raises:
-            LookupError: there is no such branch.
+            LookupError: there is no such branch, or no such way to align.
+            TypeError: the other one is neither a name nor a cluster.
+            ValueError: the other one is the cluster that is shown.
 
         >>> from kvolsched import scenario
         >>> c = scenario("zonal-example")
@@ -253,9 +263,12 @@ class Lab(RunWidget, DrawnPanel):
         True
         """
         name = other
-        if isinstance(other, ClusterDriver):
-            name = other.cluster.name or other.cluster.world.branch
-            self._others[name] = other
+        if not isinstance(other, str):
+            driver = ClusterDriver(other)
+            if driver.watched is self.run:
+                raise ValueError("beside a cluster stands another one, such as c.fork(), or a branch by its name")
+            name = other.name or other.world.branch
+            self._others[name] = driver
         self.do("beside", name=name, align=align)
 
     def alone(self) -> None:
@@ -499,6 +512,8 @@ class Lab(RunWidget, DrawnPanel):
             self._select("")
 
     def _beside(self, name: str, align: str = "step") -> None:
+        if align not in side_by_side.WAYS:
+            raise unknown_name(f"way to align {align!r}", align, side_by_side.WAYS)
         alone = self.driver
         if isinstance(alone, side_by_side.Pair):
             alone.right.watched.unobserve(self._moved, "digest")
@@ -509,6 +524,7 @@ class Lab(RunWidget, DrawnPanel):
             raise TypeError("only clusters are shown side by side")
         else:
             other = self._others[name] if name in self._others else alone.beside(name)
+            other.tell = alone.tell
             self.driver = side_by_side.Pair(alone, other, align, stay=name in self._others and self._pair is None)
             other.watched.observe(self._moved, "digest")
         self.toolbar.beside_name = name
@@ -518,7 +534,7 @@ class Lab(RunWidget, DrawnPanel):
     def _play(self, until: str | Callable[[Any], bool] | None = None, seconds: float | None = None) -> None:
         self._until = None if until is None else self.driver.holds(until)
         if seconds is not None:
-            self.player.seconds = seconds
+            self.player.seconds = float(seconds)
         if self._frame.next:
             self.run.play(self._tick)
 
@@ -559,10 +575,10 @@ class Lab(RunWidget, DrawnPanel):
         if chosen:
             frame = self.driver.details(frame, self.selection, (), judge=self._judging)
         views = self._drawn(frame, self._width, self.selection)
-        if self.tab in ("verdicts", "scores") and self._pair is None:
-            views["body"] += judge_button(frame)
         if self._charted(frame):
             views["body"] = ""
+        if self.tab in ("verdicts", "scores") and self._pair is None:
+            views["body"] += judge_button(frame)
         if error:
             views["sentence"] = f'<p class="k-say k-error" role="alert"><b>{escape(error)}</b></p>'
         with self.host.hold_sync():
@@ -619,9 +635,6 @@ class Lab(RunWidget, DrawnPanel):
         self._all_chips = not self._all_chips
         self._complete()
         self._chips(self._frame.next)
-
-    def __repr__(self) -> str:
-        return self.reading()
 
     def _still(self) -> Any:
         return still(self.frame, self._width, self.reading(), self.selection, self.topology)

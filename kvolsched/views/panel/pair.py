@@ -26,6 +26,7 @@ from kvolsched.views.turn_rows import Differences
 BESIDE, BETWEEN = 1100, 16
 """From this width on the halves stand beside each other; the gap between them, px."""
 MOST_STEPS = 1_000
+WAYS = ("step", "time")
 _OF_ALL = {NONE_WAITS: "Nothing that waits differs.", NO_VOLUME: "no volume differs"}
 """What a map says of all objects, and what it says where it shows only those that differ."""
 
@@ -104,8 +105,8 @@ class Pair:
 
     def goto(self, step: int) -> None:
         """Go to a step, each as far as it is known."""
-        self.at = step
         self.left.goto(min(step, self.left.place()[1]))
+        self.at = step
         if self.align == "step":
             self.right.goto(min(step, self.right.place()[1]))
         else:

@@ -160,6 +160,9 @@ class ClusterRun(RunTraits):
 def run_of(cluster: ClusterCore) -> ClusterRun:
     """Return the run that all widgets of a cluster share.
 
+    Raises:
+        TypeError: it is no cluster.
+
     >>> from kvolsched import scenario
     >>> c = scenario("zonal-example")
     >>> run = run_of(c)
@@ -168,6 +171,8 @@ def run_of(cluster: ClusterCore) -> ClusterRun:
     >>> c.world.step_number, run.steps_known
     (1, 2)
     """
+    if not isinstance(cluster, ClusterCore):
+        raise TypeError(f"a widget shows a cluster, such as kvolsched.scenario('zones'), not {cluster!r:.60}")
     made = (getattr(listener, "__self__", None) for listener in cluster.world.listeners)
     return next((run for run in made if isinstance(run, ClusterRun)), None) or ClusterRun(cluster)
 
@@ -192,9 +197,13 @@ class RunWidget(RunTraits):
         if hasattr(self, "run"):
             self.run.settle()
 
+    def __repr__(self) -> str:  # errors of traitlets print it
+        return f"<{type(self).__name__} at step {self.step} of {self.steps_known}; `reading()` has its words>"
+
     def close(self) -> None:
         """Take the widget from the page; it follows no more."""
-        self.run.unobserve(self._followed, NAMES)
+        if hasattr(self, "run"):  # else it was refused what it was to show
+            self.run.unobserve(self._followed, NAMES)
         super().close()  # type: ignore[misc] # of the widget that it is, too
 
     def _lead(self, name: str, value: Any) -> None:
