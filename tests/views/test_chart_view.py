@@ -63,11 +63,11 @@ def test_a_view_names_what_can_be_picked(c):
 def test_a_part_is_a_chart_or_a_picture(c, make):
     """The trait switches; the words stay those of the question."""
     part = make(c)
-    words, view = repr(part), part.view
+    words, view = part.reading(), part.view
     assert ("", "") == (part.host.body, view.layout.display)
     part.chart = False
     assert "<svg" in part.host.body
-    assert ("none", words) == (view.layout.display, repr(part))
+    assert ("none", words) == (view.layout.display, part.reading())
     part.chart = True
     assert part.view is view
     assert "" == view.layout.display
@@ -75,7 +75,7 @@ def test_a_part_is_a_chart_or_a_picture(c, make):
 
 def test_what_has_no_chart_stays_a_picture(c):
     """Verdicts are drawn, scores have a chart; before its object exists a part says so, and shows no chart."""
-    part, scores = Verdicts(c, chart=True), Scores(c, chart=True)
+    part, scores = Verdicts(c, chart=True), Scores(c)
     assert ("<svg" in part.host.body, part.view) == (True, None)
     assert ("", {"node": ""}) == (scores.host.body, scores.view.picked)
     ledger = Skew(c, c.objects("pods")[0].metadata.name, chart=True)
@@ -115,7 +115,7 @@ def test_tabs_of_the_panel_are_charts_too(c):
     for tab in lab.tabs:
         lab.tab = tab
         shown[tab] = is_shown(lab.moment.form)
-    assert {"scores", "skew", "capacity", "domains"} == {name for name, there in shown.items() if there}
+    assert {"skew", "capacity", "domains"} == {name for name, there in shown.items() if there}
     lab.tab = "domains"
     lab.moment.form.value = True
     assert (True, "", {"node": ""}) == (lab.chart, lab.host.body, lab.view.picked)
@@ -147,7 +147,7 @@ def test_counts_over_steps_are_a_part(c):
     assert {"domain": "", "step": 3} == part.view.picked
     assert {"picked"} == sent(part.view, lambda: c.goto(9))
     assert 9 == part.view.picked["step"]
-    assert repr(c.skew("deploy/web", over="steps")) == repr(part)
+    assert repr(c.skew("deploy/web", over="steps")) == part.reading()
     params = part.view._repr_mimebundle_()[0]["application/vnd.vegalite.v5+json"]["params"]
     assert [9] == [param["value"] for param in params if param["name"] == "step"]
     c.goto(-1)
@@ -160,7 +160,7 @@ def test_several_runs_are_lines_of_one_part(c):
     part = Series(c, other, what="running", over="steps")
     assert {c.name, "other"} == {row["cluster"] for row in part.figure().table}
     assert {"tables", "title"} <= sent(part.view, lambda: other.scale("deploy/web", 9))
-    assert repr(c.series(what="lives")) == repr(Series(c, what="lives"))
+    assert repr(c.series(what="lives")) == Series(c, what="lives").reading()
 
 
 def test_a_chart_of_ones_own_is_shown_with_the_same_engine():

@@ -11,14 +11,13 @@ import pytest
 from kvolsched.views.drawing import png, theme
 from kvolsched.views.drawing.figure import SCRIPT, WIDTHS, Figure
 from kvolsched.views.drawing.text import escape
-from kvolsched.views.pictures import lanes, log, matrix, scores
+from kvolsched.views.pictures import lanes, log, matrix
 
 from . import frames
 
 PNG = b"\x89PNG\r\n\x1a\n"
 DRAWN = {
     "matrix": matrix.draw(frames.with_cell(frames.zonal(5)), 700),
-    "scores": scores.draw(frames.zonal(5), 700),
     "lanes": lanes.draw(frames.refused(frames.zonal(9)), 700),
 }
 

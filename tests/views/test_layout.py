@@ -19,7 +19,7 @@ from . import frames
 from .placed import boxes, meeting
 
 WIDTHS = (340, 1240)
-NAMES = ("map", "verdicts", "scores", "timeline")
+NAMES = ("map", "verdicts", "timeline")
 
 
 @cache

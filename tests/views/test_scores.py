@@ -1,7 +1,5 @@
 """Scores in parts, and at which weight another node wins: exact, and said in words."""
 
-from xml.etree import ElementTree as ET
-
 import pytest
 from attrs import evolve
 from hypothesis import given
@@ -18,11 +16,6 @@ from kvolsched.world.apiserver import key_for
 from . import frames
 
 MOST = 40  # weights that are tried one by one
-
-
-def parsed(svg):
-    """Read a picture as XML."""
-    return ET.fromstring(svg)  # noqa: S314 - our own string
 
 
 def verdicts(table, weights, chosen=""):
@@ -92,18 +85,16 @@ def test_a_tie_is_decided_by_the_next_weight():
     assert [(scores.WeightFlip(3, ("b",)), None), (None, scores.WeightFlip(1, ("b",)))] == [(d.above, d.below) for d in two]
 
 
-def test_the_picture_has_raw_normalised_weighted_and_the_weights():
-    """A cell says its three numbers, the last row the weight at which another wins; all are in its labels."""
-    found = verdicts({"node-a": [50, 10], "node-b": [20, 25]}, [2, 1], "node-a")
-    raw = tuple(evolve(row, raw=row.raw * 3) for row in found.scores)
-    svg = scores.draw(evolve(frames.zonal(5), verdicts=evolve(found, scores=raw)), 900)
-    parsed(svg)
-
-    assert 'aria-label="P0 150 → 50 × 2 = 100"' in svg
-    assert ">150→</text>" in svg
-    assert ">=100</text>" in svg
-    assert ">≥5 node-b</text>" in svg
-    assert 'aria-label="P1 × 1: from weight 5 on: node-b"' in svg
+def test_the_chart_has_raw_normalised_weighted_and_the_weights():
+    """Each part of a sum says its three numbers, the title from which weight on another node wins."""
+    cluster = kvolsched.Cluster.from_manifests(APART)
+    cluster.run("pod/web scheduled")
+    figure = cluster.scores("web")
+    part = next(row for row in figure.table if (row["node"], row["plugin"]) == ("n0", "NodeAffinity"))
+    assert (1, 100, 2, 200) == tuple(part[name] for name in ("raw", "normalised", "weight", "points"))
+    spec = figure.chart.to_dict()
+    assert {"raw", "normalised", "weight"} < {tip["field"] for tip in spec["layer"][0]["encoding"]["tooltip"]}
+    assert "NodeResourcesFit × 1: from weight 5 on: n1" in " ".join(spec["title"]["subtitle"])
 
 
 APART = """
@@ -225,16 +216,3 @@ def test_of_many_nodes_those_are_shown_that_tell():
     assert weights(all_told) == weights(told)
     assert any(one.above or one.below for one in told)
     assert 300 > len({row.node for row in found.scores})
-    assert "rejected, or scored less" in scores.draw(evolve(frames.zonal(5), verdicts=found), 900)
-
-
-def test_a_plugin_whose_name_fits_has_no_initials():
-    """Where names stand over the columns no letters do; where they do not fit, letters stand there and below them names."""
-    frame = evolve(frames.zonal(5), verdicts=verdicts({"a": [9, 2], "b": [3, 4]}, [1, 2]))
-    plugins = {"P0": "NodeResourcesFit", "P1": "PodTopologySpread"}
-    named = tuple(evolve(each, plugin=plugins[each.plugin]) for each in frame.verdicts.scores)
-    frame = evolve(frame, verdicts=evolve(frame.verdicts, scores=named))
-    for width, initials in ((900, 0), (200, 1)):
-        texts = [each.text for each in parsed(scores.draw(frame, width)).iter() if each.tag.endswith("text")]
-        assert initials == min(texts.count("NRF"), 1)
-        assert "×2" in texts

@@ -188,7 +188,8 @@ def scores(rows: Rows, head: str = "", *lines: str) -> Any:
     kept = set(best[:MOST_ROWS])
     cut = [f"the best {MOST_ROWS} of {len(best):,} nodes"] if len(best) > MOST_ROWS else []
     base = alt.Chart().encode(y=names("node", sort=best[:MOST_ROWS]), opacity=lit(node))
-    points = alt.X("points:Q", title="points = normalised × weight", stack="zero")
+    most = max((row["total"] for row in rows), default=0) or 1
+    points = alt.X("points:Q", title="points = normalised × weight", stack="zero", axis=whole(most))
     order = alt.Order("place:Q")
     columns = ("node", "plugin", "raw", "normalised", "weight", "points", "total")
     of_plugin = base.encode(x=points, order=order, tooltip=tips(**{name: name for name in columns}))
@@ -200,7 +201,6 @@ def scores(rows: Rows, head: str = "", *lines: str) -> Any:
         said="datum.total + (datum.chosen ? ', ' + datum.chosen : '')").mark_text(align="left", dx=6).encode(
         x="total:Q", text="said:N")
     places = {name: place for place, name in enumerate(dict.fromkeys(row["plugin"] for row in rows))}
-    most = max((row["total"] for row in rows), default=0) or 1
     shown = [{**row, "place": places[row["plugin"]], "share": round(row["points"] / most, 3)}
              for row in rows if row["node"] in kept]  # fmt: skip
     return layers(bars.add_params(node), inside, total, rows=shown, height=alt.Step(30),

@@ -15,7 +15,7 @@ import ipywidgets as widgets
 import traitlets
 from attrs import evolve
 
-from kvolsched.api.kinds.node import ZONE_LABEL
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
 from kvolsched.api.unknown_name import UnknownName, did_you_mean, unknown_name
 from kvolsched.core.core import ClusterCore
 from kvolsched.views.drawing.svg import nothing
@@ -157,7 +157,7 @@ class Lab(RunWidget, DrawnPanel):
     @traitlets.validate("topology")  # type: ignore[untyped-decorator, unused-ignore]
     def _labelled(self, proposal: Any) -> str:
         keys = {key for node in self._frame.nodes for key, _ in node.topology}
-        if keys and proposal["value"] not in {*keys, ZONE_LABEL}:
+        if keys and proposal["value"] not in {*keys, ZONE_LABEL, HOSTNAME_LABEL}:
             raise unknown_name(f"node has the label {proposal['value']}", proposal["value"], sorted(keys))
         return str(proposal["value"])
 

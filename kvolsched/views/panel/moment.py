@@ -12,7 +12,7 @@ LEDGERS = frozenset({"skew", "capacity"})
 """The tabs that speak of a moment."""
 CHARTED = LEDGERS | {"domains", "scores", "series"}
 """The tabs that are shown as altair charts."""
-PLAIN = frozenset({"series"})  # those of them that have no other picture than words
+PLAIN = frozenset({"scores", "series"})  # those of them that have no other picture than words
 STEP = "step"
 
 

@@ -21,7 +21,7 @@ from kvolsched.views.pictures.map_cells import tiles
 from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_links import Tracks, draw_links
 from kvolsched.views.pictures.map_tray import draw_tray, tray_height
-from kvolsched.views.pictures.matrix import ColumnHead, name_legend
+from kvolsched.views.pictures.matrix import name_legend
 
 GAP, PAD, HEAD, CARD_GAP, COLUMN_GAP = 8.0, 10.0, 26.0, 7.0, 6.0
 CARD_H, CARD_END, VOLUME_H, TRACKS = 50.0, 2.0, 29.0, 18.0
@@ -120,7 +120,7 @@ def _letters(scene: Scene, frame: Frame, box: Box) -> float:
     """Draw the names of the plugins whose letters the cards show; return the lower edge."""
     plugins = frame.verdicts.plugins
     heads = {node.first: states.plugin(node, plugins) for node in frame.nodes if node.verdict == "rejected"}
-    shown = [ColumnHead(head.letter, head.name, "", f"k-t-{head.family}") for _, head in sorted(heads.items())]
+    shown = [head for _, head in sorted(heads.items())]
     if not shown:
         return box.y
     body, high = name_legend(shown, 4, box.w)

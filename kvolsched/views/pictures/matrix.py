@@ -32,7 +32,7 @@ CELL_WORDS = {**WORDS, f.REJECT: "rejects", f.UNRESOLVABLE: "rejects"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
 _ALSO = "would also reject"
 _REJECTING = frozenset((f.REJECT, f.UNRESOLVABLE, f.ERROR))
-PITCH, CELL_H = 23.0, 21.0
+_PITCH, _CELL_H = 23.0, 21.0
 """Of rows, and the height of a cell, px."""
 _LEAST_COLUMN, _HEAD = 19.0, 9.5
 _HUMPS = re.compile(r"\([^)]*\)|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+|[^A-Za-z0-9 ]+")
@@ -155,22 +155,21 @@ def _table(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
     left = _left(shown, width)
     right = _right(frame, shown, width - left - len(plugins) * _LEAST_COLUMN)
     pitch = float(min(88, int(width - left - right) // max(1, len(plugins))))
-    columns = [ColumnHead(p.letter, p.name, "", f"k-t-{_family(p)}") for p in plugins]
-    drawn, top, named = heads(columns, left, pitch, 48 if verdicts.rules_changed else 30)
+    drawn, top, named = _heads(plugins, left, pitch, 48 if verdicts.rules_changed else 30)
     parts = [drawn, word(2, top - 6, "k-q", "node")]
-    concerned = marked(frame, selection)
+    concerned = _marked(frame, selection)
     y = top
     for line in shown:
         cells = _cells(frame, line.row, left, y, pitch, selection)
         end = _outcome(frame, line, left + len(plugins) * pitch + 10, y, right - 12)
-        name = row_name(line.row.node, len(line.nodes), y, left, on=bool(concerned & set(line.nodes)))
+        name = _row_name(line.row.node, len(line.nodes), y, left, on=bool(concerned & set(line.nodes)))
         parts.append(
             piece(line.row.node, f"{name}{cells}{end}", ' role="row" class="k-p-ok" data-say="passes"')
         )
-        y += PITCH
+        y += _PITCH
     if len(lines) > MOST_ROWS:
         parts.append(word(2, y + 15, "k-q", _more(lines)))
-        y += PITCH
+        y += _PITCH
     if verdicts.prefilter:
         parts.append(_prefilter(verdicts, y, width))
         y += 38
@@ -179,9 +178,9 @@ def _table(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
         centres = [(left + (i + 0.5) * pitch, str(counts.get(i, 0))) for i in range(len(plugins))]
         feet = "".join(word(x, y + 14, "k-w k-mid" + " k-b k-strong" * (n != "0"), n) for x, n in centres)
         parts.append(word(5, y + 14, "k-w", "first to reject") + feet)
-        y += PITCH
+        y += _PITCH
     detail, y = _detail(frame, y + 4, width, selection)
-    names, y = ("", y) if named else name_legend(columns, y + 2, width)
+    names, y = ("", y) if named else name_legend(plugins, y + 2, width)
     legend, y = _legend(verdicts, y + 4, width)
     return "".join([*parts, detail, names, legend]), y
 
@@ -201,36 +200,21 @@ def _right(frame: f.Frame, lines: list[_Line], most: float) -> float:
     return max(92.0, min(longest + 30, most))
 
 
-@frozen
-class ColumnHead:
-    """The head of a column: its letters, its name, words below it, and its ink."""
-
-    letters: str
-    name: str
-    below: str = ""
-    ink: str = ""
-
-
-def heads(columns: Sequence[ColumnHead], left: float, pitch: float, y: float) -> tuple[str, float, bool]:
+def _heads(plugins: Sequence[f.PluginHead], left: float, pitch: float, y: float) -> tuple[str, float, bool]:
     """Draw the heads of columns: letters, and the names below them where all of them have room in at most three lines.
-    Names over weights need no letters.
 
     Return the marks, the y at which the rows begin, and whether the names are drawn.
     """
-    names = [_name_lines(column.name, pitch - 5) for column in columns]
+    names = [_name_lines(plugin.name, pitch - 5) for plugin in plugins]
     named = all(names) and len(max(names, key=len, default=())) <= 3
     rows = max(map(len, names), default=0) if named else 0
-    below = any(column.below for column in columns)
-    first = y + (12 if named and below else 24)
     parts = []
-    for i, (column, lines) in enumerate(zip(columns, names, strict=True)):
+    for i, (plugin, lines) in enumerate(zip(plugins, names, strict=True)):
         x = left + (i + 0.5) * pitch - 1
-        body = word(x, y + 12, f"k-b k-mid {column.ink}".rstrip(), column.letters) if first > y + 12 else ""
-        shown = [*(lines if named else ()), *[""] * (rows - len(lines)), *[column.below] * below]
-        ink = "k-z k-mid" if body else "k-z k-mid k-strong"
-        body += "".join(word(x, first + 11 * j, ink, line) for j, line in enumerate(shown))
-        parts.append(f'<g role="columnheader" aria-label="{t.escape(column.name)}">{body}</g>')
-    return "".join(parts), first - 6 + 11 * below + 11 * rows, named
+        body = word(x, y + 12, f"k-b k-mid k-t-{_family(plugin)}", plugin.letter)
+        body += "".join(word(x, y + 24 + 11 * j, "k-z k-mid", line) for j, line in enumerate(lines) if named)
+        parts.append(f'<g role="columnheader" aria-label="{t.escape(plugin.name)}">{body}</g>')
+    return "".join(parts), y + 18 + 11 * rows, named
 
 
 def _name_lines(name: str, room: float) -> list[str]:
@@ -244,25 +228,20 @@ def _name_lines(name: str, room: float) -> list[str]:
     return rows if all(t.width(row, _HEAD) <= room for row in rows) else []
 
 
-def initials(name: str) -> str:
-    """Return the capitals of a plugin's name: "PTS" for PodTopologySpread."""
-    return "".join(part[0] for part in _HUMPS.findall(name) if part[0].isupper()) or name[:2]
-
-
-def name_legend(columns: Sequence[ColumnHead], top: float, width: float) -> tuple[str, float]:
+def name_legend(plugins: Sequence[f.PluginHead], top: float, width: float) -> tuple[str, float]:
     """Draw what the letters stand for, in as many lines as it takes; return the marks and their lower edge."""
     y = top
-    firsts = [t.width(column.letters, 10, bold=True) + 4 for column in columns]
-    names = [t.middle(column.name, width - first - 4, 10) for column, first in zip(columns, firsts, strict=True)]
+    firsts = [t.width(plugin.letter, 10, bold=True) + 4 for plugin in plugins]
+    names = [t.middle(plugin.name, width - first - 4, 10) for plugin, first in zip(plugins, firsts, strict=True)]
     wide = (first + t.width(name, 10) for first, name in zip(firsts, names, strict=True))
     parts, places = [], t.in_lines(wide, 2, width, top, 14, 11)
-    for column, first, name, (x, y) in zip(columns, firsts, names, places, strict=True):
-        parts.append(word(x, y + 10, f"k-c k-b {column.ink}".rstrip(), column.letters))
+    for plugin, first, name, (x, y) in zip(plugins, firsts, names, places, strict=True):
+        parts.append(word(x, y + 10, f"k-c k-b k-t-{_family(plugin)}", plugin.letter))
         parts.append(word(x + first, y + 10, "k-w", name))
     return "".join(parts), y + 16
 
 
-def marked(frame: f.Frame, selection: str) -> set[str]:
+def _marked(frame: f.Frame, selection: str) -> set[str]:
     """Return the names of the nodes that a selection concerns."""
     kind, _, name = selection.partition("/")
     if kind == "verdict":
@@ -274,9 +253,9 @@ def marked(frame: f.Frame, selection: str) -> set[str]:
     return {name} if kind == "node" else set()
 
 
-def row_name(node: str, count: int, y: float, left: float, *, on: bool) -> str:
+def _row_name(node: str, count: int, y: float, left: float, *, on: bool) -> str:
     """Draw the head of a row: a node, or the number of nodes that are like it."""
-    bar = rect(0, y, 3, CELL_H, "k-s-accent") if on else ""
+    bar = rect(0, y, 3, _CELL_H, "k-s-accent") if on else ""
     colour = " k-t-accent" if on else ""
     if count == 1:
         content = word(5, y + 15, f"k-n{colour}", t.middle(node, left - 12, 12, bold=True))
@@ -304,10 +283,10 @@ def _cells(frame: f.Frame, row: f.VerdictRow, left: float, y: float, pitch: floa
         on = ""
         if ref == selection:
             on = ' aria-selected="true"'
-            rings.append(rect(x - 1.5, y - 1.5, pitch + 1, CELL_H + 3, "k-ring", 3))
+            rings.append(rect(x - 1.5, y - 1.5, pitch + 1, _CELL_H + 3, "k-ring", 3))
         # cells that pass take ground and name from the row; the key makes the host replace the others
         more = f' class="{ground}" data-key="{t.escape(plugin.letter)}{code}" aria-label="{t.escape(content)}"'
-        place = f"M{num(x)} {num(y)}h{wide}v{num(CELL_H)}h-{wide}z"
+        place = f"M{num(x)} {num(y)}h{wide}v{num(_CELL_H)}h-{wide}z"
         grounds.append(f'<path d="{place}" data-ref="{t.escape(ref)}" role="gridcell"{more if ground else ""}{on}/>')
     glyphs = ""
     for ink, same in groupby(inks, key=lambda item: item[0]):

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing.figure import WIDTH, Draw, Figure
+from kvolsched.views.drawing.html import page, tag
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.frame import Frame
 from kvolsched.views.pictures import capacity, cluster_map, domains, lanes, log, matrix, scores, series, skew
@@ -22,7 +23,7 @@ class Picture:
     """One picture of a frame: how it is drawn, how it reads, and where it is shown."""
 
     name: str  # Its name in the panel and in `show`
-    draw: Callable[..., str | Sheet]  # Frame, width and selection -> SVG, or a sheet of marks
+    draw: Callable[..., str | Sheet] | None  # Frame, width and selection -> SVG or marks; None: a chart is its picture
     reading: Callable[..., str]  # Frame -> lines
     tab: str = ""  # Label of its tab in the panel and in a saved page; empty: it has none
     by_domain: bool = False  # Whether `draw` and `reading` also take a topology key
@@ -31,7 +32,9 @@ class Picture:
     widest: int = 4_000  # A figure of it grows no wider, px
 
     def svg(self, frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
-        """Draw a frame as SVG, as the panel shows it."""
+        """Draw a frame as SVG, as the panel shows it; in words for a page that cannot draw its chart."""
+        if self.draw is None:
+            return page(tag("pre", "k-code k-pre", self.words(frame, key)))
         drawn = self.draw(frame, width, selection, *self._keys(key))
         return drawn.svg() if isinstance(drawn, Sheet) else drawn
 
@@ -54,12 +57,12 @@ PICTURES = (
     Picture("map", cluster_map.draw, cluster_map.reading, by_domain=True,
             parts=("nodes", "pods", "claims", "volumes", "classes", "verdicts")),
     Picture("verdicts", matrix.draw, matrix.reading, tab="Verdicts", parts=("nodes", "verdicts")),
-    Picture("scores", scores.draw, scores.reading, tab="Scores", parts=("verdicts",)),
+    Picture("scores", None, scores.reading, tab="Scores", parts=("verdicts",)),
     Picture("skew", skew.draw, skew.reading, tab="Skew", tables=("skew",), widest=LEDGER),
     Picture("capacity", capacity.draw, capacity.reading, tab="Capacity", tables=("capacity",), widest=LEDGER),
     Picture("domains", domains.draw, domains.reading, tab="Domains", by_domain=True,
             parts=("nodes", "pods", "volumes", "verdicts")),
-    Picture("series", series.draw, series.frame_reading, tab="Series", tables=("series",)),
+    Picture("series", None, series.frame_reading, tab="Series", tables=("series",)),
     Picture("events", log.draw_events, log.events_reading, tab="Events", parts=("events",)),
     Picture("story", log.draw_story, log.story_reading, tab="Story", tables=("story",)),
     Picture("changes", log.draw_changes, log.changes_reading, widest=FIGURE_WIDTH // 2),

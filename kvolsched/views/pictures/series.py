@@ -4,7 +4,6 @@ from itertools import groupby, pairwise
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.html import page, tag
 from kvolsched.views.series_rows import SeriesLine, SeriesPane, SeriesRows
 
 NOTHING = {
@@ -15,11 +14,6 @@ NOTHING = {
 
 MAX_TOLD = 4
 """Of more clusters the sentence has a range, the reading a row each."""
-
-
-def draw(frame: f.Frame, width: int, selection: str = "") -> str:
-    """Return the counts in words, for a page that cannot draw their chart."""
-    return page(tag("pre", "k-code k-pre", frame_reading(frame)))
 
 
 def frame_reading(frame: f.Frame) -> str:
