@@ -57,8 +57,9 @@ test: $(VENV)/.test browser
 	@$(PY) -m compileall -q -j 0 kvolsched
 	$(PYTEST) tests $(NOTEBOOKS) --ignore notebooks/documents --nbval --nbval-current-env -n $(WORKERS) $(SPREAD) $(COV)
 
+# Some take longer than the time after which a hanging test's stack is printed: that ends a process that is profiled.
 test-long: $(VENV)/.test
-	HYPOTHESIS_PROFILE=long $(PYTEST) tests -m long
+	HYPOTHESIS_PROFILE=long $(PYTEST) tests -m long -o faulthandler_timeout=0
 
 # ARGS=--gate fails where a ratio falls short.
 BENCH = --aims --pods 200 --fit 100 --limit 2 --runs 1 $(ARGS)
