@@ -160,20 +160,24 @@ class IncrementalDigest:
     def __init__(self, log: Log, watchers: Mapping[str, DigestSource]) -> None:
         self.log = log
         self.watchers = watchers
-        self.fingerprints: dict[LogKey, int] = {}
-        self.objects_sum = 0
-        self.gone_sum = 0  # of the counts of removed objects, which are in no digest
-        self.note_sums: dict[str, int] = dict.fromkeys(watchers, 0)
-        self.relative: dict[str, dict[Note, tuple[str, tuple[RelativeValue, ...]]]] = {}
-        self.changed: dict[LogKey, None] = dict.fromkeys((*log.objects, *log.notes))
-        self._parts: dict[str, tuple[int, bool]] = {}  # those that are up to date, and whether their owner watched
+        self._begin()
         self._seen: dict[str, tuple[Any, ...]] = {}
         self._versions: dict[str, frozenset[Key]] = {}  # the keys whose versions an owner's notes are compared with
         for watcher in watchers.values():
             if not watcher.tracking:
-                watcher.tracking = True
                 watcher.seen_sum = sum(object_fingerprint(key, obj) for kind, objects in watcher.seen.kinds.items()
                                        if kind not in IGNORED_KINDS for key, obj in objects.items()) % MODULUS
+                watcher.tracking = True  # once the sum is whole: Ctrl-C may come before
+
+    def _begin(self) -> None:
+        """Begin with sums of nothing: every key counts as changed."""
+        self.fingerprints: dict[LogKey, int] = {}
+        self.objects_sum = 0
+        self.gone_sum = 0  # of the counts of removed objects, which are in no digest
+        self.note_sums: dict[str, int] = dict.fromkeys(self.watchers, 0)
+        self.relative: dict[str, dict[Note, tuple[str, tuple[RelativeValue, ...]]]] = {}
+        self.changed: dict[LogKey, None] = dict.fromkeys((*self.log.objects, *self.log.notes))
+        self._parts: dict[str, tuple[int, bool]] = {}  # those that are up to date, and whether their owner watched
 
     def mark_changed(self, key: LogKey) -> None:
         """Mark a key whose value has changed."""
@@ -188,9 +192,16 @@ class IncrementalDigest:
                 self._parts.pop(owner, None)
 
     def catch_up(self) -> None:
-        """Add up the fingerprints of the changed keys, and drop the parts that depend on them."""
+        """Add up the fingerprints of the changed keys, and drop the parts that depend on them; anew if interrupted."""
         if not self.changed:
             return
+        try:
+            self._add_changed()
+        except BaseException:
+            self._begin()
+            raise
+
+    def _add_changed(self) -> None:
         for key in self.changed:
             if type(key) is Key:
                 if key[0] not in IGNORED_KINDS:

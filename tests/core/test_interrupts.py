@@ -43,6 +43,7 @@ ACTS = {
     "step": lambda c: c.step(),
     "turn": lambda c: c.step(turns=True),
     "step that is heard": lambda c: (c.on_move(c.digest), c.step()),
+    "first digest": lambda c: c.digest(),
     "goto the start": lambda c: c.goto(0),
     "goto the end": lambda c: c.goto(-1),
     "back": lambda c: c.back(3),
