@@ -4,6 +4,9 @@
     python tests/mutate.py run --lines 200 --seed 1   go on where the last run of this seed ended, then print the score
     python tests/mutate.py score --seed 1             the score, and the survivors
 
+With `--documents` before all of it: the lines of the rules that the design documents are about, and the cells of the
+documents' notebooks alone as tests: is a cell that stays as it is proof of anything?
+
 No file of the tree is changed: every mutant is a fork of a process that has collected the tests, where it is put into
 its function; one outside of functions stands in a temporary copy of the tree, which is imported anew. Only tests that run
 the mutated line are run, those first that are quick and killed before; the first failure ends a mutant, and so do 60
@@ -41,6 +44,17 @@ import statements as s  # noqa: E402
 MUTATED = ("views", "questions", "cli")
 """The folders and files of the package that are mutated."""
 
+DOCUMENTED = ("api/validation/pod_update_rules.py", "api/volumes.py", "controllers/admission/documents.py",
+              "controllers/persistent_volume", "controllers/provisioner", "rules/releases", "rules/revision.py",
+              "rules/settings.py", "scheduler/loop/binding_flow.py", "scheduler/loop/volume_binder.py",
+              "scheduler/plugins/node_volume_limits.py", "scheduler/plugins/pod_topology_spread",
+              "scheduler/plugins/volume_binding", "scheduler/plugins/volume_node.py",
+              "scheduler/plugins/volume_restrictions.py", "scheduler/plugins/volume_rollback.py",
+              "scheduler/plugins/volume_zone.py")  # fmt: skip
+"""What the documents are about; how a verdict is told is for readers (`WORDS_OF_VERDICTS`), and is mutated elsewhere."""
+WORDS_OF_VERDICTS = ("card.py", "evidence.py")
+CELLS = "tests/documents/test_document_notebooks.py"
+
 NOT_RUN = ("browser", "test_lint", "test_wheel", "test_site", "test_lessons", "test_lessons_shipped", "test_notebooks",
            "test_readme", "test_doctests", "test_architecture", "test_checklist", "test_experiments_page",
            "test_conform", "test_columns", "test_mutated", "test_other_peoples_files", "test_public_face", "documents",
@@ -51,18 +65,17 @@ LIBRARIES = ("pytest", "hypothesis", "numpy", "yaml", "attrs", "altair", "ipywid
              "_pytest.assertion.rewrite", "nbformat", "jsonschema", "narwhals")  # fmt: skip
 WHAT_READERS_SEE = "test_shown.py"  # asked early: it sees most
 KEPT = ROOT / "build" / "mutants"
-RECORDED = KEPT / "recorded"
 MOST_SECONDS = 60
 SLOWEST_TEST = 12
 NOT_COPIED = shutil.ignore_patterns(".git", "build", "__pycache__", ".venv", ".hypothesis", "artefacts", ".mypy_cache",
-                                    ".ruff_cache", ".pytest_cache", "*.ipynb")  # fmt: skip
+                                    ".ruff_cache", ".pytest_cache", "[0-9]*.ipynb")  # fmt: skip
 
 
 def sources():
     """Return the files that are mutated, as paths in the tree."""
     for name in MUTATED:
         path = ROOT / "kvolsched" / name
-        yield from [path] if path.suffix else sorted(path.rglob("*.py"))
+        yield from [path] if path.suffix else sorted(each for each in path.rglob("*.py") if is_mutated(str(each)))
 
 
 @cache
@@ -74,7 +87,9 @@ def mutants_of(path):
 def is_mutated(origin):
     """Whether a module's file is one of them."""
     rest = origin.rpartition("/kvolsched/")[2]
-    return rest in MUTATED or rest.partition("/")[0] in MUTATED
+    if MUTATED is DOCUMENTED and rest.endswith(WORDS_OF_VERDICTS):
+        return False
+    return any(rest == each or rest.startswith(f"{each}/") for each in MUTATED)
 
 
 def forked(work, most_seconds):
@@ -116,7 +131,7 @@ def pytest_of(folder, ids, *plugins):
 
 def record(files, most_seconds):
     """Record file by file; a file whose record is younger than it is left alone."""
-    RECORDED.mkdir(parents=True, exist_ok=True)
+    (KEPT / "recorded").mkdir(parents=True, exist_ok=True)
     recorder = s.Recorder(is_mutated, most_seconds)
     for path in sources():
         s.MarkedLoader(path.stem, str(path)).get_code(path.stem)
@@ -124,7 +139,7 @@ def record(files, most_seconds):
     paths = [Path(each).resolve() for each in files] or sorted((ROOT / "tests").rglob("test_*.py"))
     for path in paths:
         rest = path.relative_to(ROOT)
-        kept = RECORDED / (str(rest).replace("/", "+") + ".json.gz")
+        kept = KEPT / "recorded" / (str(rest).replace("/", "+") + ".json.gz")
         if any(part.removesuffix(".py") in NOT_RUN for part in rest.parts):
             continue
         if kept.exists() and not named and kept.stat().st_mtime > path.stat().st_mtime:
@@ -148,7 +163,7 @@ def _read(kept):
 def recorded():
     """Return (the tests that run a statement, what each test takes in seconds)."""
     runs, seconds = {}, {}
-    for kept in sorted(RECORDED.iterdir()):
+    for kept in sorted((KEPT / "recorded").iterdir()):
         if not (ROOT / kept.name.replace("+", "/").removesuffix(".json.gz")).exists():
             continue
         for test, (took, ran) in _read(kept).items():
@@ -246,6 +261,8 @@ class Session:
     def pytest_runtestloop(self, session):
         """Try the mutants of a seed that were not tried yet; append each result."""
         self.session, self.items = session, {item.nodeid: item for item in session.items}
+        for each in sources() if MUTATED is DOCUMENTED else ():  # cells import them when they run
+            importlib.import_module(str(each.relative_to(ROOT).with_suffix("")).replace("/", ".").removesuffix(".__init__"))
         gc.unfreeze()
         self.functions = {}
         for each in gc.get_objects():
@@ -396,16 +413,18 @@ def score(seed):
         if one["end"] == "survived":
             print(f"{one['file']}:{one['line']} {one['kind']} ({one['tests']} of {one['of']} tests)\n"
                   f"    {one['before'][:150]}\n    {one['after'][:150]}")
-    killed = sum(one["end"] == "killed" for one in results)
-    by_room = Counter((one["file"].split("/")[1], one["end"]) for one in results)
+    killed, reached = (sum(map(asked, results)) for asked in (lambda one: one["end"] == "killed", lambda one: one["of"] > 0))
+    by_room = Counter((room, one["end"]) for one in results for room in MUTATED
+                      if one["file"].startswith(f"kvolsched/{room}"))
     for room in MUTATED:
         print(f"{room}: {by_room[room, 'killed']} killed, {by_room[room, 'survived']} survived")
-    print(f"{killed} of {len(results)} killed, {killed / max(1, len(results)):.0%}")
+    print(f"{killed} of {len(results)} killed, {killed / max(1, len(results)):.0%}; {len(results) - reached} that no test runs")
 
 
 def main():
     """Do what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", action="store_true", help="the documents' rules, by the cells of their notebooks")
     parser.add_argument("what", choices=["record", "run", "score"])
     parser.add_argument("files", nargs="*", help="the test files to record")
     parser.add_argument("--lines", type=int, default=200)
@@ -413,6 +432,10 @@ def main():
     parser.add_argument("--most", type=int, default=MOST_SECONDS, help="seconds of processor time for one mutant")
     parser.add_argument("--seconds", type=int, default=120, help="the longest time that is recorded of one test file")
     options = parser.parse_intermixed_args()
+    if options.documents:
+        global MUTATED, KEPT, NOT_RUN
+        MUTATED, KEPT, NOT_RUN = DOCUMENTED, KEPT.parent / "mutants-of-documents", ()
+        options.files = options.files or [CELLS]
     KEPT.mkdir(parents=True, exist_ok=True)
     if options.what == "record":
         os.nice(10)

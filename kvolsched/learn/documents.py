@@ -11,7 +11,6 @@ from ..api.make import (
     HOST,
     LOCAL,
     RACK,
-    SELECTED_NODE,
     ZONE,
     apart,
     claim,
@@ -32,6 +31,7 @@ from ..api.make import (
     volume,
 )  # fmt: skip
 from ..api.text.fault import ManifestError
+from ..api.volumes import DESIGN_KEY as SELECTED_NODE
 from ..cluster import Cluster
 from ..core.results import ApplyRefused
 from ..rules.releases.design_documents import design

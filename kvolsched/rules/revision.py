@@ -419,11 +419,11 @@ def _apply(plain: Revision, settings: RuleSettings) -> Revision:
     """Return plain rules under settings."""
     if settings == RuleSettings():
         return plain
-    volume_binding = settings.volume_binding(plain.flow.volume_binding)
+    flow = settings.flow(plain.flow)
     return attrs.evolve(
         plain,
-        profile=settings.profile(plain.profile, volume_binding),
-        flow=attrs.evolve(plain.flow, volume_binding=volume_binding),
+        profile=settings.profile(plain.profile, flow.volume_binding),
+        flow=flow,
         binder=settings.binder(plain.binder),
         provisioning=settings.provisioning(plain.provisioning),
         settings=settings,

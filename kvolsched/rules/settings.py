@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 
 import attrs
 
+from ..api import volumes
 from ..api.kinds.meta import EMPTY, Frozen
 from ..api.unknown_name import UnknownName, did_you_mean, unknown_name
 from ..controllers import kubelet
@@ -20,6 +21,7 @@ from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..scheduler.plugins.node_volume_limits import all_volumes, bound_volumes
 from ..scheduler.plugins.pod_topology_spread.releases import PseudoCode
 from ..scheduler.plugins.volume_binding import VolumeBinding
+from ..scheduler.plugins.volume_binding.claims import provisioned_where_allowed
 from ..scheduler.plugins.volume_binding.releases import provisioned_anywhere, with_gates_off
 from ..scheduler.plugins.volume_binding.scoring import (
     SCORING_GATE,
@@ -128,6 +130,8 @@ class RuleSettings:
         """Return the plugin of volumes under these settings."""
         if self.level == "alpha":
             plugin = attrs.evolve(plugin, provisioning=provisioned_anywhere)
+        elif self._with_nodes(plugin.rules):
+            plugin = attrs.evolve(plugin, provisioning=provisioned_where_allowed, rules=volumes.DESIGN)
         index = self.volume_index or INDEX_OF_LEVEL.get(self.level, "")
         if index:
             plugin = attrs.evolve(plugin, search=SEARCHES[index])
@@ -137,11 +141,19 @@ class RuleSettings:
             plugin = attrs.evolve(plugin, scoring=CapacityShape() if self.shape is None else CapacityShape(self.shape))
         return with_gates_off(plugin, [gate for gate in GATES_OF[SCHEDULER] if not self.is_on(SCHEDULER, gate)])
 
+    def _with_nodes(self, rules: volumes.VolumeRules) -> bool:
+        """Say whether a draft tells provisioners the node at last (S1, Making dynamic provisioning topology aware)."""
+        return self.level in MATURITY_LEVELS[1:] and rules == volumes.DRAFT
+
+    def flow(self, flow: Any) -> Any:
+        """Return how volumes are bound under these settings."""
+        changed = {"options": volumes.DESIGN} if self._with_nodes(getattr(flow, "options", volumes.UPSTREAM)) else {}
+        return attrs.evolve(flow, volume_binding=self.volume_binding(flow.volume_binding), **changed)
+
     def profile(self, profile: Profile, volume_binding: VolumeBinding) -> Profile:
         """Return a profile under these settings, with this plugin of volumes."""
         off = {"VolumeZone"} if self.phase is not None and self.phase >= len(ZONAL_PHASES) else set()
         off |= set() if self.is_on(SCHEDULER, SPREADING_GATE) else {"PodTopologySpread"}
-        off |= set() if self.is_on(SCHEDULER, SCHEDULING_GATE) else {"VolumeNode"}
         enabled = [self._enabled(each, volume_binding) for each in profile.plugins if each.name not in off]
         kept = tuple(attrs.evolve(each, weight=self.weights.get(each.name, each.weight)) for each in enabled)
         profile = attrs.evolve(profile, plugins=kept)
@@ -169,22 +181,26 @@ class RuleSettings:
             options, delays=options.delays and delays, rolls_back=options.rolls_back or self.rollback,
             delayed_provisioning=options.delayed_provisioning and provisioning,
             rolls_back_dirty=options.rolls_back_dirty or self.blind,
+            rules=volumes.DESIGN if self._with_nodes(options.rules) else options.rules,
         )
 
     def provisioning(self, options: ProvisionerOptions) -> ProvisionerOptions:
         """Return the options of every driver under these settings.
 
         Without VolumeScheduling the controller hands claims over at once. At alpha no driver is told a node or allowed
-        topologies, and zonal volumes have no node affinity. From beta on in-tree plugins are converted (S1).
+        topologies, and zonal volumes have no node affinity. From beta on in-tree plugins are converted (S1), but not
+        before phase 1, and not without the gate that has them say an affinity: they have labels then.
         """
         if self.level == "alpha":
             options = attrs.evolve(
                 options, uses_selected_node=False, uses_allowed_topologies=False, zonal_affinity=False
             )
         elif self.level:
-            options = attrs.evolve(options, in_tree_affinity=True)
+            options = attrs.evolve(options, in_tree_affinity=True, uses_selected_node=True, on_failure="reschedule")
+        if self.phase == 0:
+            options = attrs.evolve(options, in_tree_affinity=False)
         if not self.is_on(MANAGER, SCHEDULING_GATE):
-            options = attrs.evolve(options, serves_delayed="at once")
+            options = attrs.evolve(options, serves_delayed="at once", in_tree_affinity=False)
         return options
 
     def driver(self, name: str, options: ProvisionerOptions) -> ProvisionerOptions:
@@ -311,7 +327,7 @@ class SettableRules:
         'design (phase 1)'
 
         Args:
-            phase: 0: nothing converts (`matured("alpha")` besides gives new in-tree volumes labels alone); 1: new
+            phase: 0: nothing converts, and new in-tree volumes have labels alone; 1: new
                 volumes with zone labels get their node affinity on admission; 2: a controller converts the volumes
                 that there are; 3: VolumeZone and the controller are gone.
 

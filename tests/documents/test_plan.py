@@ -1,7 +1,7 @@
 """The plan of S0 level by level, what the rejected packaging would have meant, and what S4's operator can watch."""
 
 import pytest
-from documents.clusters import cluster, message, patch, reach, refusal, where
+from documents.clusters import cluster, events, message, patch, reach, refusal, where
 from manifests import HOST, RACK, ZONE, claim, csi_node, node, pod, storage_class, volume
 
 from kvolsched.rules.named import revision_named
@@ -84,6 +84,32 @@ def test_zonal_plugins_are_converted_in_beta(provisioner):
         if level == "alpha":
             assert "1 node(s) had no available volume zone" in message(c, "app")
     assert {"alpha": ({ZONE: "b", REGION: "r"}, False, [""]), "beta": ({}, True, ["a1"])} == ends
+
+
+@pytest.mark.parametrize(("rules", "has_affinity"), [
+    ("design", True), ("design (phase 0)", False), ("design (phase 1)", True), ("design (beta; phase 0)", False),
+    ("design (kube-controller-manager: VolumeScheduling=false)", False)])
+def test_when_in_tree_volumes_have_an_affinity(rules, has_affinity):
+    """Before phase 1 of the upgrade, and without the gate of nodeAffinity, a new in-tree volume has its zone as a label."""
+    c = cluster(node("a1", "a"), storage_class(provisioner="kubernetes.io/gce-pd"), claim("data"), pod("app", "data"),
+                revision=revision_named(rules))
+    c.run(seconds=60)
+    (made,) = c.objects("pv")
+    assert (has_affinity, None if has_affinity else "a") == (
+        made.spec.node_affinity is not None, made.metadata.labels.get(ZONE))
+
+
+@pytest.mark.checklist("54")
+def test_an_in_tree_plugin_refuses_a_key_that_it_does_not_know():
+    """A class whose topologies name racks is refused by a plugin that knows zones; a driver of its own keys makes it."""
+    told = {}
+    for provisioner, dials in (("kubernetes.io/gce-pd", {}), ("disks.example.com", {"topology_keys": [RACK]})):
+        c = cluster(node("n1", "a", labels={RACK: "r"}), storage_class(provisioner=provisioner, allowed=[{RACK: ["r"]}]),
+                    claim("data"), pod("app", "data"), **{provisioner: dials})
+        c.run(seconds=60)
+        told[provisioner] = where(c, "app"), {each.partition(": ")[2] for each in events(c, "data", "ProvisioningFailed")}
+    assert ([""], {f"unsupported key found in matchLabelExpressions: {RACK}"}) == told["kubernetes.io/gce-pd"]
+    assert (["n1"], set()) == told["disks.example.com"]
 
 
 @pytest.mark.checklist("143n", "135", "136")

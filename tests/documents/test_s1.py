@@ -36,6 +36,15 @@ def test_the_signal_names_the_provisioner_and_is_only_remembered(revision):
     assert (revision == "design") == bool(assumed)
 
 
+@pytest.mark.parametrize(("level", "told"), [("alpha", False), ("beta", True), ("ga", True)])
+def test_from_beta_on_provisioners_are_told_the_node(level, told):
+    """At beta S1's provisioning becomes topology aware: the node is written, and the class's topologies count."""
+    c = cluster(*NODES, storage_class(allowed=[{ZONE: ["b"]}]), claim("data"), pod("app", "data"),
+                revision=draft().matured(level), **{"disks.example.com": {"running": False}})
+    c.run(seconds=10)
+    assert (told, ["b1"] if told else ["a1", "b1"]) == (SELECTED in c["pvc/data"].metadata.annotations, first_fits(c))
+
+
 @pytest.mark.checklist("107", "262")
 def test_it_is_enough_that_a_class_names_a_provisioner():
     """S1 asks for a provisioner alone; S0 looks at the class's topologies, and both find none where there is none."""
@@ -76,14 +85,14 @@ def cluster_at_a_dead_end(revision):
 
 @pytest.mark.checklist("130")
 def test_an_unbound_claim_is_ignored_by_the_predicate_of_bound_volumes():
-    """VolumeNode lets every node pass while a claim has no volume; a gate that is off removes it altogether."""
+    """VolumeNode lets every node pass while a claim has no volume; it is older than the gate, and judges without it."""
     c = cluster(*NODES, storage_class(), volume("disk", "10Gi", "late", {ZONE: ["a"]}), claim("data"),
                 pod("app", "data"), revision="draft")
     c.run("pod/app scheduled", seconds=60)
     assert ["a1", "b1"] == first_fits(c)
     off = draft().with_gates({"kube-scheduler": {"VolumeScheduling": False}})
-    assert "VolumeNode" not in [each.name for each in off.profile.plugins]
-    assert "VolumeNode" in repr(cluster_at_a_dead_end("draft").verdicts("pod/app"))
+    for rules in ("draft", off):
+        assert "VolumeNode" in repr(cluster_at_a_dead_end(rules).verdicts("pod/app"))
 
 
 def _run(revision, *objects, **spec):

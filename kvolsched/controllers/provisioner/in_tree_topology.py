@@ -7,7 +7,7 @@ zone chooser of in-tree plugins (`SelectZonesForVolume`).
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...api.kinds.node import REGION_LABELS, Node
+from ...api.kinds.node import REGION_LABELS, ZONE_LABELS, Node
 from ...api.kinds.storage_class import StorageClass
 from ...api.volumes import flattened, segment_of
 from .topology import NoTopology, go_map, keys_in_use, spread_index
@@ -61,6 +61,19 @@ def choose_topology(
         return (_two_zones(claim, keys[0], segments, node_segment, nodes),)
     chosen = segments[spread_index(claim, len(segments))] if segments else {}
     return ({key: (value,) for key, value in chosen.items()},) if segments else ()
+
+
+def check_keys(storage_class: StorageClass, keys: Sequence[str]) -> None:
+    """Refuse a class whose allowedTopologies name a key that a plugin does not know (`ZonesFromAllowedTopologies`).
+
+    Raises:
+        NoTopology: there is such a key.
+    """
+    known = {spelling for key in keys for spelling in (ZONE_LABELS if key in ZONE_LABELS else (key,))}
+    for term in storage_class.allowed_topologies:
+        for part in term.match_label_expressions:
+            if part.key not in known:
+                raise NoTopology(f"unsupported key found in matchLabelExpressions: {part.key}")
 
 
 def whole_topology(

@@ -22,7 +22,7 @@ from ...world.log import Key
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of
 from . import topology
 from .driver import StorageDriver
-from .in_tree_topology import choose_topology, whole_topology
+from .in_tree_topology import check_keys, choose_topology, whole_topology
 from .new_volume import chooses_zones, domain_of, is_csi, is_on_node, volume_for, volume_name, with_zone_labels
 from .options import UNFINISHED, Failure
 from .topology import DriverTopology, FirstAttempt, NoTopology, NoTopologyYet, TopologyRequest
@@ -156,6 +156,8 @@ class VolumeProvisioning:
             if self.driver.in_tree or not is_csi(self.driver.name):
                 told = found.metadata.name if found is not None else ""
                 handed = HandedOver(told, storage_class.allowed_topologies)
+            if self.driver.in_tree:
+                check_keys(storage_class, options.topology_keys)
             terms, remembered = self._topology(ctx, claim, storage_class, found, remembered)
         except NoTopologyYet as why:
             error = f"error generating accessibility requirements: {why}"
