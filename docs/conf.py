@@ -12,6 +12,7 @@ from pathlib import Path
 
 import kvolsched
 from kvolsched.api.sealed_output import unseal
+from kvolsched.learn import said
 
 sys.path.insert(0, str(Path(__file__).parent))
 from run_pages import opens_a_panel
@@ -118,6 +119,13 @@ def _found_by_its_name(_app, env, node, _content):
     return env.domains["py"].resolve_xref(env, node["refdoc"], _app.builder, node["reftype"], named[0], node, _content)
 
 
+def _index_of_statements(app, error):
+    """Write what the page that finds statements searches: each with its terms, as `said` weighs them."""
+    if error is None:
+        words = json.dumps(said.search_index(), ensure_ascii=False, separators=(",", ":"))
+        Path(app.outdir, "_static", "said-index.js").write_text(f"window.SAID = {words};\n", "utf-8")
+
+
 def _first_page(app, error):
     """Lead from the root of the site to the contents."""
     if error is None:
@@ -135,4 +143,5 @@ def setup(app):
     app.connect("source-read", _with_the_panel)
     app.connect("autodoc-process-docstring", _a_sentence_is_no_type, priority=400)  # before napoleon's 500
     app.connect("missing-reference", _found_by_its_name)
+    app.connect("build-finished", _index_of_statements)
     app.connect("build-finished", _first_page)

@@ -5,7 +5,8 @@
     python tests/mutate.py score --seed 1             the score, and the survivors
 
 With `--documents` before all of it: the lines of the rules that the design documents are about, and the cells of the
-documents' notebooks alone as tests: is a cell that stays as it is proof of anything?
+documents' notebooks alone as tests: is a cell that stays as it is proof of anything? A line that cells run under today's
+rules alone is not about the documents.
 
 No file of the tree is changed: every mutant is a fork of a process that has collected the tests, where it is put into
 its function; one outside of functions stands in a temporary copy of the tree, which is imported anew. Only tests that run
@@ -20,6 +21,7 @@ import gc
 import gzip
 import importlib
 import inspect
+import itertools
 import json
 import os
 import random
@@ -45,8 +47,9 @@ MUTATED = ("views", "questions", "cli")
 """The folders and files of the package that are mutated."""
 
 DOCUMENTED = ("api/validation/pod_update_rules.py", "api/volumes.py", "controllers/admission/documents.py",
-              "controllers/persistent_volume", "controllers/provisioner", "rules/releases", "rules/revision.py",
-              "rules/settings.py", "scheduler/loop/binding_flow.py", "scheduler/loop/volume_binder.py",
+              "controllers/persistent_volume", "controllers/provisioner", "rules/releases/design_documents.py",
+              "rules/releases/early_draft.py", "rules/revision.py", "rules/settings.py",
+              "scheduler/loop/binding_flow.py", "scheduler/loop/volume_binder.py",
               "scheduler/plugins/node_volume_limits.py", "scheduler/plugins/pod_topology_spread",
               "scheduler/plugins/volume_binding", "scheduler/plugins/volume_node.py",
               "scheduler/plugins/volume_restrictions.py", "scheduler/plugins/volume_rollback.py",
@@ -184,6 +187,13 @@ class Tests:
         self.known = {path: s.statements(ast.parse(text), path.name) for path, text in self.text.items()}
         self.killers = Counter()
 
+    def documented(self, path, line):
+        """Whether a cell runs a line under the documents' rules."""
+        from kvolsched.learn.said import statements
+
+        today = {each.anchor for each in statements() if "upstream" in each.rules}
+        return any(test.partition("[")[2].rstrip("]") not in today for test in self.of(path, line))
+
     def of(self, path, line):
         """Return the tests of a line, the promising ones first."""
         inside = [(each.end_lineno - each.lineno, known) for each, known in self.known[path]
@@ -235,10 +245,12 @@ def _defined(text):
 # --- mutants ----------------------------------------------------------------------------------------------------------
 
 
-def sample(count, seed):
+def sample(count, seed, tests):
     """Return (file, line) of so many random lines that have a mutant."""
     lines = [(path, line) for path in sources() for line in mutants_of(path)]
-    return random.Random(seed).sample(lines, min(count, len(lines)))
+    order = random.Random(seed).sample(lines, len(lines) if MUTATED is DOCUMENTED else min(count, len(lines)))
+    drawn = (each for each in order if MUTATED is not DOCUMENTED or tests.documented(*each))
+    return list(itertools.islice(drawn, count))
 
 
 class Session:
@@ -272,7 +284,7 @@ class Session:
         done = {(one["file"], one["line"]) for one in told(self.seed)}
         shutil.copytree(ROOT, self.folder, ignore=NOT_COPIED, dirs_exist_ok=True)
         try:
-            for path, line in sample(self.count, self.seed):
+            for path, line in sample(self.count, self.seed, self.tests):
                 rest = str(path.relative_to(ROOT))
                 if (rest, line) not in done:
                     self.one(path, rest, line)

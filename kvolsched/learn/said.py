@@ -10,15 +10,16 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
+from html import escape
 from importlib import resources
 from math import log
 from pathlib import Path
 from textwrap import indent, wrap
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 
-from ..api.notebook_output import NumberedRows, PrintedAnswer, to_type
+from ..api.notebook_output import NumberedRows, PrintedAnswer, as_html, to_type
 from .lessons import course
 
 FOLDER, INDEX = "notebooks/documents", "statements"
@@ -38,6 +39,20 @@ _SMALL = re.compile(
     "|that|the|their|them|then|there|they|this|to|was|we|what|when|where|which|will|with|you"
 )
 Answer = Literal["cell", "words", "cannot"]
+# What a click on a button does: a new cell below the one that was clicked in, with the code pasted into it; where the
+# page has no cells that can be added (a saved page, another front end), the code is copied.
+_PUT = """const code = this.dataset.code, panel = this.closest('.jp-NotebookPanel');
+const add = panel && panel.querySelector('[data-command="notebook:insert-cell-below"]');
+const copy = () => { navigator.clipboard?.writeText(code); this.textContent = 'copied: paste it into a cell'; };
+const paste = () => {
+  const editor = panel.querySelector('.jp-Cell.jp-mod-active .cm-content'), data = new DataTransfer();
+  if (!editor || editor.textContent.trim()) return copy();
+  data.setData('text/plain', code);
+  editor.focus();
+  editor.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+};
+if (!add) copy();
+else { add.dispatchEvent(new MouseEvent('mousedown', {bubbles: true, cancelable: true})); setTimeout(paste, 200); }"""
 
 
 @attrs.frozen(repr=False)
@@ -81,6 +96,15 @@ class Statement(PrintedAnswer):
         code = ["", SETUP, self.cell] if self.cell else []
         return "\n".join([self.line(), *(line for each in text for line in wrap(each, WIDTH)), *code])
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
+        return {"text/plain": repr(self), "text/html": as_html(repr(self)) + self.button()}
+
+    def button(self) -> str:
+        """Return a button that puts the cell below, as HTML; "" without a cell."""
+        code = escape(f"{SETUP}\n\n{self.cell}")
+        act = f'type="button" data-code="{code}" onclick="{escape(_PUT)}"'
+        return f"<button {act}>Put the cell of {self.anchor} below</button>" if self.cell else ""
+
     def line(self) -> str:
         """Return where it stands, and what it says."""
         rules = f" · {', '.join(self.rules)}" if self.rules not in ((), ("design",)) else ""
@@ -101,6 +125,10 @@ class Statements(NumberedRows[Statement], PrintedAnswer):
     def put(self) -> str:
         """Put the cell of the best match below; `[1].put()` that of the second."""
         return self.rows[0].put() if self.rows else ""
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
+        shown = [as_html(repr(each) if each is self.rows[0] else each.line()) + each.button() for each in self.rows]
+        return {"text/plain": repr(self), "text/html": "<br>".join(shown) or as_html(self.hint)}
 
     def __repr__(self) -> str:
         if not self.rows:
@@ -261,3 +289,14 @@ class StatementSearch:
 @cache
 def _search() -> StatementSearch:
     return StatementSearch(statements(), index())
+
+
+def search_index() -> dict[str, Any]:
+    """Return what a page without Python needs to rank statements as `said` does: the book's `docs/static/said.js`."""
+    search, told = _search(), statements()
+    rows = [{"anchor": each.anchor, "section": each.section, "sentence": each.sentence, "weights": weights,
+             "length": round(length, 4)}
+            for each, weights, length in zip(told, search.weights, search.lengths, strict=True)]  # fmt: skip
+    return {"statements": rows, "rarity": {term: round(rarity, 4) for term, rarity in search.rarity.items()},
+            "unknown": search.unknown, "least": search.LEAST, "leastOfMany": search.LEAST_OF_MANY, "many": search.MANY,
+            "beside": search.BESIDE}  # fmt: skip

@@ -166,12 +166,12 @@ def _documented(
         existing = late if scheduler[0] else never
         made = late if scheduler[0] and scheduler[1] and manager[1] else never
         return GateOutcomes(existing, existing, made, made, "a" if made == late else "")
-    if scheduler[0]:  # bound early; the scheduler goes where the disk is, if the pod may
-        anywhere, zone_a = "before, runs", "before, no node"
-    else:  # nobody looks at affinity but the kubelets
-        anywhere = zone_a = "before, not mounted" if kubelets else "before, runs out of reach"
+    found = "before, runs", "before, no node"  # bound early; the scheduler goes where the disk is, if the pod may
+    blind = ("before, not mounted" if kubelets else "before, runs out of reach",) * 2  # but the kubelets, if they look
     told = manager[1] or not inside
-    return GateOutcomes(anywhere, zone_a, anywhere, zone_a, "a" if told else "b")
+    # The zone of a new in-tree disk is in its labels, as ever, and VolumeZone reads them.
+    existing, made = (found if scheduler[0] else blind), (found if scheduler[0] or inside else blind)
+    return GateOutcomes(*existing, *made, "a" if told else "b")
 
 
 def _words(scheduler: tuple[bool, bool], manager: tuple[bool, bool]) -> str:
@@ -218,5 +218,5 @@ def _outcome(run: tuple[Cluster, bool]) -> str:
 def _zone(run: tuple[Cluster, bool]) -> str:
     """Return the zone of the volume that was made, or ""."""
     for volume in run[0].objects("pv"):
-        return domain_of(volume)
+        return str(volume.metadata.labels.get(make.ZONE) or domain_of(volume))
     return ""
