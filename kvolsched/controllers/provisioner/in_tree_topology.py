@@ -63,12 +63,16 @@ def choose_topology(
     return ({key: (value,) for key, value in chosen.items()},) if segments else ()
 
 
-def check_keys(storage_class: StorageClass, keys: Sequence[str]) -> None:
+def check_keys(storage_class: StorageClass, node: Node | None, keys: Sequence[str]) -> None:
     """Refuse a class whose allowedTopologies name a key that a plugin does not know (`ZonesFromAllowedTopologies`).
+
+    A volume of one domain for a selected node does not read the list.
 
     Raises:
         NoTopology: there is such a key.
     """
+    if node is not None and storage_class.parameters.get("replication-type") != REGIONAL:
+        return
     known = {spelling for key in keys for spelling in (ZONE_LABELS if key in ZONE_LABELS else (key,))}
     for term in storage_class.allowed_topologies:
         for part in term.match_label_expressions:

@@ -157,7 +157,7 @@ class VolumeProvisioning:
                 told = found.metadata.name if found is not None else ""
                 handed = HandedOver(told, storage_class.allowed_topologies)
             if self.driver.in_tree:
-                check_keys(storage_class, options.topology_keys)
+                check_keys(storage_class, found, options.topology_keys)
             terms, remembered = self._topology(ctx, claim, storage_class, found, remembered)
         except NoTopologyYet as why:
             error = f"error generating accessibility requirements: {why}"
