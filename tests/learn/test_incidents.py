@@ -222,7 +222,8 @@ def test_the_command_finds_and_plays():
     listed = CliRunner().invoke(main, ["incidents", "zone", "lost"])
     played = CliRunner().invoke(main, ["incidents", "dead-zone", "--play"])
 
-    assert (listed.exit_code, "dead-zone" in listed.output) == (0, True)
+    assert (listed.exit_code, "dead-zone" in listed.output, "$ kubectl" in listed.output) == (0, True, False)
+    assert 1 == CliRunner().invoke(main, ["incidents", "xyzzy", "--play"]).exit_code
     assert "$ kubectl describe pod next" in played.output
     assert "✓ it helps" in played.output
     none = CliRunner().invoke(main, ["incidents", "xyzzy"])

@@ -4,7 +4,7 @@ import pytest
 from manifests import node, pod
 
 import kvolsched
-from kvolsched import Cluster
+from kvolsched import Cluster, make
 from kvolsched.questions.predict import ASKS, NONE, forget_grades, grade, predict, question_of_next_step
 from kvolsched.questions.predict.candidates import NEW
 from kvolsched.rules.named import plugin_card
@@ -66,6 +66,15 @@ def test_no_new_volume_is_offered_where_none_can_be_made(zonal):
 
     assert NEW not in [each.name for each in asked.candidates]
     assert NEW in [each.name for each in predict(zonal, ask="volume").candidates]
+
+
+def test_a_volume_that_exists_and_fits_leaves_no_new_one(zonal):
+    """Both are candidates; whoever expected a new one is told that none is made, as one that exists fits."""
+    zonal.apply(make.volume("spare", "100Gi", "zonal-class", zone="us-central1-b"))
+    asked = predict(zonal, ask="volume").give_up()
+
+    assert {"spare": "it is bound to the claim", NEW: "none is made: a volume that exists fits",
+            NONE: "it gets spare"} == {each.name: asked.verdict(each).words for each in asked.candidates}
 
 
 def test_candidates_are_sorted_by_name_and_carry_facts_of_the_api(zonal):

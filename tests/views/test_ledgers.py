@@ -228,6 +228,8 @@ def test_a_soft_constraint_shows_points_and_no_limit():
         assert ranking.total()[row.best.node] == row.best.total == sum(part.points for part in row.best.parts)
     drawn = c.skew("web-6").draw(960, "") + repr(c.skew("web-6"))
     assert [] == [word for word in ("✕", "limit 1", "minimum", "ActualSkew") if word in drawn]
+    pods, ranks = (float(re.search(rf'<text x="([\d.]+)"[^>]*>{head}', drawn)[1]) for head in ("● matching", "raw → score"))
+    assert 5 * 30 + 8 + 14 == ranks - pods  # room for four pods and the new one, and none for pods that do not count
 
 
 def test_the_sentence_says_what_beats_spreading():

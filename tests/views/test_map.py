@@ -190,6 +190,13 @@ def test_more_nodes_become_cells_and_then_groups():
     assert [drawn.count('data-ref="kind/') for drawn in shapes] == [0, 0, 18, 18]
 
 
+def test_the_cell_that_is_selected_is_pressed():
+    """Of many nodes one is said to be pressed, and its cell has the ring."""
+    drawn = cluster_map.draw(frames.many(200), 1000, "node/a-n004")
+    pressed = re.findall(r'data-ref="([^"]*)" aria-pressed="true"/>', drawn)
+    assert (["node/a-n004"], 1) == (pressed, drawn.count("k-cell-ring"))
+
+
 def test_the_groups_of_a_domain_count_each_of_its_nodes_once():
     """The cards of a domain name their counts, verdicts and reasons, and no node is missing or in two of them."""
     frame = frames.many(1000)

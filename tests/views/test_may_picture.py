@@ -1,5 +1,7 @@
 """The picture of the gate workbench: differences, squares before over after, witnesses, and every width."""
 
+import re
+
 import attrs
 import pytest
 
@@ -104,6 +106,12 @@ def test_squares_are_drawn_in_their_states(answers):
                   "node-a1, zone-a: matches now, would still match",
                   "node-b1, zone-b: matches now, matches no longer", "node-a1, zone-a: matches now, still matches"):
         assert state in svg
+
+
+def test_many_nodes_are_bars_with_their_counts_in_one_line():
+    """Each zone has its two bars, and beside them the counts before and after, which never wrap."""
+    svg = draw(rows_of(gated(40).may("nightly", NARROWER)), 940)
+    assert [("zone-a", "40 → 40")] == re.findall(r'"k-name">(zone-a)</td>.*?<td class="k-short">([^<]*)<', svg)
 
 
 def test_the_figure_reads_as_the_answer_prints(answers):

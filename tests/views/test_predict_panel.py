@@ -67,6 +67,7 @@ def test_before_an_answer_all_cards_look_alike(cluster):
     """The drawn question has no colour of a verdict and no star."""
     page = rows_of(predict(cluster))
     svg = draw(page, 940)
+    assert len(page.cards) == svg.count('<div class="k-place-box" role="button"')
     assert not any(mark in svg for mark in ("★", "✕", "✓", "k-s-storage", "k-p-ok"))
 
 

@@ -120,6 +120,8 @@ def test_many_nodes_share_at_most_seven_columns():
     assert MAX_COLUMNS == len(card.columns)
     assert "50 nodes" == card.columns[[column.count for column in card.columns].index(50)].title
     assert "4 more groups" == card.columns[-1].about
+    assert {("some", "all"), ("passes", ""), ("some", "2 of 8"), ("some", "2 of 2")} == {
+        (row.cells[-1].verdict, row.cells[-1].sides) for row in card.demands}
     assert "5 > 500m … 1" in [cell.sides for row in card.demands for cell in row.cells]
     assert 68 == sum(column.count for column in card.columns)
     assert "68 nodes, to scale" in words(drawn(answer))
@@ -138,6 +140,13 @@ def test_one_node_is_one_column():
     svg = drawn(cluster_of(*nodes(1, name="n"), pod()).why("web"))
 
     assert "shop/web: the pod asks for 5 cpu, and the only node, n-0000, has 4" in words(svg)
+
+
+@pytest.mark.parametrize(("width", "at"), [(940, ("k-q k-end", "930")), (520, ("k-q", "10"))])
+def test_the_rules_stand_in_the_corner_or_below(width, at):
+    """Beside the title the name of the rules ends at the margin; on a narrow page it begins there, below."""
+    svg = drawn(cluster_of(*nodes(1, name="n"), pod()).why("web"), width)
+    assert [at] == [(word.get("class"), word.get("x")) for word in svg.iter() if word.text == "rules upstream"]
 
 
 def test_each_cause_has_its_plugins_its_nodes_and_its_edit():

@@ -20,7 +20,7 @@ from .last_events import LastEvents
 def answer_on_node(cluster: ClusterCore, pod: Pod, name: str) -> Why:
     """Return the answer about a pod with a node: its phase, what its node lacks, and the claims that it waits for."""
     node: Any = cluster.world.log.objects.get(Key("Node", "", pod.spec.node_name))
-    phase, lacks = pod.status.phase or "Pending", ""
+    phase, lacks = pod.status.phase, ""
     notes = tuple(claims_waited_for(cluster, pod)) if phase == "Pending" else ()
     if node is None:
         lacks, collector = ", a node that does not exist", cluster.world.processes.get(pod_garbage_collector.NAME)

@@ -158,7 +158,7 @@ def page_style(pictures: Iterable[str]) -> tuple[str, str]:
 def _page_rules() -> list[tuple[list[str], str]]:
     """Return the rules that may concern a picture on a page: not those of the panel's controls."""
     bare = re.sub(r"/\*.*?\*/", "", sheet(), flags=re.DOTALL)
-    split = ((_BETWEEN.split(selectors.replace("\n", " ")), body.strip()) for selectors, body in _RULE.findall(bare))
+    split = ((_BETWEEN.split(selectors), body.strip()) for selectors, body in _RULE.findall(bare))
     return [([one.strip() for one in selectors if ".kv" in one and ".kv.kv" not in one], body)
             for selectors, body in split]  # fmt: skip
 
