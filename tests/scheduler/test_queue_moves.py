@@ -153,10 +153,22 @@ def directed_loops():
     failing.run(steps=20)
 
 
+MEETING = (0, 1, 2, 3, 4, 8, 13, 15, 17, 18, 21, 24, 26, 38, 59, 83)
+"""Seeds whose random loops made a move that none before them had made; where they no longer do, others are tried."""
+
+
+def rows_that_differ(moves):
+    """Return the events of the table that these moves do not have with just its sources and targets."""
+    made = {row.event: [move for move in moves if move[0] is row.event] for row in QUEUE_MOVES}
+    return [row.event for row in QUEUE_MOVES
+            if ({source for _, source, _ in made[row.event]}, {target for _, _, target in made[row.event]})
+            != (set(row.sources), set(row.targets))]
+
+
 # --- tests ----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings.default.max_examples // 4, deadline=None)
 @given(st.sampled_from(RULES), st.lists(st.sampled_from(sorted(ACTIONS)), max_size=15), st.booleans())
 def test_any_loop_makes_only_legal_moves(rules, actions, provisions):
     """Whatever users do between the turns, no move is illegal, and every entry is written by a move."""
@@ -165,15 +177,14 @@ def test_any_loop_makes_only_legal_moves(rules, actions, provisions):
 
 def test_every_row_is_met_and_no_other_move(recorded):
     """Random and directed loops meet every event with every part that it moves from and to."""
-    for seed in range(100):
+    directed_loops()
+    for seed in dict.fromkeys((*MEETING, *range(100))):
         random = Random(seed)
         loop(random.choice(RULES), random.choices(sorted(ACTIONS), k=20), provisions=random.random() < 0.5)
-    directed_loops()
+        if not (unmet := rows_that_differ(recorded.made)):
+            break
     assert recorded.made <= LEGAL_MOVES
-    for row in QUEUE_MOVES:
-        made = [move for move in recorded.made if move[0] is row.event]
-        assert ({source for _, source, _ in made}, {target for _, _, target in made}) == (
-            set(row.sources), set(row.targets)), row.event  # fmt: skip
+    assert [] == unmet
 
 
 def test_an_illegal_move_raises_and_changes_nothing():
