@@ -32,7 +32,6 @@ from kvolsched.rules.named import plugin_card
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds, match_domains
 from kvolsched.scheduler.plugins.taint_toleration import mended_by
-from kvolsched.world.apiserver import key_of
 
 from ..near_names import near_misses, right_keys
 from .edit import Edit, ObjectChange, rebased
@@ -264,9 +263,9 @@ def drop_pod_affinity_term(demand: Demand, trial: TrialCluster, near: Sequence[N
 
 
 def _replicas_alike(trial: TrialCluster, spec: PodSpec) -> tuple[ObjectChange, ...]:
-    """Return the changes of the pod's siblings that follow from the same change of their template."""
-    others = [pod for pod in siblings(trial.pod, trial.objects) if key_of(pod) != trial.key]
-    return tuple(ObjectChange(pod, evolve(pod, spec=rebased(trial.pod.spec, spec, pod.spec))) for pod in others)
+    """Return the changes of the pod and its siblings that follow from the same change of their template."""
+    alike = siblings(trial.pod, trial.objects)
+    return tuple(ObjectChange(pod, evolve(pod, spec=rebased(trial.pod.spec, spec, pod.spec))) for pod in alike)
 
 
 def _near_selector(term: PodAffinityTerm, demand: Demand, trial: TrialCluster) -> Iterator[Edit]:
