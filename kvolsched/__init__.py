@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from .learn import alternatives, queueing
     from .learn.ask import ask
     from .learn.attempt import attempt
+    from .learn.class_report import grade, report
     from .learn.exercise import exercise
     from .learn.exercise import names as exercises
     from .learn.incidents import Incident, incident, incidents
     from .learn.night import exam, rescue
+    from .learn.pager import page
     from .learn.said import Statement, Statements, said
     from .learn.scenario import Scenario, play, scenario
     from .learn.scenario import scenario_names as scenarios
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from .measure.differ import RuleDifference, differ, known_differences
     from .measure.sweep import Sweep, sweep
     from .questions.decode import Decoded, decode
-    from .questions.predict import NotAnswered, grade
+    from .questions.predict import NotAnswered
     from .rules.releases.design_documents import design
     from .rules.releases.early_draft import draft
     from .rules.releases.kubernetes_1_36 import upstream
@@ -80,8 +82,10 @@ __all__ = [
     "incidents",
     "known_differences",
     "load_ipython_extension",
+    "page",
     "play",
     "queueing",
+    "report",
     "rescue",
     "said",
     "scenario",
@@ -101,12 +105,14 @@ _PLACES = {  # module -> the public names that it has; a name with = stands ther
     "cluster": "Cluster",
     "questions.decode": "Decoded decode",
     "measure.differ": "RuleDifference differ known_differences",
+    "learn.class_report": "grade report",
     "learn.exercise": "exercise exercises=names",
     "learn.incidents": "Incident incident incidents",
     "learn.night": "exam rescue",
+    "learn.pager": "page",
     "learn.said": "Statement Statements said",
     "cli.ipython_magic": "load_ipython_extension unload_ipython_extension",
-    "questions.predict": "NotAnswered grade",
+    "questions.predict": "NotAnswered",
     "core.dial_list": "dials",
     "core.results": "ApplyRefused Run Step",
     "rules.named": "design draft upstream",

@@ -48,7 +48,7 @@ FLOORS = {
     "kubectl": (("formatting", "serialize"), ("printers", "output", "jsonpath"), ("resource_lookup",),
                 ("get_command", "describe_command"), ("command_line",)),
     "views": (("drawing",), ("frame", *ROWS), {"pictures", "fill"}, ("charts",), ("panel",), ("show",), ("answers", "widgets")),
-    "learn": (("templates", "script_acts", "attempt", "exercise", "lessons", "queueing"), ("scenario",), {"alternatives", "incidents", "renamed", "rescue"}, ("night",)),
+    "learn": (("templates", "script_acts", "attempt", "exercise", "lessons", "queueing", "ready"), ("scenario",), {"alternatives", "incidents", "renamed", "rescue"}, ("night", "pager"), ("class_report",)),
     "measure": ({"bench", "check", "conform", "differ", "sweep"}, ("experiments", "pytest_plugin")),
     "cli": (("output", "ipython_magic"), ("redact", "learning"), ("commands",)),
 }

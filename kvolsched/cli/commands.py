@@ -29,7 +29,7 @@ from ..kubectl import ResourceNotFound, describe
 from ..learn.scenario import ScenarioError, load, scenario, scenario_names
 from ..learn.templates import ParameterError
 from ..rules.named import REVISIONS, revision_named
-from .learning import decode_, incidents_, lab_, lessons_, night_, said_
+from .learning import decode_, grade_, incidents_, lab_, lessons_, night_, page_, ready_, said_
 from .output import DONE, FOUND, INTERRUPTED, WRONG_INPUT, Commands, Refused, say
 
 MAX_WIDTH = 100  # of printed tables
@@ -466,5 +466,5 @@ def serve(source: str, revision: str | None, port: int, live: bool, kubeconfig: 
             Event().wait()
 
 
-for learned in (decode_, incidents_, lab_, lessons_, night_, said_):
+for learned in (decode_, grade_, incidents_, lab_, lessons_, night_, page_, ready_, said_):
     main.add_command(learned)

@@ -120,6 +120,69 @@ def night_(file: Path, no_browser: bool) -> None:  # noqa: FBT001 - a flag
         webbrowser.open(saved.as_uri())
 
 
+@click.command("page", epilog="Example: kvolsched page ada --level 2")
+@click.argument("name")
+@click.option("--level", default=1, show_default=True, help="1 one rule, 2 two rules together, 3 order and time.")
+@click.option("--number", default=1, show_default=True, help="Which page of this level.")
+@click.option("--report", "reported", is_flag=True, help="Add it to kvolsched-NAME.json when it is done.")
+def page_(name: str, level: int, number: int, reported: bool) -> None:  # noqa: FBT001 - a flag
+    """Free what waits by kubectl commands on standard input; the run judges them.
+
+    NAME draws the cluster. Other words: hint, undo, done. Exits with 1 if there are less than three stars.
+    """
+    from ..learn.class_report import report
+    from ..learn.pager import page
+    from ..questions.fix.stars import MOST
+
+    try:
+        drawn = page(name, level, number)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    say(f"{drawn!r}\n\nkubectl commands, hint, undo, done")
+    others = {"hint": drawn.hint, "undo": drawn.undo}
+    for line in sys.stdin:
+        if (typed := line.strip()) == "done":
+            break
+        if typed:
+            said = others[typed]() if typed in others else drawn.kubectl(typed)
+            say(f"{said!r}" if not isinstance(said, str) else said)
+    done = drawn.done()
+    say(repr(done))
+    if reported:
+        say(str(report(name)))
+    sys.exit(DONE if done.stars.count == MOST else FOUND)
+
+
+@click.command("ready", epilog="Example: kvolsched ready")
+def ready_() -> None:
+    """Say in 20 seconds whether this machine can give the class.
+
+    Looked at are Python, JupyterLab, widgets, a kernel, and a browser. Exits with 1 if something lacks.
+    """
+    from ..learn.ready import ready
+
+    found = ready()
+    say(repr(found))
+    sys.exit(DONE if found else FOUND)
+
+
+@click.command("grade", epilog="Example: kvolsched grade kvolsched-*.json")
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
+def grade_(files: tuple[Path, ...]) -> None:
+    """Judge the reports of a class again: every page is drawn by its name, and its commands replayed.
+
+    Exits with 1 if something is odd about one.
+    """
+    from ..learn.class_report import ClassGrade, grade
+
+    try:
+        found = grade(*files)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    say(repr(found))
+    sys.exit(FOUND if isinstance(found, ClassGrade) and any(row.remarks for row in found) else DONE)
+
+
 @click.command("incidents", epilog="Example: kvolsched incidents --play dead-zone")
 @click.argument("words", nargs=-1)
 @click.option("--play", is_flag=True, help="Show the best match: kubectl's output, question, cause, cures.")

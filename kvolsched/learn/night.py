@@ -27,7 +27,7 @@ from .rescue import Act, Rescue
 from .scenario import Scenario, load, read_data
 
 DEPTH = 2  # acts in a row that buttons reach
-SIZE = {"cpu": "16", "memory": "64Gi"}  # of a machine that is bought
+CPU, MEMORY = "16", "64Gi"  # of a machine that is bought
 
 
 @attrs.frozen
@@ -154,6 +154,6 @@ def _played(scenario: Scenario) -> Cluster:
 
 def _offer(data: Mapping[str, Any]) -> Offer:
     if "machine" in data:
-        node = make.node(data["machine"]["name"], zone=data["machine"]["zone"], **SIZE)
+        node = make.node(data["machine"]["name"], zone=data["machine"]["zone"], cpu=CPU, memory=MEMORY)
         return Offer(data["say"], (Act("apply -f -", to_yaml(node)),))
     return Offer(data["say"], tuple(map(Act, data["do"])))

@@ -41,9 +41,11 @@ def names_for(objects: Iterable[Mapping[str, Any]], *seed: object, machines: str
                 if zone := metadata.get("labels", {}).get(label):
                     found.setdefault(str(zone), f"zone-{number_of(*seed, 'zone', zone) % 0x1000:03x}")
         elif kind in NAMED and name not in found:
-            found[name] = free["workload"].pop()
+            found[name] = f"{free['workload'].pop()}-{number_of(*seed, name) % 0x100:02x}"
+        elif kind == "PersistentVolume":
+            found[name] = f"disk-{number_of(*seed, kind, name) % 0x10000:04x}"
         elif kind == "StorageClass":
-            found[name] = free["class"].pop()
+            found[name] = f"{free['class'].pop()}-{number_of(*seed, name) % 0x100:02x}"
     return found
 
 
@@ -57,9 +59,12 @@ def renamed(data: Any, names: Mapping[str, str]) -> Any:
         if isinstance(value, str):
             return names.get(value) or whole.sub(lambda found: names[found[0]], value)
         if isinstance(value, Mapping):
-            return {key: {replace(pod): number for pod, number in each.items()} if key == "passes" else
-                    replace(each) for key, each in ((_key(key), each) for key, each in value.items())}
+            return {_key(key): each if key == "kind" else _passes(each) if key == "passes" else replace(each)
+                    for key, each in value.items()}  # fmt: skip
         return [replace(each) for each in value] if isinstance(value, list | tuple) else value
+
+    def _passes(counts: Mapping[str, int]) -> dict[str, int]:
+        return {replace(pod): number for pod, number in counts.items()}
 
     def _key(key: Any) -> Any:
         return replace(key) if _names_an_object(key, names) else key

@@ -22,7 +22,7 @@ FOLDS = """() => jupyterapp.shell.currentWidget.content.widgets.filter(cell => c
           output: [!!kept.outputs_hidden, cell.outputHidden], told: told.map(line => line.innerText.trim()).join('')};
 })"""
 CHANGED = "([node, before]) => node.innerText !== before"
-KINDS = {".whatif(": "what-if", "edit=True": "workbench", ".predict(": "prediction", ".lab(": "panel"}
+KINDS = {".whatif(": "what-if", "edit=True": "workbench", ".predict(": "prediction", "kvolsched.ask(": "prediction", ".lab(": "panel"}
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +50,19 @@ def use(page, act, node):
     before = handle.inner_text()
     act()
     page.wait_for_function(CHANGED, arg=[handle, before])
+
+
+def answer(question):
+    """What answers a question: its first button, or a number that is typed."""
+    button, field = question.locator(".k-cands button").first, question.locator(".k-cands input").first
+    if button.count():
+        return button.click
+
+    def typed():
+        field.fill("7")
+        field.press("Enter")
+
+    return typed
 
 
 def drag(page, control):
@@ -89,7 +102,7 @@ def use_all(page):
         bench.get_by_text("refused").first.wait_for()
         used["workbench"] += 1
     for question in reversed(page.locator(".k-predict:has(.k-cands)").all()):  # an answered bet has no choices left
-        use(page, question.locator(".k-cands button").first.click, question)
+        use(page, answer(question), question)
         used["prediction"] += 1
     for number in page.locator(".k-step-no").all():
         panel = number.locator("xpath=ancestor::*[.//button[contains(@class, 'k-back')]][1]")

@@ -1,0 +1,245 @@
+"""The pager: an incident under names that a reader's name draws; only its symptom is shown, the run judges the cure.
+
+An agent's pod stands on every node, to be harmed, unless the symptom goes with it. No page is without its symptom:
+names are drawn again, and at last taken as they are.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+from typing import Any
+
+import attrs
+
+from ..api import make
+from ..api.kinds.meta import Frozen, thaw
+from ..api.notebook_output import PrintedAnswer
+from ..api.text import manifest
+from ..api.words import counted
+from ..cluster import Cluster
+from ..core.results import ApplyRefused
+from ..kubectl import CommandOutput
+from ..questions.fix.stars import MOST, Stars
+from ..questions.why import Why, Whys
+from ..questions.why.asking import is_pending
+from .incidents import Incident, incident
+from .incidents.one_incident import Symptom
+from .renamed import names_for, number_of, renamed
+from .rescue import Rescue
+from .scenario import SCRIPT_WORDS, ExpectationFailed, ScenarioError, read_data
+
+TRIES = 4  # sets of names that are drawn
+NOT_PLAYED = (ExpectationFailed, ScenarioError, ApplyRefused, LookupError, ValueError)
+_numbers: Counter[tuple[str, int]] = Counter()  # how many pages were drawn, of this process: a kernel
+_done: list["DonePage"] = []
+
+
+@attrs.frozen(repr=False)
+class DonePage(PrintedAnswer):
+    """A page that somebody is done with; printed, one line to share, then what the page was.
+
+    Args:
+        name, level, number: whose page, and which.
+        stars: what its acts are worth.
+        acts: the commands, each with what its `-f -` read.
+        hints: how many hints were taken.
+        seconds: how long it took.
+        incident: what it was.
+    """
+
+    name: str
+    level: int
+    number: int
+    stars: Stars
+    acts: tuple[tuple[str, str], ...]
+    hints: int
+    seconds: float
+    incident: Incident
+
+    @property
+    def code(self) -> str:
+        """Six digits that name, page and acts make."""
+        return sha256(repr((self.name, self.level, self.number, self.acts)).encode()).hexdigest()[:6]
+
+    def __repr__(self) -> str:
+        minutes, seconds = divmod(int(self.seconds), 60)
+        took = [counted(len(self.acts), "act"), *([counted(self.hints, "hint")] if self.hints else [])]
+        head = (f"kvolsched pager {self.name} L{self.level}.{self.number} {self.stars.drawn} {' '.join(took)} "
+                f"{minutes}:{seconds:02} #{self.code}")
+        return "\n".join([head, self.stars.sentence, f"It was: {self.incident.title}", self.incident.cause,
+                          f"met in: {', '.join(self.incident.sources)}"])  # fmt: skip
+
+
+class IncidentPage(Rescue):
+    """One page: a cluster with a symptom, freed by kubectl, judged by the run. Mutable.
+
+    Printed it is what kubectl shows of its pods and of those that wait, and nothing else.
+    """
+
+    def __init__(self, name: str, level: int, number: int) -> None:
+        self.name, self.level, self.number, self.hints = name, level, number, 0
+        self._incident = _incident_of(name, level, number)
+        self._began = time.monotonic()
+        start, self._cures, self._machines = _drawn(self._incident, name, level, number)
+        super().__init__(start)
+
+    def kubectl(self, command: str, stdin: str = "") -> CommandOutput:
+        """Run kubectl: `get` and `describe` only look; after any other command the cluster runs until it is idle.
+
+        A machine that is bought is a Node that is applied; its name begins as those of the page do.
+        """
+        known, acts = {node.metadata.name for node in self.cluster.objects("nodes")}, len(self.acts)
+        done = super().kubectl(command, stdin)
+        for node in self.cluster.objects("nodes"):
+            name = node.metadata.name
+            if len(self.acts) > acts and name not in known and not name.startswith(self._machines):
+                self.undo()
+                said = f"error: there is no machine {name}: a new one here is called {self._machines}NAME\n"
+                return CommandOutput("", said, 1)
+        return done
+
+    def hint(self) -> str | Why | Whys:
+        """Return the next hint: which objects matter, then why the pods wait."""
+        self.hints += 1
+        if self.hints == 1:
+            return f"look at: {', '.join(self._incident.kinds)}"
+        return self.why
+
+    def done(self) -> DonePage:
+        """Return what the acts are worth, and what the page was; a report counts it."""
+        acts = tuple((act.command, act.stdin) for act in self.acts)
+        found = DonePage(self.name, self.level, self.number, self.stars, acts, self.hints,
+                         time.monotonic() - self._began, self._incident)  # fmt: skip
+        _done.append(found)
+        return found
+
+    def best(self) -> Stars:
+        """Return the stars of the best cure that is known: one of the incident's file, else one that `fix` finds."""
+        found = Stars(("no cure is known",))
+        for stars in self._cured():
+            found = max(found, stars, key=lambda each: each.count)
+            if found.count == MOST:
+                break
+        return found
+
+    def _cured(self) -> Iterator[Stars]:
+        for cure in self._cures:
+            yield self.carried_out(cure).stars
+        waiting = next(pod.metadata for pod in self.start.objects("pods") if is_pending(pod))
+        yield from (fix.try_it().stars for fix in self.start.fix(f"{waiting.namespace}/{waiting.name}"))
+
+    def carried_out(self, script: list[dict[str, Any]]) -> Rescue:
+        """Return this cluster after the acts of a script; what cannot be done here is left out."""
+        tried = Rescue(self.start)
+        for line in script:
+            for word, value in line.items():
+                try:
+                    if word != "expect":
+                        SCRIPT_WORDS[word](tried.cluster, value)
+                except NOT_PLAYED:
+                    continue
+        tried.cluster.run(seconds=60)
+        return tried
+
+    def __repr__(self) -> str:
+        waiting = (pod.metadata for pod in self.cluster.objects("pods") if is_pending(pod))
+        asked = ("get pods -A -o wide", *(f"describe pod {pod.name} -n {pod.namespace}" for pod in waiting))
+        shown = Symptom(tuple((f"kubectl {each}", str(self.cluster.kubectl(each)), "") for each in asked))
+        return "\n\n".join([repr(shown), *([repr(self.stars)] if self.acts else [])])
+
+
+def page(name: str, level: int = 1, number: int = 0) -> IncidentPage:
+    """Draw a page of the pager for a reader: a cluster in which something waits, to be freed with `.kubectl(...)`.
+
+    Args:
+        name: the reader's; it draws which incident, and all names in it. No incident comes twice in a round.
+        level: 1 one rule, 2 two rules together, 3 order and time.
+        number: which page of this level; 0: the next.
+
+    Raises:
+        ValueError: there is no such level.
+
+    >>> p = page("ada")
+    >>> p.kubectl("get nodes").code
+    0
+    """
+    if level not in _levels():
+        raise ValueError(f"there is no level {level}; there are {', '.join(map(str, _levels()))}")
+    if not number:
+        _numbers[name, level] += 1
+        number = _numbers[name, level]
+    return IncidentPage(name, level, number)
+
+
+def done_pages() -> tuple[DonePage, ...]:
+    """Return the pages that somebody is done with, of this process."""
+    return tuple(_done)
+
+
+@cache
+def _file() -> Mapping[str, Any]:
+    text = resources.files("kvolsched.learn").joinpath("incidents", "pages.yaml").read_text("utf-8")
+    (found,) = manifest.read_plain(text, "pages.yaml")
+    return dict(found)
+
+
+def _levels() -> Mapping[int, list[str]]:
+    """Return the names of the incidents by level."""
+    return {int(level): names for level, names in _file()["levels"].items()}
+
+
+def not_paged() -> Mapping[str, str]:
+    """Return the incidents in which a pod waits, and that are no page, with the reason."""
+    return dict(_file()["no page"])
+
+
+def _incident_of(name: str, level: int, number: int) -> Incident:
+    names = _levels()[level]
+    turn, place = divmod(number - 1, len(names))
+    return incident(sorted(names, key=lambda each: number_of(name, level, turn, each))[place])
+
+
+def _drawn(found: Incident, *seed: object) -> tuple[Cluster, list[list[dict[str, Any]]], str]:
+    """Return an incident's cluster at its symptom under drawn names, its cures under these, and how machines begin."""
+    values = thaw(found.parameters)
+    filled = found.scenario.filled(**values)
+    scripts = [_plain(attrs.evolve(found.scenario, script=cure.script).filled(**values).script)
+               for cure in found.cures if cure.anew is None]  # fmt: skip
+    plain = {"revision": filled.revision, "seed": filled.seed, "gates": thaw(filled.gates),
+             "components": thaw(filled.components), "manifests": list(filled.manifests),
+             "objects": _plain(filled.objects), "script": _plain(filled.script)}  # fmt: skip
+    objects = [*plain["objects"], *(obj for script in (plain["script"], *scripts) for obj in _applied(script))]
+    for attempt in range(TRIES):
+        machines = f"worker-{number_of(*seed, attempt) % 0x1000:03x}-"
+        names = names_for(objects, *seed, attempt, machines=machines)
+        for agents in (True, False):
+            data = renamed(plain, names)
+            data["objects"] += _agents(data["objects"]) if agents else []
+            try:
+                scenario = read_data(data, found.name)
+                cluster = scenario.play(scenario.cluster())
+            except NOT_PLAYED:
+                continue
+            if any(is_pending(pod) for pod in cluster.objects("pods")):
+                return cluster, renamed(scripts, names), machines
+    return found.play(), scripts, ""
+
+
+def _plain(lines: tuple[Frozen, ...]) -> list[dict[str, Any]]:
+    return [thaw(line) for line in lines]
+
+
+def _applied(script: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for line in script:
+        objects = line.get("apply", [])
+        yield from objects if isinstance(objects, list) else [objects]
+
+
+def _agents(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a pod of kube-system on each of these nodes."""
+    nodes = [obj["metadata"]["name"] for obj in objects if obj.get("kind") == "Node"]
+    return [make.pod(f"agent-{name}", cpu="0", running_on=name, namespace="kube-system",
+                     tolerations=[{"operator": "Exists"}]) for name in nodes]  # fmt: skip

@@ -1,0 +1,158 @@
+"""The pager: pages drawn by a name keep their symptom, can be solved, and are judged by the run; reports are replayed."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import kvolsched
+from kvolsched import incident, incidents
+from kvolsched.api.text.yaml_text import to_yaml
+from kvolsched.cli import main
+from kvolsched.learn import pager
+from kvolsched.learn.class_report import grade, report
+from kvolsched.learn.pager import not_paged, page
+from kvolsched.questions.why.asking import is_pending
+
+LEVELS = pager._levels()
+MACHINE = "fourth-replica-waits"
+SELECTED = "ssd-node-is-free-and-pod-waits"
+
+
+def page_of(name, wanted):
+    """Return the page of a reader that is this incident."""
+    level = next(level for level, names in LEVELS.items() if wanted in names)
+    number = next(number for number in range(1, 99) if pager._incident_of(name, level, number).name == wanted)
+    return page(name, level, number)
+
+
+def faults(pages):
+    """What is wrong with these pages: no pod waits, no cure has three stars, names are those of the file."""
+    found = []
+    for each in pages:
+        about = f"{each.name} L{each.level}.{each.number} {each._incident.name}"
+        known = {node.metadata.name for node in each._incident.play().objects("nodes")}
+        if not any(is_pending(pod) for pod in each.start.objects("pods")):
+            found.append(f"{about}: nothing waits")
+        if (best := each.best()).count < 3:
+            found.append(f"{about}: {best}")
+        if known & {node.metadata.name for node in each.start.objects("nodes")}:
+            found.append(f"{about}: it is not drawn")
+    return found
+
+
+def test_thirty_pages_keep_their_symptom_and_can_be_solved():
+    """Whatever the names, something waits, and a cure has three stars."""
+    assert faults(page("grace", level, number) for level in LEVELS for number in range(1, 11)) == []
+
+
+@pytest.mark.long
+def test_a_thousand_pages_keep_their_symptom_and_can_be_solved():
+    """As above, over all incidents many times."""
+    assert faults(page(f"student {student}", level, number) for student in range(34) for level in LEVELS
+                  for number in range(1, 11)) == []
+
+
+def test_every_incident_with_a_waiting_pod_is_a_page_or_says_why_not():
+    """In none that is neither a page nor has a reason does a pod wait; no name stands twice."""
+    named = [name for names in LEVELS.values() for name in names] + list(not_paged())
+    others = [each for each in incidents() if each.name not in named]
+
+    assert len(set(named)) == len(named) == len(incidents()) - len(others)
+    assert [each.name for each in others if any(map(is_pending, each._played.objects("pods")))] == []
+    assert all(not_paged().values())
+
+
+def test_no_incident_comes_twice_in_a_round():
+    """A reader meets all incidents of a level before one comes again."""
+    names = [pager._incident_of("ada", 2, number).name for number in range(1, len(LEVELS[2]) + 1)]
+    assert sorted(names) == sorted(LEVELS[2])
+
+
+def test_copied_acts_earn_nothing():
+    """What frees Ada's cluster, done on Bob's of the same incident, earns no star."""
+    copied = {}
+    for wanted in [SELECTED, "no-default-class", "never-back-after-the-drain", "two-gates-one-remover", "retained-volume-is-not-free"]:
+        mine, theirs = page_of("ada", wanted), page_of("bob", wanted)
+        assert mine.carried_out(mine._cures[0]).stars.count == 3
+        copied[wanted] = theirs.carried_out(mine._cures[0]).stars.count
+    mine, theirs = page_of("ada", MACHINE), page_of("bob", MACHINE)
+    for machine in pager._applied(mine._cures[0]):
+        theirs.kubectl("apply -f -", to_yaml(machine))
+        assert mine.kubectl("apply -f -", to_yaml(machine)).code == 0
+    copied[MACHINE] = theirs.stars.count
+    assert mine.stars.count == 3
+    assert set(copied.values()) == {0}, copied
+
+
+def solved(name):
+    """Return the page of a mistyped selector, solved by kubectl."""
+    drawn = page_of(name, SELECTED)
+    (workload,) = drawn.cluster.objects("deployments")
+    change = {"spec": {"template": {"spec": {"nodeSelector": {"disktype": "ssd"}}}}}
+    keys = list(workload.spec.template.spec.node_selector)
+    change["spec"]["template"]["spec"]["nodeSelector"] = {keys[0]: "ssd"}
+    drawn.kubectl(f"patch deployment {workload.metadata.name} -p '{json.dumps(change)}'")
+    return drawn
+
+
+def test_a_page_shows_its_symptom_alone_and_tells_at_the_end():
+    """Neither name nor title is told before `done()`; a machine has a name of the page; hints are counted."""
+    drawn = solved("ada")
+    known = incident(SELECTED)
+    assert "FailedScheduling" in repr(page_of("ada", SELECTED))
+    assert known.title not in repr(drawn)
+    machine = "apiVersion: v1\nkind: Node\nmetadata: {name: node-9, labels: {disktype: ssd}}\n"
+    assert "there is no machine node-9" in repr(drawn.kubectl("apply -f -", machine))
+    assert drawn.hint().startswith("look at: Deployment")
+
+    done = drawn.done()
+    assert (done.stars.count, len(done.acts), done.hints) == (3, 1, 1)
+    assert repr(done).startswith(f"kvolsched pager ada L1.{done.number} ★★★ 1 act 1 hint 0:")
+    assert known.title in repr(done)
+    with pytest.raises(ValueError, match="no level 4; there are 1, 2, 3"):
+        page("ada", 4)
+
+
+def test_a_class_is_judged_by_replay(tmp_path):
+    """Who did it has the stars; who typed a neighbour's acts, or renamed a file, has none and is named."""
+    done = solved("ada").done()
+    mine = report("ada", tmp_path / "ada.json")
+    report("ada", mine)
+    copy = {"name": "bob", "rows": []}
+    row = {"page": [done.level, page_of("bob", SELECTED).number], "acts": [list(act) for act in done.acts], "hints": 0, "seconds": 60}
+    from kvolsched.learn.class_report import _hash
+
+    copy["rows"].append({**row, "hash": _hash("bob", "", json.loads(json.dumps(row)))})
+    (tmp_path / "bob.json").write_text(json.dumps(copy))
+    (tmp_path / "eve.json").write_text(mine.read_text("utf-8").replace('"ada"', '"eve"'))
+    files = [str(tmp_path / f"{name}.json") for name in ("ada", "bob", "eve")]
+    found = grade(*files)
+
+    assert [(row.name, row.pages > 0, row.stars > 0) for row in found] == [("ada", True, True), ("bob", True, False), ("eve", True, False)]
+    assert [bool(row.remarks) for row in found] == [False, True, True]
+    assert "eve.json was changed, or is somebody else's" in repr(found)
+    graded = CliRunner().invoke(main, ["grade", *files])
+    assert (graded.exit_code, graded.output.strip()) == (1, repr(found))
+    with pytest.raises(ValueError, match="is the report of 'ada', not of 'bob'"):
+        report("bob", mine)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"name": 1, "rows": []}', '{"name": "a", "rows": [{"page": [1]}]}',
+                                  '{"name": "a", "rows": [{"page": [1, 1], "acts": [[1, 2]], "hints": 0, "seconds": 0}]}'])
+def test_what_is_no_report_is_refused(tmp_path, text):
+    """A file of somebody else is looked at before anything of it is run."""
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(ValueError, match="no report"):
+        kvolsched.grade(tmp_path / "a.json")
+
+
+def test_a_page_is_played_in_a_terminal(tmp_path, monkeypatch):
+    """`kvolsched page NAME` takes commands by lines, and its exit code says whether there are three stars."""
+    monkeypatch.chdir(tmp_path)
+    played = CliRunner().invoke(main, ["page", "ada", "--report"], input="get nodes\nhint\n\nundo\ndone\n")
+
+    assert played.exit_code == 1
+    assert "kvolsched pager ada L1.1 ☆☆☆ 0 acts 1 hint" in played.output
+    assert (tmp_path / "kvolsched-ada.json").is_file()
+    assert CliRunner().invoke(main, ["page", "ada", "--level", "9"]).exit_code == 2
