@@ -18,7 +18,7 @@ class AdviceClass(NamedTuple):
 
 OPERATOR, OWNER = "operator of the cluster", "owner of the workload"
 CLASSES = {each.letter: each for each in (
-    AdviceClass("W", "nothing to do", "nobody"),
+    AdviceClass("W", "waits or asks", "nobody"),
     AdviceClass("A", "restores", OPERATOR),
     AdviceClass("B", "corrects", OWNER),
     AdviceClass("C", "keeps what it promises", OWNER),

@@ -241,7 +241,7 @@ class Fix(DrawnAnswer):
         if tried.is_not_needed:
             return tried.headline
         if not tried.node:
-            return tried.lacks
+            return f"not enough: {tried.lacks}"
         runs = "runs" if tried.phase == "Running" else "is"
         state = f"{tried.pod_then} {runs} on {tried.node}"
         wait = "waits" if tried.waits == 1 else "wait"

@@ -266,6 +266,7 @@ def _add_disks(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence
     made = trial.seen.volumes_of_class(name)
     frees = f"kubectl get pv   # which volumes of class {name} may go, with their files? else " if made else ""
     verb = "Free storage or add disks" if made else "Add disks"
+    do = f"{frees}add disks to the storage of {driver} there, until it publishes {size}"
     for pool in published:
         if not any(reaches(pool, node) for node in near):
             continue
@@ -273,7 +274,6 @@ def _add_disks(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence
         new = attrs.evolve(pool, capacity=size, maximum_volume_size=largest)
         words = f"{verb} for {size} of class {name} where {pool.node_topology}"
         acts = (OutsideAct(words, partial(_enlarge, driver=driver, labels=pool.node_topology, size=size)),)
-        do = f"{frees}add disks to the storage of {driver} there, until it publishes {size}"
         yield Edit(words, CAPACITY_COST, (ObjectChange(pool, new),), "add disks", note=note, acts=acts, do=do)
     for node in near:
         if any(reaches(pool, node) for pool in published):
@@ -286,7 +286,6 @@ def _add_disks(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence
                 f"Let {driver} publish the capacity of class {name}")  # fmt: skip
             acts = (OutsideAct(words, partial(_enlarge, driver=driver, labels=topology, size=size)),)
             change = ObjectChange(None, pool)
-            do = f"{frees}add disks to the storage of {driver} there, until it publishes {size}"
             if published:
                 yield Edit(words, CAPACITY_COST, (change,), "add disks", note=note, acts=acts, do=do)
                 continue

@@ -36,7 +36,7 @@ def _mind(change: ObjectChange) -> str:
     """Return what to mind when a change is taken back, as a comment of a shell."""
     if change.old is None:
         return {"PersistentVolume": "   # it goes once no claim has it: pod and claim first",
-                "PersistentVolumeClaim": "   # it goes once no pod uses it, with what was written",
+                "PersistentVolumeClaim": "   # it goes once no pod uses it; by policy Delete with its files",
                 }.get(change.key.kind, "")  # fmt: skip
     template = (getattr(each.spec, "template", None) for each in (change.old, change.new) if hasattr(each, "spec"))
     if len(set(template)) < 2:

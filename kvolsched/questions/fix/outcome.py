@@ -171,8 +171,7 @@ class TriedFix(DrawnAnswer):
     @property
     def lacks(self) -> str:
         """Why the pod has no node after the fix, in words."""
-        return f"not enough: {self.pod_then} is gone" if self.is_gone else (
-            f"not enough: {why(self.cluster, self.pod_then).headline}")  # fmt: skip
+        return f"{self.pod_then} is gone" if self.is_gone else why(self.cluster, self.pod_then).headline
 
     @property
     def helps(self) -> bool:
@@ -212,7 +211,7 @@ class TriedFix(DrawnAnswer):
         if self.is_gone:
             lines[0] = f"{after} {self.pod} is gone, and nobody creates it again"
         elif not self.node:
-            lines[0] += f": {self.lacks.removeprefix('not enough: ')}"
+            lines[0] += f": {self.lacks}"
         lines += [f"of {self.owner}, {self.waited} waited, {self.waits} wait then"] if self.waited > 1 else []
         lines += [f"{what} made anew" for what in self.restarts]
         lines += [f"{name} waits next" for name in self.next if self.waited == 1]
