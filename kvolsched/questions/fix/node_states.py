@@ -85,7 +85,8 @@ def mend_node(near: Sequence[Node], trial: TrialCluster) -> Iterator[Edit]:
         kinds = {mended_by(key) for key in keys}
         if not keys or WAIT in kinds:
             continue
-        changes, do = (ObjectChange(node, _without_sickness(node)),), f"kubectl describe node {name}"
+        changes: tuple[ObjectChange, ...] = (ObjectChange(node, _without_sickness(node)),)
+        do = f"kubectl describe node {name}"
         starts = OutsideAct(f"{name} works", partial(_start, name=name))
         stops = ""
         if BRING_BACK in kinds:

@@ -246,8 +246,8 @@ class FirstSentence:
         if isinstance(evidence, RequestExceeds) and demand.about != PODS:
             free, asked = (format_amount(demand.about, amount) for amount in (max(0, evidence.free), evidence.asked))
             info, few = self.judgement.seen.node_info, len(nodes) <= MOST_NAMED
-            alike = few and len({info(name).free(demand.about) for name in nodes}) == 1
-            most = "each has" if alike else f"{near} has most left,"
+            tie = few and len({info(name).free(demand.about) for name in nodes}) == 1
+            most = "each has" if tie else f"{near} has most left,"
             lack = f"lack {demand.about} ({most} {free} of the {asked} asked for)"
             return Finding(kinds, f"{self._subject(nodes)} {lack}")
         alike = {each.of_node() for name in sample(nodes) if (each := self._evidence(demand, name)) is not None}
