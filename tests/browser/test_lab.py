@@ -12,7 +12,7 @@ from .conftest import FAILED, VIEW, open_notebook
 
 pytestmark = pytest.mark.browser
 NOTEBOOKS = sorted((Path(__file__).parent.parent.parent / "notebooks").glob("*.ipynb"))
-DAILY = ("00", "06", "08", "11", "13")  # each kind of control, charts among them
+DAILY = ("00", "06", "08", "11")  # each kind of control, charts among them
 LESSONS = [path if path.name[:2] in DAILY else pytest.param(path, marks=pytest.mark.long) for path in NOTEBOOKS]
 # Of each code cell: what its metadata hides, what is hidden on the page, and the line that stands for a hidden output.
 FOLDS = """() => jupyterapp.shell.currentWidget.content.widgets.filter(cell => cell.model.type === 'code').map(cell => {
