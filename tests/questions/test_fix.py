@@ -36,6 +36,12 @@ def dump(name):
     return Cluster.from_manifests(RECORDED / "dumps" / f"{name}.yaml.gz")
 
 
+@cache
+def fixes_of(name, pod):
+    """Search the fixes of a pod of a dump once."""
+    return dump(name).fix(pod)
+
+
 def stuck(family, every):
     """Yield (case, trial) of recorded cases in which our engine finds no node, of one in so many recorded without."""
     profile = upstream().profile
@@ -126,7 +132,7 @@ def test_the_first_fix_of_a_recorded_dump(name, pod, nearest):
     """The first fix is the expected one; in the fork with the first that changes anything the pod is on a node."""
     cluster = dump(name)
     digest = cluster.digest()
-    fixes = cluster.fix(pod)
+    fixes = fixes_of(name, pod)
     first = next(fix for fix in fixes if fix.attempt)
 
     assert nearest == fixes[0].words
@@ -137,7 +143,7 @@ def test_the_first_fix_of_a_recorded_dump(name, pod, nearest):
 @pytest.mark.parametrize(("name", "pod"), [(name, pod) for name, pod, _ in STUCK_IN_DUMPS])
 def test_each_fix_can_be_applied(name, pod):
     """A user can make each of the fixes, and the pod then gets a node; a workload that is scaled no longer makes it."""
-    for fix in (fix for fix in dump(name).fix(pod) if fix.changes and not fix.acts and fix.kinds != ("scale down",)):
+    for fix in (fix for fix in fixes_of(name, pod) if fix.changes and not fix.acts and fix.kinds != ("scale down",)):
         mine = dump(name).fork("mine")
         fix.apply(mine)
         mine.run(f"pod/demo/{pod} scheduled", steps=2_000)
