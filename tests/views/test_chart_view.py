@@ -133,6 +133,10 @@ def test_counts_over_time_are_a_chart_in_their_tab(c):
     lab = c.lab()
     lab.tab = "series"
     assert ("", "", False) == (lab.host.body, lab.view.layout.display, lab.chart)
+    lab.tab = "domains"
+    lab.moment.form.value = True
+    lab.tab = "series"
+    assert ("", "", True) == (lab.host.body, lab.view.layout.display, lab.chart)
     c.goto(2)
     assert {True, False} == {row["later"] for row in lab.view.tables["table_1"]}
     assert {"tables", "title"} == sent(lab.view, lambda: c.goto(13))

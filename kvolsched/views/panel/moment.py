@@ -10,9 +10,10 @@ from kvolsched.views.panel.acts_row import show
 
 LEDGERS = frozenset({"skew", "capacity"})
 """The tabs that speak of a moment."""
-CHARTED = LEDGERS | {"domains", "scores", "series"}
+PLAIN = frozenset({"scores", "series"})
+"""The tabs that have no other picture than a chart."""
+CHARTED = LEDGERS | PLAIN | {"domains"}
 """The tabs that are shown as altair charts."""
-PLAIN = frozenset({"scores", "series"})  # those of them that have no other picture than words
 STEP = "step"
 
 
