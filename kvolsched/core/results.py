@@ -169,7 +169,9 @@ def _printed(refused: RefusedWrite) -> str:
     if refused.reason == "TooManyRequests":  # the budget that forbids an eviction, which kubectl leaves out
         said = [f"Error from server ({refused.reason}): {refused.message}", *map(str, refused.causes)]
         return "\n".join(said)
-    if refused.reason != "Invalid" or not refused.causes:
+    if refused.reason == "Invalid" and not refused.causes:
+        return f"The request is invalid: {refused.message}"
+    if refused.reason != "Invalid":
         return f"Error from server ({refused.reason}): {refused.message}"
     head = f'The {refused.write.key.kind} "{refused.write.key.name}" is invalid: '
     causes = [str(cause) for cause in refused.causes]

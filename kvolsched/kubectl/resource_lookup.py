@@ -83,6 +83,9 @@ def find_keys(objects: Mapping[Key, Any], kind: Kind, namespace: str | None, nam
 def object_not_found(objects: Mapping[Key, Any], kind: Kind, namespace: str, name: str) -> ResourceNotFound:
     """Return the error for a name that no object of the kind has, with the names that exist."""
     words = f'Error from server (NotFound): {kind.resource} "{name}" not found'
+    known = {"", "default", *(key.namespace or key.name for key in objects if key.namespace or key.kind == "Namespace")}
+    if kind.namespaced and namespace not in known:  # kubectl then asks for the namespace
+        words = f'Error from server (NotFound): namespaces "{namespace}" not found'
     namespaces = [key.namespace for key in sorted(objects) if key.kind == kind.name and key.name == name]
     if namespaces:
         return ResourceNotFound(words, f"in namespace {namespace}; there is one in {', '.join(namespaces)}")

@@ -19,6 +19,7 @@ from typing import Any
 from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.text.convert import to_plain
 from ..core.acts import ClusterActs
+from ..kubectl.printers.events import sort_events
 from ..world.apiserver import moment
 from ..world.log import Key
 from .resources import CRD, Resource, defined_resource
@@ -145,6 +146,8 @@ class ServedObjects:
         """Return the objects of a resource in a namespace (None: all), sorted as an API server lists them."""
         found = [(resource.key(obj), obj) for obj in self.world.log.of_kind(resource.kind)
                  if namespace in (None, obj.metadata.namespace) and obj.api_version == resource.api_version]
+        if resource.kind == "Event":
+            return [(resource.key(event), event) for event in sort_events(found)]
         return sorted(found, key=itemgetter(0))
 
     def text(self, obj: Any) -> bytes:

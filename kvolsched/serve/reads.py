@@ -78,7 +78,8 @@ def _page(served: ServedObjects, resource: Resource, namespace: str | None, quer
     found = served.stored(resource, namespace) if place == served.world.place else _listed_at(
         served, resource, namespace, place)  # fmt: skip
     matches = selector_of(resource, query)
-    chosen = [(key, obj) for key, obj in found if key > begin and (matches is None or matches(obj))]
+    after = next((place + 1 for place, (key, _) in enumerate(found) if key == begin), 0) if begin else 0
+    chosen = [(key, obj) for key, obj in found[after:] if matches is None or matches(obj)]
     limit = _limit(query)
     meta: dict[str, Any] = {"resourceVersion": str(place + served.offset)}
     if limit and len(chosen) > limit:

@@ -90,8 +90,7 @@ def _fields(resource: Resource, selector: str) -> list[tuple[Callable[[Any], Any
         field = field.removesuffix("!").strip()
         read = _EVERYWHERE.get(field) or _OF_KIND.get(resource.kind, {}).get(field)
         if read is None:
-            raise StatusError("BadRequest", f'Unable to find "{resource.group}/{resource.version}, '
-                                            f'Resource={resource.plural}" that match label selector "", field selector '
-                                            f'"{selector}": field label not supported: {field}')  # fmt: skip
+            raise StatusError("BadRequest", f"field label not supported: {field}" if resource.kind in _OF_KIND else
+                              f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"')
         found.append((read, value.removeprefix("=").strip(), equal))
     return found

@@ -43,7 +43,7 @@ def _parse(texts: Iterable[str]) -> tuple[list[Taint], list[Taint]]:
             continue
         taint = _taint(text)
         if not taint.effect:
-            raise ActRefused(f"invalid taint spec: {text}", "write 'key=value:Effect', or 'key-' to remove")
+            raise _misused(f"invalid taint spec: {text}", "write 'key=value:Effect', or 'key-' to remove")
         if any(_is_same(taint, other) for other in added):
             raise ActRefused(f"duplicated taints with the same key and effect: {taint}")
         added.append(taint)
@@ -59,11 +59,16 @@ def _taint(text: str) -> Taint:
     head, *effects = text.split(":")
     key, *values = head.split("=")
     if not key or len(effects) > 1 or len(values) > 1:
-        raise ActRefused(f"invalid taint spec: {text}")
+        raise _misused(f"invalid taint spec: {text}")
     if effects and effects[0] not in EFFECTS:
         why = f"invalid taint effect: {effects[0]}, unsupported taint effect"
-        raise ActRefused(why, f"there are: {', '.join(EFFECTS)}")
+        raise _misused(why, f"there are: {', '.join(EFFECTS)}")
     return Taint(key=key, value=values[0] if values else "", effect=effects[0] if effects else "")
+
+
+def _misused(why: str, hint: str = "") -> ActRefused:
+    """Return the refusal of words that are no taint, after which kubectl names its help."""
+    return ActRefused(why, hint, words=f"error: {why}\nSee 'kubectl taint -h' for help and examples")
 
 
 def _is_same(one: Taint, other: Taint) -> bool:

@@ -166,6 +166,8 @@ def _delete(command: Command, keys: list[Key]) -> None:
 def scale(command: Command) -> None:
     """Set the number of replicas of workloads."""
     words = command.words
+    if not words.text("replicas"):
+        raise CommandError('error: required flag(s) "replicas" not set')
     replicas, wanted = int(words.text("replicas", "-1")), int(words.text("current-replicas", "-1"))
     user_commands.check_replicas(replicas)
 
