@@ -140,12 +140,23 @@ class Manager:
         words = f'"{self.name}"' + (f' with subresource "{self.subresource}"' if self.subresource else "")
         if self.operation == APPLY_OPERATION:
             return words
-        return f"{words} using {self.api_version}" + (f" at {self.time}" if self.time else "")
+        return f"{words} using {self.api_version}"
 
 
 def managers_of(obj: Any) -> list[Manager]:
     """Return the owners of an object's fields."""
-    entries = obj.metadata.rest.get("managedFields", ()) if obj is not None else ()
+    return read_managers(obj.metadata.rest.get("managedFields", ())) if obj is not None else []
+
+
+def read_managers(entries: Any) -> list[Manager]:
+    """Return the owners that a client or an object lists; none if the list is malformed."""
+    try:
+        return _read_managers(entries)
+    except (AttributeError, TypeError):
+        return []
+
+
+def _read_managers(entries: Sequence[Mapping[str, Any]]) -> list[Manager]:
     return [Manager(each.get("manager", ""), each.get("operation", ""), each.get("apiVersion", ""),
                     each.get("subresource", ""), each.get("time", ""), frozenset(_paths(each.get("fieldsV1", {}))))
             for each in entries]  # fmt: skip
@@ -189,16 +200,19 @@ def with_managers(obj: Any, managers: Iterable[Manager]) -> Any:
     return attrs.evolve(obj, metadata=attrs.evolve(obj.metadata, rest=rest))
 
 
-def updated(resource: Resource, old: Any, new: Any, manager: Manager) -> Any:
-    """Return an object that a manager wrote: it owns what it changed, and nobody what is gone."""
+def updated(resource: Resource, old: Any, new: Any, manager: Manager, given: Any = ()) -> Any:
+    """Return an object that a manager wrote: it owns what it changed, and nobody what is gone.
+
+    `given` are the owners that the client itself lists; without any, the stored ones stay.
+    """
     before = fields_of(resource, to_plain(old)) if old is not None else {}
     after = fields_of(resource, to_plain(new))
     ours = "f:status" if manager.subresource == "status" else ""
     changed = {path for path, value in after.items() if before.get(path, _Field) != value
                and (path[0] == ours if ours else path[0] != "f:status")}  # fmt: skip
     if not changed and before.keys() == after.keys():
-        return with_managers(new, managers_of(old)) if old is not None else new
-    known = managers_of(old)
+        return with_managers(new, read_managers(given) or managers_of(old)) if old is not None else new
+    known = read_managers(given) or managers_of(old)
     if not any(each.is_same(manager) for each in known):
         known.append(manager)
     found = []

@@ -204,10 +204,11 @@ class WriteRequests:
 
     def _written(self, target: Target, old: Any, data: dict[str, Any], verb: str, method: str) -> ServerResponse:
         """Write the new state of an object, or of its status."""
+        owners = meta_of(data).get("managedFields") or ()
         data = self._of_request(target, data)
         version = self.served.precondition(str(meta_of(data).get("resourceVersion") or ""))
         new, warnings = decoded(self.served, target.resource, data, target.request.query)
-        new = updated(target.resource, old, new, self._manager(target))
+        new = updated(target.resource, old, new, self._manager(target), owners)
         return self._replaced(target, old, new, version, verb, method, warnings)
 
     def _replaced(

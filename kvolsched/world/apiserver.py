@@ -309,6 +309,8 @@ class ApiServer:
     def _status_metadata(self, old: Any, new: Any) -> ObjectMeta:
         """Return the metadata after a status update, which also writes the annotations of a workload."""
         meta: ObjectMeta = old.metadata
+        if owners := new.metadata.rest.get("managedFields"):
+            meta = evolve(meta, rest=meta.rest.with_(managedFields=owners))
         if old.kind not in self.generations or new.metadata.annotations == meta.annotations:
             return meta
         return evolve(meta, annotations=new.metadata.annotations)

@@ -1,7 +1,9 @@
 """Server-side apply: fields and their owners, conflicts, removal by omission, lists by their keys."""
 
+import json
+
 import pytest
-from served_client import JSON_PATCH, MERGE, STRATEGIC
+from served_client import JSON_PATCH, MERGE, STRATEGIC, Kubectl
 
 APPLY = "application/apply-patch+yaml"
 WEB = "/apis/apps/v1/namespaces/default/deployments/web"
@@ -51,7 +53,7 @@ def test_a_field_of_another_is_a_conflict_until_it_is_forced(client):
 
 
 def test_several_conflicts_are_listed_by_owner(client):
-    """Each owner stands with its paths; one that updates is named with its version and time."""
+    """Each owner stands with its paths; one that updates is named with its version."""
     apply(client, deployment(), "me")
     client.ask("PATCH", f"{WEB}?fieldManager=patcher", {"spec": {"minReadySeconds": 5}}, MERGE)
     wanted = deployment(replicas=9)
@@ -59,7 +61,7 @@ def test_several_conflicts_are_listed_by_owner(client):
     lines = apply(client, wanted, "you")[1]["message"].split("\n")
     assert lines[0] == 'Apply failed with 2 conflicts: conflicts with "me":'
     assert lines[1] == "- .spec.replicas"
-    assert lines[2].startswith('conflicts with "patcher" using apps/v1 at 20')
+    assert lines[2] == 'conflicts with "patcher" using apps/v1:'
     assert lines[3:] == ["- .spec.minReadySeconds"]
 
 
@@ -114,8 +116,7 @@ def test_scale_is_a_manager_of_its_own(client):
     apply(client, deployment())
     client.ask("PATCH", f"{WEB}/scale?fieldManager=hpa", {"spec": {"replicas": 7}}, MERGE)
     message = apply(client, deployment())[1]["message"]
-    assert message.startswith('Apply failed with 1 conflict: conflict with "hpa" with subresource "scale" using apps/v1 at ')
-    assert message.endswith(": .spec.replicas")
+    assert message == 'Apply failed with 1 conflict: conflict with "hpa" with subresource "scale" using apps/v1: .spec.replicas'
 
 
 def test_an_unmodelled_kind_merges_by_its_mappings(client):
@@ -149,3 +150,94 @@ def test_kubectl_hides_who_owns_what(client, cluster):
     """Our `get -o yaml` leaves managedFields out, as the real one does."""
     apply(client, deployment())
     assert "managedFields" not in repr(cluster.kubectl("get deploy web -o yaml"))
+
+
+def test_an_atomic_mapping_has_one_owner(client):
+    """A selector is one field: another value is a conflict at its path, and force replaces it as a whole."""
+    service = "/api/v1/namespaces/default/services/web"
+
+    def wanted(**selector):
+        return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": {"selector": selector, "ports": [{"port": 80}]}}
+
+    found = apply(client, wanted(app="web"), path=service)[1]
+    assert owners(found)["me"]["f:spec"]["f:selector"] == {}
+    code, status = apply(client, wanted(tier="front"), "you", service)
+    assert (code, status["message"]) == (409, 'Apply failed with 1 conflict: conflict with "me": .spec.selector')
+    assert apply(client, wanted(tier="front"), "you", service, force="true")[1]["spec"]["selector"] == {"tier": "front"}
+
+
+def test_a_set_merges_and_gives_back_what_is_left_out(client):
+    """Finalizers are a set: each manager owns its values, and takes away its own only."""
+    def wanted(*finalizers):
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cm", **({"finalizers": list(finalizers)} if finalizers else {})}}
+
+    apply(client, wanted("a.io/x"), path=CONFIG)
+    both = apply(client, wanted("b.io/y"), "you", CONFIG)[1]
+    assert both["metadata"]["finalizers"] == ["a.io/x", "b.io/y"]
+    assert owners(both)["you"] == {"f:metadata": {"f:finalizers": {'v:"b.io/y"': {}}}}
+    assert apply(client, wanted(), path=CONFIG)[1]["metadata"]["finalizers"] == ["b.io/y"]
+
+
+def test_an_owner_that_leaves_keeps_what_others_own(client):
+    """What two own stays when one omits it, and goes when the last one does."""
+    for manager in ("me", "you"):
+        body = deployment()
+        body["metadata"]["labels"] = {"x": "1"}
+        apply(client, body, manager)
+    assert apply(client, deployment(), "me")[1]["metadata"]["labels"] == {"x": "1"}
+    assert "labels" not in apply(client, deployment(), "you")[1]["metadata"]
+
+
+def test_status_is_a_manager_of_its_own(client):
+    """A write of the status is owned under its subresource, and an apply of the object does not touch it."""
+    apply(client, deployment())
+    code, _ = client.ask("PATCH", f"{WEB}/status?fieldManager=kubelet", {"status": {"replicas": 2}}, MERGE)
+    assert code == 200
+    found = apply(client, deployment(image="apache"))[1]
+    entries = {(each["manager"], each.get("subresource", "")): each["fieldsV1"] for each in found["metadata"]["managedFields"]}
+    assert entries["kubelet", "status"] == {"f:status": {"f:replicas": {}}}
+    assert "f:status" not in entries["me", ""]
+    assert found["status"]["replicas"] == 2
+
+
+def test_a_replace_takes_what_it_changes_and_an_equal_one_nothing(client):
+    """A PUT of the object as it is makes no owner; one with another value takes the field from who applied it."""
+    found = apply(client, deployment())[1]
+    same = client.ask("PUT", f"{WEB}?fieldManager=editor", found)[1]
+    assert [each["manager"] for each in same["metadata"]["managedFields"]] == ["me"]
+    same["spec"]["replicas"] = 6
+    changed = client.ask("PUT", f"{WEB}?fieldManager=editor", same)[1]
+    assert owners(changed, "Update") == {"editor": {"f:spec": {"f:replicas": {}}}}
+
+
+def test_kubectl_set_image_after_an_apply(cluster, tmp_path):
+    """The real kubectl owns the image that it sets; the next apply is refused with its name until it is forced."""
+    (tmp_path / "web.yaml").write_text(json.dumps(deployment()))
+    with cluster.serve() as served:
+        kubectl = Kubectl(served, tmp_path)
+        assert kubectl("apply --server-side -f web.yaml")[1] == "deployment.apps/web serverside-applied\n"
+        assert kubectl("set image deploy/web app=nginx:2")[0] == 0
+        code, _, words = kubectl("apply --server-side -f web.yaml")
+        assert code == 1
+        assert words.startswith('error: Apply failed with 1 conflict: conflict with "kubectl-set" using apps/v1: '
+                                '.spec.template.spec.containers[name="app"].image\n')
+        assert kubectl("apply --server-side --force-conflicts -f web.yaml")[0] == 0
+    assert cluster["deployment/web"].spec.template.spec.containers[0].image == "nginx"
+
+
+def test_an_upgrade_from_client_side_apply(cluster, tmp_path):
+    """The first server-side apply by kubectl takes over what its client-side apply owned: what is then left out goes."""
+    body = deployment()
+    body["metadata"]["labels"] = {"x": "1", "y": "2"}
+    (tmp_path / "web.yaml").write_text(json.dumps(body))
+    with cluster.serve() as served:
+        kubectl = Kubectl(served, tmp_path)
+        assert kubectl("apply -f web.yaml")[0] == 0
+        assert kubectl("apply --server-side -f web.yaml")[0] == 0
+        managers = {(each["manager"], each["operation"]) for each in cluster["deployment/web"].metadata.rest["managedFields"]}
+        assert ("kubectl", "Apply") in managers
+        assert "Update" not in {operation for _, operation in managers}
+        del body["metadata"]["labels"]["x"]
+        (tmp_path / "web.yaml").write_text(json.dumps(body))
+        assert kubectl("apply --server-side -f web.yaml")[0] == 0
+    assert cluster["deployment/web"].metadata.labels == {"y": "2"}
