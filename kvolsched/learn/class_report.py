@@ -6,6 +6,7 @@ neighbour is noticed. It is for a class and not for an exam: who can run the pro
 """
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +22,7 @@ from .pager import IncidentPage, done_pages, page
 COLUMNS = ("asked", "answered", "first", "pages", "stars", "acts", "minutes")
 MOST = 10_000_000  # characters of a report
 MOST_ACTS = 100  # of a page, that are replayed
+_KERNEL = f"{time.time_ns():x}"  # tells the notebooks of a reader apart
 _reported: dict[Path, int] = {}  # how many pages of this process stand in a report
 
 
@@ -89,7 +91,8 @@ def report(name: str, path: str | Path = "") -> Path:
     _reported[target] = len(mine)
     answers = predict.grade()
     if answers:
-        new.append({"asked": answers.asked, "answered": sum(row.answered for row in answers), "first": answers.first})
+        new.append({"kernel": _KERNEL, "asked": answers.asked, "answered": sum(row.answered for row in answers),
+                    "first": answers.first})  # fmt: skip
     for row in json.loads(json.dumps(new)):
         rows.append({**row, "hash": _hash(name, rows[-1]["hash"] if rows else "", row)})
     target.write_text(json.dumps({"name": name, "rows": rows}, ensure_ascii=False, indent=1), "utf-8")
@@ -124,7 +127,7 @@ def _judged(path: Path) -> StudentRow:
             count = f"{len(refused)} of {len(row['acts'])} acts"
             remarks.append(f"page L{level}.{number}: {count} cannot be done there: {refused[0]}")
         stars += 0 if remarks and not _is_whole(name, rows) else drawn.stars.count
-    answers = [row for row in rows if "asked" in row]
+    answers = {row["kernel"]: row for row in rows if "asked" in row}.values()  # of each kernel the last count
     asked, answered, first = (sum(int(row[each]) for row in answers) for each in ("asked", "answered", "first"))
     acts, seconds = (sum(each) for each in (
         [len(row["acts"]) for row in pages.values()], [int(row["seconds"]) for row in pages.values()]))
@@ -172,8 +175,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _fits(row: Mapping[str, Any]) -> bool:
     numbers = ("hints", "seconds") if "page" in row else ("asked", "answered", "first")
-    texts = all(isinstance(part, str) for act in row.get("acts", ()) for part in act)
+    texts = all(isinstance(part, str) for act in (*row.get("acts", ()), [row.get("kernel", "")]) for part in act)
     place = row.get("page", (1, 1))
-    counted = all(isinstance(each, int) for each in (*place, *(row[name] for name in numbers)))
+    whole = "page" in row or "kernel" in row
+    counted = whole and all(isinstance(each, int) for each in (*place, *(row[name] for name in numbers)))
     pairs = [place, *row.get("acts", ())]
     return counted and texts and min(place) > 0 and all(len(pair) == 2 for pair in pairs)

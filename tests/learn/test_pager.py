@@ -12,6 +12,7 @@ from kvolsched.cli import main
 from kvolsched.learn import pager
 from kvolsched.learn.class_report import grade, report
 from kvolsched.learn.pager import not_paged, page
+from kvolsched.questions.predict.prediction import forget_grades
 from kvolsched.questions.why.asking import is_pending
 
 LEVELS = pager._levels()
@@ -136,6 +137,17 @@ def test_a_class_is_judged_by_replay(tmp_path):
     assert (graded.exit_code, graded.output.strip()) == (1, repr(found))
     with pytest.raises(ValueError, match="is the report of 'ada', not of 'bob'"):
         report("bob", mine)
+
+
+def test_a_kernels_answers_count_once_however_often_it_reports(tmp_path):
+    """A second report of the same kernel replaces what the first said of its questions."""
+    forget_grades()
+    kvolsched.ask("Which, in a report?", "a", "b").answer("a").was("a")
+    path = report("iris", tmp_path / "iris.json")
+    report("iris", path)
+    (row,) = grade(path)
+
+    assert (row.asked, row.answered, row.first, row.pages, row.remarks) == (1, 1, 1, 0, ())
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"name": 1, "rows": []}', '{"name": "a", "rows": [{"page": [1]}]}',
