@@ -18,7 +18,7 @@ function engine(model) {
 async function render({ model, el }) {
   const { vegaEmbed, vega } = await engine(model), box = document.createElement("div");
   const style = document.createElement("style"), head = document.createElement("div");
-  let view, wide, gone = false, last = Promise.resolve();
+  let view, wide, gone = false, behind = false, last = Promise.resolve();
   style.textContent = STYLE;
   box.style.width = "100%";
   el.classList.add("k-chart");
@@ -45,6 +45,8 @@ async function render({ model, el }) {
     return box.querySelector("svg").width.baseVal.value;
   }
   async function embed() {
+    if (!Object.keys(model.get("spec")).length) return; // the first chart is still to come
+    behind = false;
     wide = box.clientWidth;
     if (isJoined(model.get("spec"))) {
       const least = await drawn(FIRST), more = await drawn(FIRST + 20);
@@ -64,20 +66,21 @@ async function render({ model, el }) {
     await view.runAsync();
   }
   async function rows() {
-    if (!view) return;
+    if (!view || behind) return;
     for (const [name, table] of Object.entries(model.get("tables"))) {
       view.change(name, vega.changeset().remove(() => true).insert(structuredClone(table)));
     }
     await view.runAsync();
   }
   async function pick() {
-    if (!view) return;
+    if (!view || behind) return;
     give();
     await view.runAsync();
   }
-  // One after the other: several traits may change in one message.
+  // One after the other: several traits may change in one message, and the rows and picks of another chart are none of
+  // the one that is still shown.
   const hears = { "change:spec": embed, "change:tables": rows, "change:picked": pick, "change:title": entitle };
-  const queued = Object.entries(hears).map(([name, f]) => [name, () => { last = last.then(f).catch((error) => console.warn(error)); }]);
+  const queued = Object.entries(hears).map(([name, f]) => [name, () => { behind ||= f === embed; last = last.then(f).catch((error) => console.warn(error)); }]);
   for (const [name, f] of queued) model.on(name, f);
   const fit = async () => {
     if (!view || box.clientWidth === wide) return;
