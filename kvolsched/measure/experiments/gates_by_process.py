@@ -167,11 +167,12 @@ def _documented(
         made = late if scheduler[0] and scheduler[1] and manager[1] else never
         return GateOutcomes(existing, existing, made, made, "a" if made == late else "")
     found = "before, runs", "before, no node"  # bound early; the scheduler goes where the disk is, if the pod may
-    blind = ("before, not mounted" if kubelets else "before, runs out of reach",) * 2  # but the kubelets, if they look
+    unseen = "before, not mounted" if kubelets else "before, runs out of reach"  # nobody looks at affinity but kubelets
+    blind = unseen, unseen
     told = manager[1] or not inside
     # The zone of a new in-tree disk is in its labels, as ever, and VolumeZone reads them.
-    existing, made = (found if scheduler[0] else blind), (found if scheduler[0] or inside else blind)
-    return GateOutcomes(*existing, *made, "a" if told else "b")
+    of_existing, of_made = (found if scheduler[0] else blind), (found if scheduler[0] or inside else blind)
+    return GateOutcomes(*of_existing, *of_made, "a" if told else "b")
 
 
 def _words(scheduler: tuple[bool, bool], manager: tuple[bool, bool]) -> str:
