@@ -17,9 +17,11 @@ from kvolsched.api.text.manifest import from_plain, read_plain
 from kvolsched.cli import main
 from kvolsched.measure.conform import judge_case, read
 from kvolsched.questions.why import explain_judgement
+from kvolsched.questions.why.claim_problems import describe_claim
 from kvolsched.questions.why.demands import Demand, demands, group_nodes_by_demands, minimal_unsatisfiable_core
 from kvolsched.questions.why.sentences import translate_older_words
 from kvolsched.rules.named import upstream
+from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.evidence import Stated
 from kvolsched.scheduler.framework.verdict import OK, Reason
 
@@ -536,3 +538,13 @@ def test_a_claim_that_is_never_provisioned_says_what_its_provisioner_said():
     _ = c.run(seconds=30)
     [note] = [note for note in c.why("web").notes if note.startswith("claim data is Pending; last warning: ")]
     assert "the array is on fire" in note
+
+
+@pytest.mark.parametrize(("there", "gone"), [("n1", ""), ("n2", ", which does not exist any more")])
+def test_a_claim_of_a_chosen_node_says_whether_that_is_there(there, gone):
+    """The volume comes for the chosen node alone; if nobody finds that node any more, this is said."""
+    claim = make.claim(selected_node="n1")
+    seen = snapshot([from_plain(make.node(there))])
+
+    assert f"the scheduler selected node n1 for it{gone}: its volume is provisioned for that node alone" == next(
+        describe_claim(from_plain(claim), seen))
