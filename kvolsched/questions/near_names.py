@@ -31,6 +31,13 @@ def near_misses(name: str, there: Iterable[str], *, longer: bool = False) -> lis
     return [each for *_, each in sorted(found)]
 
 
+def nodes_labelled_for(resource: str, nodes: Iterable[Node]) -> dict[str, str]:
+    """Return the nodes with a label that names the vendor of a device, by name: `{"g1": "accelerator=nvidia"}`."""
+    vendor = resource.partition("/")[0].split(".")[0]
+    named = ((node.metadata.name, f"{key}={value}") for node in nodes for key, value in node.metadata.labels.items())
+    return {name: label for name, label in named if vendor in label and "/" in resource}
+
+
 def right_keys(key: str, nodes: Iterable[Node]) -> list[str]:
     """Return the label keys that were meant by one that no node has: its name of today, else those nearly written."""
     there = dict.fromkeys(each for node in nodes for each in node.metadata.labels)

@@ -33,7 +33,7 @@ from ...scheduler.plugins.volume_binding.evidence import (
 )
 from ...scheduler.plugins.volume_zone import OtherZone
 from ...scheduler.requests import PODS, format_amount, pod_requests
-from ..near_names import near_misses, right_keys
+from ..near_names import near_misses, nodes_labelled_for, right_keys
 from . import claim_problems
 from .answer import Finding, Holding
 from .demands import Demand, mask_of, nearest_node
@@ -236,6 +236,8 @@ class FirstSentence:
         if isinstance(evidence, SkewExceeds):
             return Finding(kinds, _too_skewed(evidence.skew))
         verb, rest = evidence.of_node()
+        if isinstance(evidence, LabelMissing) and demand.sort == "spread":
+            rest += ", over which the pod must be spread"
         key = evidence.taint.key if isinstance(evidence, NotTolerated) else ""
         if key in pod_requests(self.judgement.pod.spec).amounts and self.judgement.seen.node_info(near).total.get(key):
             verb, rest = "has", f"{key}, but the pod does not tolerate its {evidence.subject}"
@@ -329,13 +331,16 @@ class FirstSentence:
 
     def _short_of(self, evidence: RequestExceeds, near: str) -> str:
         """Return how much of a resource the pod asks for, and what the nearest or the largest node has of it."""
-        resource, table = evidence.resource, self.judgement.seen.nodes
-        totals = table.total(resource)[[table.row_of[name] for name in self.judgement.nodes]].tolist()
+        seen, resource, table = self.judgement.seen, evidence.resource, self.judgement.seen.nodes
+        rows = [table.row_of[name] for name in self.judgement.nodes]
+        totals = table.total(resource)[rows].tolist()
         most, asked = max(totals), format_amount(resource, evidence.asked)
         largest = min(name for name, total in zip(self.judgement.nodes, totals, strict=True) if total == most)
         words = f"the pod asks for {asked} {resource}"
         if not most:
-            return f"{words}, and no node has any"
+            meant = nodes_labelled_for(resource, seen.all_nodes())
+            even = next((f", not even {name}, labelled {label}" for name, label in sorted(meant.items())), "")
+            return f"{words}, and no node has any{even}"
         if most < evidence.asked:
             unit = SMALLER_UNIT.get(resource, 0) if evidence.asked >= SLIP * most else 0
             slip = f"; {format_amount(resource, evidence.asked // unit)} meant?" if unit else ""
@@ -345,6 +350,10 @@ class FirstSentence:
         there, free = (format_amount(resource, amount) for amount in (evidence.allocatable, max(0, evidence.free)))
         held = next((each for each in self.holdings if (each.node, each.resource) == (near, resource)), None)
         by = f", {held.only_holder}" if held is not None and held.only_holder else ""
+        left = zip(self.judgement.nodes, table.free(resource)[rows].tolist(), totals, strict=True)
+        alike = sorted(name for name, each, total in left if (each, total) == (evidence.free, evidence.allocatable))
+        if len(alike) > 1:
+            return f"{words}; {_names(alike)} have most left, {free} of {there} each"
         if sum(map(bool, totals)) > 1:
             return f"{words}; {near} has most left, {free} of {there}{by}"
         return f"{words}; {near}, the only node{' with any' * (len(totals) > 1)}, has {free} of {there} left{by}"
@@ -419,7 +428,7 @@ def _too_skewed(skew: Skew) -> str:
         there = f"minDomains asks for {skew.constraint.min_domains} {kind}s and there are {skew.domains}"
         full = f"{kind} {skew.domain} has {here} already, maxSkew {skew.constraint.max_skew}"
         return f"{there}, so the emptiest counts as 0: {full}"
-    return f"{kind} {skew.domain} has {here}, the emptiest {kind} {skew.min_match}: {_limit(skew)}"
+    return f"{kind} {skew.domain} has {here}, the emptiest {kind} has {skew.min_match or 'none'}: {_limit(skew)}"
 
 
 def _uncapitalised(demand: Demand) -> str:
