@@ -393,3 +393,44 @@ def test_volumes_by_hand_need_no_class_object():
 
     assert {"add volume", "smaller claim"} == {kind for fix in fixes for kind in fix.kinds}
     assert "changed as in the diff" in card_of("45-claim-larger-than-volume", "web", "smaller claim").do
+
+
+def test_no_data_are_given_up_where_room_is_enough_and_who_is_in_the_way_may_run_elsewhere():
+    """A node reaches the volume and lacks cpu: machines, then the bare pod there made anew on another node by its owner."""
+    fixes = fixes_of("own/53-zone-of-the-volume-is-full", "db-0")
+
+    assert [("add node",), ("run elsewhere",)] == [fix.kinds for fix in fixes]
+    assert "--force -f busy.yaml" in fixes[1].do
+    assert ("default/busy", "n2") in fixes[1].try_it().with_fix.items()
+
+
+def test_the_machine_of_the_only_node_is_not_changed_before_less_is_asked_for():
+    """From the only node its pods have nowhere to go; a control plane that runs there alone forbids it altogether."""
+    cluster = cluster_of(f"own/{DAEMONSET_POD}")
+    waits = next(pod.metadata.name for pod in cluster.objects("pods") if not pod.spec.node_name)
+    assert [("lower request", "E"), ("larger machine", "F")] == [(fix.kinds[0], fix.letter) for fix in cluster.fix(waits)]
+    assert "larger machine" not in {kind for fix in fixes_of(f"own/{STATIC_POD}", "api") for kind in fix.kinds}
+
+
+def test_of_two_volumes_the_one_that_matters_less_is_given_up():
+    """A claim for logs is made anew rather than one for data; its old files stay while that claim is there."""
+    card, = fixes_of("inc/two-disks-two-zones", "web-0")
+
+    assert "claim logs-wait" in card.words
+    assert any("claim data-wait" in note for note in card.notes)
+    assert card.data.endswith("UNTIL logs is deleted")
+    assert "kubectl replace --force -f web-0.yaml   # as it was" in card.undo.splitlines()
+
+
+def test_a_volume_that_a_claim_names_is_replaced_by_nothing_in_silence():
+    """Where a named volume is missing, a claim without it starts empty and promises less; free volumes are named."""
+    fixes = fixes_of("dump/storage", "named")
+    other = next(fix for fix in fixes if "new claim" in fix.kinds)
+
+    assert ("E", "EMPTY VOLUME: what missing-volume held is not on it") == (other.letter, other.data)
+    assert "or is old meant" in fixes[0].notes[0]
+
+
+def test_where_a_node_is_must_be_looked_up():
+    """A zone that no object tells is left for the reader to fill in."""
+    assert fixes_of("inc/node-without-the-zone-label", "web-1")[0].do.endswith("topology.kubernetes.io/zone=<its zone>")

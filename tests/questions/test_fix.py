@@ -112,7 +112,7 @@ def test_every_fix_of_every_case():
 
 STUCK_IN_DUMPS = [
     ("shop", "reports", "Change nodeSelector topology.kubernetes.io/zone from zone-c to zone-a"),
-    ("shop", "trainer", "Add a node in zone zone-a (4 cpu, 16Gi memory)"),
+    ("shop", "trainer", "Add a node (4 cpu, 16Gi memory)"),
     ("shop", "cache-2", "Add a volume data-cache-2-more of 8Gi that node-a2 reaches for claim data-cache-2"),
     ("shop", "import", "Create the claim imports, 1Gi of class ebs"),
     ("shop", "batch", "Use class ebs in claim scratch, not gp9"),

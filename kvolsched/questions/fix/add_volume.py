@@ -20,6 +20,7 @@ from kvolsched.api.kinds.volume import (
     PersistentVolumeStatus,
     VolumeNodeAffinity,
 )
+from kvolsched.api.words import listed
 
 from .edit import Edit, ObjectChange
 from .trial_cluster import TrialCluster
@@ -55,7 +56,8 @@ def add_volume(
         parts = tuple(Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(labels.items()))
         term = NodeSelectorTerm(match_expressions=parts)
         affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=(term,)))
-    source, note = _source(name, driver, on_one_node=affinity is not None)
+    apart = any(registered.topology_keys for each in trial.of_kind("CSINode") if (registered := each.driver(driver)))
+    source, note = _source(name, driver, on_one_node=affinity is not None, anywhere=apart and affinity is None)
     selector = claim.spec.selector
     size = claim.spec.resources.requests.get("storage", "1Gi")
     ref = volumes.claim_ref_of(claim) if bind and named else None
@@ -84,6 +86,8 @@ def add_volume(
         expected = [attrs.evolve(reserved, old=volume), bound]
     of_class = volumes.class_of_claim(claim)
     unknown = of_class and trial.get("StorageClass", of_class) is None and not trial.seen.volumes_of_class(of_class)
+    free = [each.metadata.name for each in trial.seen.volumes_of_class(of_class) if volumes.is_available(each)]
+    note += f"; or is {listed(free, 'or')} meant, which is free?" if named and free else ""
     letter = "B" if named else "X" if driver or unknown else "D"
     yield Edit(words, VOLUME_COST, (ObjectChange(None, volume),), "add volume", tuple(expected), note, letter)
 
@@ -114,12 +118,17 @@ def _driver_of(claim: PersistentVolumeClaim, trial: TrialCluster) -> str:
     return CSI_OF_IN_TREE.get(provisioner, "" if provisioner.startswith(IN_TREE) else provisioner)
 
 
-def _source(name: str, driver: str, *, on_one_node: bool) -> tuple[Frozen, str]:
-    """Return the source of a new volume, and what must be true of it: a driver's disk, a local disk, or a share."""
+def _source(name: str, driver: str, *, on_one_node: bool, anywhere: bool) -> tuple[Frozen, str]:
+    """Return the source of a new volume, and what must be true of it: a driver's disk, a local disk, or a share.
+
+    The driver may keep its disks in domains, of which the dump does not say in which this one is: `anywhere`.
+    """
     source: dict[str, Any]
     if driver:
         source = {"csi": Frozen({"driver": driver, "volumeHandle": name})}
-        return Frozen(source), f"set volumeHandle to a disk of {driver} that exists"
+        fields = "volumeHandle, size and nodeAffinity" if anywhere else "volumeHandle and size"
+        where = ": the pod runs only where that is, and the trial takes it to be everywhere" if anywhere else ""
+        return Frozen(source), f"set {fields} to those of a disk of {driver} that exists{where}"
     if on_one_node:
         return Frozen({"local": Frozen({"path": f"/mnt/{name}"})}), "it must be a disk that exists: set its path"
     source = {"nfs": Frozen({"server": "<server>", "path": "/<path>"})}

@@ -47,7 +47,7 @@ USUAL: Mapping[str, str] = {
     "lower request": "E", "smaller claim": "E", "change selector": "E", "drop selector": "E", "drop affinity": "E",
     "drop pod term": "E",
     "drop host port": "E", "scale down": "E", "soften spread": "E", "raise maxSkew": "E", "drop feature": "E",
-    "move pods": "F", "delete pods": "F",
+    "move pods": "F", "delete pods": "F", "run elsewhere": "F",
     "tolerate": "G", "untaint": "G", "remove gates": "G", "relabel": "G",
     "release volume": "H", "new claim": "H", "delete claim": "H", "restore snapshot": "H",
 }  # fmt: skip

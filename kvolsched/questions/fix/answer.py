@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer, to_type
-from kvolsched.api.words import counted, listed
+from kvolsched.api.words import listed
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.results import hanging_indent
 from kvolsched.scheduler.framework.verdict import Code
@@ -22,7 +22,7 @@ GATES = "SchedulingGates"
 REGISTERED = ("Node", "CSINode")  # kubelets create these
 WITHOUT_FILE = (*REGISTERED, "Pod", "PersistentVolume")  # of what is patched, nobody keeps a manifest of these
 ROWS = ("who", "do", "restarts", "data", "promises", "lasts", "undo", "tried")
-PLAIN = ("nothing", "kept", "yes", "–", "none")  # what is told in few words
+PLAIN = ("nothing", "kept", "yes", "none")  # what is told in few words
 
 
 @attrs.frozen
@@ -57,6 +57,7 @@ class Fix(DrawnAnswer):
         every: whether every node fits.
         asked: the cluster as it was, on which `try_it` tries the fix.
         number: its place among the fixes of the pod.
+        others: fixes of the same kinds that were found as well, in words, where somebody must choose.
     """
 
     pod: str
@@ -67,6 +68,7 @@ class Fix(DrawnAnswer):
     every: bool = False
     asked: AskedCluster | None = attrs.field(default=None, eq=False)
     number: int = 0
+    others: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
@@ -90,8 +92,11 @@ class Fix(DrawnAnswer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Consequences and conditions of the edits."""
-        return tuple(dict.fromkeys(edit.note for edit in self.parts if edit.note))
+        """Consequences and conditions of the edits; a Job that is made anew begins anew."""
+        again = (f"Job {change.key.name} begins anew; of an export, first remove uid, status, spec.selector and the "
+                 "controller-uid labels" for change in self.changes if change.recreate and change.key.kind == "Job")
+        choice = [f"or instead: {words}; give up the files that matter less" for words in self.others]
+        return tuple(dict.fromkeys([*(edit.note for edit in self.parts if edit.note), *again, *choice]))
 
     @property
     def costs_others(self) -> tuple[str, ...]:
@@ -248,7 +253,7 @@ class Fix(DrawnAnswer):
         mine = f"; of {tried.owner}, {tried.waited} waited, {tried.waits} {wait}" if tried.waited > 1 else ""
         mine = mine or f"; then {listed(tried.next)} wait{'s' * (len(tried.next) == 1)}" if tried.next else mine
         left = f"; works only because {listed(tried.leaving)}" if tried.leaving else ""
-        return f"{state} after {counted(self.steps or tried.steps, 'step')}{mine}{left}"
+        return f"{state}{mine}{left}"
 
     @property
     def lifted(self) -> tuple[LiftedVerdict, ...]:
@@ -291,7 +296,7 @@ class Fix(DrawnAnswer):
 
     def lines(self) -> list[str]:
         """Return the card as text: a row for each question that somebody asks before he does it."""
-        card = self.card
+        card = {name: value for name, value in self.card.items() if value != "–"}
         plain = [f"{name} {value}" for name, value in card.items() if value in PLAIN and name != "promises"]
         rows = [(name, value) for name, value in card.items() if value not in PLAIN]
         rows += [("note", note) for note in self.notes] + [("but", words) for words in self.costs_others]
@@ -351,7 +356,10 @@ class Fixes(DrawnAnswer):
             lines += [f"      {line}" for line in fix.lines()]
         lines += [f"  • {hanging_indent([words], 4)}" for words in self.unmet]
         if self.refuted:
-            lines += ["", hanging_indent([f"tried, does not help: {'; '.join(self.refuted)}"], 4)]
+            bullet = "  • " if len(self.refuted) > 1 else ""
+            head = ["tried, does not help:"] if bullet else []
+            told = [f"{bullet or 'tried, does not help: '}{each}" for each in self.refuted]
+            lines += ["", *head, *(hanging_indent([each], 4) for each in told)]
         applies = to_type(" (`.apply(cluster)` applies it)", "")
         for number, fix in enumerate(self.fixes):  # whoever is told of a file is shown it, too
             told = manifest_diff(change for change in fix.written if change.new is not None)

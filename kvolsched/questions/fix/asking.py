@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from kvolsched.api import volumes
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.notebook_output import to_type
 from kvolsched.api.text.not_read import not_read_line
@@ -29,7 +30,7 @@ from .answer import Fix, Fixes
 from .components import edits_of_components
 from .edit import Edit, ObjectChange, OutsideAct, joined_words, merge_changes, parts_of, without_unneeded
 from .edit_search import FoundFix, distinct, search
-from .node_states import ask_the_autoscaler, state_of_all
+from .node_states import ask_the_autoscaler, sick_taints, state_of_all
 from .owners import owner_on_top, siblings
 from .replace_claim import restore_snapshot
 from .trial_cluster import TrialCluster
@@ -42,6 +43,7 @@ MOST_CARDS = 5
 HARMLESS = "ABCDE"
 ENOUGH_SIMPLE = 2  # fixes with fewer edits, after which none with more is told
 LAST = ("drop host port",)  # of its class: whoever calls the nodes reaches nobody then
+ALWAYS_TOLD = (("relabel",), ("remove gates",), ("allow topology",), ("run elsewhere",))  # though they cost others
 MOST_REFUTED = 3  # of what was tried and does not help
 
 
@@ -186,31 +188,34 @@ def _upgraded(asked: AskedCluster, cluster: ClusterActs) -> Iterator[Fix]:
 def _told(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
     """Return the fixes in the order in which a colleague would tell them, at most one of a class and kinds."""
     kept: dict[tuple[str, ...], Fix] = {}
+    others: dict[int, list[str]] = {}
     for fix in sorted(_worth_telling(fixes), key=_rank):
         fewer = [other for other in kept.values() if len(other.edits) < len(fix.edits)]
         if len(fewer) < ENOUGH_SIMPLE and not any(set(other.kinds) < set(fix.kinds) for other in fewer):
-            kept.setdefault((fix.letter, *sorted(set(fix.kinds))), fix)
-    return tuple(attrs.evolve(fix, number=number) for number, fix in enumerate([*kept.values()][:MOST_CARDS]))
+            first = kept.setdefault((fix.letter, *sorted(set(fix.kinds))), fix)
+            others.setdefault(id(first), []).extend([fix.words] if first is not fix else [])
+    return tuple(attrs.evolve(fix, number=number, others=tuple(others[id(fix)]) if fix.letter == "H" else ())
+                 for number, fix in enumerate([*kept.values()][:MOST_CARDS]))  # fmt: skip
 
 
 def _worth_telling(fixes: Sequence[Fix]) -> list[Fix]:
     """Return the fixes without those that cost others something, where what costs them nothing is enough.
 
-    Data are given up only where nothing but what is lost, or more machines, would do, and no node is only cordoned; who
+    Data are given up only where nothing but what is lost, or more machines, would do, and no node reaches them; who
     slipped with his pen needs no machine for it, nor does anybody where a new one would be in the state of all others.
     """
     letters = {fix.letter for fix in fixes}
-    cordoned = any(fix.kinds == ("uncordon",) for fix in fixes)
     slipped = any(fix.kinds == ("use selector",) for fix in fixes)
     asked = fixes[0].asked if fixes else None
     there = [obj for key, obj in asked.objects.items() if key.kind == "Node"] if asked is not None else []
     alone, shared = len(there) == 1, state_of_all(there)
+    reached = asked is not None and _is_reached(asked)
     found = []
     for fix in fixes:
         harmless = letters & set(HARMLESS) and not alone
-        keeps = fix.letter not in COSTLY or fix.kinds in (("relabel",), ("remove gates",), ("allow topology",))
+        keeps = fix.letter not in COSTLY or fix.kinds in ALWAYS_TOLD
         if fix.letter == "H":
-            keeps = not (letters & set("BCE") or cordoned)
+            keeps = not (letters & set("BCE") or reached)
         elif fix.letter in COSTLY and not keeps:
             keeps = not harmless
         costly = harmless and len(fix.edits) > 1 and fix.letter in COSTLY
@@ -219,6 +224,17 @@ def _worth_telling(fixes: Sequence[Fix]) -> list[Fix]:
         if keeps and not ((slipped or shared) and "add node" in fix.kinds):
             found.append(fix)
     return found
+
+
+def _is_reached(asked: AskedCluster) -> bool:
+    """Say whether a node that works reaches the volumes that the pod has, so that room there would be enough."""
+    pod, objects = asked.objects[asked.pod], asked.objects
+    claims = (objects.get(Key("PersistentVolumeClaim", asked.pod.namespace, name)) for name in pod.claim_names())
+    names = {claim.spec.volume_name for claim in claims if claim is not None and claim.spec.volume_name}
+    bound = [volume for name in names if (volume := objects.get(Key("PersistentVolume", "", name))) is not None]
+    return bool(bound) and any(
+        all(volumes.volume_fits_node(volume, node) for volume in bound) and not sick_taints(node)
+        for key, node in objects.items() if key.kind == "Node")  # fmt: skip
 
 
 def _rank(fix: Fix) -> tuple[Any, ...]:

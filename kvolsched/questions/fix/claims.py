@@ -224,6 +224,7 @@ def _allow_topology(claim: PersistentVolumeClaim, trial: TrialCluster, near: Seq
             words = f"Let class {storage_class.metadata.name} provision volumes in {where} too"
             known = any(node.metadata.labels.keys() & keys for node in trial.seen.all_nodes())
             note = "the class was restricted by somebody: ask why" if known else "no node has what the class allows"
+            note += "; where the volume is then made it stays"
             yield Edit(words, CLASS_COST, (ObjectChange(storage_class, new),), "allow topology",
                        letter="G" if known else "A", note=note)  # fmt: skip
 

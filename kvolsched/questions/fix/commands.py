@@ -24,16 +24,21 @@ def commands(changes: Iterable[ObjectChange]) -> list[str]:
 
 
 def undo(changes: Iterable[ObjectChange]) -> str:
-    """Return the lines that take changes back; "none" where something is deleted."""
-    changes = tuple(changes)
-    if any(change.new is None or change.recreate for change in changes):
+    """Return the lines that take changes back, what is made anew first; "none" where something is deleted."""
+    changes = sorted(changes, key=lambda change: not change.recreate)
+    if any(change.new is None or (change.recreate and change.key.kind == "PersistentVolume") for change in changes):
         return "none"
-    back = [line + _mind(change) for change in changes for line in commands([ObjectChange(change.new, change.old)])]
+    back = [line + _mind(change) for change in changes for line in (
+        [f"kubectl replace --force -f {change.key.name}.yaml"] if change.recreate else
+        commands([ObjectChange(change.new, change.old)]))]  # fmt: skip
     return "\n".join(dict.fromkeys(back)) or "–"
 
 
 def _mind(change: ObjectChange) -> str:
     """Return what to mind when a change is taken back, as a comment of a shell."""
+    if change.recreate:
+        claim = change.key.kind == "PersistentVolumeClaim"
+        return f"   # as it was{', WITHOUT what was written meanwhile' if claim else ''}"
     if change.old is None:
         return {"PersistentVolume": "   # it goes once no claim has it: pod and claim first",
                 "PersistentVolumeClaim": "   # it goes once no pod uses it; by policy Delete with its files",
@@ -54,7 +59,7 @@ def _lines(change: ObjectChange) -> Iterator[str]:
     elif old is None:
         yield f"kubectl apply -f {change.key.name}.yaml   # as in the diff"
     elif change.recreate:
-        yield f"kubectl replace --force -f {change.key.name}.yaml   # changed as in the diff"
+        yield f"kubectl replace --force -f {change.key.name}.yaml   # your own file, changed as in the diff"
     elif change.key.kind == "Node" and old.spec.unschedulable != new.spec.unschedulable:
         yield f"kubectl {'cordon' if new.spec.unschedulable else 'uncordon'} {change.key.name}"
     elif change.key.kind == "Node" and old.spec.taints != new.spec.taints:

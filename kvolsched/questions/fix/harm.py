@@ -177,8 +177,9 @@ def _asks_less(name: str, old: PodSpec, new: PodSpec) -> Iterator[str]:
     spread = [{each.topology_key: each.max_skew for each in spec.topology_spread_constraints if each.is_hard}
               for spec in (old, new)]  # fmt: skip
     for key, skew in spread[0].items():
-        if spread[1].get(key, skew + 1) > skew:
-            yield f"{name} spreads less over {key} than by maxSkew {skew}"
+        if (now := spread[1].get(key, 0)) > skew or not now:
+            less = f"keeps only maxSkew {now}" if now else "no longer keeps a maxSkew"
+            yield f"{name} {less} over {key} instead of {skew}"
     for label in old.node_selector:
         if label not in new.node_selector:
             yield f"{name} no longer selects nodes by {label}"

@@ -19,10 +19,11 @@ from kvolsched.api.words import listed
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.framework.evidence import LimitExceeded
+from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.world.apiserver import key_of, ref
 
 from ...api.kinds.meta import Frozen, evolve_parts
-from ..near_names import near_misses, right_keys
+from ..near_names import near_misses, nodes_labelled_for, right_keys
 from .advice import OPERATOR
 from .edit import Edit, ObjectChange, OutsideAct
 from .node_states import MEND_COST, sound_conditions
@@ -33,6 +34,7 @@ LABEL_COST, DELETE_POD_COST, RAISE_COST, ADD_NODE_COST = 2, 3, 8, 5
 PLACES = DOMAIN_LABELS  # another value in place of one of these would be a lie
 MACHINE = frozenset({"kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/os",
                      "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"})  # fmt: skip
+LARGER = {"": ("machine", "the machine's type"), "ephemeral-storage": ("root disk", "its root disk")}  # by resource
 MAX_MOVED = 30  # pods that are considered for deletion
 STRATEGY_COST = 2
 CONTROL_PLANE = ("etcd-", "kube-apiserver-")  # static pods without which nobody answers
@@ -120,8 +122,9 @@ def larger_machine(demand: Demand, trial: TrialCluster, near: Sequence[Node]) ->
             continue
         total = requests.format_amount(resource, room.total.get(resource, 0) + lacks)
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
-        words = f"Use a larger machine for {node.metadata.name}: at least {total} {resource} allocatable"
-        yield from _machine(words, node, (ObjectChange(node, attrs.evolve(node, status=status)),), trial)
+        larger, part = LARGER.get(resource, LARGER[""])
+        words = f"Use a larger {larger} for {node.metadata.name}: at least {total} {resource} allocatable"
+        yield from _machine(words, node, (ObjectChange(node, attrs.evolve(node, status=status)),), trial, part)
 
 
 def _more_pods(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
@@ -141,8 +144,10 @@ def _more_pods(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
 
 def _device_plugin(resource: str, ask: int, near: Sequence[Node]) -> Iterator[Edit]:
     """Run the device plugin of a resource that no node reports."""
+    meant = next(iter(nodes_labelled_for(resource, near)), "")
     for node in near:
-        words = f"Run the device plugin of {resource}: no node reports any"
+        where = f" on {meant}" if meant else ""
+        words = f"Run the device plugin of {resource}{where}: no node reports any"
         amounts = node.status.allocatable.merged({resource: requests.format_amount(resource, ask)})
         reports = attrs.evolve(node, status=attrs.evolve(node.status, allocatable=amounts))
         do = f"kubectl get daemonsets -A   # does the device plugin of {resource} run where such devices are?"
@@ -151,7 +156,9 @@ def _device_plugin(resource: str, ask: int, near: Sequence[Node]) -> Iterator[Ed
                    acts=(OutsideAct(words),))  # fmt: skip
 
 
-def _machine(words: str, node: Node, changes: tuple[ObjectChange, ...], trial: TrialCluster) -> Iterator[Edit]:
+def _machine(
+    words: str, node: Node, changes: tuple[ObjectChange, ...], trial: TrialCluster, part: str = LARGER[""][1]
+) -> Iterator[Edit]:
     """Change what a machine has, which its kubelet and its drivers report, after a drain.
 
     Not where a budget refuses the drain, nor where it ends a pod that nobody makes again, or the control plane.
@@ -164,8 +171,8 @@ def _machine(words: str, node: Node, changes: tuple[ObjectChange, ...], trial: T
         return
     local = any("emptyDir" in volume.rest for pod in there for volume in pod.spec.volumes)
     data = "what emptyDir volumes there hold is GONE" if local else ""
-    do = (f"kubectl drain {name} --ignore-daemonsets{' --delete-emptydir-data' * local}   # then change the machine's "
-          f"type, and kubectl uncordon {name}")
+    do = (f"kubectl drain {name} --ignore-daemonsets{' --delete-emptydir-data' * local}   # then change {part}, "
+          f"and kubectl uncordon {name}")
     alone = bool(there) and len(trial.seen.all_nodes()) == 1
     where = ", the only node" if alone else ""
     stops = f"every pod of {name}{where}; what fits nowhere else is DOWN until the machine is back" if there else ""
@@ -226,6 +233,7 @@ def make_room(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iter
         gone = _fewest_pods(trial, [pod for pod in pods if pod not in old][:MAX_MOVED], demand)
         if gone:
             yield _moved(gone, trial)
+            yield from _run_elsewhere(gone, trial) if demand.sort == "request" else ()
 
 
 def _moved(gone: Sequence[Pod], trial: TrialCluster) -> Edit:
@@ -244,6 +252,20 @@ def _moved(gone: Sequence[Pod], trial: TrialCluster) -> Edit:
         words, kind = f"Move {names} away from {places}", "move pods"
     note = "; ".join(dict.fromkeys([*notes, *budgets]))
     return Edit(words, DELETE_POD_COST * len(gone) + len(lost), changes, kind, note=note)
+
+
+def _run_elsewhere(gone: Sequence[Pod], trial: TrialCluster) -> Iterator[Edit]:
+    """Let the owner of a pod that nobody creates again make it anew for another node that would take it."""
+    pod = gone[0]
+    if len(gone) > 1 or pod.metadata.controller is not None:
+        return
+    free, name = evolve_parts(pod, spec={"node_name": ""}), f"{pod.metadata.namespace}/{pod.metadata.name}"
+    fits = judge(free, trial.seen, trial.profile).feasible
+    for other in [other for other in fits if other != pod.spec.node_name][:1]:
+        there = evolve_parts(free, spec={"node_selector": pod.spec.node_selector.merged({HOSTNAME_LABEL: other})})
+        words = f"Run {name} on {other}, which has room for it, in place of {pod.spec.node_name}"
+        yield Edit(words, DELETE_POD_COST, (ObjectChange(pod, there, recreate=True),), "run elsewhere",
+                   note="ask its owner first: what it does begins anew", restarts=name)  # fmt: skip
 
 
 def may_leave(pod: Pod, trial: TrialCluster) -> bool:
@@ -361,6 +383,7 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
             if total.get(resource, 0) < ask
         }
         keys = [constraint.topology_key for constraint in pod.spec.topology_spread_constraints]
+        zonal = keys or [*pod.claim_names()] or pod.spec.affinity or ZONE_LABEL in selected
         spread = dict.fromkeys(keys, f"{name}-domain")
         near_volumes = _labels_of_volumes(trial, node)
         places: list[tuple[str, dict[str, Any]]] = [
@@ -394,16 +417,26 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
             size = [f"at least {more[each]} {each} allocatable" if each in more and "/" not in each else
                     f"{allocatable[each]} {each}" for each in told if each in allocatable]  # fmt: skip
             details = "; ".join([", ".join(size), *(f"{key}={value}" for key, value in sorted(shown.items()))])
-            zone = "" if "new" in where or not new.zone else f" in zone {new.zone}"
+            zone = "" if "new" in where or not new.zone or not (where or zonal) else f" in zone {new.zone}"
             bears = "; without taints" if node.spec.taints else ""
             bears = f"; tainted {listed(map(str, taints))}" if taints else bears
             words = f"Add a node{zone or where} ({details}{bears})"
             roles = [f"kubectl label node NAME {key}={value}   # then: a kubelet may not set this label itself"
                      for key, value in sorted(shown.items()) if key.startswith(ROLE)]  # fmt: skip
-            note = "" if where != " where its volumes are" else "the pod's volumes are reached from there alone"
+            notes = [_note_on_place(trial)] if where == " where its volumes are" else []
+            notes += [f"the device plugin of {each} must run there" for each in asks if "/" in each]
             do = "\n".join(["a machine from your provider or node pool; its kubelet registers the node", *roles])
-            yield Edit(words, ADD_NODE_COST + bool(where), tuple(changes), "add node", note=note, do=do,
+            yield Edit(words, ADD_NODE_COST + bool(where), tuple(changes), "add node", note="; ".join(notes), do=do,
                        undo="drain it, delete the node, and give the machine back")  # fmt: skip
+
+
+def _note_on_place(trial: TrialCluster) -> str:
+    """Return why a new node must be where a pod's volumes are, or where the class of one is allowed to make them."""
+    claims = [claim for name in trial.pod.claim_names() if (claim := trial.claim(name)) is not None]
+    if trial.volumes_of(claims):
+        return "the pod's volumes are reached from there alone"
+    names = dict.fromkeys(volumes.class_of_claim(claim) for claim in claims)
+    return f"class {listed(names)} provisions only there, and the volume then stays there for good"
 
 
 def _node_with_its_disk(name: str, changes: tuple[ObjectChange, ...]) -> Edit:

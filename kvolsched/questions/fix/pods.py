@@ -248,14 +248,16 @@ def drop_pod_affinity_term(demand: Demand, trial: TrialCluster, near: Sequence[N
     terms = getattr(spec.affinity or Affinity(), side)
     if terms is not None and demand.number < len(terms.required):
         term = terms.required[demand.number]
-        if demand.sort == "affinity":
-            yield from _near_selector(term, demand, trial)
+        slips = [*_near_selector(term, demand, trial)] if demand.sort == "affinity" else []
+        yield from slips
         for key in right_keys(term.topology_key, trial.seen.all_nodes()):
             right = with_pod_term(spec, side, demand.number, evolve(term, topology_key=key))
             words = f"Use the topologyKey {key} in the {name}, not {term.topology_key}"
             yield edit_spec(trial, words, 1, right, "use selector")
         looser = without_pod_term(spec, side, demand.number)
         yield edit_spec(trial, f"Remove the required {name} over {demand.about}", DROP_COST, looser, "drop pod term")
+        if slips:
+            return  # nobody prefers what he did not mean
         wish = with_pod_term_preferred(spec, side, demand.number)
         words = f"Set the {name} over {demand.about} as a preference"
         edit = edit_spec(trial, words, LOOSEN_COST, wish, "soften spread")

@@ -38,7 +38,8 @@ def recreate_volume(claim: PersistentVolumeClaim, volume: PersistentVolume, tria
     if not moved or volume.spec.persistent_volume_reclaim_policy != "Retain":
         return
     name, pod, where = volume.metadata.name, trial.pod, f"-n {trial.key.namespace}"
-    do = (f"kubectl get pv {name} -o yaml   # its persistentVolumeReclaimPolicy MUST BE Retain\n"
+    do = (f"kubectl get pv {name} -o yaml   # look its disk up at the provider; the policy MUST BE Retain\n"
+          f"only if the disk is not where the PV says, go on; else change nothing, and add a node there\n"
           f"keep volume, claim and pod as files; write the domain into {name}.yaml, and no uid into its claimRef\n"
           f"kubectl delete pod {pod.metadata.name} {where}\nkubectl delete pvc {claim.metadata.name} {where}\n"
           f"kubectl delete pv {name}\n"
@@ -48,7 +49,8 @@ def recreate_volume(claim: PersistentVolumeClaim, volume: PersistentVolume, tria
     for node in near:
         new = _in_domain_of(node, volume)
         if volumes.volume_fits_node(new, node):
-            words = f"Set the true domain of volume {name}, by making it anew: {new.spec.required_node_affinity}"
+            there = new.spec.required_node_affinity
+            words = f"Look up where the disk of volume {name} is: if in truth {there}, make its PV anew with that"
             changes = (ObjectChange(pod, pod, recreate=True), ObjectChange(claim, unbound, recreate=True),
                        ObjectChange(volume, new, recreate=True))  # fmt: skip
             note = f"only if the disk is there, so that {node.metadata.name} can attach it"

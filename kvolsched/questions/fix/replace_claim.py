@@ -5,6 +5,7 @@ Data on the volume of the old claim stays there, and each edit that replaces a c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
@@ -16,11 +17,13 @@ from kvolsched.api.kinds.pod import Pod, PodSpec
 from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
+from kvolsched.api.words import listed
 from kvolsched.controllers.ephemeral_volume import claim_for
 from kvolsched.scheduler.pod_claims import named_claims
 
 from ..near_names import near_misses
 from .add_volume import VOLUME_COST, add_volume, bound_to_each_other
+from .advice import CLASSES, OPERATOR
 from .edit import Edit, ObjectChange
 from .owners import owner_on_top
 from .pods import edit_spec
@@ -28,6 +31,7 @@ from .trial_cluster import TrialCluster
 
 CLAIM_COST = 3
 RETAIN = "Retain"  # the policy with which a volume stays when its claim goes
+SCRATCH = frozenset({"log", "logs", "cache", "tmp", "temp", "scratch"})  # names of what is the least to give up
 
 
 def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
@@ -148,13 +152,15 @@ def restore_snapshot(claim: PersistentVolumeClaim, trial: TrialCluster) -> Itera
         yield Edit(words, CLAIM_COST - 1, (), "restore snapshot", do=do, data=data)
 
 
-def left_behind(bound: Sequence[PersistentVolume]) -> str:
-    """Return what becomes of the data on volumes whose claims go, in capitals."""
+def left_behind(bound: Sequence[PersistentVolume], *, with_claim: bool = True) -> str:
+    """Return what becomes of the data on volumes whose claims go, or stay and are no longer used, in capitals."""
     told = []
     for volume in bound:
         policy = volume.spec.persistent_volume_reclaim_policy or "Retain"
         what = f"{volume.metadata.name} ({volume.spec.capacity.get('storage', '?')}, {policy})"
-        told.append(f"{what} is GONE with its claim" if policy == "Delete" else f"the files stay on {what}")
+        claim = volume.spec.claim_ref.name if volume.spec.claim_ref is not None else "its claim"
+        gone = f"{what} is GONE with its claim" if with_claim else f"the files stay on {what} UNTIL {claim} is deleted"
+        told.append(gone if policy == "Delete" else f"the files stay on {what}")
     return f"EMPTY VOLUME: {'; '.join(told)}" if told else ""
 
 
@@ -271,7 +277,9 @@ def _replace_one_claim(
     if name in named_claims(trial.pod) and trial.is_stored(claim) and trial.claim(other) is None:
         all_changes = [*changes, ObjectChange(None, _claim_like(claim, other, of_class))]
         words = f"Use a new claim {other} {words}"
-        yield _replacement_edit(trial, {name: other}, words, CLAIM_COST + len(changes), all_changes)
+        scratch = not SCRATCH.isdisjoint(re.split(r"\W|_|\d", name))
+        cost = CLAIM_COST + len(changes) + (not scratch)
+        yield _replacement_edit(trial, {name: other}, words, cost, all_changes)
 
 
 def _replacement_edit(
@@ -279,8 +287,16 @@ def _replacement_edit(
 ) -> Edit:
     """Return the edit that lets the pod name other claims, after other changes."""
     edit = edit_spec(trial, words, cost, _with_claims(trial.pod, others), "new claim")
-    bound = trial.volumes_of(map(trial.claim, others))
-    return attrs.evolve(edit, changes=(*changes, *edit.changes), letter="H" if bound else "B", data=left_behind(bound))
+    old = [claim for name in others if (claim := trial.claim(name)) is not None]
+    bound, named = trial.volumes_of(old), [claim.spec.volume_name for claim in old if claim.spec.volume_name]
+    letter = "H" if bound else "E" if named else "B"
+    lost = f"EMPTY VOLUME: what {listed(named)} held is not on it" if named else ""
+    names = listed(each.metadata.name for each in old)
+    note = f"was {names} ever written? then a VolumeSnapshot first, as dataSource of the new claim, keeps a copy"
+    stays = f"claim {names} stays Pending, and the pod no longer uses it"
+    decides = {change.key.kind for change in changes} & {"StorageClass"} and f"{CLASSES[letter].who}; {OPERATOR}"
+    return attrs.evolve(edit, changes=(*changes, *edit.changes), letter=letter, who=decides or "",
+                        note=note if bound else stays, data=left_behind(bound, with_claim=False) or lost)
 
 
 def _with_claims(pod: Pod, others: Mapping[str, str]) -> PodSpec:

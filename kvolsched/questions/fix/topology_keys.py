@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import attrs
+
 from kvolsched.api import volumes
-from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, HOSTNAME_LABEL, Node
+from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, DOMAIN_LABELS, HOSTNAME_LABEL, Node
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.questions.why.demands import Demand
 from kvolsched.scheduler.columns.storage_capacities import reaches
@@ -20,6 +22,7 @@ from .edit import Edit
 from .trial_cluster import TrialCluster
 
 MAX_VALUES = 6  # domains that are tried for one node
+SETS_DOMAINS = "look at the cloud controller's log and the kubelet's flags"
 MAX_VOLUMES = 8  # volumes of a class whose labels are tried
 
 
@@ -37,7 +40,7 @@ def add_topology_key(demand: Demand, trial: TrialCluster, near: Sequence[Node]) 
                 with trial.with_changes(edit.changes):
                     helps = node_edits.rejection_count(trial.judge(), demand) < before
                 if helps:
-                    yield edit
+                    yield edit if key == HOSTNAME_LABEL else _looked_up(edit, node, key, value)
                     break
             else:
                 continue
@@ -92,6 +95,16 @@ def _wanted_labels(
     for volume, _ in zip(free, range(MAX_VOLUMES), strict=False):
         wanted = node_edits.labels_matching(volume.spec.required_node_affinity, node)
         yield wanted, f"only if {name} can attach {volume.metadata.name}"
+
+
+def _looked_up(edit: Edit, node: Node, key: str, value: str) -> Edit:
+    """Return the edit of a label that the dump does not tell: somebody must look up where the node is."""
+    short, name = key.rpartition("/")[2], node.metadata.name
+    do = (f"kubectl get node {name} -o jsonpath='{{.spec.providerID}}'   # or in the console: which {short}?\n"
+          f"kubectl label node {name} {key}=<its {short}>")
+    words = f"Label {name} with its true {key}, such as {value}"
+    note = f"why has nobody set it? {SETS_DOMAINS}" if key in DOMAIN_LABELS else ""
+    return attrs.evolve(edit, words=words, do=do, note="; ".join(filter(None, (edit.note, note))))
 
 
 def _note(node: Node, key: str, value: str) -> str:
