@@ -362,9 +362,9 @@ class Fixes(DrawnAnswer):
             lines += ["", *head, *(hanging_indent([each], 4) for each in told)]
         applies = to_type(" (`.apply(cluster)` applies it)", "")
         for number, fix in enumerate(self.fixes):  # whoever is told of a file is shown it, too
-            told = manifest_diff(change for change in fix.written if change.new is not None)
-            if told and (not number or " -f " in fix.do):
-                lines += ["", f"[{number}] as a diff{applies}:", told]
+            diff = manifest_diff(change for change in fix.written if change.new is not None)
+            if diff and (not number or " -f " in fix.do):
+                lines += ["", f"[{number}] as a diff{applies}:", diff]
         if self.not_read:
             lines += ["", hanging_indent([self.not_read], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
