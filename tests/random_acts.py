@@ -106,7 +106,7 @@ def volumes_are_not_crowded(c):
     """
     objects, attached, users = c.world.log.objects, {}, Counter()
     for pod in c.objects("pods"):
-        for name in pod.claim_names() if pod.spec.node_name and not pod.terminal else ():
+        for name in set(pod.claim_names()) if pod.spec.node_name and not pod.terminal else ():
             claim = objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace, name))
             if claim is not None and claim.spec.volume_name.startswith("pvc-"):
                 attached.setdefault(pod.spec.node_name, set()).add(claim.spec.volume_name)
