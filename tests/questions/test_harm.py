@@ -20,7 +20,7 @@ def tried(name, kind):
 
 @pytest.mark.parametrize(("name", "kind", "promises"), [
     ("16-anti-affinity-replicas-exceed-nodes", "scale down", ("Deployment web asks for 3 replicas instead of 4",)),
-    ("17-spread-over-tainted-host", "soften spread", ("Deployment web no longer keeps a maxSkew over kubernetes.io/hostname instead of 1",)),
+    ("17-spread-over-tainted-host", "soften spread", ("Deployment web no longer requires maxSkew 1 over kubernetes.io/hostname",)),
     ("34-affinity-label-typo", "drop pod term", ("Deployment web no longer requires its pod affinity over kubernetes.io/hostname",)),
     ("48-cpu-unit-slip", "lower request", ("Deployment web asks for 500m cpu instead of 500",)),
     ("17-spread-over-tainted-host", "add node", ()),

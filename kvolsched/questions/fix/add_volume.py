@@ -89,7 +89,9 @@ def add_volume(
     free = [each.metadata.name for each in trial.seen.volumes_of_class(of_class) if volumes.is_available(each)]
     note += f"; or is {listed(free, 'or')} meant, which is free?" if named and free else ""
     letter = "B" if named else "X" if driver or unknown else "D"
-    yield Edit(words, VOLUME_COST, (ObjectChange(None, volume),), "add volume", tuple(expected), note, letter)
+    do = (f"look up at the provider which disk {name} was, and write it into {name}.yaml\n"
+          f"kubectl apply -f {name}.yaml   # as in the diff") if named and driver else ""
+    yield Edit(words, VOLUME_COST, (ObjectChange(None, volume),), "add volume", tuple(expected), note, letter, do=do)
 
 
 def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) -> list[ObjectChange]:
@@ -125,7 +127,7 @@ def _source(name: str, driver: str, *, on_one_node: bool, anywhere: bool) -> tup
     """
     source: dict[str, Any]
     if driver:
-        source = {"csi": Frozen({"driver": driver, "volumeHandle": name})}
+        source = {"csi": Frozen({"driver": driver, "volumeHandle": f"<handle of {name}>"})}
         fields = "volumeHandle, size and nodeAffinity" if anywhere else "volumeHandle and size"
         where = ": the pod runs only where that is, and the trial takes it to be everywhere" if anywhere else ""
         return Frozen(source), f"set {fields} to those of a disk of {driver} that exists{where}"

@@ -178,8 +178,8 @@ def _asks_less(name: str, old: PodSpec, new: PodSpec) -> Iterator[str]:
               for spec in (old, new)]  # fmt: skip
     for key, skew in spread[0].items():
         if (now := spread[1].get(key, 0)) > skew or not now:
-            less = f"keeps only maxSkew {now}" if now else "no longer keeps a maxSkew"
-            yield f"{name} {less} over {key} instead of {skew}"
+            instead = f", only {now}" if now else ""
+            yield f"{name} no longer requires maxSkew {skew} over {key}{instead}"
     for label in old.node_selector:
         if label not in new.node_selector:
             yield f"{name} no longer selects nodes by {label}"
