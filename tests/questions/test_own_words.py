@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stuck_clusters import POD, stuck_clusters
 
-from kvolsched import Cluster, design
+from kvolsched import Cluster, design, incident
 from kvolsched.questions.why.answer import Remark
 from kvolsched.rules.revision import Revision
 from kvolsched.scheduler.framework.evidence import Evidence
@@ -95,12 +95,12 @@ def test_no_number_edit_or_layout_hangs_on_words(objects, wording):
 @settings(max_examples=3, suppress_health_check=list(HealthCheck))
 @given(wordings)
 def test_nor_on_those_about_a_taint_a_limit_and_capacity(wording):
-    """The same on a recorded cluster, where a limit is raised by the number of volumes that the evidence counts."""
-    cluster = Cluster.from_manifests(RECORDED)
-    plain = told(cluster, "kafka-2")
-    assert any("3 volumes of ebs.example.com instead of 2" in words for edits in plain[3] for words, _ in edits)
+    """The same on a recorded cluster, and where a limit is raised by the number of volumes that the evidence counts."""
+    clusters = ((Cluster.from_manifests(RECORDED), "kafka-2"), (incident("attach-limit").play(), "web-2"))
+    plain = [told(cluster, pod) for cluster, pod in clusters]
+    assert any("2 volumes of disks.example.com instead of 1" in words for edits in plain[1][3] for words, _ in edits)
     with other_words(wording):
-        assert plain == told(cluster, "kafka-2")
+        assert plain == [told(cluster, pod) for cluster, pod in clusters]
 
 
 def test_every_kind_of_evidence_is_reworded():
