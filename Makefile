@@ -59,6 +59,7 @@ test: $(VENV)/.test browser
 
 # Some take longer than the time after which a hanging test's stack is printed: that ends a process that is profiled.
 test-long: $(VENV)/.test
+	@.ci/environment python $(VENV) lab,test,clients
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests -m long -o faulthandler_timeout=0
 
 # ARGS=--gate fails where a ratio falls short.
