@@ -247,6 +247,13 @@ def card_of(name, pod, kind):
     return next(fix for fix in fixes_of(f"own/{name}", pod) if kind in fix.kinds)
 
 
+def test_the_way_back_from_a_claim_begins_with_its_pod():
+    """A claim in use stays until no pod has it: the command that makes it anew says so, where it would hang."""
+    back = card_of("46-class-of-a-volume-typo", "web", "use class").undo
+    assert "replace --force" in back
+    assert "delete the pod first" in back
+
+
 @pytest.mark.parametrize(("name", "pod"), [row[:2] for row in ROWS[::3] if row[0].startswith("own/")])
 def test_a_command_is_printed_on_one_line(name, pod):
     """Whatever its length, a command and the one that takes it back stand on a line each, so that it can be pasted."""

@@ -38,7 +38,8 @@ def _mind(change: ObjectChange) -> str:
     """Return what to mind when a change is taken back, as a comment of a shell."""
     if change.recreate:
         claim = change.key.kind == "PersistentVolumeClaim"
-        return f"   # as it was{', WITHOUT what was written meanwhile' if claim else ''}"
+        first = ": delete the pod first, a claim in use stays; WITHOUT what was written meanwhile"
+        return f"   # as it was{first if claim else ''}"
     if change.old is None:
         return {"PersistentVolume": "   # it goes once no claim has it: pod and claim first",
                 "PersistentVolumeClaim": "   # it goes once no pod uses it; by policy Delete with its files",
