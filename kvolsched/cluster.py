@@ -665,7 +665,7 @@ class Cluster(ClusterActs):
         return figure(self, "events")
 
     def domains(self, topology_key: str = "") -> ChartFigure:
-        """Chart the domains of a topology key: nodes, pods, volumes and verdicts in each.
+        """Chart the nodes of each domain of a topology key; in words also its pods, volumes and verdicts.
 
         Args:
             topology_key: a label of nodes; by default that of zones.

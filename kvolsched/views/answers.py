@@ -20,12 +20,12 @@ from .pictures import decode, fix, may, node_terms, searches, why, why_causes
 from .pictures import turns as tables
 
 
-def _drawn(fill: Callable[[Any], Any], draw: Callable[..., str]) -> Callable[[Any], Figure]:
-    """Return the function that draws an answer from the rows that it is filled into; its reading is what it prints.
+def _drawn(draw: Callable[..., str], fill: Callable[[Any], Any] = lambda answer: answer) -> Callable[[Any], Figure]:
+    """Return the function that draws an answer, or the rows that it is filled into; its reading is what it prints.
 
     Args:
+        draw: answer or rows, width and selection -> SVG, or HTML of a page of words.
         fill: answer -> rows.
-        draw: rows, width and selection -> SVG, or HTML of a page of words.
     """
     return lambda answer: Figure(partial(draw, fill(answer)), repr(answer))
 
@@ -46,23 +46,23 @@ def _matched_nodes(answer: Any) -> Figure:
 def _whys(answer: Any) -> Figure:
     if len(answer) == 1:  # the card of the only pod says more
         return Figure(partial(why.draw, why_card(evolve(answer[0], nearest_edit=answer.nearest_edit))), repr(answer))
-    return _drawn(causes_page, why_causes.draw)(answer)
+    return _drawn(why_causes.draw, causes_page)(answer)
 
 
 ANSWERS: dict[str, Callable[[Any], Figure]] = {
-    "Decoded": _drawn(decode_rows, decode.draw),
-    "Fix": _drawn(fix_rows, fix.draw),
-    "Fixes": _drawn(fix_rows, fix.draw),
-    "TriedFix": _drawn(trial_rows, fix.draw_trial),
+    "Decoded": _drawn(decode.draw, decode_rows),
+    "Fix": _drawn(fix.draw, fix_rows),
+    "Fixes": _drawn(fix.draw, fix_rows),
+    "TriedFix": _drawn(fix.draw_trial, trial_rows),
     "MatchedNodes": _matched_nodes,
-    "PatchAnswers": _drawn(patch_rows, may.draw),
-    "Story": _drawn(turns.told_turns, tables.draw_story),
-    "Passes": _drawn(turns.passes_of_pod, tables.draw_passes),
-    "Diff": _drawn(turns.different_fields, tables.draw_diff),
-    "RuleDifference": _drawn(turns.disagreeing_rows, tables.draw_diff),
-    "Exploration": _drawn(turns.search_rows, searches.draw_search),
+    "PatchAnswers": _drawn(may.draw, patch_rows),
+    "Story": _drawn(tables.draw_story),
+    "Passes": _drawn(tables.draw_passes),
+    "Diff": _drawn(tables.draw_diff, turns.different_fields),
+    "RuleDifference": _drawn(tables.draw_diff, turns.disagreeing_rows),
+    "Exploration": _drawn(searches.draw_search, turns.search_rows),
     "Sample": _sample,
-    "Why": _drawn(why_card, why.draw),
+    "Why": _drawn(why.draw, why_card),
     "Whys": _whys,
 }
 """Name of the answer's class -> the function that draws it."""

@@ -12,7 +12,7 @@ A `ref` names one thing on the screen. Objects: ``pod/web-0``, ``pvc/data-web-0`
 from attrs import field, frozen
 
 from kvolsched.api.notebook_output import ShownAsYaml
-from kvolsched.views.series_rows import SeriesRows
+from kvolsched.questions.series import Timeline
 
 POD_STATES = ("pending", "gated", "assumed", "bound", "running", "terminating", "succeeded", "failed")
 QUEUE_STATES = ("", "active", "back-off", "unschedulable", "gated", "waiting for volumes", "binding")
@@ -414,6 +414,31 @@ class ObjectStory:
 
     ref: str = ""  # Ref of the object; empty: none is selected
     rows: tuple[ObjectStoryRow, ...] = ()  # In the order in which they were written
+
+
+@frozen
+class SeriesPane:
+    """One count of all clusters."""
+
+    measure: str  # "running", "cpu held", the reason of an Event, the name of a function
+    lines: tuple[Timeline, ...]  # In the order of the clusters; empty: there is nothing to count
+    unit: str = ""  # "pods", "cores", "GiB"; empty: unknown
+    reasons: tuple[str, ...] = ()  # Of counted Events
+    has_sum: bool = False  # Whether value × time means something: cores × seconds
+
+
+@frozen
+class SeriesRows:
+    """Counts of runs over time, in panes over one axis."""
+
+    clusters: tuple[str, ...]  # Labels; the first is the cluster that was asked
+    seeds: tuple[int, ...]
+    panes: tuple[SeriesPane, ...]
+    until: float = 0.0  # End of the longest run, seconds
+    time: float = 0.0  # Where the first cluster is, seconds
+    step: int = 0  # Where the first cluster is, steps
+    is_at_end: bool = True  # Whether no later step of the first cluster is known
+    by_step: bool = False  # Whether the axis counts steps: asked for, or time stands still
 
 
 @frozen

@@ -42,7 +42,6 @@ from .pictures.picture import NAMED
 from .pictures.scores import weight_effects
 from .pictures.table_chart import ChartRows
 from .pictures.writes import Writes
-from .series_rows import SeriesRows
 
 if TYPE_CHECKING:
     from .panel.lab import Lab
@@ -205,7 +204,7 @@ def series(cluster: ClusterCore, *others: ClusterCore, what: Wanted | Iterable[W
     return _of_series(fill_series.series([cluster, *others], what, over))
 
 
-def _of_series(rows: SeriesRows) -> SeriesFigure:
+def _of_series(rows: f.SeriesRows) -> SeriesFigure:
     options = {"over": "step" if rows.by_step else "time", "step": None if rows.is_at_end else rows.step}
     return SeriesFigure(series_picture.reading(rows), kind="series", rows=rows, options=options,
                         rows_of=partial(tables.series, rows),
@@ -247,7 +246,7 @@ def _trial_figure(cluster: Any, name: str, pod: str) -> Figure:
     if name == "series":
         return series(cluster)
     if name in ("map", "domains"):
-        return figure(cluster, name)
+        return chart(cluster, name)
     asked = pod if pod and _exists(cluster, pod) else _pod_in_question(cluster, name)
     if name == "why" and asked:
         answer = cluster.why(asked)
@@ -294,7 +293,7 @@ class StepsFigure(PlainChart):
 class SeriesFigure(PlainChart):
     """A chart of counts over time; `rows` holds its values."""
 
-    rows: SeriesRows = field(kw_only=True, repr=False)
+    rows: f.SeriesRows = field(kw_only=True, repr=False)
 
 
 @frozen(repr=False)

@@ -1,4 +1,4 @@
-"""Rows of answers about turns: stories, scheduling passes, differences, explorations, samples."""
+"""Rows of answers about turns: differences, explorations, samples."""
 
 from attrs import frozen
 
@@ -7,46 +7,15 @@ from .frame import Mark
 
 @frozen
 class ToldTurn:
-    """One turn as it is told: its step and time, who acted, in words, and what changed."""
+    """One turn as it is told: its step, who acted, and in words."""
 
     step: int
     actor: str
     words: str
-    time: float | None = None  # Simulated time, seconds; None where only the order counts
     mark: Mark | None = None
-    changed: tuple[str, ...] = ()  # Lines: "spec.nodeName: node-a", "status.phase: Pending → Bound"
     decides: bool = False  # Whether the turn is told when not all are
     ringed: bool = False  # Whether the turn is pointed at: a fault, or the one that shows the failure
     behind: int = 0  # First step that its actor had not seen then; 0: it had seen all
-
-
-@frozen
-class ToldStory:
-    """The turns that changed one object."""
-
-    title: str
-    turns: tuple[ToldTurn, ...]
-
-
-@frozen
-class PassOfPod:
-    """One scheduling pass of a pod."""
-
-    number: int
-    step: int
-    time: float
-    fit: int
-    judged: int
-    node: str  # The node that it chose; empty for none
-
-
-@frozen
-class PassesOfPod:
-    """The scheduling passes of a pod, or why there is none."""
-
-    title: str
-    rows: tuple[PassOfPod, ...]
-    why_none: str = ""
 
 
 @frozen

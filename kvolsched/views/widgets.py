@@ -192,11 +192,11 @@ class Map(Part):
         super().__init__(cluster, **more)
 
     def figure(self) -> Figure:
-        return show.chart(self.cluster, "map", topology_key=self.key)
+        return show.chart(self.cluster, type(self).__name__.lower(), topology_key=self.key)
 
 
 class Domains(Map):
-    """The domains of a topology key: nodes, pods and volumes. Not to be confused with the counts of one constraint.
+    """A chart of the nodes of each domain of a topology key. Not to be confused with the counts of one constraint.
 
     Args:
         cluster: the cluster that is shown.
@@ -204,8 +204,8 @@ class Domains(Map):
         more: `width` and `layout`.
     """
 
-    def figure(self) -> Figure:
-        return show.chart(self.cluster, "domains", topology_key=self.key)
+    def __init__(self, cluster: ClusterCore, key: str = "", **more: Any) -> None:
+        super().__init__(cluster, key, **{"chart": True} | more)
 
 
 class Lanes(Part):

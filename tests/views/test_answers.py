@@ -7,6 +7,7 @@ import pytest
 
 import kvolsched
 from kvolsched.explore import Crash
+from kvolsched.questions.explain import Passes, PassRow, Story, StoryRow
 from kvolsched.views import turn_rows as r
 from kvolsched.views.answers import answer_figure
 from kvolsched.views.fill.turns import search_rows, wilson
@@ -87,10 +88,11 @@ def test_interval_of_a_share():
 
 def test_words_of_somebody_else_stay_words():
     """Names and values from manifests are escaped in every table."""
-    acts = (r.ToldTurn(1, HOSTILE, HOSTILE, 0.0, Mark(1, "note"), (f"{HOSTILE}: {HOSTILE} → {HOSTILE}", "{y} {"), True, True),)
+    acts = (r.ToldTurn(1, HOSTILE, HOSTILE, Mark(1, "note"), True, True),)
+    told_turns = (StoryRow(1, 0.0, HOSTILE, HOSTILE, (f"{HOSTILE}: {HOSTILE} → {HOSTILE}", "{y} {")),)
     drawn = [
-        turns.draw_story(r.ToldStory(HOSTILE, acts), 600),
-        turns.draw_passes(r.PassesOfPod(HOSTILE, (r.PassOfPod(1, 1, 0, 1, 2, HOSTILE),)), 600),
+        turns.draw_story(Story(HOSTILE, told_turns), 600),
+        turns.draw_passes(Passes(HOSTILE, "upstream", (PassRow(1, 0, "", HOSTILE, 0, 1, 2),)), 600),
         turns.draw_diff(r.DifferentClusters((HOSTILE, "b"), 1, (r.DifferenceRow(HOSTILE, HOSTILE, HOSTILE, ""),), (HOSTILE,)),
                         600),
         searches.draw_search(r.SearchRows(HOSTILE, False, "", acts, (r.EndBar(HOSTILE, 1, True),), "", (HOSTILE,)), 600),

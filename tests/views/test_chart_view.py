@@ -115,7 +115,7 @@ def test_tabs_of_the_panel_are_charts_too(c):
     for tab in lab.tabs:
         lab.tab = tab
         shown[tab] = is_shown(lab.moment.form)
-    assert {"skew", "capacity", "domains"} == {name for name, there in shown.items() if there}
+    assert {"skew", "capacity"} == {name for name, there in shown.items() if there}
     lab.tab = "domains"
     lab.moment.form.value = True
     assert (True, "", {"node": ""}) == (lab.chart, lab.host.body, lab.view.picked)

@@ -3,18 +3,20 @@
 import pytest
 
 import kvolsched
+from kvolsched.questions.series import Timeline, TimelinePoint
 from kvolsched.views.drawing import text as t
 from kvolsched.views.fill import series as filled
+from kvolsched.views.frame import SeriesPane, SeriesRows
 from kvolsched.views.pictures import series
-from kvolsched.views.series_rows import SeriesLine, SeriesPane, SeriesPoint, SeriesRows
 
 
 def rows(*clusters, panes=(("running", "pods", ((0, 0), (1, 12))),), until=2.0, **fields):
     """Return rows with the same lines for each cluster; a cluster's line is (time, value) by its number."""
     made = tuple(
         SeriesPane(measure, tuple(
-            SeriesLine(name, tuple(SeriesPoint(time, value - number, step) for step, (time, value) in enumerate(points)),
-                       last_step=9) for number, name in enumerate(clusters)), unit)
+            Timeline(measure, name, "", unit,
+                     tuple(TimelinePoint(time, value - number, step) for step, (time, value) in enumerate(points)),
+                     until, last_step=9) for number, name in enumerate(clusters)), unit)
         for measure, unit, points in panes
     )  # fmt: skip
     return SeriesRows(clusters, (0,) * len(clusters), made, until=until, **fields)

@@ -26,9 +26,9 @@ def words(name, frame, *key):
     return NAMED[name].words(frame, *key)
 
 
-def panel(frame, width, selection=""):
-    """Draw the domains as the panel shows them."""
-    return NAMED["domains"].svg(frame, width, selection)
+def panel(number, selection=""):
+    """Draw a ledger of skew as the panel shows it."""
+    return NAMED["skew"].svg(f.Frame(skew=(frames.skew_ledgers()[number],)), 1000, selection)
 
 
 def test_domains_word_for_word():
@@ -62,30 +62,32 @@ def test_a_volume_stands_in_every_domain_that_reaches_it():
 def test_domains_of_no_node():
     """Without nodes a sentence stands in chart, panel and reading."""
     assert "No nodes. Apply some, or load a scenario." in words("domains", f.Frame())
-    assert "No nodes." in panel(f.Frame(), 700)
+    assert "No nodes." in NAMED["domains"].svg(f.Frame(), 700)
 
 
-@pytest.mark.parametrize("frame", [*frames.zonal_run(), frames.twelve(), frames.many(1000)])
-def test_the_panel_shows_the_same_marks_as_svg(frame):
-    """The panel's drawing parses, follows the theme and can be selected; a thousand nodes cost 24 kB."""
-    svg = panel(frame, 1000, "node/node-a")
+@pytest.mark.parametrize("number", range(len(frames.skew_ledgers())))
+def test_the_panel_shows_the_same_marks_as_svg(number):
+    """The panel's drawing parses, follows the theme and can be selected; a ledger costs few kB."""
+    svg = panel(number, "domain/topology.kubernetes.io/zone/us-central1-a")
     parsed(svg)
     assert "#0" not in svg.replace("&#0", "")
     assert 26_000 > len(svg.encode())
 
 
-def test_a_selected_unit_is_ringed():
-    """Selecting a node rings its unit in the panel."""
-    svg = panel(frames.zonal(8), 1000, "node/node-a")
+def test_a_selected_domain_is_ringed():
+    """Selecting a domain rings its row in the panel."""
+    ledger = frames.skew_ledgers()[0]
+    ref = f"domain/{ledger.key}/{ledger.rows[0].domain}"
+    svg = panel(0, ref)
     assert 1 == svg.count("k-ring")
-    assert 'data-ref="node/node-a"' in svg
+    assert f'data-ref="{ref}"' in svg
 
 
 def test_the_panel_needs_no_altair():
     """Drawing for the panel does not load altair, which takes a second."""
     code = (
         "import sys; from kvolsched.views import frame; from kvolsched.views.pictures.picture import NAMED; "
-        "NAMED['domains'].svg(frame.Frame(), 700); "
+        "NAMED['skew'].svg(frame.Frame(), 700); "
         "print('altair' in sys.modules)"
     )
     assert (
@@ -159,16 +161,3 @@ def test_every_picture_of_the_table_draws_and_reads_an_empty_frame():
     for picture in PICTURES:
         assert (bool(picture.svg(f.Frame(), 700)), bool(picture.words(f.Frame()))) == (True, True), picture.name
     assert [picture.tab for picture in TABS] == ["Verdicts", "Scores", "Skew", "Capacity", "Domains", "Series", "Events", "Story"]
-
-
-def test_a_bar_of_many_nodes_begins_with_what_fits():
-    """Over 36 nodes a domain is a bar: what fits first, the others by their number, each part as long as its number."""
-    sheet = NAMED["domains"].draw(frames.many(200), 1000)
-    rects = [row for key, rows in sheet.ordered() if key[0] == "rect" for row in rows]
-    parts = [row for row in rects if row["y"] == 179 and row["x"] < 350]
-    counts = [int(row["tip"].partition(" ")[0]) for row in parts]
-
-    assert ["30 fits", "1 chosen", "17 NodeResourcesFit", "7 VolumeBinding", "6 PodTopologySpread", "4 TaintToleration",
-            "2 NodeUnschedulable"] == [row["tip"] for row in parts]
-    assert counts == [round((row["x2"] - row["x"] + 1.5) / (parts[-1]["x2"] - parts[0]["x"]) * sum(counts)) for row in parts]
-    assert [row["x"] for row in parts] == sorted(row["x"] for row in parts)

@@ -6,6 +6,7 @@ import pytest
 
 import kvolsched
 from kvolsched import decode
+from kvolsched.questions.explain import Passes, PassRow, Story, StoryRow
 from kvolsched.questions.predict import predict
 from kvolsched.views import turn_rows as r
 from kvolsched.views.fill.decode import rows_of as decoded
@@ -119,15 +120,16 @@ def of_why():
 
 def of_tables():
     """Tables and searches made of a stranger's words."""
-    told = (r.ToldTurn(1, MARKUP, LONG, 0.0, Mark(1, "note"), (f"{MARKUP}: {LONG} → {MARKUP}", "{y} {"), True, True),)
+    told = (r.ToldTurn(1, MARKUP, LONG, Mark(1, "note"), True, True),)
+    story = Story(MARKUP, (StoryRow(1, 0.0, MARKUP, LONG, (f"{MARKUP}: {LONG} → {MARKUP}", "{y} {")),))
     different = r.DifferentClusters((MARKUP, "b"), 1, (r.DifferenceRow(MARKUP, LONG, MARKUP, ""),), (MARKUP,))
-    passes = r.PassesOfPod(LONG, (r.PassOfPod(1, 1, 0, 1, 2, MARKUP),))
+    passes = Passes(LONG, "upstream", (PassRow(1, 0, "", MARKUP, 0, 1, 2),))
     acts = tuple(r.ToldTurn(n, MARKUP * (n % 2), LONG, mark=Mark(n, "write", "create"), decides=True, ringed=n == 9,
                             behind=n // 2) for n in range(1, 10))
     found = r.SearchRows(MARKUP, False, "", told, (r.EndBar(LONG, 1, True),), "", (MARKUP,))
     why = r.SearchRows(LONG, False, MARKUP, acts, (), "", (LONG,), LONG, MARKUP, (("found.sample()", LONG), (MARKUP, MARKUP)))
     sample = r.SampleRows(MARKUP, 1, 1, (0, 1), (r.EndBar(LONG, 1, False),))
-    yield "story", lambda width: turns.draw_story(r.ToldStory(MARKUP, told), width)
+    yield "story", lambda width: turns.draw_story(story, width)
     yield "passes", lambda width: turns.draw_passes(passes, width)
     yield "diff", lambda width: turns.draw_diff(different, width)
     yield "search", lambda width: searches.draw_search(found, width)

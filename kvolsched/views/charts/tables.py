@@ -12,10 +12,9 @@ from kvolsched.views import frame as f
 from kvolsched.views.fill.turns import wilson
 from kvolsched.views.pictures.capacity import driver_says, is_stale, rule_says
 from kvolsched.views.pictures.map_domains import NO_LABEL
-from kvolsched.views.pictures.series import heading
+from kvolsched.views.pictures.series import heading, name_of
 from kvolsched.views.pictures.skew_rows import AlikeRows, is_soft, not_counted_words, verdict
 from kvolsched.views.pictures.table_chart import ChartRows
-from kvolsched.views.series_rows import SeriesRows
 from kvolsched.views.turn_rows import SampleRows
 
 GIBIBYTE = 1 << 30
@@ -101,12 +100,12 @@ def scores(verdicts: f.Verdicts) -> Table:
     )  # fmt: skip
 
 
-def series(rows: SeriesRows) -> Table:
+def series(rows: f.SeriesRows) -> Table:
     """Return a row for each value of each line from its moment on, and one for the end; `known` ones are later."""
     found = Table()
     for pane in rows.panes:
         for line in pane.lines:
-            column = {"measure": heading(pane), "cluster": line.cluster, "line": line.name}
+            column = {"measure": heading(pane), "cluster": line.cluster, "line": name_of(line)}
             points = [(point.time, point.step, point.value) for point in line.points]
             points.append((max(rows.until, points[-1][0]), max(line.last_step, points[-1][1]), points[-1][2]))
             found += [column | {"time": time, "step": step, "value": value} for time, step, value in points]

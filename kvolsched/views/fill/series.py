@@ -5,14 +5,14 @@ from itertools import groupby
 
 from ...api.unknown_name import unknown_name
 from ...core.core import ClusterCore
-from ...questions.series import CPU_HELD, DEFAULT, Timeline, Wanted, cluster_labels, timelines
-from .. import series_rows as rows
+from ...questions.series import CPU_HELD, DEFAULT, Wanted, cluster_labels, timelines
+from .. import frame as f
 
 AXES = ("time", "steps")
 
 
 def series(clusters: Sequence[ClusterCore], what: Wanted | Iterable[Wanted] = DEFAULT,
-           over: str = "time") -> rows.SeriesRows:
+           over: str = "time") -> f.SeriesRows:
     """Return the counts of clusters over time, or over steps if time stands still.
 
     Raises:
@@ -21,10 +21,14 @@ def series(clusters: Sequence[ClusterCore], what: Wanted | Iterable[Wanted] = DE
     known_axis(over)
     first, found = clusters[0], timelines(clusters, what)
     until = max((line.until for line in found), default=0.0)
-    return rows.SeriesRows(
+    measured = ((name, list(lines)) for name, lines in groupby(found, key=lambda line: line.measure))
+    panes = (f.SeriesPane(name, tuple(line for line in lines if line.points), lines[0].unit,
+                          tuple(sorted({reason for line in lines for reason, _ in line.reasons})), name == CPU_HELD)
+             for name, lines in measured)  # fmt: skip
+    return f.SeriesRows(
         clusters=tuple(cluster_labels(clusters)),
         seeds=tuple(cluster.world.seed for cluster in clusters),
-        panes=tuple(_pane(name, list(lines)) for name, lines in groupby(found, key=lambda line: line.measure)),
+        panes=tuple(panes),
         until=until,
         time=first.now,
         step=first.world.step_number,
@@ -41,20 +45,3 @@ def known_axis(over: str) -> None:
     """
     if over not in AXES:
         raise unknown_name(f"axis {over!r}", str(over), AXES)
-
-
-def _pane(name: str, lines: list[Timeline]) -> rows.SeriesPane:
-    return rows.SeriesPane(
-        measure=name,
-        lines=tuple(
-            rows.SeriesLine(
-                line.cluster, tuple(rows.SeriesPoint(p.time, p.value, p.step) for p in line.points), line.part,
-                line.last_step,
-            )
-            for line in lines
-            if line.points
-        ),
-        unit=lines[0].unit,
-        reasons=tuple(sorted({reason for line in lines for reason, _ in line.reasons})),
-        has_sum=name == CPU_HELD,
-    )  # fmt: skip

@@ -3,9 +3,7 @@
 from math import sqrt
 from typing import Any
 
-from ...core.results import as_sentence
 from ...questions.differences import EXISTS, PASSES, Diff
-from ...questions.explain import Passes, Story
 from ...questions.explore import Exploration, Sample
 from ...questions.explore.report import TracedTurn
 from .. import turn_rows as r
@@ -15,20 +13,6 @@ from .history import written_mark
 
 _HINTS = (("found.replay(c).lab()", "replays it in the panel"), ("found.sample()", "counts how often it happens"))
 _Z95 = 1.96  # of the normal distribution, for an interval of 95 %
-
-
-def told_turns(answer: Story) -> r.ToldStory:
-    """Return the turns of an object's story."""
-    turns = (r.ToldTurn(row.step, label_of(row.actor), as_sentence(row.words) if row.words else row.actor, row.time,
-                        changed=row.changed) for row in answer.rows)  # fmt: skip
-    return r.ToldStory(f"Story of {answer.about}", tuple(turns))
-
-
-def passes_of_pod(answer: Passes) -> r.PassesOfPod:
-    """Return the scheduling passes of a pod."""
-    rows = (r.PassOfPod(number, row.step, row.time, row.feasible, row.judged, row.node)
-            for number, row in enumerate(answer.rows, 1))  # fmt: skip
-    return r.PassesOfPod(f"Scheduling passes of {answer.about}, rules {answer.revision}", tuple(rows), answer.why_none)
 
 
 def different_fields(answer: Diff) -> r.DifferentClusters:

@@ -10,9 +10,9 @@ from kvolsched.views.panel.acts_row import show
 
 LEDGERS = frozenset({"skew", "capacity"})
 """The tabs that speak of a moment."""
-PLAIN = frozenset({"scores", "series"})
+PLAIN = frozenset({"scores", "series", "domains"})
 """The tabs that have no other picture than a chart."""
-CHARTED = LEDGERS | PLAIN | {"domains"}
+CHARTED = LEDGERS | PLAIN
 """The tabs that are shown as altair charts."""
 STEP = "step"
 

@@ -60,7 +60,7 @@ PICTURES = (
     Picture("scores", None, scores.reading, tab="Scores", parts=("verdicts",)),
     Picture("skew", skew.draw, skew.reading, tab="Skew", tables=("skew",), widest=LEDGER),
     Picture("capacity", capacity.draw, capacity.reading, tab="Capacity", tables=("capacity",), widest=LEDGER),
-    Picture("domains", domains.draw, domains.reading, tab="Domains", by_domain=True,
+    Picture("domains", None, domains.reading, tab="Domains", by_domain=True,
             parts=("nodes", "pods", "volumes", "verdicts")),
     Picture("series", None, series.frame_reading, tab="Series", tables=("series",)),
     Picture("events", log.draw_events, log.events_reading, tab="Events", parts=("events",)),

@@ -2,9 +2,9 @@
 
 from itertools import groupby, pairwise
 
+from kvolsched.questions.series import Timeline
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.series_rows import SeriesLine, SeriesPane, SeriesRows
 
 NOTHING = {
     "skew": "No pod has a spread constraint.",
@@ -21,7 +21,7 @@ def frame_reading(frame: f.Frame) -> str:
     return "Nothing is counted" if frame.series is None else reading(frame.series)
 
 
-def reading(rows: SeriesRows) -> str:
+def reading(rows: f.SeriesRows) -> str:
     """Return the counts as lines: first and last value of each cluster, and the greatest one between."""
     table: list[list[str]] = []
     for pane in rows.panes:
@@ -33,7 +33,7 @@ def reading(rows: SeriesRows) -> str:
     return "\n".join([sentence(rows), note(rows), t.columns(table)])
 
 
-def sentence(rows: SeriesRows) -> str:
+def sentence(rows: f.SeriesRows) -> str:
     """Return what the chart shows, in one sentence."""
     panes = {pane.measure: pane for pane in rows.panes}
     running, pending = (_last(panes.get(name)) for name in ("running", "pending"))
@@ -64,7 +64,7 @@ def sentence(rows: SeriesRows) -> str:
     return f"{shown.measure}: {', '.join(values)} {unit}"
 
 
-def note(rows: SeriesRows) -> str:
+def note(rows: f.SeriesRows) -> str:
     """Return what was run: seeds, and how long."""
     seeds = sorted(set(rows.seeds))
     runs = "one run" if len(rows.clusters) == 1 else f"{len(rows.clusters)} runs"
@@ -78,26 +78,31 @@ def _of_all(some: float, all_: float) -> str:
     return f"all {all_:g} {pods}" if some == all_ and all_ > 1 else f"{some:g} of {all_:g} {pods}"
 
 
-def _last(pane: SeriesPane | None) -> dict[str, float]:
+def _last(pane: f.SeriesPane | None) -> dict[str, float]:
     return {line.cluster: line.points[-1].value for line in pane.lines} if pane is not None else {}
 
 
-def _total(rows: SeriesRows, line: SeriesLine) -> str:
+def _total(rows: f.SeriesRows, line: Timeline) -> str:
     """Return value × seconds of a line in all."""
     ends = [*((point.time, point.value) for point in line.points), (rows.until, 0.0)]
     return t.short(sum((b - a) * value for (a, value), (b, _) in pairwise(ends)))
 
 
-def _nothing(pane: SeriesPane) -> str:
+def _nothing(pane: f.SeriesPane) -> str:
     return NOTHING.get(pane.measure, "nothing is counted")
 
 
-def _name(rows: SeriesRows, line: SeriesLine) -> str:
+def name_of(line: Timeline) -> str:
+    """Return a line's name: of its cluster, and of its part."""
+    return f"{line.cluster} {line.part}".strip()
+
+
+def _name(rows: f.SeriesRows, line: Timeline) -> str:
     """Return a line's name; the cluster goes without saying if it is the only one."""
-    return line.part if line.part and len(rows.clusters) == 1 else line.name
+    return line.part if line.part and len(rows.clusters) == 1 else name_of(line)
 
 
-def _moments(line: SeriesLine) -> list[tuple[float, float]]:
+def _moments(line: Timeline) -> list[tuple[float, float]]:
     """Return the last value of each moment at which a line ends up elsewhere."""
     found: list[tuple[float, float]] = []
     for time, points in groupby(line.points, key=lambda point: point.time):
@@ -107,7 +112,7 @@ def _moments(line: SeriesLine) -> list[tuple[float, float]]:
     return found
 
 
-def _words(rows: SeriesRows, pane: SeriesPane, line: SeriesLine) -> str:
+def _words(rows: f.SeriesRows, pane: f.SeriesPane, line: Timeline) -> str:
     """Return a line in words: `design 0 → 9 at 2 s`."""
     moments = [(float(p.step), p.value) for p in line.points] if rows.by_step else _moments(line)
     first, (place, last) = moments[0][1], moments[-1]
@@ -119,7 +124,7 @@ def _words(rows: SeriesRows, pane: SeriesPane, line: SeriesLine) -> str:
     return f"{_name(rows, line)} {moved or t.short(values[-1])}{most}{total}"
 
 
-def heading(pane: SeriesPane) -> str:
+def heading(pane: f.SeriesPane) -> str:
     """Return a pane's heading: what is counted, in which unit."""
     if pane.measure == "failures":
         reasons = f": {', '.join(pane.reasons)}" if pane.reasons else ""

@@ -1,6 +1,8 @@
 """Stories of turns, scheduling passes, and differing fields, as tables with the step first."""
 
 from kvolsched.api.words import counted
+from kvolsched.core.results import as_sentence
+from kvolsched.questions.explain import Passes, Story
 from kvolsched.views import turn_rows as r
 from kvolsched.views.drawing.html import Html, bar, block, joined, page, row, table, tag, words
 
@@ -9,12 +11,13 @@ NOT_JUDGED = "It has had no scheduling pass."
 EQUAL = "The objects are equal."
 
 
-def draw_story(story: r.ToldStory, width: int, selection: str = "") -> str:
+def draw_story(story: Story, width: int, selection: str = "") -> str:
     """Return one line a turn: step and time at the left, what was done in words, below it what that changed."""
-    lines = [row((tag("b", "", str(turn.step)), words("" if turn.time is None else f"{turn.time:g} s", "k-w"),
-                  joined(tag("b", "", turn.words), *(_change(change) for change in turn.changed))),
-                 ("k-short", "k-short", "k-wide")) for turn in story.turns]  # fmt: skip
-    return page(tag("h3", "", story.title), table(lines) if lines else words(NO_TURN, "k-q"))
+    lines = [row((tag("b", "", str(turn.step)), words(f"{turn.time:g} s", "k-w"),
+                  joined(tag("b", "", as_sentence(turn.words) if turn.words else turn.actor),
+                         *(_change(change) for change in turn.changed))),
+                 ("k-short", "k-short", "k-wide")) for turn in story.rows]  # fmt: skip
+    return page(tag("h3", "", f"Story of {story.about}"), table(lines) if lines else words(NO_TURN, "k-q"))
 
 
 def _change(change: str) -> Html:
@@ -27,18 +30,19 @@ def _change(change: str) -> Html:
     return block("", words(head, "k-soft"), tag("b", "", new if arrow else values))
 
 
-def draw_passes(found: r.PassesOfPod, width: int, selection: str = "") -> str:
+def draw_passes(found: Passes, width: int, selection: str = "") -> str:
     """Return one line a pass: when, how many of the judged nodes fit as a bar, and the node that it chose.
 
     Without a pass it says why there is none.
     """
-    title = tag("h3", "", found.title)
+    title = tag("h3", "", f"Scheduling passes of {found.about}, rules {found.revision}")
     if not found.rows:
         return page(title, words(f"{NOT_JUDGED} {found.why_none}".rstrip(), "k-q"))
-    lines = [row((tag("b", "", str(each.number)), str(each.step), words(f"{each.time:g} s", "k-w"),
-                  bar(each.fit / max(each.judged, 1), "ok"), f"{each.fit} of {each.judged}",
+    lines = [row((tag("b", "", str(number)), str(each.step), words(f"{each.time:g} s", "k-w"),
+                  bar(each.feasible / max(each.judged, 1), "ok"), f"{each.feasible} of {each.judged}",
                   tag("b", "k-t-ok", f"★ {each.node}") if each.node else words("none", "k-soft")),
-                 ("k-short", "k-short", "k-short", "k-rail-cell", "k-short")) for each in found.rows]  # fmt: skip
+                 ("k-short", "k-short", "k-short", "k-rail-cell", "k-short"))
+             for number, each in enumerate(found.rows, 1)]  # fmt: skip
     return page(title, table(lines, ("pass", "step", "time", "nodes that fit", "", "chooses")))
 
 
