@@ -1,7 +1,7 @@
 """`%kubectl` and `%%kubectl` in a notebook: `%load_ext kvolsched`, then `%kubectl get pods -o wide`.
 
 A command goes to the variable that `--cluster NAME` gives, else to that of `%kubectl use NAME`, else to `c`, else to
-the only cluster among the variables. Imports no IPython: the shell comes as an argument.
+the only cluster, or page of the pager, among the variables. Imports no IPython: the shell comes as an argument.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from ..cluster import Cluster
+from ..learn.rescue import Rescue
 
 NAME, DEFAULT, USED = "kubectl", "c", "_kubectl_cluster"
 NO_EXPANSION = "_ipython_magic_no_var_expand"  # IPython reads this attribute of a magic
@@ -85,7 +86,7 @@ def run_magic(names: dict[str, Any], line: str, cell: str = "") -> None:
         print(f"{done.stderr}{hint}", end="", file=sys.stderr)
 
 
-def find_cluster(names: Mapping[str, Any], name: str = "") -> Cluster:
+def find_cluster(names: Mapping[str, Any], name: str = "") -> Cluster | Rescue:
     """Return the cluster that a command means.
 
     Raises:
@@ -107,9 +108,9 @@ def find_cluster(names: Mapping[str, Any], name: str = "") -> Cluster:
     raise LookupError(f"which cluster? {_listed(there)}; write --cluster NAME, or once: %kubectl use NAME")
 
 
-def clusters(names: Mapping[str, Any]) -> dict[str, Cluster]:
-    """Return the variables that hold clusters, without those that IPython makes."""
-    return {name: value for name, value in names.items() if isinstance(value, Cluster) and not name.startswith("_")}
+def clusters(names: Mapping[str, Any]) -> dict[str, Cluster | Rescue]:
+    """Return the variables that hold clusters or pages of the pager, without those that IPython makes."""
+    return {name: value for name, value in names.items() if isinstance(value, Cluster | Rescue) and name[:1] != "_"}
 
 
 def complete_magic(names: Mapping[str, Any], before: str, symbol: str) -> list[str]:
@@ -122,7 +123,8 @@ def complete_magic(names: Mapping[str, Any], before: str, symbol: str) -> list[s
         return sorted(clusters(names))
     asked = _CLUSTER.search(start)
     try:
-        cluster: Cluster | None = find_cluster(names, asked[1] if asked else "")
+        meant = find_cluster(names, asked[1] if asked else "")
+        cluster = meant.cluster if isinstance(meant, Rescue) else meant
     except LookupError:
         cluster = None
     found = complete(cluster, _CLUSTER.sub("", start) + symbol)

@@ -48,6 +48,7 @@ class DonePage(PrintedAnswer):
         hints: how many hints were taken.
         seconds: how long it took.
         incident: what it was.
+        so_far: this reader's pages up to here, in words.
     """
 
     name: str
@@ -58,6 +59,7 @@ class DonePage(PrintedAnswer):
     hints: int
     seconds: float
     incident: Incident
+    so_far: tuple[str, ...]
 
     @property
     def code(self) -> str:
@@ -69,8 +71,10 @@ class DonePage(PrintedAnswer):
         took = [counted(len(self.acts), "act"), *([counted(self.hints, "hint")] if self.hints else [])]
         head = (f"kvolsched pager {self.name} L{self.level}.{self.number} {self.stars.drawn} {' '.join(took)} "
                 f"{minutes}:{seconds:02} #{self.code}")
+        lesson = next(lesson for lesson, names in _file()["explained in"].items() if self.incident.name in names)
         return "\n".join([head, self.stars.sentence, f"It was: {self.incident.title}", self.incident.cause,
-                          f"met in: {', '.join(self.incident.sources)}"])  # fmt: skip
+                          f"explained in: {lesson}; met in: {', '.join(self.incident.sources)}",
+                          f"so far: {', '.join(self.so_far)}"])  # fmt: skip
 
 
 class IncidentPage(Rescue):
@@ -110,9 +114,12 @@ class IncidentPage(Rescue):
 
     def done(self) -> DonePage:
         """Return what the acts are worth, and what the page was; a report counts it."""
-        acts = tuple((act.command, act.stdin) for act in self.acts)
-        found = DonePage(self.name, self.level, self.number, self.stars, acts, self.hints,
-                         time.monotonic() - self._began, self._incident)  # fmt: skip
+        acts, stars = tuple((act.command, act.stdin) for act in self.acts), self.stars
+        pages = {(each.level, each.number): each.stars for each in _done if each.name == self.name}
+        pages[self.level, self.number] = stars
+        so_far = tuple(f"L{level}.{number} {each.drawn}" for (level, number), each in pages.items())
+        found = DonePage(self.name, self.level, self.number, stars, acts, self.hints, time.monotonic() - self._began,
+                         self._incident, so_far)  # fmt: skip
         _done.append(found)
         return found
 

@@ -3,7 +3,8 @@
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from kvolsched import scenario
+from kvolsched import page, scenario
+from kvolsched.cli.ipython_magic import complete_magic
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: web-0}\nspec: {containers: [{name: app, image: app}]}\n"
 
@@ -41,6 +42,16 @@ def test_a_line_prints_what_kubectl_prints(shell, cluster, capsys):
 
     assert ("pod/my-pod\n", 'Error from server (NotFound): pods "nope" not found\n(there are: my-pod)\n') == (out, err)
     assert 1 == shell.user_ns["_exit_code"]
+
+
+def test_a_page_of_the_pager_is_asked_like_a_cluster(shell, capsys):
+    """Looking costs nothing, any other command is an act of the page; Tab offers its objects."""
+    shell.user_ns["p"] = drawn = page("ada", number=1)
+    (node, *_) = (found.metadata.name for found in drawn.cluster.objects("nodes"))
+
+    assert run(shell, capsys, f"%kubectl get node {node} -o name")[0] == f"node/{node}\n"
+    assert (run(shell, capsys, f"%kubectl cordon {node}")[0], len(drawn.acts)) == (f"node/{node} cordoned\n", 1)
+    assert node in complete_magic(shell.user_ns, f"%kubectl get node {node[:-1]}", node[:-1])
 
 
 def test_a_cell_is_the_input(shell, cluster, capsys):

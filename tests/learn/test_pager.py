@@ -1,6 +1,7 @@
 """The pager: pages drawn by a name keep their symptom, can be solved, and are judged by the run; reports are replayed."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -17,7 +18,8 @@ from kvolsched.questions.why.asking import is_pending
 
 LEVELS = pager._levels()
 MACHINE = "fourth-replica-waits"
-SELECTED = "ssd-node-is-free-and-pod-waits"
+SELECTED, EXPLAINED = "ssd-node-is-free-and-pod-waits", "02-topology-and-node-affinity"
+NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"
 
 
 def page_of(name, wanted):
@@ -62,6 +64,22 @@ def test_every_incident_with_a_waiting_pod_is_a_page_or_says_why_not():
     assert len(set(named)) == len(named) == len(incidents()) - len(others)
     assert [each.name for each in others if any(map(is_pending, each._played.objects("pods")))] == []
     assert all(not_paged().values())
+
+
+def test_every_page_is_explained_in_a_lesson_that_there_is():
+    """Each incident of a page has one lesson, and no lesson explains what is no page."""
+    explained = pager._file()["explained in"]
+
+    assert [lesson for lesson in explained if not (NOTEBOOKS / f"{lesson}.ipynb").is_file()] == []
+    assert sorted(name for names in explained.values() for name in names) == sorted(name for names in LEVELS.values() for name in names)
+
+
+def test_the_notebook_names_no_incident():
+    """What the pager's notebook stores is a page and no act: neither the name nor the title of what it is."""
+    stored = (NOTEBOOKS / "pager.ipynb").read_text("utf-8")
+
+    assert "FailedScheduling" in stored
+    assert [each.name for each in incidents() if each.name in stored or each.title in stored] == []
 
 
 def test_no_incident_comes_twice_in_a_round():
@@ -111,6 +129,8 @@ def test_a_page_shows_its_symptom_alone_and_tells_at_the_end():
     assert (done.stars.count, len(done.acts), done.hints) == (3, 1, 1)
     assert repr(done).startswith(f"kvolsched pager ada L1.{done.number} ★★★ 1 act 1 hint 0:")
     assert known.title in repr(done)
+    assert f"explained in: {EXPLAINED}; " in repr(done)
+    assert f"so far: L1.{done.number} ★★★" in repr(drawn.done())
     with pytest.raises(ValueError, match="no level 4; there are 1, 2, 3"):
         page("ada", 4)
 
