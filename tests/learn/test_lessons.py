@@ -88,6 +88,38 @@ def test_each_fault_of_form_is_seen(tmp_path, change, words):
     assert any(words in fault for fault in lesson_form.faults(written(cells, tmp_path)))
 
 
+def redone():
+    """Make the smallest lesson of the shorter form."""
+    bets = [cell for _ in range(4) for cell in (code("kvolsched.ask()"), code("%%after first", "x"))]
+    (first, second) = ([code("with attempt(1):", "not yet: x"), code("with attempt(1):", "solved", **SOLUTION)] for _ in range(2))
+    return [v4.new_markdown_cell("# Who?"), code("c.fork().lab()"), *bets, *first, v4.new_markdown_cell("*Enough for a class.*"), *second,
+            v4.new_markdown_cell("## What the documents said"),
+            v4.new_markdown_cell("## Where next\n[a](https://a.example) [b](https://b.example)"), code("kvolsched.page()")]
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    (lambda _cells: None, None),
+    (lambda cells: cells.insert(2, v4.new_raw_cell("x" * 600_001)), "bytes"),
+    (lambda cells: cells.__setitem__(slice(2, 2), [code("1") for _ in range(20)]), "cells: at most 30"),
+    (lambda cells: cells[0].update(source="# Who?\n" + "word " * 41), "the first cell has 41 words"),
+    (lambda cells: cells.insert(1, v4.new_markdown_cell("Words.")), "no play"),
+    (lambda cells: cells.__delitem__(slice(2, 4)), "3 bets"),
+    (lambda cells: cells.__setitem__(slice(2, 2), [code("kvolsched.ask()") for _ in range(3)]), "7 bets"),
+    (lambda cells: cells.insert(2, cells.pop(12)), "Enough for a class"),
+    (lambda cells: cells.pop(-3), "What the documents said"),
+    (lambda cells: cells[1].update(source="c.lab()"), "way back"),
+    (lambda cells: cells.pop(), "no page"),
+])
+def test_a_redone_lesson_begins_with_play_and_ends_with_a_page(tmp_path, monkeypatch, change, words):
+    """Each rule of the shorter form can be met, and can fail."""
+    monkeypatch.setattr(lesson_form, "REDONE", {"a"})
+    cells = redone()
+    change(cells)
+    found = lesson_form.faults(written(cells, tmp_path))
+
+    assert found == [] if words is None else any(words in fault for fault in found)
+
+
 @pytest.mark.parametrize("path", [path for path in LESSONS[:-1] if path.stem[:2] not in lesson_bets.WAITING], ids=lambda path: path.stem)
 def test_a_lesson_asks_before_it_tells(path):
     """No prediction stands in prose, and nothing that was right stands open before its question is answered."""
