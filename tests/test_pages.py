@@ -21,7 +21,7 @@ def run(cell, names, file):
     return "" if value is None else f"{value!r}\n"
 
 
-@pytest.mark.parametrize(("page", "least"), [("controllers", 5), ("dashboard", 7), ("differences", 5), ("kubectl", 5), ("lab", 5), ("scheduling-queue", 1), ("serve", 2), ("sweeps", 5), ("teaching", 3), ("your-own-code", 2)])
+@pytest.mark.parametrize(("page", "least"), [("controllers", 5), ("dashboard", 7), ("differences", 5), ("kubectl", 5), ("lab", 5), ("looks", 6), ("scheduling-queue", 1), ("serve", 2), ("sweeps", 5), ("teaching", 3), ("your-own-code", 2)])
 def test_the_cells_print_what_stands_under_them(page, least, capsys, monkeypatch, tmp_path):
     """Every cell runs in the order of the page, and its text is the one that is printed under it."""
     monkeypatch.setenv("TQDM_DISABLE", "1")

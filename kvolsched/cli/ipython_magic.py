@@ -141,7 +141,7 @@ def _used(names: Mapping[str, Any], words: list[str]) -> str:
     return words[0]
 
 
-def _listed(there: Mapping[str, Cluster]) -> str:
+def _listed(there: Mapping[str, Cluster | Rescue]) -> str:
     return f"there are: {', '.join(sorted(there)) or 'none'}"
 
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from store_looks import charts, described
 from store_performance import BEGIN, END, PAGE, stored
 
 from kvolsched.measure.bench import WORKLOADS
@@ -34,6 +35,15 @@ def test_the_page_compares_only_what_can_be_compared():
     assert TEXT.index("5.4 s a pod") < TEXT.index("decision core")
     assert "faster than kube-scheduler" not in TEXT.lower()
     assert "Everything else is no comparison of schedulers" in TEXT
+
+
+def test_the_page_of_counts_has_the_pictures_of_its_charts():
+    """Under each cell that draws stands a picture of what is printed there, as its description."""
+    page = (PAGE.parent / "looks.md").read_text("utf-8")
+
+    assert len(charts(page)) == 2
+    assert [name for name in charts(page) if f"]({name})" not in page] == []
+    assert [name for name, text in charts(page).items() if described("<svg>", text)[5:] not in (PAGE.parent / name).read_text("utf-8")] == []
 
 
 def test_the_page_is_linked():
