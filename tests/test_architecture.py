@@ -47,7 +47,7 @@ FLOORS = {
                   ("differences",)),
     "kubectl": (("formatting", "serialize"), ("printers", "output", "jsonpath"), ("resource_lookup",),
                 ("get_command", "describe_command"), ("command_line",)),
-    "views": (("drawing",), ("frame", *ROWS), {"pictures", "fill"}, ("charts",), ("panel",), ("show",), ("answers", "widgets")),
+    "views": (("drawing",), ("frame", *ROWS), {"pictures", "fill"}, ("charts", "pages"), ("panel",), ("show",), ("answers", "widgets")),
     "learn": (("templates", "script_acts", "attempt", "exercise", "lessons", "queueing", "ready"), ("scenario",), {"alternatives", "incidents", "renamed", "rescue"}, ("night", "pager"), ("class_report",)),
     "measure": ({"bench", "check", "conform", "differ", "sweep"}, ("experiments", "pytest_plugin")),
     "cli": (("output", "ipython_magic"), ("redact", "learning"), ("commands",)),
@@ -527,7 +527,7 @@ SPLIT_BY_RIGHT = {
     "rules/settings.py": {"words": "a name of rules that a user wrote"},
     "scheduler/plugins/node_resources_fit.py": {"reason": "the plugin's own reason, beside it"},
     "controllers/provisioner/provisioning.py": {"message": "a driver's words"},
-    "views/fill/may.py": {"words": "the API server's refusal"},
+    "views/pages/may.py": {"words": "the API server's refusal"},
     "views/fill/skew_ledgers.py": {"reason": "Kubernetes' reason, shortened"},
 }
 # Pictures that still shorten or split a sentence of ours; the list may only become shorter.

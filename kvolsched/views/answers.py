@@ -9,15 +9,9 @@ from attrs import evolve
 from .charts.figure import ChartFigure
 from .charts.tables import sample as sample_table
 from .drawing.figure import Figure
-from .fill import turns
-from .fill.decode import rows_of as decode_rows
-from .fill.fix import page_of as fix_rows
-from .fill.fix import trial_of as trial_rows
-from .fill.may import rows_of as patch_rows
 from .fill.why import card_of as why_card
-from .fill.why_causes import page_of as causes_page
-from .pictures import decode, fix, may, node_terms, searches, why, why_causes
-from .pictures import turns as tables
+from .pages import decode, fix, may, node_terms, searches, turns, why_causes
+from .pictures import why
 
 
 def _drawn(draw: Callable[..., str], fill: Callable[[Any], Any] = lambda answer: answer) -> Callable[[Any], Figure]:
@@ -31,36 +25,29 @@ def _drawn(draw: Callable[..., str], fill: Callable[[Any], Any] = lambda answer:
 
 
 def _sample(answer: Any) -> ChartFigure:
-    rows = turns.sample_rows(answer)
+    rows = searches.sample_rows(answer)
     return ChartFigure(partial(searches.draw_sample, rows), repr(answer), kind="sample",
                        rows_of=partial(sample_table, rows), words=(f"{rows.runs} seeds: {rows.reached}", rows.about))
-
-
-def _matched_nodes(answer: Any) -> Figure:
-    rows = [node_terms.TermRow(line.words, line.values or ("",) * len(line.matches), line.matches,
-                               decides=not line.values) for line in answer.lines]
-    notes = [f"{answer.sentence}.", *(f"{short} is {key}" for short, key in answer.keys)]
-    return Figure(partial(node_terms.draw, answer.nodes, rows, notes), repr(answer))
 
 
 def _whys(answer: Any) -> Figure:
     if len(answer) == 1:  # the card of the only pod says more
         return Figure(partial(why.draw, why_card(evolve(answer[0], nearest_edit=answer.nearest_edit))), repr(answer))
-    return _drawn(why_causes.draw, causes_page)(answer)
+    return _drawn(why_causes.draw, why_causes.page_of)(answer)
 
 
 ANSWERS: dict[str, Callable[[Any], Figure]] = {
-    "Decoded": _drawn(decode.draw, decode_rows),
-    "Fix": _drawn(fix.draw, fix_rows),
-    "Fixes": _drawn(fix.draw, fix_rows),
-    "TriedFix": _drawn(fix.draw_trial, trial_rows),
-    "MatchedNodes": _matched_nodes,
-    "PatchAnswers": _drawn(may.draw, patch_rows),
-    "Story": _drawn(tables.draw_story),
-    "Passes": _drawn(tables.draw_passes),
-    "Diff": _drawn(tables.draw_diff, turns.different_fields),
-    "RuleDifference": _drawn(tables.draw_diff, turns.disagreeing_rows),
-    "Exploration": _drawn(searches.draw_search, turns.search_rows),
+    "Decoded": _drawn(decode.draw),
+    "Fix": _drawn(fix.draw, fix.page_of),
+    "Fixes": _drawn(fix.draw, fix.page_of),
+    "TriedFix": _drawn(fix.draw_trial),
+    "MatchedNodes": _drawn(node_terms.draw),
+    "PatchAnswers": _drawn(may.draw),
+    "Story": _drawn(turns.draw_story),
+    "Passes": _drawn(turns.draw_passes),
+    "Diff": _drawn(turns.draw_diff, turns.different_fields),
+    "RuleDifference": _drawn(turns.draw_diff, turns.disagreeing_rows),
+    "Exploration": _drawn(searches.draw_search, searches.search_rows),
     "Sample": _sample,
     "Why": _drawn(why.draw, why_card),
     "Whys": _whys,

@@ -18,7 +18,6 @@ from ..questions.explain import last_pass
 from ..questions.predict import AskedQuestion, question_of_next_step
 from ..questions.series import DEFAULT, Wanted
 from ..questions.what_if import Trials, varied_fields
-from ..rules.named import plugin_card
 from ..rules.revision import Revision
 from ..world.apiserver import key_of, ref
 from . import frame as f
@@ -32,8 +31,8 @@ from .fill import writes as fill_writes
 from .fill.context import FrameContext
 from .fill.ledgers import LEDGERS, without_ledger
 from .fill.writes import RecordedWrites
+from .pages import disagreement as disagreement_page
 from .pictures import capacity as capacity_picture
-from .pictures import disagreement as disagreement_picture
 from .pictures import matrix, skew_rows, table_chart
 from .pictures import series as series_picture
 from .pictures import steps as steps_picture
@@ -397,27 +396,7 @@ def workbench(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge"
 
 def disagreement(found: Any, head: str = "") -> Figure:
     """Draw a recorded verdict beside a learner's (`exercise.Disagreement`): all nodes, and both sides of one."""
-    answer, plugin = found.answer, found.case.plugin
-    rows = tuple(
-        disagreement_picture.ComparedRow(node=node.node, recorded=", ".join(node.recorded),
-                                         yours=node.failed or ", ".join(node.yours), differs=not node.agrees,
-                                         failed=bool(node.failed))
-        for node in found.answers
-    )
-    does = "rejects it, your rule does not" if answer.recorded else "lets it pass, your rule does not"
-    sides = disagreement_picture.ComparedVerdicts(
-        head=head,
-        title=f"{plugin}, case {found.case.id}, node {answer.node}: kube-scheduler {does}",
-        node=answer.node,
-        family=plugin_card(plugin).family,
-        rows=rows,
-        recorded=(", ".join(answer.recorded) or "passes", *found.evidence),
-        yours=(answer.failed or ", ".join(answer.yours) or "passes", *answer.sides),
-        pod_yaml=found.pod,
-        node_yaml=found.node_fields,
-    )
-    return Figure(lambda width, _selection: disagreement_picture.draw(sides, width),
-                  disagreement_picture.reading(sides))
+    return Figure(disagreement_page.draw(found, head), disagreement_page.reading(found, head))
 
 
 class Text(PrintedAnswer, str):

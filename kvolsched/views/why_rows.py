@@ -1,4 +1,4 @@
-"""What the pictures of `why` show, as plain rows: the card of one pod, and the causes of many."""
+"""What the picture of `why` shows, as plain rows: the card of one pod."""
 
 from attrs import frozen
 
@@ -80,38 +80,3 @@ class WhyCard:
     set_title: str = ""  # What the frame around the minimal set says
     set_about: str = ""  # And below that
     notes: tuple[NoteRow, ...] = ()
-
-
-@frozen
-class ZoneMarks:
-    """The nodes of one zone: the letter of the plugin that rejects first, `✓` would fit, `·` was not asked."""
-
-    zone: str
-    marks: tuple[tuple[str, str, int], ...]  # Letter, family and the number of nodes, most first
-    nodes: tuple[tuple[str, str, str], ...] = ()  # Letter, family and name of each node, if they are few
-
-
-@frozen
-class CauseLine:
-    """Pods that wait for one cause."""
-
-    count: int  # How many pods
-    chips: tuple[tuple[str, str], ...]  # Letter and family of each plugin that takes part
-    title: str  # What is lacking
-    about: str  # Both sides
-    zones: tuple[ZoneMarks, ...]  # How the nodes judge the first of these pods
-    pods: str  # An example, and how many more
-    label: str  # The cause in full, with the pods' names
-    edit: str = ""  # The nearest edit for the first of these pods
-
-
-@frozen
-class CausePage:
-    """Why many pods wait: the causes, most pods first, and the letters that stand for plugins."""
-
-    title: str
-    corner: str
-    causes: tuple[CauseLine, ...] = ()
-    letters: tuple[tuple[str, str, str], ...] = ()
-    folded: int = 0
-    folded_pods: int = 0

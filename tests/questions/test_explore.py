@@ -17,7 +17,7 @@ from kvolsched.cli import main
 from kvolsched.explore import Crash, Refuse, UserAct, explore, versions_grow
 from kvolsched.questions.explore import expansion
 from kvolsched.questions.explore.cause import Reruns
-from kvolsched.views.fill.turns import search_rows
+from kvolsched.views.pages.searches import search_rows
 from kvolsched.world.apiserver import Write, key_of
 from kvolsched.world.component import Component
 from kvolsched.world.log import Key

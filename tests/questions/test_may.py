@@ -19,8 +19,7 @@ from kvolsched.api.text import manifest
 from kvolsched.questions.may import find_witness
 from kvolsched.questions.may.workbench import FREE_RULE, SPEC_RULE
 from kvolsched.rules.named import revision_named
-from kvolsched.views.fill.may import rows_of
-from kvolsched.views.pictures.may import draw
+from kvolsched.views.pages.may import draw
 
 VM = "example.com/vm"
 NODES = [node("a1", "a", labels={VM: "spot"}), node("a2", "a", labels={VM: "demand"}),
@@ -161,7 +160,7 @@ def test_the_text_counts_the_patches_as_the_picture_does():
     """Both number them from 1."""
     answers = gated().may("app", {"spec": {"nodeSelector": {VM: "spot"}}}, {"spec": {"nodeSelector": {VM: "demand"}}})
     numbers = [line.split(".")[0].strip() for line in repr(answers).splitlines() if re.match(r" +\d+\. ", line)]
-    assert [str(row.number) for row in rows_of(answers).patches] == numbers == ["1", "2"]
+    assert re.findall(r'data-ref="patch/(\d+)"', draw(answers, 828)) == numbers == ["1", "2"]
 
 
 def test_a_row_points_to_the_rule_at_the_top():
@@ -471,5 +470,5 @@ def test_an_unknown_field_is_dropped_with_a_warning():
 @pytest.mark.parametrize("width", [460, 700, 1260])
 def test_the_rule_at_the_top_is_whole(width):
     """The picture ends the sentence of what may change at every width, however many lines it takes."""
-    drawn = draw(rows_of(gated().may("app")), width)
+    drawn = draw(gated().may("app"), width)
     assert "spread constraints are immutable. Tried on its own spec, each alone." in drawn

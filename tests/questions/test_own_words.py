@@ -14,9 +14,9 @@ from kvolsched import Cluster, design, incident
 from kvolsched.questions.why.answer import Remark
 from kvolsched.rules.revision import Revision
 from kvolsched.scheduler.framework.evidence import Evidence
-from kvolsched.views.fill.fix import card_of as fix_card
-from kvolsched.views.fill.may import rows_of as may_page_of
 from kvolsched.views.fill.why import card_of
+from kvolsched.views.pages import may
+from kvolsched.views.pages.fix import card_of as fix_card
 
 RECORDED = Path(__file__).parent.parent / "conformance" / "dumps" / "storage.yaml.gz"
 # What sentences are split at, so that whoever splits one is misled.
@@ -77,10 +77,9 @@ def told(cluster, pod):
     cards = [(card.decides, card.node, card.is_new, card.touched, card.others)
              for card in (fix_card(fix, 1) for fix in list(fixes)[:1])]  # fmt: skip
     allowed = [(row.allowed, row.code, row.before, row.after, row.relation) for row in patches.rows]
-    page = may_page_of(patches)
     causes = [(cause.pods, cause.plugins) for cause in cluster.why().causes]
     return (without_words(answer), layout(card_of(answer)), causes, edits, cards, allowed, bool(patches.not_today),
-            [attrs.evolve(view, message="") for view in page.patches])  # fmt: skip
+            [(may.effect(row), may.witness(row), may.note(row)) for row in patches])  # fmt: skip
 
 
 @settings(max_examples=5, suppress_health_check=list(HealthCheck))

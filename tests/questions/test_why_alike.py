@@ -22,8 +22,7 @@ from kvolsched.scheduler.columns.pod_counts import PodCounts
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.columns.storage_capacities import StorageCapacities
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.views.fill.why_causes import page_of
-from kvolsched.views.pictures.why_causes import draw
+from kvolsched.views.pages.why_causes import draw, page_of
 
 EACH = 4  # pods of each cause
 

@@ -10,11 +10,9 @@ from kvolsched.questions.differences import Diff
 from kvolsched.questions.explain import FieldChange
 from kvolsched.rules.named import REVISIONS
 from kvolsched.views.drawing.text import escape
-from kvolsched.views.fill.differences import differences
-from kvolsched.views.fill.turns import different_fields
-from kvolsched.views.pictures.differences import draw as draw_pair
-from kvolsched.views.pictures.differences import reading
-from kvolsched.views.pictures.turns import draw_diff
+from kvolsched.views.pages.differences import differences, reading
+from kvolsched.views.pages.differences import draw as draw_pair
+from kvolsched.views.pages.turns import different_fields, draw_diff
 
 BOUND = ("pod/my-pod", "spec.nodeName")
 

@@ -8,11 +8,10 @@ import pytest
 import kvolsched
 from kvolsched.explore import Crash
 from kvolsched.questions.explain import Passes, PassRow, Story, StoryRow
-from kvolsched.views import turn_rows as r
 from kvolsched.views.answers import answer_figure
-from kvolsched.views.fill.turns import search_rows, wilson
 from kvolsched.views.frame import Mark
-from kvolsched.views.pictures import searches, turns
+from kvolsched.views.pages import searches, turns
+from kvolsched.views.pages.searches import search_rows, wilson
 
 from .pages import told
 
@@ -64,8 +63,8 @@ def test_a_crash_is_ringed_and_told():
     rows = search_rows(claims.explore(progress=False, faults=[Crash("kube-scheduler")], lag="none",
                                       until=lambda c: any(pod.spec.node_name for pod in c.objects("pods"))))
     assert rows.turns[-1].ringed
-    long = tuple(r.ToldTurn(n, "actor", f"turn {n}", mark=Mark(n, "note"), decides=n in (3, 90)) for n in range(1, 91))
-    drawn = searches.draw_search(r.SearchRows("Found", False, "", long, (), "", ()), 560)
+    long = tuple(searches.ToldTurn(n, "actor", f"turn {n}", mark=Mark(n, "note"), decides=n in (3, 90)) for n in range(1, 91))
+    drawn = searches.draw_search(searches.SearchRows("Found", False, "", long, (), "", ()), 560)
     shown = [int(n) for n in re.findall(r'data-key="mark-\d+"[^>]*aria-label="(\d+)\.', drawn)]
     assert {3, 90} <= set(shown)
     assert len(shown) < 40
@@ -73,8 +72,8 @@ def test_a_crash_is_ringed_and_told():
 
 def test_ends_beyond_the_eighth_share_one_line():
     """Many ends are eight bars and the sum of the others."""
-    ends = tuple(r.EndBar(f"end {n}", 10 - n, good=True) for n in range(10))
-    svg = searches.draw_search(r.SearchRows("Exhausted", True, "", (), ends, "Ends", ()), 700)
+    ends = tuple(searches.EndBar(f"end {n}", 10 - n, good=True) for n in range(10))
+    svg = searches.draw_search(searches.SearchRows("Exhausted", True, "", (), ends, "Ends", ()), 700)
     assert 8 == svg.count('class="k-bar"')
     assert "2 other ends: 3 states" in svg
 
@@ -88,15 +87,15 @@ def test_interval_of_a_share():
 
 def test_words_of_somebody_else_stay_words():
     """Names and values from manifests are escaped in every table."""
-    acts = (r.ToldTurn(1, HOSTILE, HOSTILE, Mark(1, "note"), True, True),)
+    acts = (searches.ToldTurn(1, HOSTILE, HOSTILE, Mark(1, "note"), True, True),)
     told_turns = (StoryRow(1, 0.0, HOSTILE, HOSTILE, (f"{HOSTILE}: {HOSTILE} → {HOSTILE}", "{y} {")),)
     drawn = [
         turns.draw_story(Story(HOSTILE, told_turns), 600),
         turns.draw_passes(Passes(HOSTILE, "upstream", (PassRow(1, 0, "", HOSTILE, 0, 1, 2),)), 600),
-        turns.draw_diff(r.DifferentClusters((HOSTILE, "b"), 1, (r.DifferenceRow(HOSTILE, HOSTILE, HOSTILE, ""),), (HOSTILE,)),
+        turns.draw_diff(turns.DifferentClusters((HOSTILE, "b"), 1, (turns.DifferenceRow(HOSTILE, HOSTILE, HOSTILE, ""),), (HOSTILE,)),
                         600),
-        searches.draw_search(r.SearchRows(HOSTILE, False, "", acts, (r.EndBar(HOSTILE, 1, True),), "", (HOSTILE,)), 600),
-        searches.draw_sample(r.SampleRows(HOSTILE, 1, 1, (0, 1), (r.EndBar(HOSTILE, 1, False),)), 600),
+        searches.draw_search(searches.SearchRows(HOSTILE, False, "", acts, (searches.EndBar(HOSTILE, 1, True),), "", (HOSTILE,)), 600),
+        searches.draw_sample(searches.SampleRows(HOSTILE, 1, 1, (0, 1), (searches.EndBar(HOSTILE, 1, False),)), 600),
     ]
     for svg, tag in itertools.product(drawn, ("<script", "{{")):
         assert tag not in svg
@@ -106,7 +105,7 @@ def test_words_of_somebody_else_stay_words():
 @pytest.mark.parametrize("value", ["x" * 300, "word " * 60, "node(s) " + "x" * 120 + " " + "y" * 90])
 def test_a_diff_shows_its_values_whole(value):
     """Two long values that differ at their ends do not look alike: nothing of them is cut."""
-    row = r.DifferenceRow("pod/web", "spec.x", f"{value}one", f"{value}two")
+    row = turns.DifferenceRow("pod/web", "spec.x", f"{value}one", f"{value}two")
     for width in (560, 1240):
-        drawn = told(turns.draw_diff(r.DifferentClusters(("a", "b"), 1, (row,)), width))
+        drawn = told(turns.draw_diff(turns.DifferentClusters(("a", "b"), 1, (row,)), width))
         assert (True, True) == (row.left in drawn, row.right in drawn)

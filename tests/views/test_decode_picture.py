@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from kvolsched import decode
-from kvolsched.views.fill.decode import rows_of
-from kvolsched.views.pictures.decode import draw
+from kvolsched.views.pages.decode import draw, marked
 
 from .pages import parsed, told
 
@@ -21,20 +20,20 @@ DOCUMENTED = (Path(__file__).parent.parent / "documented_sentences.txt").read_te
 
 def stages(sentence):
     """Return (plugin, least, most) of each plugin that stops nodes."""
-    return [(gate.plugin, gate.least, gate.most) for gate in rows_of(decode(sentence)).gates if gate.most]
+    return [(gate.plugin, gate.least, gate.most) for gate in marked(decode(sentence)).gates if gate.most]
 
 
 def test_nodes_stop_in_the_order_of_the_plugins():
     """The sieve asks plugins in kube-scheduler's order, not in the order of the sentence."""
     assert [("NodeAffinity", 4, 4), ("VolumeBinding", 2, 2)] == stages(TWO)
-    assert "Two plugins share the blame: 4 nodes at NodeAffinity, 2 at VolumeBinding" == rows_of(decode(TWO)).headline
+    assert "Two plugins share the blame: 4 nodes at NodeAffinity, 2 at VolumeBinding" == marked(decode(TWO)).headline
 
 
 def test_several_reasons_of_one_node_are_not_counted_twice():
     """Where counts exceed the nodes, what one plugin stops follows from the others, or stays a range."""
     assert ("NodeResourcesFit", 3500, 3500) in stages(BOTH)
     assert ("?", 300, 300) in stages(BOTH)
-    assert "700 of them have both reasons" in draw(rows_of(decode(BOTH)), 940)
+    assert "700 of them have both reasons" in draw(decode(BOTH), 940)
     two = "0/3 nodes are available: 2 Insufficient cpu, 3 Insufficient memory."
     assert [("NodeResourcesFit", 3, 3)] == stages(two)
     short = "0/9 nodes are available: 2 Insufficient cpu, 3 Insufficient memory."
@@ -43,7 +42,7 @@ def test_several_reasons_of_one_node_are_not_counted_twice():
 
 def test_a_rejection_of_the_pod_asks_no_node():
     """A clause without count stops every node before the first plugin."""
-    rows = rows_of(decode(WHOLE))
+    rows = marked(decode(WHOLE))
     assert "VolumeBinding rejects the pod: no node is asked" == rows.headline
     assert [("VolumeBinding", 3, 3)] == stages(WHOLE)
     assert "VolumeBinding" == rows.gates[0].plugin
@@ -52,16 +51,16 @@ def test_a_rejection_of_the_pod_asks_no_node():
 def test_every_clause_is_marked_where_it_stands():
     """Each clause of each documented sentence has its place in the sentence, in which its words are found again."""
     for sentence in DOCUMENTED:
-        rows = rows_of(decode(sentence))
+        rows = marked(decode(sentence))
         for clause in rows.clauses:
-            assert clause.start >= 0, (sentence, clause.clause)
-            assert clause.clause in rows.sentence[clause.start : clause.end]
+            assert clause.start >= 0, (sentence, clause.of.clause)
+            assert clause.of.clause in rows.sentence[clause.start : clause.end]
 
 
 def test_a_command_is_copied_as_one_line():
     """The kubectl line of a clause stands as one piece of text, as `decode` gives it."""
     found = decode(TWO)
-    commands = [each.text for each in parsed(draw(rows_of(found), 520)).iter("code")]
+    commands = [each.text for each in parsed(draw(found, 520)).iter("code")]
     assert found[0].next_line == commands[0]
 
 
@@ -75,9 +74,8 @@ def test_an_answer_shows_its_picture_and_prints_its_lines():
 def test_the_picture_names_the_incidents_that_the_text_names():
     """The incidents of each clause stand in its row and in the words of the picture."""
     found = decode("pod/web-0: 0/2 nodes are available: 2 node(s) had volume node affinity conflict.")
-    rows = rows_of(found)
     names = [name for row in found for name in row.incidents_to_play]
-    svg = draw(rows, 940)
+    svg = draw(found, 940)
 
     assert len(names) >= 2
     assert [] == [name for name in names if f'kvolsched.incident("{name}")' not in told(svg)]
@@ -86,7 +84,7 @@ def test_the_picture_names_the_incidents_that_the_text_names():
 
 def test_a_cut_sentence_says_so_in_its_picture():
     """The last clause says that the sentence was cut there, and one cut before any reason says that instead."""
-    rows = rows_of(decode(CUT))
-    assert [("Insufficient cpu", False), ("node(s) had…", True)] == [(row.clause, row.cut) for row in rows.clauses]
-    assert "The sentence was cut here" in draw(rows, 940)
-    assert "The sentence was cut before any rule" == rows_of(decode("0/5 nodes are available: ...")).headline
+    found = decode(CUT)
+    assert [("Insufficient cpu", False), ("node(s) had…", True)] == [(row.of.clause, row.of.cut) for row in marked(found).clauses]
+    assert "The sentence was cut here" in draw(found, 940)
+    assert "The sentence was cut before any rule" == marked(decode("0/5 nodes are available: ...")).headline

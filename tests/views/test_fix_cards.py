@@ -10,8 +10,8 @@ from kvolsched import Cluster, incident
 from kvolsched.api.text import manifest
 from kvolsched.questions.fix import ObjectChange
 from kvolsched.views.drawing.figure import SCRIPT, WIDTHS
-from kvolsched.views.fill.fix import page_of, trial_of
-from kvolsched.views.pictures import fix
+from kvolsched.views.pages import fix
+from kvolsched.views.pages.fix import page_of
 
 from .pages import faults, parsed, told
 
@@ -55,12 +55,13 @@ def test_a_card_says_who_decides_what_changes_what_is_touched_and_who_waits_then
 
 def test_the_fork_stands_beside_the_cluster_without_the_fix():
     """Places come in the same order on both sides; the pods that the fix concerns are marked, and come first."""
-    trial = trial_of(kafka_moved())
-    shown = [[(place.title, place.pods[0]) for place in side] for side in (trial.beside.without, trial.beside.within)]
+    tried = kafka_moved()
+    beside = fix.beside_of(tried)
+    shown = [[(place.title, place.pods[0]) for place in side] for side in (beside.without, beside.within)]
 
     assert [[("waits", ("kafka-2", True)), ("node-a", ("kafka-1", True))],
             [("waits", ("kafka-1", True)), ("node-a", ("kafka-2", True))]] == shown  # fmt: skip
-    assert "moves the lack to kafka-1" == trial.outcome.short
+    assert "moves the lack to kafka-1" == fix.outcome_of(tried).short
 
 
 def test_whom_an_edit_concerns_and_what_must_restart():

@@ -7,8 +7,7 @@ import pytest
 
 from kvolsched import Cluster
 from kvolsched.api.kinds.node import ZONE_LABEL
-from kvolsched.views.fill.may import rows_of
-from kvolsched.views.pictures.may import draw
+from kvolsched.views.pages.may import by_zone, draw, effect, headline, note, witness
 
 from .pages import parsed, texts
 
@@ -74,34 +73,33 @@ def test_a_refused_narrowing_is_offered_as_an_allowed_patch(answers):
 
 def test_the_page_says_what_each_patch_does(answers):
     """Each patch has its effect in a few words, and the witness of a widening, real or made up."""
-    page = rows_of(answers)
-    assert "2 of 7 patches to nightly are allowed while its gate holds" == page.headline
+    assert "2 of 7 patches to nightly are allowed while its gate holds" == headline(answers)
     assert [
         "narrower", "narrower in truth, other text", "wider", "the same today, wider tomorrow",
         "no node here matches any more",
         "where it may go stays as it is", "no pod is left",
-    ] == [patch.effect for patch in page.patches]  # fmt: skip
-    assert ["", "", "real", "made", "", "", ""] == [patch.witness_kind for patch in page.patches]
-    assert [("zone-a", 2), ("zone-b", 2), ("zone-c", 2)] == [(zone, len(names)) for zone, names in page.zones]
+    ] == list(map(effect, answers))  # fmt: skip
+    assert ["", "", "real", "made", "", "", ""] == [witness(row)[2] for row in answers]
+    assert [("zone-a", 2), ("zone-b", 2), ("zone-c", 2)] == [(zone, len(names)) for zone, names in by_zone(answers).items()]
 
 
 def test_the_words_of_one_patch_stand_alone():
     """One patch has a sentence of its own; what is allowed has no warning, and a legend says what its squares mean."""
-    page = rows_of(gated().may("nightly", NONE_LEFT))
-    svg = draw(page, 940)
+    one = gated().may("nightly", NONE_LEFT)
+    svg = draw(one, 940)
 
-    assert "The patch to nightly is allowed while its gate holds" == page.headline
-    assert "The patch to nightly is refused while its gate holds" == rows_of(gated().may("nightly", WIDER)).headline
-    assert "no node here matches" == page.patches[0].witness
+    assert "The patch to nightly is allowed while its gate holds" == headline(one)
+    assert "The patch to nightly is refused while its gate holds" == headline(gated().may("nightly", WIDER))
+    assert "no node here matches" == witness(one[0])[0]
     assert ("no node newly matches", "proved for every node that can exist") == (
-        (first := rows_of(gated().may("nightly", NARROWER)).patches[0]).witness, first.note)
+        witness(first := gated().may("nightly", NARROWER)[0])[0], note(first))
     assert "△" not in svg
     assert "matches no longer" in texts(svg)
 
 
 def test_squares_are_drawn_in_their_states(answers):
     """A node that newly matches is gold, one that would match is dashed, one that no longer does is struck."""
-    svg = draw(rows_of(answers), 940)
+    svg = draw(answers, 940)
     for state in ("node-c1, zone-c: does not match now, would newly match",
                   "node-a1, zone-a: matches now, would still match",
                   "node-b1, zone-b: matches now, matches no longer", "node-a1, zone-a: matches now, still matches"):
@@ -110,7 +108,7 @@ def test_squares_are_drawn_in_their_states(answers):
 
 def test_many_nodes_are_bars_with_their_counts_in_one_line():
     """Each zone has its two bars, and beside them the counts before and after, which never wrap."""
-    svg = draw(rows_of(gated(40).may("nightly", NARROWER)), 940)
+    svg = draw(gated(40).may("nightly", NARROWER), 940)
     assert [("zone-a", "40 → 40")] == re.findall(r'"k-name">(zone-a)</td>.*?<td class="k-short">([^<]*)<', svg)
 
 
@@ -129,14 +127,14 @@ def test_what_may_change_has_a_row_each_that_opens():
 
 def test_without_a_patch_the_page_asks_for_one(answers):
     """A workbench begins with the sentence that says what to do, and with no row."""
-    page = draw(attrs.evolve(rows_of(answers), patches=()), 828)
+    page = draw(attrs.evolve(answers, rows=()), 828)
     assert ("No patch yet. Write one, and see what the API server answers." in page, page.count("<details")) == (True, 0)
 
 
 def test_many_patches_are_folded():
     """Twenty-one patches are a row each, of which only the selected one is open."""
-    page = rows_of(gated().may("nightly", *ALL * 3))
+    page = gated().may("nightly", *ALL * 3)
     opened = [[each.get("open") for each in parsed(draw(page, 828, selection)).iter("details")]
               for selection in ("", "patch/2")]
     assert [[None] * 21, [None, "open", *[None] * 19]] == opened
-    assert "<details" not in draw(attrs.evolve(page, short=False), 828)
+    assert "<details" not in draw(attrs.evolve(page, rows=page.rows[:7]), 828)

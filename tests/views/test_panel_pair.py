@@ -10,12 +10,12 @@ from kvolsched.learn.scenario import nodes, pods, storage_class
 from kvolsched.questions.differences import is_bookkeeping
 from kvolsched.questions.explain import FieldChange
 from kvolsched.views.drawing.theme import resolve
+from kvolsched.views.pages import differences as picture
+from kvolsched.views.pages.differences import DifferenceRow, Differences
 from kvolsched.views.panel.lab import Lab
 from kvolsched.views.panel.layout import INSET
 from kvolsched.views.panel.pair import BESIDE, hidden_words, only_differing
 from kvolsched.views.panel.toolbar import ALONE
-from kvolsched.views.pictures import differences as picture
-from kvolsched.views.turn_rows import DifferenceRow, Differences
 
 from . import frames
 from .fake_driver import FakeDriver

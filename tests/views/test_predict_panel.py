@@ -7,9 +7,8 @@ import pytest
 import kvolsched
 from kvolsched import Cluster, make
 from kvolsched.questions.predict import forget_grades, predict
-from kvolsched.views.fill.predict import rows_of
+from kvolsched.views.pages.predict import draw, rows_of, score_bars
 from kvolsched.views.panel.predict import Quiz
-from kvolsched.views.pictures.predict import draw, score_bars
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,9 @@ import pytest
 from kvolsched import Cluster
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.views.fill.why import MAX_COLUMNS, card_of
-from kvolsched.views.fill.why_causes import page_of
+from kvolsched.views.pages import why_causes as causes_picture
+from kvolsched.views.pages.why_causes import page_of
 from kvolsched.views.pictures import why as picture
-from kvolsched.views.pictures import why_causes as causes_picture
 
 DUMPS = Path(__file__).parent.parent / "conformance" / "dumps"
 SVG = "{http://www.w3.org/2000/svg}"

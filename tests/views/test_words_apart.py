@@ -8,29 +8,16 @@ import kvolsched
 from kvolsched import decode
 from kvolsched.questions.explain import Passes, PassRow, Story, StoryRow
 from kvolsched.questions.predict import predict
-from kvolsched.views import turn_rows as r
-from kvolsched.views.fill.decode import rows_of as decoded
-from kvolsched.views.fill.may import rows_of as patched
-from kvolsched.views.fill.predict import rows_of as predicted
 from kvolsched.views.fill.why import card_of
-from kvolsched.views.fill.why_causes import page_of
 from kvolsched.views.frame import Mark
-from kvolsched.views.pictures import decode as decode_picture
-from kvolsched.views.pictures import (
-    differences,
-    fix,
-    lanes,
-    log,
-    may,
-    searches,
-    turns,
-    what_if,
-    why,
-    why_causes,
-)  # fmt: skip
-from kvolsched.views.pictures import predict as predict_picture
+from kvolsched.views.pages import decode as decode_picture
+from kvolsched.views.pages import differences, fix, may, searches, turns, why_causes
+from kvolsched.views.pages import predict as predict_picture
+from kvolsched.views.pages.differences import DifferenceRow, Differences
+from kvolsched.views.pages.predict import rows_of as predicted
+from kvolsched.views.pages.why_causes import page_of
+from kvolsched.views.pictures import lanes, log, what_if, why
 from kvolsched.views.pictures.picture import NAMED, PICTURES
-from kvolsched.views.turn_rows import DifferenceRow, Differences
 from kvolsched.views.what_if_rows import WhatIfRows
 
 from . import (
@@ -71,7 +58,7 @@ def of_decode():
     sentences = (test_decode_picture.BOTH, test_decode_picture.WHOLE, test_decode_picture.LONG, test_decode_picture.CUT,
                  f"0/3 nodes are available: 3 {MARKUP}", f"{MARKUP} {LONG}")  # fmt: skip
     for number, sentence in enumerate(sentences):
-        rows = decoded(decode(sentence))
+        rows = decode(sentence)
         yield f"decode {number}", lambda width, rows=rows: decode_picture.draw(rows, width)
 
 
@@ -86,9 +73,9 @@ def of_may():
     """Patches in full and in short rows, over few and many nodes and long names."""
     gated = test_may_picture.gated
     for number, cluster in enumerate((gated(), gated(12), gated(2, "ip-10-0-{number}.{zone}." + "x" * 50))):
-        page = patched(cluster.may("nightly", *test_may_picture.ALL))
+        page = cluster.may("nightly", *test_may_picture.ALL)
         yield f"may {number}", lambda width, page=page: may.draw(page, width)
-    page = patched(gated(8, LONG[:50] + "{zone}{number}").may("nightly", *test_may_picture.ALL * 3))
+    page = gated(8, LONG[:50] + "{zone}{number}").may("nightly", *test_may_picture.ALL * 3)
     yield "may short", lambda width: may.draw(page, width) + may.draw(page, width, "patch/2")
 
 
@@ -120,15 +107,15 @@ def of_why():
 
 def of_tables():
     """Tables and searches made of a stranger's words."""
-    told = (r.ToldTurn(1, MARKUP, LONG, Mark(1, "note"), True, True),)
+    told = (searches.ToldTurn(1, MARKUP, LONG, Mark(1, "note"), True, True),)
     story = Story(MARKUP, (StoryRow(1, 0.0, MARKUP, LONG, (f"{MARKUP}: {LONG} → {MARKUP}", "{y} {")),))
-    different = r.DifferentClusters((MARKUP, "b"), 1, (r.DifferenceRow(MARKUP, LONG, MARKUP, ""),), (MARKUP,))
+    different = turns.DifferentClusters((MARKUP, "b"), 1, (turns.DifferenceRow(MARKUP, LONG, MARKUP, ""),), (MARKUP,))
     passes = Passes(LONG, "upstream", (PassRow(1, 0, "", MARKUP, 0, 1, 2),))
-    acts = tuple(r.ToldTurn(n, MARKUP * (n % 2), LONG, mark=Mark(n, "write", "create"), decides=True, ringed=n == 9,
+    acts = tuple(searches.ToldTurn(n, MARKUP * (n % 2), LONG, mark=Mark(n, "write", "create"), decides=True, ringed=n == 9,
                             behind=n // 2) for n in range(1, 10))
-    found = r.SearchRows(MARKUP, False, "", told, (r.EndBar(LONG, 1, True),), "", (MARKUP,))
-    why = r.SearchRows(LONG, False, MARKUP, acts, (), "", (LONG,), LONG, MARKUP, (("found.sample()", LONG), (MARKUP, MARKUP)))
-    sample = r.SampleRows(MARKUP, 1, 1, (0, 1), (r.EndBar(LONG, 1, False),))
+    found = searches.SearchRows(MARKUP, False, "", told, (searches.EndBar(LONG, 1, True),), "", (MARKUP,))
+    why = searches.SearchRows(LONG, False, MARKUP, acts, (), "", (LONG,), LONG, MARKUP, (("found.sample()", LONG), (MARKUP, MARKUP)))
+    sample = searches.SampleRows(MARKUP, 1, 1, (0, 1), (searches.EndBar(LONG, 1, False),))
     yield "story", lambda width: turns.draw_story(story, width)
     yield "passes", lambda width: turns.draw_passes(passes, width)
     yield "diff", lambda width: turns.draw_diff(different, width)

@@ -60,7 +60,7 @@ def test_several_patches_are_a_list(cluster):
     assert ["1 ✓", "2 ✕"] == [button.description for button in bench.list.children[:2]]
     bench.list.children[1].click()
     assert OTHER == bench.editor.value
-    assert [2, 1] == [patch.number for patch in bench._page().patches]
+    assert [2, 1] == [number for number, _ in bench._shown()]
     bench.add.click()
     bench.text = "spec: {nodeSelector: {vm: x}}"
     assert 3 == len(bench.patches)

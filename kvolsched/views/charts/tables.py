@@ -9,13 +9,12 @@ from typing import Any
 
 from kvolsched.api.notebook_output import Table
 from kvolsched.views import frame as f
-from kvolsched.views.fill.turns import wilson
+from kvolsched.views.pages.searches import SampleRows, wilson
 from kvolsched.views.pictures.capacity import driver_says, is_stale, rule_says
 from kvolsched.views.pictures.map_domains import NO_LABEL
 from kvolsched.views.pictures.series import heading, name_of
 from kvolsched.views.pictures.skew_rows import AlikeRows, is_soft, not_counted_words, verdict
 from kvolsched.views.pictures.table_chart import ChartRows
-from kvolsched.views.turn_rows import SampleRows
 
 GIBIBYTE = 1 << 30
 LANDS, SHUT, OVER, LEFT_OUT = "may land", "allowed, but shut", "over the limit", "left out"

@@ -109,4 +109,5 @@ class DrawnPanel(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
         live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
         still = self._still()._repr_mimebundle_()
-        return live | (still[0] if isinstance(still, tuple) else still)  # of a chart with its metadata
+        live.update(still[0] if isinstance(still, tuple) else still)  # of a chart with its metadata
+        return live

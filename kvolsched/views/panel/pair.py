@@ -12,16 +12,15 @@ from kvolsched.api.words import counted
 from kvolsched.views.drawing.svg import num, path
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.fill.choices import Choice
-from kvolsched.views.fill.differences import differences
 from kvolsched.views.fill.moments import NOW
 from kvolsched.views.frame import Frame, PodRow
+from kvolsched.views.pages import differences as picture
+from kvolsched.views.pages.differences import Differences, differences
 from kvolsched.views.panel.acts import Call
 from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.script import Script
-from kvolsched.views.pictures import differences as picture
 from kvolsched.views.pictures.map_cards import NO_VOLUME
 from kvolsched.views.pictures.map_tray import NONE_WAITS
-from kvolsched.views.turn_rows import Differences
 
 BESIDE, BETWEEN = 1100, 16
 """From this width on the halves stand beside each other; the gap between them, px."""

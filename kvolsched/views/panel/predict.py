@@ -24,12 +24,10 @@ from kvolsched.questions.predict import (
 )
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
-from kvolsched.views.fill.predict import rows_of
+from kvolsched.views.pages.predict import PredictPage, draw, rows_of
 from kvolsched.views.panel.held_back import offer_after
 from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
 from kvolsched.views.panel.lab import Lab
-from kvolsched.views.pictures.predict import draw
-from kvolsched.views.predict_rows import PredictPage
 
 NOT_TOLD = "next  who may act is not told here: Step asks before it happens"
 

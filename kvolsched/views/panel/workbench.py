@@ -20,10 +20,8 @@ from kvolsched.questions.may import PatchAnswers, PatchRow, may
 from kvolsched.questions.may.changes import block
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
-from kvolsched.views.fill.may import rows_of
-from kvolsched.views.may_rows import PatchPage
+from kvolsched.views.pages.may import draw
 from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
-from kvolsched.views.pictures.may import draw
 from kvolsched.world.manifest_patch import PATCH_KINDS, ManifestPatch
 
 _PLACE = re.compile(r"\bpatch, (?:document \d+, )?")
@@ -167,8 +165,8 @@ class GateWorkbench(DrawnPanel):
         >>> type(bench.figure()).__name__
         'Figure'
         """
-        page = self._page()
-        return Figure(lambda width, selection: draw(page, width, selection), repr(self))
+        answers, shown = self.answers, self._shown()
+        return Figure(lambda width, selection: draw(answers, width, selection, shown), repr(self))
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -207,14 +205,13 @@ class GateWorkbench(DrawnPanel):
         elif cmd == "select" and ref.startswith("patch/") and ref[6:].isdigit() and int(ref[6:]) <= len(self.drafts):
             self.choose(int(ref[6:]))
 
-    def _page(self) -> PatchPage:
-        """Return the rows that are drawn, of each patch that was read once: first the one that is edited."""
-        page = rows_of(self.answers)
+    def _shown(self) -> list[tuple[int, PatchRow]]:
+        """Return each patch that was read with its number: first the one that is edited."""
         numbers = [number for number, draft in enumerate(self.drafts, 1) if draft.row is not None]
-        shown = [attrs.evolve(patch, number=number) for patch, number in zip(page.patches, numbers, strict=True)]
-        if not page.short:  # a row opens where it is
-            shown.sort(key=lambda patch: (patch.number != self.place + 1, patch.number))
-        return attrs.evolve(page, patches=tuple(shown))
+        shown = list(zip(numbers, self.answers, strict=True))
+        if self.answers.is_short:  # a row opens where it is
+            return shown
+        return sorted(shown, key=lambda each: (each[0] != self.place + 1, each[0]))
 
     def _draw(self) -> None:
         while len(self._numbers) < len(self.drafts):
@@ -234,7 +231,8 @@ class GateWorkbench(DrawnPanel):
         self.head.value = f'<div class="k-quiz"><b>Patch {escape(self.pod)}</b></div>'
         self.said.value = self._error_html()
         self.host.tick += 1  # what was pressed has its answer
-        self.host.body = draw(self._page(), self._width, f"patch/{self.place + 1}" if len(self.drafts) > 1 else "")
+        selected = f"patch/{self.place + 1}" if len(self.drafts) > 1 else ""
+        self.host.body = draw(self.answers, self._width, selected, self._shown())
 
     def _error_html(self) -> str:
         draft = self.drafts[self.place]

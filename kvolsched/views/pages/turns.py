@@ -1,14 +1,41 @@
 """Stories of turns, scheduling passes, and differing fields, as tables with the step first."""
 
+from typing import Any
+
+from attrs import frozen
+
 from kvolsched.api.words import counted
 from kvolsched.core.results import as_sentence
+from kvolsched.questions.differences import EXISTS, PASSES, Diff
 from kvolsched.questions.explain import Passes, Story
-from kvolsched.views import turn_rows as r
 from kvolsched.views.drawing.html import Html, bar, block, joined, page, row, table, tag, words
 
 NO_TURN = "No turn has changed it."
 NOT_JUDGED = "It has had no scheduling pass."
 EQUAL = "The objects are equal."
+
+
+@frozen
+class DifferenceRow:
+    """One field that differs between two clusters; an empty value is a field or object that is not there."""
+
+    ref: str  # The object
+    field: str  # Path in the object; "(exists)" if only one of the clusters has it
+    left: str = ""  # Value in the first cluster
+    right: str = ""  # Value in the second one
+    writer: str = ""  # Who wrote it last where the two are no longer alike; empty: nobody since
+    step: int = 0  # In which step
+
+
+@frozen
+class DifferentClusters:
+    """How two clusters differ: where they part first, the fields, how many more, and what to know before comparing."""
+
+    names: tuple[str, str]
+    count: int
+    rows: tuple[DifferenceRow, ...]
+    notes: tuple[str, ...] = ()
+    because: str = ""
 
 
 def draw_story(story: Story, width: int, selection: str = "") -> str:
@@ -46,7 +73,24 @@ def draw_passes(found: Passes, width: int, selection: str = "") -> str:
     return page(title, table(lines, ("pass", "step", "time", "nodes that fit", "", "chooses")))
 
 
-def draw_diff(found: r.DifferentClusters, width: int, selection: str = "") -> str:
+def different_fields(answer: Diff) -> DifferentClusters:
+    """Return the fields in which two clusters differ, and what is told beside them."""
+    paths = {EXISTS: "", PASSES: "scheduling passes"}
+    rows = (DifferenceRow(about, paths.get(change.path, change.path), change.old, change.new)
+            for about, change in answer.told)  # fmt: skip
+    notes = (answer.folded, *answer.notes) if answer.folded else answer.notes
+    return DifferentClusters(answer.names, len(answer.rows) + len(answer.passes), tuple(rows), notes,
+                               answer.because)  # fmt: skip
+
+
+def disagreeing_rows(answer: Any) -> DifferentClusters:
+    """Return in what two sets of rules disagree about a cluster (`kvolsched.differ`), and where its manifests are."""
+    rows = tuple(DifferenceRow(row.about, row.what, row.a, row.b) for row in answer.verdicts if row.differs)
+    said = f"The cluster: {', '.join(answer.objects)}. .manifests is its YAML, .lab() steps both."
+    return DifferentClusters(answer.names, len(rows), rows, (said,), answer.sentence)
+
+
+def draw_diff(found: DifferentClusters, width: int, selection: str = "") -> str:
     """Return one line a field that differs, with its value in each of two clusters; ≠ stands before every one."""
     names, before, lines = found.names, "", []
     for each in found.rows:

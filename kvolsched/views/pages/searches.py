@@ -4,20 +4,126 @@ A search visits states and can prove; a sample counts runs and cannot. They are 
 """
 
 from collections.abc import Iterable, Sequence
+from math import sqrt
 
-from kvolsched.views import turn_rows as r
+from attrs import frozen
+
+from kvolsched.questions.explore import Exploration, Sample
+from kvolsched.questions.explore.report import TracedTurn
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.html import Html, bar, block, joined, page, row, table, tag, words
 from kvolsched.views.drawing.svg import hatching, num, path, pick, picture, rect, word
+from kvolsched.views.fill.context import label_of
+from kvolsched.views.fill.history import written_mark
+from kvolsched.views.frame import Mark
 from kvolsched.views.pictures.lanes import sign
 
 LANE = 24.0
 """Pitch of lanes, px."""
 MOST_BARS = 8
 _SIGNS = {True: ("✓", "ok"), False: ("✕", "storage"), None: ("?", "resources")}
+_HINTS = (("found.replay(c).lab()", "replays it in the panel"), ("found.sample()", "counts how often it happens"))
+_Z95 = 1.96  # of the normal distribution, for an interval of 95 %
 
 
-def draw_search(rows: r.SearchRows, width: int, selection: str = "") -> str:
+@frozen
+class ToldTurn:
+    """One turn as it is told: its step, who acted, and in words."""
+
+    step: int
+    actor: str
+    words: str
+    mark: Mark | None = None
+    decides: bool = False  # Whether the turn is told when not all are
+    ringed: bool = False  # Whether the turn is pointed at: a fault, or the one that shows the failure
+    behind: int = 0  # First step that its actor had not seen then; 0: it had seen all
+
+
+@frozen
+class EndBar:
+    """One way in which runs end: in words, how often, and whether the goal holds there."""
+
+    words: str
+    count: int
+    good: bool
+
+
+@frozen
+class SearchRows:
+    """What an exploration found: a headline, its size, the turns that lead to a failure, the ends, what is assumed."""
+
+    headline: str  # The cause of a failure, else how the search ended
+    good: bool | None  # Whether nothing was found (True), a failure was (False), or the search is not over (None)
+    size: str
+    turns: tuple[ToldTurn, ...]
+    ends: tuple[EndBar, ...]
+    ends_title: str
+    assumed: tuple[str, ...]
+    found: str = ""  # The failure
+    turns_title: str = ""  # What the turns are that decide, of how many
+    hints: tuple[tuple[str, str], ...] = ()  # What to call next, and what it does
+
+
+@frozen
+class SampleRows:
+    """How sampled runs end: whose runs, how many, how many do not reach the goal, and the interval of that share."""
+
+    about: str
+    runs: int
+    stuck: int
+    interval: tuple[float, float]  # Bounds of the share of runs without the goal in [0, 1], at 95 %
+    ends: tuple[EndBar, ...]
+    reached: str = ""  # In how many runs the goal holds at the end, in words
+    how: str = "runs in the natural order, a seed each"  # Which runs
+
+
+def search_rows(answer: Exploration) -> SearchRows:
+    """Return what an exploration found."""
+    found = answer.counterexample
+    size = f"{answer.states:,} states, {answer.transitions:,} transitions, depth {answer.depth}"
+    good = False if found is not None else True if answer.exhausted and not answer.unseen else None
+    if found is not None:
+        size = f"a shortest way, {len(found.turns)} turns; {size}"
+    ends = () if found is not None else tuple(EndBar(end.words, end.count, end.goal_holds) for end in answer.outcomes)
+    hints = (*_HINTS, ("found.counterexample.story", f"has all {len(found.turns)} turns")) if found is not None else ()
+    told = (_trace(found.turns), found.found, found.title, hints) if found is not None else ((), "", "", ())
+    title = "How its end states differ: a bar counts states, not runs"
+    return SearchRows(answer.headline, good, size, told[0], ends, title, answer.assumptions, *told[1:])
+
+
+def sample_rows(answer: Sample) -> SampleRows:
+    """Return how sampled runs end."""
+    ends = sorted(answer.end_states, key=lambda end: (end.goal_holds, -end.count, end.words))
+    return SampleRows(answer.about, answer.seeds, answer.stuck, wilson(answer.stuck, answer.seeds),
+                        tuple(EndBar(end.words, end.count, end.goal_holds) for end in ends), answer.reached,
+                        answer.how if answer.how != "seeds" else "runs in the natural order, a seed each")
+
+
+def wilson(hits: int, of: int) -> tuple[float, float]:
+    """Return the Wilson interval of a share at 95 %: the whole range for no runs."""
+    if not of:
+        return 0.0, 1.0
+    share, spread = hits / of, _Z95 * _Z95 / of
+    middle, half = share + spread / 2, _Z95 * sqrt(share * (1 - share) / of + spread / (4 * of))
+    return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
+
+
+def _trace(turns: tuple[TracedTurn, ...]) -> tuple[ToldTurn, ...]:
+    """Return the turns of a trace; faults and the last one that is told are pointed at."""
+    rows, shown = [], [each for each in turns if each.is_told] or turns
+    for each in turns:
+        turn = each.turn
+        mark = written_mark(turn, turn.step) or Mark(turn.step, "write" if turn.events else "note", "event")
+        ringed = bool(turn.fault) or mark.kind == "refused" or each is shown[-1]
+        rows.append(ToldTurn(turn.step, label_of(turn.actor or turn.component), each.words, mark=mark,
+                               decides=each in shown, ringed=ringed, behind=min(each.unseen, default=0)))
+    return tuple(rows)
+
+
+# -- drawing ----------------------------------------------------------------------------------------------------------
+
+
+def draw_search(rows: SearchRows, width: int, selection: str = "") -> str:
     """Return the verdict and the size of a search; of a failure the trace, whose lanes are drawn, else the ends."""
     glyph, family = _SIGNS[rows.good]
     parts: list[str] = [tag("h3", "k-title", words(f"{glyph} ", f"k-t-{family}"), rows.headline),
@@ -34,7 +140,7 @@ def draw_search(rows: r.SearchRows, width: int, selection: str = "") -> str:
     return page(*parts, *(block("k-w", f"Assumed: {sentence}") for sentence in rows.assumed))
 
 
-def draw_sample(rows: r.SampleRows, width: int, selection: str = "") -> str:
+def draw_sample(rows: SampleRows, width: int, selection: str = "") -> str:
     """Return in how many sampled runs the goal holds at the end, the interval of its absence, and a bar an end."""
     head = f"{rows.runs} {rows.how}" + (f": {rows.about}" if rows.about else "")
     glyph, family = _SIGNS[not rows.stuck]
@@ -45,7 +151,7 @@ def draw_sample(rows: r.SampleRows, width: int, selection: str = "") -> str:
     return page(tag("h3", "", head), said, _bars(rows.ends, rows.runs, "run"))
 
 
-def _lanes(turns: Sequence[r.ToldTurn], width: int, top: float) -> tuple[list[str], float]:
+def _lanes(turns: Sequence[ToldTurn], width: int, top: float) -> tuple[list[str], float]:
     """Draw one lane an actor, one column a turn; of a long trace the turns around those that decide."""
     actors = list(dict.fromkeys(turn.actor for turn in turns))
     left = min(max(t.width(actor, 11) for actor in actors) + 18, 0.3 * width)
@@ -77,7 +183,7 @@ def _lanes(turns: Sequence[r.ToldTurn], width: int, top: float) -> tuple[list[st
     return parts, bottom + 4
 
 
-def _shown(turns: Sequence[r.ToldTurn], most: int) -> list[int]:
+def _shown(turns: Sequence[ToldTurn], most: int) -> list[int]:
     """Return the places that have a column: all, or as many as fit, those that decide and their neighbours first."""
     if len(turns) <= most:
         return list(range(len(turns)))
@@ -87,13 +193,13 @@ def _shown(turns: Sequence[r.ToldTurn], most: int) -> list[int]:
     return sorted(order[:most])
 
 
-def _told(rows: r.SearchRows) -> Html:
+def _told(rows: SearchRows) -> Html:
     return table((row((tag("b", "k-t-accent", str(turn.step)), turn.actor,
                        tag("b" if turn.ringed else "span", "", turn.words)), ("k-short", "k-name k-soft", "k-wide"))
                   for turn in rows.turns if turn.decides), classes="k-plain")  # fmt: skip
 
 
-def _bars(ends: Sequence[r.EndBar], total: int, what: str) -> Html:
+def _bars(ends: Sequence[EndBar], total: int, what: str) -> Html:
     """Return one bar an end, on one scale; what is over the most that are shown stands in one line."""
     rest = sum(end.count for end in ends[MOST_BARS:])
     lines = [row((words(_SIGNS[end.good][0], f"k-b k-t-{_SIGNS[end.good][1]}"), end.words,
