@@ -966,16 +966,17 @@ class ClusterActs(ClusterCore):
         return outcome.changed
 
     def _send(
-        self, writes: Sequence[Write], words: str = "", *, atomic: bool = False
+        self, writes: Sequence[Write], words: str = "", *, atomic: bool = False, actor: str = ""
     ) -> list[CommittedWrite | RefusedWrite]:
-        """Send writes as the user, in one step, and wait for their answers.
+        """Send writes as the user, or as an `actor` in the user's place, in one step, and wait for their answers.
 
         What is refused leaves the others made, unless they are `atomic`.
         """
         if not writes:
             return []
         self._wait_for_answers(writes)
-        outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else words, atomic=atomic)
+        said = writes[0].words if len(writes) == 1 else words
+        outcomes = self.world.perform(USER, writes, said, atomic=atomic, actor=actor)
         if any(write.verb == "create" and write.key.kind in ("StorageClass", "Node") for write in writes):
             self._add_provisioners()
         return outcomes

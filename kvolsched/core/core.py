@@ -41,6 +41,8 @@ from .refusals import Refusals, dropped_fields, remarks_on_loading, still_there
 from .results import ApplyRefused, PossibleTurns, Run, Step, last_step
 
 USER = "user"
+CLIENT = "client "
+"""What the actor of a served cluster's client begins with; its name follows."""
 MOST_CAUSES = 1_000  # causes of one actor that are tried to tell who may act next
 READ_FIRST = frozenset({"PriorityClass", "RuntimeClass", "LimitRange"})  # by them pods are filled in
 AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")

@@ -16,7 +16,7 @@ from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_tex
 
 from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.unknown_name import UnknownName, did_you_mean
-from ..core.core import ClusterCore
+from ..core.core import USER, ClusterCore
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write
 from ..world.history import Turn
 from ..world.log import Key
@@ -48,7 +48,7 @@ class ApiRequest:
 
     Args:
         time: when it was answered (simulated, s).
-        by: the component that sent it.
+        by: the component that sent it, or the client of a served cluster.
         verb: the HTTP verb: POST, PUT, PATCH or DELETE.
         resource: the resource with its group: `pods`, `statefulsets.apps`.
         subresource: such as `status`, `binding` or `eviction`.
@@ -171,7 +171,7 @@ def _row(turn: Turn, outcome: CommittedWrite | RefusedWrite) -> ApiRequest:
     kind = KINDS_BY_NAME.get(write.key.kind)
     return ApiRequest(
         time=turn.time,
-        by=turn.component,
+        by=turn.component if turn.component != USER else turn.actor or USER,
         verb=verb,
         resource=kind.resource if kind is not None else write.key.kind.lower() + "s",
         subresource=subresource,

@@ -84,7 +84,7 @@ class LoopbackServer(ThreadingHTTPServer):
     def __init__(self, port: int, secret: str, answer: Answer) -> None:
         self.secret, self.answer = secret, answer
         self.free = BoundedSemaphore(MAX_CONNECTIONS)
-        self.connections: set[socket.socket] = set()
+        self.connections: dict[socket.socket, str] = {}  # with the client, once it has said its name
         super().__init__((LOOPBACK, port), _Connection)
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -95,7 +95,7 @@ class LoopbackServer(ThreadingHTTPServer):
                 request.sendall(_raw_refusal(StatusError("ServiceUnavailable", "too many connections")))
             self.shutdown_request(request)
             return
-        self.connections.add(request)
+        self.connections[request] = ""
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -103,17 +103,18 @@ class LoopbackServer(ThreadingHTTPServer):
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self.connections.discard(request)
+            self.connections.pop(request, None)
             self.free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Leave a connection that broke: its client knows."""
 
-    def close_connections(self) -> None:
-        """Close what is open, so that every thread of a connection ends."""
-        for connection in list(self.connections):
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+    def close_connections(self, client: str = "") -> None:
+        """Close what is open, of all or of one client, so that every thread of a connection ends."""
+        for connection, owner in list(self.connections.items()):
+            if client in ("", owner):
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
 
 
 def _raw_refusal(error: StatusError) -> bytes:
@@ -168,6 +169,7 @@ class _Connection(BaseHTTPRequestHandler):
         known = len(parts) > 2 and compare_digest(parts[1].encode(), self.server.secret.encode())
         if begin or not known or parts[0] != "c":
             raise StatusError("Forbidden", "the path does not begin with the secret of this server and a client's name")
+        self.server.connections[self.connection] = parts[2]
         body = self._body()
         self.close_connection = self.headers.get("Connection", "").lower() == "close"
         path = tuple(part for part in parts[3:] if part)

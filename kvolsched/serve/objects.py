@@ -22,6 +22,7 @@ from ..core.acts import ClusterActs
 from ..kubectl.printers.events import sort_events
 from ..world.apiserver import moment
 from ..world.log import Key
+from .clients import ServedClient
 from .resources import CRD, Resource, defined_resource
 from .status import StatusError
 
@@ -45,6 +46,7 @@ class ServedObjects:
         self.offset = 0
         self._texts: dict[int, tuple[Any, bytes]] = {}
         self._shift = self._new_shift()
+        self.clients: dict[str, ServedClient] = {}
         self._definitions: tuple[tuple[Any, ...], tuple[Resource, ...]] = ((), ())
         self._last = self._last_change()
         self.end_listening = self.world.on_move(self._follow)
@@ -58,6 +60,14 @@ class ServedObjects:
             with self.moved:
                 self.asking -= 1
             yield
+
+    def client(self, name: str) -> ServedClient:
+        """Return what is known of a client, which is known from its first request or mention on."""
+        with self.moved:
+            if name not in self.clients:
+                self.clients[name] = ServedClient(name, self.moved)
+                self.world.watching[name] = self.clients[name].places
+            return self.clients[name]
 
     def _new_shift(self) -> int:
         return int(self.wall_clock() - self.world.date.timestamp()) - AGE
@@ -90,6 +100,8 @@ class ServedObjects:
     def end(self) -> None:
         """End every watch, and follow the cluster no more."""
         self.end_listening()
+        for name in self.clients:
+            self.world.watching.pop(name, None)
         self.era += 1
         with self.moved:
             self.moved.notify_all()

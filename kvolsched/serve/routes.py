@@ -66,7 +66,8 @@ class Routes:
         name, subresource = (*rest[1:], "", "")[:2]
         if watches or is_set(request.query, "watch"):
             return self._locked(lambda: watch_objects(self.served, resource, namespace, request, name))
-        return self._locked(lambda: self._of_resource(resource, namespace, name, subresource, request))
+        with self.served.client(request.client).request():
+            return self._locked(lambda: self._of_resource(resource, namespace, name, subresource, request))
 
     def _locked(self, act: Callable[[], ServerResponse]) -> ServerResponse:
         with self.served.locked():

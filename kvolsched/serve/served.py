@@ -4,20 +4,30 @@ import json
 import os
 import re
 import secrets
+import tempfile
 import threading
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from ..api.notebook_output import PrintedAnswer
+from ..api.unknown_name import unknown_name
 from ..core.acts import ClusterActs
+from .clients import REFUSALS, ServedClient
 from .http import LOOPBACK, LoopbackServer
 from .objects import ServedObjects
+from .process import ClientProcess
+from .resources import RESOURCES
 from .routes import Routes
+from .sweep import FAULTS, Check, ClientSweep, sweep_client
 
 PACES = ("steps", "live")
 USUAL_CLIENT = "kubectl"
 MOST_SECONDS = 3_600.0  # of simulated time that pass by themselves after a client's write
+QUIET = 0.25  # seconds for which nothing happens before a served cluster is settled
+LOOKS = 0.01  # seconds between two looks whether it is
 _CLIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
@@ -40,6 +50,9 @@ class ServedCluster(PrintedAnswer):
             self.objects.end_listening()
             raise OSError(f"serve: port {port} of {LOOPBACK} cannot be had: {error}") from None
         self._stopped = threading.Event()
+        self._rested = -1  # the position at which nobody has anything to do, if everybody acts by themselves
+        self._processes: list[ClientProcess] = []
+        self._folder = tempfile.TemporaryDirectory(prefix="kvolsched-")
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         if pace == "live":
             threading.Thread(target=self._act, daemon=True).start()
@@ -63,6 +76,7 @@ class ServedCluster(PrintedAnswer):
         """
         if not _CLIENT.fullmatch(client):
             raise ValueError(f"client: {client!r}: letters, digits, '-', '_' and '.', at most 63")
+        self.objects.client(client)
         return f"http://{LOOPBACK}:{self.port}/c/{self._secret}/{client}"
 
     def kubeconfig(
@@ -111,10 +125,154 @@ class ServedCluster(PrintedAnswer):
         if self._stopped.is_set():
             return
         self._stopped.set()
+        for process in self._processes:
+            process.crash()
         self.objects.end()
         self._server.shutdown()
         self._server.server_close()
         self._server.close_connections()
+        self._folder.cleanup()
+
+    # -- clients and their faults -----------------------------------------------------------------------------
+
+    def client(self, name: str) -> ServedClient:
+        """Return what is known of a client: what it has seen and written, and the faults that wait for it.
+
+        Raises:
+            UnknownName: no client has this name. It is a KeyError.
+        """
+        if name not in self.objects.clients:
+            raise unknown_name(f"client {name!r}", name, self.objects.clients)
+        return self.objects.clients[name]
+
+    def hold(self, client: str, resource: str = "", changes: int = 0) -> None:
+        """Let the watches of a client get so many changes more, of a resource or ("") of all, and then none.
+
+        Raises:
+            UnknownName: there is no such client or resource. It is a KeyError.
+
+        >>> from kvolsched import Cluster
+        >>> with Cluster().serve() as served:
+        ...     _ = served.url("my-operator")
+        ...     served.hold("my-operator", "pods")
+        ...     print(served.client("my-operator"))
+        my-operator: watches nothing, 0 writes, pods held
+        """
+        self.client(client).hold(self._resource(resource), changes)
+
+    def release(self, client: str, changes: int | None = None, *, resource: str = "") -> None:
+        """Let held watches of a client get so many changes more, or (None) all from now on.
+
+        Raises:
+            UnknownName: there is no such client or resource. It is a KeyError.
+        """
+        self.client(client).release(self._resource(resource), changes)
+
+    def refuse(self, client: str, code: int = 409, write: int = 1) -> None:
+        """Refuse the next write of a client, or the one so many further, with a code and the words of a server.
+
+        Raises:
+            UnknownName: there is no such client. It is a KeyError.
+            ValueError: no write is refused with this code.
+        """
+        if code not in REFUSALS:
+            raise ValueError(f"refuse: code: {code!r}: must be one of {', '.join(map(str, REFUSALS))}")
+        self.client(client).refuse(code, write)
+
+    def cut(self, client: str) -> None:
+        """Cut the connections of a client, its watches among them; it may connect again.
+
+        Raises:
+            UnknownName: there is no such client. It is a KeyError.
+        """
+        self._server.close_connections(self.client(client).name)
+
+    def run(self, command: Sequence[str], name: str = "client") -> ClientProcess:
+        """Start a client as a process of ours, which ends with this; `{url}` in the command is its address.
+
+        Its environment names a kubeconfig. `crash()` of what is returned kills it, `start()` starts it again.
+
+        Raises:
+            OSError: there is no such program.
+        """
+        config = self.kubeconfig(name, Path(self._folder.name) / name)
+        process = ClientProcess(name, command, self.url(name), config)
+        self._processes.append(process)
+        return process
+
+    def settle(self, seconds: float = 30.0, quiet: float = QUIET) -> Self:
+        """Wait until every client rests: each watch at its place or held, no request, each process of ours asleep.
+
+        All must rest for `quiet` seconds: one that sleeps by the clock looks the same. Elsewhere than on Linux no
+        process tells whether it sleeps: then only requests count.
+
+        Raises:
+            TimeoutError: after so many seconds somebody is still busy, who is named.
+            RuntimeError: a process ended with an error; its last lines are told.
+
+        >>> from kvolsched import scenario
+        >>> with scenario("zonal-example").serve() as served:
+        ...     print(served.settle().port > 0)
+        True
+        """
+        end, since, before = time.monotonic() + seconds, 0.0, None
+        while True:
+            busy, state = self._activity()
+            if busy or state != before:
+                since = time.monotonic()
+            elif time.monotonic() - since > quiet:
+                return self
+            if time.monotonic() > end:
+                raise TimeoutError(f"settle: after {seconds:g} s {busy or 'something still happens'}")
+            before = state
+            time.sleep(LOOKS)
+
+    def _activity(self) -> tuple[str, tuple[Any, ...]]:
+        """Return who is busy, "" for nobody, and what changes while somebody works."""
+        place = self.cluster.world.place
+        busy = "the cluster still acts" if self.pace == "live" and self._rested != place else ""
+        for client in list(self.objects.clients.values()):
+            behind = [kind for (kind, _), (seen, held) in list(client.places.items()) if seen < place and not held]
+            if client.asking or behind:
+                busy = f"{client.name} {f'has not seen all {behind[0]} changes' if behind else 'asks'}"
+        used = []
+        for process in self._processes:
+            if process.code:
+                raise RuntimeError(f"{process!r}; its last lines:\n{process.last_lines}")
+            used.append(process.ticks if process.code is None else 0)
+            if used[-1] is None:
+                busy = f"{process.name} is awake"
+        return busy, (place, *used, *(each.asked for each in self.objects.clients.values()))
+
+    def sweep(
+        self, command: Sequence[str], check: Check, act: Callable[[Any], object] | None = None, *,
+        faults: Sequence[str] = FAULTS, seconds: float = 30.0, quiet: float = 0.6,
+    ) -> ClientSweep:  # fmt: skip
+        """Run a client beside forks of this cluster: once as it is, then with one fault at each point of that run.
+
+        A held watch is released when all rest; when they rest again, the check is made. The forks act by themselves.
+
+        Args:
+            command: how the client is started; `{url}` in it is its address.
+            check: what must hold of the cluster at the end: False, words or an AssertionError say that it does not.
+            act: what happens when the client has begun to watch, such as applying an object to the cluster.
+            faults: which faults: hold, refuse, cut, crash.
+            seconds: the longest time that one run may take to rest.
+            quiet: for how many seconds all must rest; a client that waits longer between its watches needs more.
+
+        Raises:
+            ValueError: there is no such fault.
+            TimeoutError, RuntimeError: as `settle` says.
+        """
+        return sweep_client(self, command, check, act, faults, seconds, quiet)
+
+    def _resource(self, name: str) -> str:
+        """Return the plural of a resource that a plural, a kind or a short name names; "" for all."""
+        known = (*RESOURCES, *self.objects.custom())
+        found = [each.plural for each in known if name.lower() in (each.plural, each.singular, *each.short)]
+        if name and not found:
+            raise unknown_name(f"resource {name!r}", name, sorted({each.plural for each in known}))
+        return found[0] if name else ""
 
     def __enter__(self) -> Self:
         return self
@@ -141,8 +299,8 @@ class ServedCluster(PrintedAnswer):
             limit = world.now + MOST_SECONDS
             while not self._stopped.is_set() and self._step(limit):
                 pass
-            rested = world.place
-            while not self._stopped.is_set() and world.place == rested:
+            self._rested = world.place
+            while not self._stopped.is_set() and world.place == self._rested:
                 with objects.moved:
                     objects.moved.wait(0.5)
 

@@ -53,12 +53,20 @@ class Watch:
         place = served.place_of(version) if version not in ("", "0") else served.world.place
         self.place = served.world.place if self.lists else place
         self.era = served.era
+        self.client = served.client(request.client)
+        self.held = False  # whether a change waits until the reader releases it
         self.asked = version
         self.headed = True
         self.until = time.monotonic() + _seconds(query)
 
     def events(self) -> Iterator[bytes]:
-        """Yield lines until the time is over, the client is gone, or the era has ended."""
+        """Yield lines until the time is over, the client is gone, or the era has ended; held changes wait."""
+        try:
+            yield from self._lines()
+        finally:
+            self.client.places.pop((self.resource.kind, self), None)
+
+    def _lines(self) -> Iterator[bytes]:
         if self.place < self.served.world.log.base:
             yield self._expired(f"too old resource version: {self.asked} ({self.served.version})")
             return
@@ -68,6 +76,7 @@ class Watch:
         while time.monotonic() < self.until and self.request.is_open():
             with self.served.locked():
                 lines = self._news()
+                self.client.places[self.resource.kind, self] = self.place, self.held
             if lines is None:
                 yield self._expired("The resourceVersion for the provided watch is too old.")
                 return
@@ -83,7 +92,7 @@ class Watch:
         """Wait for a move of the cluster."""
         moved = self.served.moved
         with moved:
-            if self.served.era == self.era and self.served.world.place <= self.place:
+            if self.served.era == self.era and (self.held or self.served.world.place <= self.place):
                 moved.wait(min(LOOK, max(0.0, self.until - time.monotonic())))
 
     def _initial(self) -> Iterator[bytes]:
@@ -101,11 +110,15 @@ class Watch:
         served = self.served
         if served.era != self.era:
             return None
-        lines = []
+        lines: list[bytes] = []
+        self.held = False
         for place, change in served.world.log.changes_between(self.resource.kind, self.place, served.world.place):
             key: Any = change.key
-            if self.namespace in (None, key.namespace):
-                lines += self._event(place, change.old, change.new)
+            news = self._event(place, change.old, change.new) if self.namespace in (None, key.namespace) else []
+            if news and not self.client.may_send(self.resource):
+                self.place, self.held = place, True
+                return lines
+            lines += news
         self.place = served.world.place
         return lines
 

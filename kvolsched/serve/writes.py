@@ -16,7 +16,7 @@ from ..api.text.convert import to_plain
 from ..api.validation.field_error import FieldError
 from ..api.workloads import with_generated_names
 from ..controllers.garbage_collector import FOREGROUND, ORPHAN
-from ..core.core import USER
+from ..core.core import CLIENT, USER
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write, moment, ref
 from ..world.log import Key
 from ..world.manifest_patch import PATCH_KINDS
@@ -404,7 +404,16 @@ class WriteRequests:
         if dry or target.is_dry:
             outcomes = self.world.visit(self.world.place, lambda: [self.world.commit(USER, write) for write in writes])
         else:
-            outcomes = self.cluster._send(writes, writes[-1].words, atomic=True)
+            client = self.served.client(target.request.client)
+            words, actor = writes[-1].words, CLIENT + client.name
+            try:
+                client.begin_write(target.resource, target.key.name)
+            except StatusError as error:
+                refused = RefusedWrite(writes[-1], error.reason, error.message)
+                self.world.record_refused(USER, actor, [refused], words)
+                raise
+            outcomes = self.cluster._send(writes, words, atomic=True, actor=actor)
+            client.on_count()
         for outcome in outcomes:
             if isinstance(outcome, RefusedWrite):
                 raise refused_write(outcome, target.resource)

@@ -58,6 +58,7 @@ class Simulation(Runtime):
         super().__init__(components, server, seed)
         self.history = History(self.log)
         self.listeners: tuple[Callable[[], object], ...] = ()
+        self.watching: dict[str, Mapping[Any, tuple[int, bool]]] = {}  # by client that is served
 
     @property
     def turns(self) -> list[Turn]:
@@ -308,10 +309,10 @@ class Simulation(Runtime):
                 return None
 
     def perform(self, component: str, writes: Sequence[Write], words: str = "", *,
-                atomic: bool = False) -> list[CommittedWrite | RefusedWrite]:
+                atomic: bool = False, actor: str = "") -> list[CommittedWrite | RefusedWrite]:
         """Make writes in the name of a component as one step, a turn each (a person at kubectl).
 
-        If `atomic` and one of them is refused, none is made.
+        If `atomic` and one of them is refused, none is made. `actor` is who of the component writes: itself by default.
         """
         outcomes: list[CommittedWrite | RefusedWrite] = []
         place, spent = self.log.place, {}
@@ -319,32 +320,33 @@ class Simulation(Runtime):
             for write in writes:
                 start = self.log.place
                 outcomes.append(self.commit(component, write))
-                step.add(self._request_turn(component, outcomes[-1], start, words))
+                step.add(self._request_turn(component, actor, outcomes[-1], start, words))
             if atomic and any(isinstance(outcome, RefusedWrite) for outcome in outcomes):
                 changes = self.log.changes[place - self.log.base :]
                 spent = {key: new for key, _, new in changes if type(key) is Note and key[1] in SPENT}
                 raise _RollBack
         refused = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
         if refused and self.log.place == place:
-            self._record_refused(component, refused, words, spent)
+            self.record_refused(component, actor, refused, words, spent)
         return outcomes
 
-    def _record_refused(self, component: str, refused: Sequence[RefusedWrite], words: str,
-                        spent: Mapping[Note, Any]) -> None:
+    def record_refused(self, component: str, actor: str, refused: Sequence[RefusedWrite], words: str,
+                       spent: Mapping[Note, Any] | None = None) -> None:
         """Record requests that changed nothing: as a step if they met a fault or a draw, else beside the steps."""
         if not spent:
             place = self.log.place
-            self.history.refused += [self._request_turn(component, outcome, place, words) for outcome in refused]
+            self.history.refused += [self._request_turn(component, actor, outcome, place, words) for outcome in refused]
             return
         with self.transaction() as step:
             for note, value in spent.items():
                 self.log.write(note, value)
             for outcome in refused:
-                step.add(self._request_turn(component, outcome, self.log.place, words))
+                step.add(self._request_turn(component, actor, outcome, self.log.place, words))
 
-    def _request_turn(self, component: str, outcome: CommittedWrite | RefusedWrite, start: int, words: str) -> Turn:
+    def _request_turn(self, component: str, actor: str, outcome: CommittedWrite | RefusedWrite, start: int,
+                      words: str) -> Turn:
         """Return the record of a turn that made one write in the name of a component."""
-        fields = len(self.history.ends), component, component, words, start, self.log.place, self.now
+        fields = len(self.history.ends), component, actor or component, words, start, self.log.place, self.now
         return Turn(*fields, words or _words_of_first([outcome]), outcomes=(outcome,))
 
     def pass_time(self, seconds: float, component: str, words: str) -> Iterator[list[Turn]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...controllers import stateful_set
 from ...controllers.custom_controller import is_custom
-from ...core.core import USER, ClusterCore
+from ...core.core import CLIENT, USER, ClusterCore
 from ...core.results import as_sentence
 from ...questions.explain import (
     change_lines,
@@ -185,6 +185,8 @@ def lanes(context: FrameContext) -> tuple[f.Lane, ...]:
         if not turn.quiet or turn.fault:
             marks.setdefault(turn.actor or turn.component, []).append(_mark(context, turn))
     rows = [f.Lane("user", "user", "user", _first_of_each_step(marks.get("user", [])))]
+    rows += (_client_lane(context, actor, marks.get(actor, [])) for actor in sorted(
+        {each for each in marks if each.startswith(CLIENT)} | {CLIENT + name for name in context.world.watching}))
     for process in sorted(context.world.processes.values(), key=lambda process: process.name == "kubelet"):
         if process.name == "user" or (process.name in SERVES and not context.of(SERVES[process.name])):
             continue
@@ -206,13 +208,24 @@ def _cursors(context: FrameContext, process: Process) -> tuple[f.Cursor, ...]:
     rows = []
     for kind in sorted(process.component.watches):
         first = process.pending.get(kind)
-        if first is None:
-            rows.append(f.Cursor(kind, context.step, 0))
-            continue
-        pending = len(context.world.log.changes.in_kind(kind, first, context.world.place))
-        position = bisect_left(context.world.history.ends, first + 1) - 1
-        rows.append(f.Cursor(kind, min(context.step, max(0, position)), pending))
+        rows.append(_cursor(context, kind, context.world.place if first is None else first))
     return tuple(rows)
+
+
+def _client_lane(context: FrameContext, actor: str, marks: list[f.Mark]) -> f.Lane:
+    """Return the lane of a client of a served cluster, with how far its slowest watch of each kind is."""
+    world, slowest = context.world, dict[str, int]()
+    for (kind, _), (place, held) in list(world.watching.get(actor.removeprefix(CLIENT), {}).items()):
+        slowest[kind] = min(slowest.get(kind, world.place), place if held else world.place)
+    cursors = (_cursor(context, kind, place) for kind, place in sorted(slowest.items()))
+    return f.Lane(actor, USER, label_of(actor), _first_of_each_step(marks), tuple(cursors))
+
+
+def _cursor(context: FrameContext, kind: str, first: int) -> f.Cursor:
+    """Return how far somebody has seen a kind who has not seen its changes from a position on."""
+    pending = len(context.world.log.changes.in_kind(kind, first, context.world.place))
+    position = bisect_left(context.world.history.ends, first + 1) - 1 if pending else context.step
+    return f.Cursor(kind, min(context.step, max(0, position)), pending)
 
 
 def written_mark(turn: Turn, step: int) -> f.Mark | None:
