@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,7 +22,7 @@ from .objects import ServedObjects
 from .process import ClientProcess
 from .resources import RESOURCES
 from .routes import Routes
-from .sweep import FAULTS, Check, ClientSweep, sweep_client
+from .sweep import FAULTS, Check, ClientSweep, run_client, sweep_client
 
 PACES = ("steps", "live")
 USUAL_CLIENT = "kubectl"
@@ -264,7 +265,8 @@ class ServedCluster(PrintedAnswer):
             ValueError: there is no such fault.
             TimeoutError, RuntimeError: as `settle` says.
         """
-        return sweep_client(self, command, check, act, faults, seconds, quiet)
+        beside = partial(ServedCluster, pace="live")
+        return sweep_client(partial(run_client, self.cluster, beside, command, check, act, seconds, quiet), faults)
 
     def _resource(self, name: str) -> str:
         """Return the plural of a resource that a plural, a kind or a short name names; "" for all."""

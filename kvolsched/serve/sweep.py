@@ -7,23 +7,21 @@ controller in `Cluster.with_controller` can be explored exactly.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 from tqdm.auto import tqdm
 
 from ..api.notebook_output import PrintedAnswer
 from ..api.words import counted
-
-if TYPE_CHECKING:
-    from ..core.acts import ClusterActs
-    from .served import ServedCluster
+from ..core.acts import ClusterActs
 
 FAULTS = ("hold", "refuse", "cut", "crash")
 REFUSED = 500
 MOST_PRINTED = 12
 Check = Callable[[Any], object]
+Act = Callable[[Any], object]
+Serve = Callable[[ClusterActs], Any]
 
 
 @attrs.frozen
@@ -86,16 +84,14 @@ class ClientSweep(PrintedAnswer):
         return "\n".join([*lines, *([self.ended] if self.ended else [])])
 
 
-def sweep_client(served: ServedCluster, command: Sequence[str], check: Check, act: Callable[[Any], object] | None,
-                 faults: Sequence[str], seconds: float, quiet: float) -> ClientSweep:  # fmt: skip
-    """Run a client without a fault, then with each; see `ServedCluster.sweep`.
+def sweep_client(run: Callable[[ClientFault], ClientRun], faults: Sequence[str]) -> ClientSweep:
+    """Run a client without a fault, then with each.
 
     Raises:
         ValueError: there is no such fault.
     """
     if unknown := [each for each in faults if each not in FAULTS]:
         raise ValueError(f"sweep: faults: {unknown[0]!r}: must be one of {', '.join(FAULTS)}")
-    run = partial(_run, served.cluster, command, check, act, seconds, quiet)
     runs = [run(NO_FAULT)]
     points = list(_points(runs[0], faults))
     ended = ""
@@ -118,13 +114,11 @@ def _points(reference: ClientRun, faults: Sequence[str]) -> Iterator[ClientFault
             yield from (ClientFault(kind, at) for at in range(1, last + 1))
 
 
-def _run(cluster: ClusterActs, command: Sequence[str], check: Check, act: Callable[[Any], object] | None,
-         seconds: float, quiet: float, fault: ClientFault) -> ClientRun:  # fmt: skip
+def run_client(cluster: ClusterActs, serve: Serve, command: Sequence[str], check: Check, act: Act | None,
+               seconds: float, quiet: float, fault: ClientFault) -> ClientRun:  # fmt: skip
     """Run a client beside a fork of a cluster until all rest, with one fault, and check how it ended."""
-    from .served import ServedCluster  # noqa: PLC0415 - the two need each other
-
     name, fork = "client", cluster.fork()
-    with ServedCluster(fork, pace="live") as served:
+    with serve(fork) as served:
         client = served.objects.client(name)
 
         def strike() -> None:
