@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 import attrs
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.arrays import Integers
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card
-from kvolsched.scheduler.framework.extension_points import ColumnContext, PostFilterResult
-from kvolsched.scheduler.framework.judgement import Judgement
+from ...api.kinds.pod import Pod
+from ..columns.arrays import Integers
+from ..columns.snapshot import Snapshot
+from ..framework.card import Card
+from ..framework.extension_points import ColumnContext, PostFilterResult
+from ..framework.judgement import Judgement
 
 
 @attrs.frozen

@@ -9,12 +9,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.meta import EMPTY
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.arrays import Integers
-from kvolsched.scheduler.columns.images import full_name
-from kvolsched.scheduler.framework.card import Card
-from kvolsched.scheduler.framework.extension_points import ColumnContext
+from ...api.kinds.meta import EMPTY
+from ...api.kinds.pod import Pod
+from ..columns.arrays import Integers
+from ..columns.images import full_name
+from ..framework.card import Card
+from ..framework.extension_points import ColumnContext
 
 MIN_BYTES = 23 * 2**20  # less is not worth a preference
 MAX_CONTAINER_BYTES = 1000 * 2**20

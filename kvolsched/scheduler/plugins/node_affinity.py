@@ -10,36 +10,17 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.directives import first_unmet, selecting_only, selects_node
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod, PreferredSchedulingTerm
-from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm
-from kvolsched.scheduler.columns.arrays import Codes, Integers
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Clause, RuleReads, SpreadPolicy
-from kvolsched.scheduler.framework.cluster_event import Action
-from kvolsched.scheduler.framework.evidence import (
-    NO_LABEL,
-    Evidence,
-    Labels,
-    Sides,
-    labels_text,
-    listed,
-    node_text,
-    values_text,
-)
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import (
-    OK,
-    SKIP,
-    Code,
-    Ok,
-    PreFilterReject,
-    PreFilterResult,
-    Reason,
-    Reject,
-    Skip,
-)
+from ...api.kinds.directives import first_unmet, selecting_only, selects_node
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Pod, PreferredSchedulingTerm
+from ...api.kinds.selector import NodeSelector, NodeSelectorTerm
+from ..columns.arrays import Codes, Integers
+from ..columns.snapshot import Snapshot
+from ..framework.card import Card, Clause, RuleReads, SpreadPolicy
+from ..framework.cluster_event import Action
+from ..framework.evidence import NO_LABEL, Evidence, Labels, Sides, labels_text, listed, node_text, values_text
+from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, PreFilterResult, Reason, Reject, Skip
 
 
 def nodes_named_by(terms: NodeSelector) -> frozenset[str] | None:

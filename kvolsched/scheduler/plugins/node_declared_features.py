@@ -11,16 +11,16 @@ from typing import Any, ClassVar
 
 import attrs
 
-from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Container, Pod
-from kvolsched.scheduler.columns.arrays import Codes
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Clause, ObjectEdit
-from kvolsched.scheduler.framework.cluster_event import Action
-from kvolsched.scheduler.framework.evidence import Evidence, Sides
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Ok, Reason, Reject, Skip
+from ...api.kinds.meta import evolve_parts
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Container, Pod
+from ..columns.arrays import Codes
+from ..columns.snapshot import Snapshot
+from ..framework.card import Card, Clause, ObjectEdit
+from ..framework.cluster_event import Action
+from ..framework.evidence import Evidence, Sides
+from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.verdict import OK, SKIP, Ok, Reason, Reject, Skip
 
 
 @attrs.frozen

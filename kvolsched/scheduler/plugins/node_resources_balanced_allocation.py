@@ -9,14 +9,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler import requests
-from kvolsched.scheduler.columns.arrays import Integers
-from kvolsched.scheduler.columns.kept_column import ALL_ROWS, RowWise
-from kvolsched.scheduler.columns.node_table import NodeTable
-from kvolsched.scheduler.framework.card import Card
-from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.requests import CPU, MEMORY
+from ...api.kinds.pod import Pod
+from .. import requests
+from ..columns.arrays import Integers
+from ..columns.kept_column import ALL_ROWS, RowWise
+from ..columns.node_table import NodeTable
+from ..framework.card import Card
+from ..framework.extension_points import ColumnContext
+from ..requests import CPU, MEMORY
 
 Balance = TypeVar("Balance", int, Integers)
 

@@ -10,19 +10,19 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler import requests
-from kvolsched.scheduler.columns.arrays import Codes, Integers
-from kvolsched.scheduler.columns.kept_column import ALL_ROWS, RowWise
-from kvolsched.scheduler.columns.node_table import NodeTable
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
-from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.evidence import Evidence, RequestExceeds
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RowResources
-from kvolsched.scheduler.framework.verdict import OK, Code, Ok, Reason, Reject
-from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Pod
+from .. import requests
+from ..columns.arrays import Codes, Integers
+from ..columns.kept_column import ALL_ROWS, RowWise
+from ..columns.node_table import NodeTable
+from ..columns.snapshot import Snapshot
+from ..framework.card import Card, Clause, RuleReads
+from ..framework.cluster_event import Action, is_same_pod
+from ..framework.evidence import Evidence, RequestExceeds
+from ..framework.extension_points import ColumnContext, QueueingHint, RowResources
+from ..framework.verdict import OK, Code, Ok, Reason, Reject
+from ..requests import CPU, MEMORY, NATIVE, PODS
 
 UNRESOLVABLE_BIT = 15
 """The bit that says: the pod asks for more than the node has in all, so that removing pods cannot help."""

@@ -4,16 +4,16 @@ from typing import ClassVar
 
 import attrs
 
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import Taint
-from kvolsched.scheduler.columns.arrays import Codes
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import TAINTS_POLICY, Card, Clause
-from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.evidence import Evidence, Predicate, Sides
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Ok, Reason, Reject
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.selector import Taint
+from ..columns.arrays import Codes
+from ..columns.snapshot import Snapshot
+from ..framework.card import TAINTS_POLICY, Card, Clause
+from ..framework.cluster_event import Action, is_same_pod
+from ..framework.evidence import Evidence, Predicate, Sides
+from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.verdict import OK, Ok, Reason, Reject
 
 CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 

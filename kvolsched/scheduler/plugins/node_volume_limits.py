@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import attrs
 import numpy as np
 
-from kvolsched.api.kinds.csi import CSINode, VolumeAttachment
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler import requests
-from kvolsched.scheduler.columns.arrays import Mask
-from kvolsched.scheduler.columns.attachments import (
+from ...api.kinds.csi import CSINode, VolumeAttachment
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Pod
+from .. import requests
+from ..columns.arrays import Mask
+from ..columns.attachments import (
     NO_LIMIT,
     AttachedVolume,
     attach_limits,
@@ -24,14 +24,14 @@ from kvolsched.scheduler.columns.attachments import (
     volume_uses,
     volumes_of_pod,
 )
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
-from kvolsched.scheduler.framework.cluster_event import Action
-from kvolsched.scheduler.framework.evidence import LimitExceeded
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
-from kvolsched.scheduler.pod_claims import is_claim_of_pod
-from kvolsched.scheduler.volume_clauses import claims_of_reason, volume_clauses
+from ..columns.snapshot import Snapshot
+from ..framework.card import Card, Clause, RuleReads
+from ..framework.cluster_event import Action
+from ..framework.evidence import LimitExceeded
+from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
+from ..pod_claims import is_claim_of_pod
+from ..volume_clauses import claims_of_reason, volume_clauses
 
 # By the driver to which its disks were migrated later: the resource of a node that tells an in-tree plugin's limit, and
 # the limit of nodes that tell none (Google and Microsoft: 16; Amazon: 40 with the system's own).

@@ -7,17 +7,17 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.directives import with_tolerations
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import Taint, Toleration, find_untolerated_taint
-from kvolsched.scheduler.columns.arrays import Codes, Integers
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import TAINTS_POLICY, Card, Clause, RuleReads
-from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.evidence import Evidence, Predicate, Sides
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Ok, Reason, Reject
+from ...api.kinds.directives import with_tolerations
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.selector import Taint, Toleration, find_untolerated_taint
+from ..columns.arrays import Codes, Integers
+from ..columns.snapshot import Snapshot
+from ..framework.card import TAINTS_POLICY, Card, Clause, RuleReads
+from ..framework.cluster_event import Action, is_same_pod
+from ..framework.evidence import Evidence, Predicate, Sides
+from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.verdict import OK, Ok, Reason, Reject
 
 PREFER = "PreferNoSchedule"
 LIFECYCLE_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")

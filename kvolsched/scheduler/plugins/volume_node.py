@@ -9,19 +9,19 @@ from typing import ClassVar
 
 import attrs
 
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import NodeSelector
-from kvolsched.api.kinds.volume import PersistentVolume
-from kvolsched.scheduler.columns.arrays import Codes, Mask
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card
-from kvolsched.scheduler.framework.cluster_event import Action
-from kvolsched.scheduler.framework.evidence import VolumeOutOfReach, labels_of
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
-from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
-from kvolsched.scheduler.volume_clauses import volume_clauses
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.selector import NodeSelector
+from ...api.kinds.volume import PersistentVolume
+from ..columns.arrays import Codes, Mask
+from ..columns.snapshot import Snapshot
+from ..framework.card import Card
+from ..framework.cluster_event import Action
+from ..framework.evidence import VolumeOutOfReach, labels_of
+from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
+from ..pod_claims import is_claim_of_pod, named_claims
+from ..volume_clauses import volume_clauses
 
 
 @attrs.frozen

@@ -6,20 +6,20 @@ from typing import Any, ClassVar
 import attrs
 import numpy as np
 
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.pod_volume import Volume
-from kvolsched.scheduler.columns.arrays import Codes
-from kvolsched.scheduler.columns.exclusive_use import claim_resource, exclusive_disk
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Clause, Objects
-from kvolsched.scheduler.framework.cluster_event import Action
-from kvolsched.scheduler.framework.evidence import Evidence, Sides
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
-from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
-from kvolsched.scheduler.volume_clauses import volume_clauses
-from kvolsched.world.log import Key
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.pod_volume import Volume
+from ...world.log import Key
+from ..columns.arrays import Codes
+from ..columns.exclusive_use import claim_resource, exclusive_disk
+from ..columns.snapshot import Snapshot
+from ..framework.card import Card, Clause, Objects
+from ..framework.cluster_event import Action
+from ..framework.evidence import Evidence, Sides
+from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
+from ..pod_claims import is_claim_of_pod, named_claims
+from ..volume_clauses import volume_clauses
 
 SINGLE_POD_MODE = "ReadWriteOncePod"
 

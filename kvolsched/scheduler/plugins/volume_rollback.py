@@ -4,12 +4,12 @@ from typing import ClassVar
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card
-from kvolsched.scheduler.framework.extension_points import QueueingHint
-from kvolsched.scheduler.framework.verdict import SKIP, Code, PreFilterReject, Skip
+from ...api import volumes
+from ...api.kinds.pod import Pod
+from ..columns.snapshot import Snapshot
+from ..framework.card import Card
+from ..framework.extension_points import QueueingHint
+from ..framework.verdict import SKIP, Code, PreFilterReject, Skip
 
 
 @attrs.frozen

@@ -11,28 +11,21 @@ from typing import Any, ClassVar
 import attrs
 import numpy as np
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.node import (
-    BETA_REGION_LABEL,
-    BETA_ZONE_LABEL,
-    DOMAIN_LABELS,
-    REGION_LABEL,
-    ZONE_LABEL,
-    Node,
-)
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.storage_class import StorageClass
-from kvolsched.api.kinds.volume import PersistentVolume
-from kvolsched.scheduler.columns.arrays import Codes, Mask
-from kvolsched.scheduler.columns.node_table import NodeTable
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
-from kvolsched.scheduler.framework.cluster_event import Action
-from kvolsched.scheduler.framework.evidence import NO_LABEL, Evidence, Sides, labels_text, listed
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
-from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
-from kvolsched.scheduler.volume_clauses import volume_clauses
+from ...api import volumes
+from ...api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, DOMAIN_LABELS, REGION_LABEL, ZONE_LABEL, Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.storage_class import StorageClass
+from ...api.kinds.volume import PersistentVolume
+from ..columns.arrays import Codes, Mask
+from ..columns.node_table import NodeTable
+from ..columns.snapshot import Snapshot
+from ..framework.card import Card, Clause, RuleReads
+from ..framework.cluster_event import Action
+from ..framework.evidence import NO_LABEL, Evidence, Sides, labels_text, listed
+from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
+from ..pod_claims import is_claim_of_pod, named_claims
+from ..volume_clauses import volume_clauses
 
 # Beta label of a volume -> the label that is read on nodes without this one.
 GA_LABELS = {BETA_ZONE_LABEL: ZONE_LABEL, BETA_REGION_LABEL: REGION_LABEL}

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import attrs
 
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.policy import PodDisruptionBudget
-from kvolsched.scheduler.columns.ranked_pods import priority, started
+from ....api.kinds.pod import Pod
+from ....api.kinds.policy import PodDisruptionBudget
+from ...columns.ranked_pods import priority, started
 
 PRIORITY_OFFSET = 2**31  # added to each priority before summing, so that more victims always weigh more
 

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.policy import PodDisruptionBudget
-from kvolsched.scheduler.columns.arrays import Integers, Mask, RowIndices
-from kvolsched.scheduler.columns.ranked_pods import PRIORITY, STARTED, priority
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.judgement import Judgement
-from kvolsched.scheduler.framework.trials import Guests, RowVerdicts, TrialRows
-
+from ....api.kinds.pod import Pod
+from ....api.kinds.policy import PodDisruptionBudget
+from ...columns.arrays import Integers, Mask, RowIndices
+from ...columns.ranked_pods import PRIORITY, STARTED, priority
+from ...columns.snapshot import Snapshot
+from ...framework.judgement import Judgement
+from ...framework.trials import Guests, RowVerdicts, TrialRows
 from .candidate import PRIORITY_OFFSET, Candidate, Exceeding, Found
 
 NO_TWIN = -1

@@ -3,15 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
-from kvolsched.scheduler.columns.ranked_pods import by_importance
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.judgement import Judgement, judge
-from kvolsched.scheduler.framework.trials import NodeVerdicts
-from kvolsched.scheduler.framework.verdict import Code, ReasonsAndStatus
-from kvolsched.scheduler.shortcuts import SHORTCUTS
-
+from ....api.kinds.pod import Pod
+from ...columns.hypothetical_snapshot import HypotheticalSnapshot
+from ...columns.ranked_pods import by_importance
+from ...columns.snapshot import Snapshot
+from ...framework.judgement import Judgement, judge
+from ...framework.trials import NodeVerdicts
+from ...framework.verdict import Code, ReasonsAndStatus
+from ...shortcuts import SHORTCUTS
 from .candidate import Candidate, Exceeding, exceeding
 
 

@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.policy import PodDisruptionBudget
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Objects
-from kvolsched.scheduler.framework.extension_points import PostFilterResult
-from kvolsched.scheduler.framework.judgement import Judgement
-from kvolsched.scheduler.framework.verdict import Code
-
+from ....api.kinds.pod import Pod
+from ....api.kinds.policy import PodDisruptionBudget
+from ...columns.snapshot import Snapshot
+from ...framework.card import Objects
+from ...framework.extension_points import PostFilterResult
+from ...framework.judgement import Judgement
+from ...framework.verdict import Code
 from .candidate import protects
 from .rule import NEVER_POLICY, WAITS, DefaultPreemption, lower_pods
 

@@ -11,17 +11,16 @@ from typing import ClassVar
 
 import attrs
 
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.arrays import RowIndices
-from kvolsched.scheduler.columns.ranked_pods import priority
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card
-from kvolsched.scheduler.framework.extension_points import PostFilterResult
-from kvolsched.scheduler.framework.judgement import Judgement
-from kvolsched.scheduler.framework.trials import read_rows_alone
-from kvolsched.scheduler.framework.verdict import Code
-from kvolsched.scheduler.shortcuts import SHORTCUTS
-
+from ....api.kinds.pod import Pod
+from ...columns.arrays import RowIndices
+from ...columns.ranked_pods import priority
+from ...columns.snapshot import Snapshot
+from ...framework.card import Card
+from ...framework.extension_points import PostFilterResult
+from ...framework.judgement import Judgement
+from ...framework.trials import read_rows_alone
+from ...framework.verdict import Code
+from ...shortcuts import SHORTCUTS
 from .candidate import Exceeding, Found, exceeding
 from .column import ColumnDryRun
 from .dry_run import DryRun

@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from kvolsched.api.kinds.directives import pod_term_alone, without_pod_terms
-from kvolsched.api.kinds.meta import evolve
-from kvolsched.api.kinds.pod import Affinity, Pod
-from kvolsched.api.words import first_of
-from kvolsched.scheduler.columns import pod_counts
-from kvolsched.scheduler.columns.arrays import Mask
-from kvolsched.scheduler.framework.card import Card, Clause
-from kvolsched.scheduler.framework.extension_points import ColumnContext
-
+from ....api.kinds.directives import pod_term_alone, without_pod_terms
+from ....api.kinds.meta import evolve
+from ....api.kinds.pod import Affinity, Pod
+from ....api.words import first_of
+from ...columns import pod_counts
+from ...columns.arrays import Mask
+from ...framework.card import Card, Clause
+from ...framework.extension_points import ColumnContext
 from .column import rows_with_unwanted_pods, rows_without_wanted_pods
 
 MAX_CARRIERS = 3  # named pods whose anti-affinity keeps the pod out

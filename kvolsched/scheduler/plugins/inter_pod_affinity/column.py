@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.arrays import Integers, Mask
-from kvolsched.scheduler.columns.pod_counts import (
+from ....api.kinds.pod import Pod
+from ...columns.arrays import Integers, Mask
+from ...columns.pod_counts import (
     AffinityTerm,
     PodMatcher,
     RowCount,
@@ -15,8 +15,8 @@ from kvolsched.scheduler.columns.pod_counts import (
     required_affinity,
     required_anti_affinity,
 )
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.extension_points import ColumnContext, GroupedScores
+from ...columns.snapshot import Snapshot
+from ...framework.extension_points import ColumnContext, GroupedScores
 
 HARD_POD_AFFINITY_WEIGHT = 1  # what a required affinity of a pod on a node weighs for a pod that meets it
 

@@ -10,22 +10,16 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.node import Node, kind_of_domain
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
-from kvolsched.scheduler.columns.pod_counts import (
-    AffinityTerm,
-    domain_mask,
-    required_affinity,
-    required_anti_affinity,
-)
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card
-from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.evidence import Evidence, Predicate, Sides
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RawScores
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
-
+from ....api.kinds.node import Node, kind_of_domain
+from ....api.kinds.pod import Pod
+from ...columns.arrays import Codes, Integers, Mask
+from ...columns.pod_counts import AffinityTerm, domain_mask, required_affinity, required_anti_affinity
+from ...columns.snapshot import Snapshot
+from ...framework.card import Card
+from ...framework.cluster_event import Action, is_same_pod
+from ...framework.evidence import Evidence, Predicate, Sides
+from ...framework.extension_points import ColumnContext, QueueingHint, RawScores
+from ...framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 from .card import CARD
 from .column import (
     meets,

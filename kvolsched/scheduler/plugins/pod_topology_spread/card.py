@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kvolsched.api.kinds.directives import constraint_alone
-from kvolsched.api.kinds.meta import evolve
-from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
-from kvolsched.scheduler.framework.card import Card, Clause, RuleReads
-from kvolsched.scheduler.framework.extension_points import ColumnContext
+from ....api.kinds.directives import constraint_alone
+from ....api.kinds.meta import evolve
+from ....api.kinds.pod import Pod, TopologySpreadConstraint
+from ...framework.card import Card, Clause, RuleReads
+from ...framework.extension_points import ColumnContext
 
 
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:

@@ -6,15 +6,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import find_untolerated_taint
-from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
-from kvolsched.scheduler.columns.groups import sum_by_group
-from kvolsched.scheduler.columns.node_table import NodeTable
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.framework.verdict import Reason
-
+from ....api.kinds.pod import Pod
+from ....api.kinds.selector import find_untolerated_taint
+from ...columns.arrays import Codes, Integers, Mask
+from ...columns.groups import sum_by_group
+from ...columns.node_table import NodeTable
+from ...columns.snapshot import Snapshot
+from ...framework.extension_points import ColumnContext
+from ...framework.verdict import Reason
 from .constraint import SpreadConstraint, topology_keys
 
 

@@ -11,14 +11,14 @@ from functools import lru_cache
 
 import attrs
 
-from kvolsched.api.kinds.directives import selects_node
-from kvolsched.api.kinds.meta import Frozen
-from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node
-from kvolsched.api.kinds.pod import SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
-from kvolsched.api.kinds.selector import LabelSelector, find_untolerated_taint
-from kvolsched.scheduler.columns.owner_selectors import Selectors
-from kvolsched.scheduler.columns.pod_counts import PodMatcher
-from kvolsched.scheduler.columns.snapshot import Snapshot
+from ....api.kinds.directives import selects_node
+from ....api.kinds.meta import Frozen
+from ....api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node
+from ....api.kinds.pod import SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
+from ....api.kinds.selector import LabelSelector, find_untolerated_taint
+from ...columns.owner_selectors import Selectors
+from ...columns.pod_counts import PodMatcher
+from ...columns.snapshot import Snapshot
 
 NO_KEY = "lacks the topology key"
 # kube-scheduler's defaults for pods without constraints, over the pods of their services and their owner.

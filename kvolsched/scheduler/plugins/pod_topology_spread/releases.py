@@ -9,13 +9,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.meta import Frozen
-from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
-from kvolsched.scheduler.columns.arrays import Integers
-from kvolsched.scheduler.columns.owner_selectors import Selectors
-from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.framework.verdict import Code, Reason
-
+from ....api.kinds.meta import Frozen
+from ....api.kinds.pod import Pod, TopologySpreadConstraint
+from ...columns.arrays import Integers
+from ...columns.owner_selectors import Selectors
+from ...framework.extension_points import ColumnContext
+from ...framework.verdict import Code, Reason
 from .column import domain_rows, matches_by_row, rows_with
 from .constraint import Preparation, SpreadConstraint, prepare_constraint
 from .rule import PodTopologySpread

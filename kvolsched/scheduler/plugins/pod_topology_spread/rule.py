@@ -9,18 +9,17 @@ from typing import Any, ClassVar
 import attrs
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
-from kvolsched.scheduler.columns.arrays import Codes, Integers
-from kvolsched.scheduler.columns.owner_selectors import GROUPING_KINDS
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.card import Card, Objects
-from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
-from kvolsched.scheduler.framework.evidence import LabelMissing
-from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint, RawScores
-from kvolsched.scheduler.framework.verdict import OK, Code, Ok, Reason, Reject
-
+from ....api.kinds.meta import evolve_parts
+from ....api.kinds.node import Node
+from ....api.kinds.pod import Pod, TopologySpreadConstraint
+from ...columns.arrays import Codes, Integers
+from ...columns.owner_selectors import GROUPING_KINDS
+from ...columns.snapshot import Snapshot
+from ...framework.card import Card, Objects
+from ...framework.cluster_event import Action, is_same_pod
+from ...framework.evidence import LabelMissing
+from ...framework.extension_points import ColumnContext, QueueingHint, RawScores
+from ...framework.verdict import OK, Code, Ok, Reason, Reject
 from .card import CARD
 from .column import reject_rows
 from .constraint import (

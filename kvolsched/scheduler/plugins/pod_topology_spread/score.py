@@ -12,14 +12,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.node import HOSTNAME_LABEL
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.arrays import Integers
-from kvolsched.scheduler.columns.groups import Groups
-from kvolsched.scheduler.columns.node_table import NodeTable
-from kvolsched.scheduler.framework.extension_points import ColumnContext, GroupedScores
-from kvolsched.scheduler.shortcuts import SHORTCUTS
-
+from ....api.kinds.node import HOSTNAME_LABEL
+from ....api.kinds.pod import Pod
+from ...columns.arrays import Integers
+from ...columns.groups import Groups
+from ...columns.node_table import NodeTable
+from ...framework.extension_points import ColumnContext, GroupedScores
+from ...shortcuts import SHORTCUTS
 from .column import domain_rows, match_nums, matches_by_row, rows_with
 from .constraint import SpreadConstraint, topology_keys
 

@@ -9,11 +9,10 @@ from functools import cached_property
 
 import attrs
 
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.evidence import Evidence, Sides
-
+from ....api.kinds.node import Node
+from ....api.kinds.pod import Pod
+from ...columns.snapshot import Snapshot
+from ...framework.evidence import Evidence, Sides
 from .constraint import SpreadConstraint
 
 

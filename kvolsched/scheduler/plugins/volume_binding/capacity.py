@@ -10,23 +10,17 @@ from typing import ClassVar
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.csi import EPHEMERAL_STORAGE, FALLBACK_STORAGE, CSIDriver, CSIStorage, CSIStoragePool
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.pod_volume import Volume
-from kvolsched.api.kinds.quantity import value
-from kvolsched.api.kinds.storage_class import StorageClass
-from kvolsched.api.kinds.volume import PersistentVolumeClaim
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.columns.storage_capacities import (
-    NO_CAPACITY,
-    free_room,
-    is_capacity_checked,
-    max_volume_size,
-)
-from kvolsched.scheduler.framework.evidence import Evidence
-
+from ....api import volumes
+from ....api.kinds.csi import EPHEMERAL_STORAGE, FALLBACK_STORAGE, CSIDriver, CSIStorage, CSIStoragePool
+from ....api.kinds.node import Node
+from ....api.kinds.pod import Pod
+from ....api.kinds.pod_volume import Volume
+from ....api.kinds.quantity import value
+from ....api.kinds.storage_class import StorageClass
+from ....api.kinds.volume import PersistentVolumeClaim
+from ...columns.snapshot import Snapshot
+from ...columns.storage_capacities import NO_CAPACITY, free_room, is_capacity_checked, max_volume_size
+from ...framework.evidence import Evidence
 from .evidence import CapacityExceeded, PoolsExceeded
 
 

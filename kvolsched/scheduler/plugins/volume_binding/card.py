@@ -1,7 +1,7 @@
 """The card of VolumeBinding."""
 
-from kvolsched.scheduler.framework.card import Card, RuleReads
-from kvolsched.scheduler.volume_clauses import claims_of_reason, volume_clauses
+from ...framework.card import Card, RuleReads
+from ...volume_clauses import claims_of_reason, volume_clauses
 
 CARD = Card(
     "V", "storage", "volumes", "where the pod's volumes are or can be made",

@@ -8,17 +8,16 @@ from collections.abc import Callable
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.csi import CSINode
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import NodeSelector
-from kvolsched.api.kinds.storage_class import StorageClass
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.evidence import Evidence
-from kvolsched.scheduler.framework.verdict import Code, Reason
-from kvolsched.world.log import Key
-
+from ....api import volumes
+from ....api.kinds.csi import CSINode
+from ....api.kinds.pod import Pod
+from ....api.kinds.selector import NodeSelector
+from ....api.kinds.storage_class import StorageClass
+from ....api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ....world.log import Key
+from ...columns.snapshot import Snapshot
+from ...framework.evidence import Evidence
+from ...framework.verdict import Code, Reason
 from .scoring import Shares
 
 PV_NOT_EXIST = Reason(3, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")

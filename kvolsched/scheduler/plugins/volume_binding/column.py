@@ -12,18 +12,17 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.csi import CSINode
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.storage_class import StorageClass
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
-from kvolsched.scheduler.columns.distinct_rows import DistinctRows
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.csi_migration import MIGRATED_PLUGINS, TRANSLATED, in_tree_source
-from kvolsched.scheduler.framework.extension_points import ColumnContext
-
+from ....api import volumes
+from ....api.kinds.csi import CSINode
+from ....api.kinds.meta import Frozen, ObjectMeta
+from ....api.kinds.pod import Pod
+from ....api.kinds.storage_class import StorageClass
+from ....api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ...columns.arrays import Codes, Integers, Mask
+from ...columns.distinct_rows import DistinctRows
+from ...columns.snapshot import Snapshot
+from ...csi_migration import MIGRATED_PLUGINS, TRANSLATED, in_tree_source
+from ...framework.extension_points import ColumnContext
 from .claims import PodClaims, VolumeDecision
 from .matching import ClaimShape, by_index, prebound_volumes
 from .rule import VolumeBindingRule

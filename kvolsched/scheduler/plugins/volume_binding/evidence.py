@@ -2,17 +2,9 @@
 
 import attrs
 
-from kvolsched.api.kinds.storage_class import TopologySelectorTerm
-from kvolsched.scheduler.framework.evidence import (
-    Evidence,
-    Labels,
-    Predicate,
-    Sides,
-    labels_text,
-    listed,
-    values_text,
-)
-from kvolsched.scheduler.requests import format_amount
+from ....api.kinds.storage_class import TopologySelectorTerm
+from ...framework.evidence import Evidence, Labels, Predicate, Sides, labels_text, listed, values_text
+from ...requests import format_amount
 
 
 @attrs.frozen

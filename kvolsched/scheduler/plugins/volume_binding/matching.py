@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.selector import LabelSelector
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.columns.volume_visits import VolumeVisits
-from kvolsched.world.apiserver import key_of
+from ....api import volumes
+from ....api.kinds.node import Node
+from ....api.kinds.selector import LabelSelector
+from ....api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ....world.apiserver import key_of
+from ...columns.snapshot import Snapshot
+from ...columns.volume_visits import VolumeVisits
 
 FindVolume = Callable[[PersistentVolumeClaim, frozenset[str]], "PersistentVolume | None"]
 """Return the volume on a node for a claim; volumes of these names are taken."""

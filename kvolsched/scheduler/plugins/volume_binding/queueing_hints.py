@@ -4,14 +4,14 @@ As recorded, every volume counts, of whatever class and size, and a deleted one 
 Mirrors `EventsToRegister` of `plugins/volumebinding` (v1.36.2).
 """
 
-from kvolsched.api.kinds.csi import CSIDriver, CSINode
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.volume import PersistentVolume
-from kvolsched.scheduler.columns.storage_capacities import max_volume_size
-from kvolsched.scheduler.csi_migration import MIGRATED_PLUGINS
-from kvolsched.scheduler.framework.cluster_event import Action
-from kvolsched.scheduler.framework.extension_points import QueueingHint
-from kvolsched.scheduler.pod_claims import is_claim_of_pod
+from ....api.kinds.csi import CSIDriver, CSINode
+from ....api.kinds.pod import Pod
+from ....api.kinds.volume import PersistentVolume
+from ...columns.storage_capacities import max_volume_size
+from ...csi_migration import MIGRATED_PLUGINS
+from ...framework.cluster_event import Action
+from ...framework.extension_points import QueueingHint
+from ...pod_claims import is_claim_of_pod
 
 
 def _exists_or_begins_deletion(_pod: Pod, old: PersistentVolume | None, new: PersistentVolume | None) -> bool:

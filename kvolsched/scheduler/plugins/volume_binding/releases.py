@@ -5,13 +5,12 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.csi import CSINode
-from kvolsched.api.kinds.selector import NodeSelector
-from kvolsched.api.kinds.storage_class import StorageClass
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.scheduler.framework.verdict import Reason
-
+from ....api import volumes
+from ....api.kinds.csi import CSINode
+from ....api.kinds.selector import NodeSelector
+from ....api.kinds.storage_class import StorageClass
+from ....api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ...framework.verdict import Reason
 from .capacity import CapacityCheck, DriverPoolCheck
 from .claims import (
     UNBOUND_CLAIMS,

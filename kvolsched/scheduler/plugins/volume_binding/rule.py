@@ -9,18 +9,17 @@ from typing import ClassVar
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.volume import PersistentVolumeClaim
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.csi_migration import effective_affinity
-from kvolsched.scheduler.framework.card import Card
-from kvolsched.scheduler.framework.evidence import Evidence, VolumeOutOfReach, labels_of
-from kvolsched.scheduler.framework.extension_points import QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
-from kvolsched.world.apiserver import key_of
-
+from ....api import volumes
+from ....api.kinds.node import Node
+from ....api.kinds.pod import Pod
+from ....api.kinds.volume import PersistentVolumeClaim
+from ....world.apiserver import key_of
+from ...columns.snapshot import Snapshot
+from ...csi_migration import effective_affinity
+from ...framework.card import Card
+from ...framework.evidence import Evidence, VolumeOutOfReach, labels_of
+from ...framework.extension_points import QueueingHint
+from ...framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
 from .capacity import CapacityCheck, StorageCapacityCheck
 from .card import CARD
 from .claims import (

@@ -12,10 +12,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.api.validation.field_error import FieldError, FieldErrors
-from kvolsched.scheduler.columns.arrays import Integers
+from ....api import volumes
+from ....api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ....api.validation.field_error import FieldError, FieldErrors
+from ...columns.arrays import Integers
 
 MAX_UTILIZATION = 100
 MAX_SCORE = 10  # of a point of a shape; a node's score is 0 to 100

@@ -12,12 +12,11 @@ from collections.abc import Iterable
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.world.apiserver import key_of
-
+from ....api import volumes
+from ....api.kinds.node import Node
+from ....api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ....world.apiserver import key_of
+from ...columns.snapshot import Snapshot
 from .matching import FindVolume
 
 
