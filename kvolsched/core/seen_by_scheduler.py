@@ -5,7 +5,7 @@ Questions judge on it. It is what the scheduler's own view becomes once every ch
 
 from typing import Any
 
-from ..scheduler.columns.kept_snapshot import KeptSnapshot
+from ..scheduler.columns.hypothetical_snapshot import KeptSnapshot
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.loop.assume_cache import ASSUMED, is_current, key_of_note
 from ..scheduler.loop.scheduling_cycle import SCHEDULER

@@ -40,7 +40,7 @@ from ..controllers import (
     zonal_upgrade,
 )
 from ..controllers.replica_set import replication_controller
-from ..scheduler.columns.kept_snapshot import KeptSnapshot
+from ..scheduler.columns.hypothetical_snapshot import KeptSnapshot
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.extension_points import VolumeDecider
 from ..scheduler.framework.profile import Profile

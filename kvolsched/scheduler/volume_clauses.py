@@ -1,4 +1,4 @@
-"""Each volume of a pod as a clause: what the plugins of storage judge one by one."""
+"""The claims and volumes of a pod: which it uses, and each as a clause that the plugins of storage judge."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,9 +7,23 @@ import attrs
 
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.volume import PersistentVolumeClaim
 
 from .framework.card import Clause
 from .framework.extension_points import ColumnContext
+
+
+def is_claim_of_pod(pod: Pod, claim: PersistentVolumeClaim | None) -> bool:
+    """Say whether a claim is one of a pod's."""
+    if claim is None or claim.metadata.namespace != pod.metadata.namespace:
+        return False
+    return claim.metadata.name in pod.claim_names()
+
+
+def named_claims(pod: Pod) -> list[str]:
+    """Return the names of the claims in a pod's spec, without those of its ephemeral volumes."""
+    sources = (volume.persistent_volume_claim for volume in pod.spec.volumes)
+    return [source.claim_name for source in sources if source is not None]
 
 
 def volume_clauses(pod: Pod, columns: ColumnContext, plugin: Any = None) -> Iterator[Clause]:

@@ -6,8 +6,8 @@ Faults are said in the API server's words: `strict decoding error: unknown field
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..api.kinds.kind import UnmodelledObject
 from ..api.kinds.meta import freeze
-from ..api.kinds.unmodelled import UnmodelledObject
 from ..api.text.convert import DECODABLE_RULES, decode, schema, without_unknown
 from ..api.text.fault import ManifestError, Problem, format_path
 from ..api.text.json_text import JsonFault, json_documents

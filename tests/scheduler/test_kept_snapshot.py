@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
-from kvolsched.scheduler.columns.kept_snapshot import KeptSnapshot
+from kvolsched.scheduler.columns.hypothetical_snapshot import KeptSnapshot
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank

@@ -20,7 +20,7 @@ from kvolsched.scheduler.framework.judgement import check, judge
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 from kvolsched.scheduler.loop.scheduling_cycle import post_filter
 from kvolsched.scheduler.plugins.default_preemption import PREEMPTION_1_11, DefaultPreemption
-from kvolsched.scheduler.plugins.default_preemption.dry_run import DryRun
+from kvolsched.scheduler.plugins.default_preemption.rule import DryRun
 from kvolsched.scheduler.shortcuts import without_shortcuts
 from kvolsched.world.apiserver import key_of
 from scheduler.strategies import _nodes, between, company, moves, some_of, spread

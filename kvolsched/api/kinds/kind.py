@@ -4,8 +4,10 @@ from typing import Any
 
 import attrs
 
+from ..notebook_output import ShownAsYaml
 from ..unknown_name import UnknownName, did_you_mean
 from .csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
+from .meta import ManifestPart, ObjectMeta
 from .node import Node
 from .pod import Pod
 from .policy import PodDisruptionBudget, PriorityClass
@@ -14,6 +16,15 @@ from .service import Service
 from .storage_class import StorageClass
 from .volume import PersistentVolume, PersistentVolumeClaim
 from .workload import DaemonSet, Deployment, Event, Job, Namespace, ReplicaSet, ReplicationController, StatefulSet
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True, weakref_slot=False)
+class UnmodelledObject(ShownAsYaml, ManifestPart):
+    """An object that is stored, listed and watched, and decides nothing; its kind is a field."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
 
 
 @attrs.frozen

@@ -1,12 +1,11 @@
 """Kubernetes' rules for writes: admission plugins, validation, the subresource pods/binding, and permissions.
 
 A revision passes them to the world's API server, which knows no such rule. This file only re-exports: `plugins` has a
-function for each admission plugin, `resource_quota` counts, `server` runs them with defaults and validation,
-`subresources` has pods/binding and pods/eviction, `access` holds permissions, `documents` what only the design
+function for each admission plugin, `limit_ranger` those of limits and quotas, `server` runs them with defaults and
+validation and holds permissions, `subresources` has pods/binding and pods/eviction, `documents` what only the design
 documents ask for, `webhooks` asks a reader's functions.
 """
 
-from .access import PERMISSIONS, Permissions, permissions_without
 from .documents import (
     CLASS_ZONES,
     NO_GATED_UPDATES,
@@ -18,10 +17,10 @@ from .documents import (
     chain_relaxations,
     drop_disabled_fields,
 )
+from .limit_ranger import charge
 from .plugin import AdmissionPlugin, StoredObjects
 from .plugins import PROTECTION_FINALIZERS, with_class_and_limits, with_priority_of_class, with_protection_finalizer
-from .resource_quota import charge
-from .server import DEFAULT_ADMISSION, Admission
+from .server import DEFAULT_ADMISSION, PERMISSIONS, Admission, Permissions, permissions_without
 from .subresources import binding_subresource, evict
 from .webhooks import Webhook, webhook
 

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ...api import defaults
-from ...api.kinds.kind import KINDS_BY_NAME
+from ...api.kinds.kind import KINDS_BY_NAME, find_kind
 from ...api.kinds.meta import evolve, evolve_parts
 from ...api.kinds.workload import Job
 from ...api.unknown_name import UnknownName, did_you_mean
@@ -20,11 +20,47 @@ from ...api.unmodelled_defaults import with_unmodelled_defaults
 from ...api.validation import validate as validation
 from ...api.validation.field_error import FieldError
 from ...api.validation.immutable_fields import validate_update
-from ...world.apiserver import Denial, Write, key_of, next_uid
+from ...world.apiserver import Denial, Permit, Write, key_of, next_uid
 from ...world.log import Note
 from .plugin import AdmissionPlugin, StoredObjects
 from .plugins import PLUGINS
 from .webhooks import Webhook, call_mutating, call_validating, waiting_time
+
+Permissions = Mapping[str, frozenset[tuple[str, str]]]
+PERMISSIONS: Permissions = {  # component -> verb, kind
+    "kube-scheduler": frozenset({
+        ("bind", "Pod"), ("patch", "Pod"), ("delete", "Pod"), ("update", "PersistentVolume"),
+        ("update", "PersistentVolumeClaim"),
+    }),
+}
+
+
+def permissions_without(denied: Mapping[str, Iterable[str]], granted: Permissions = PERMISSIONS) -> Permit:
+    """Return the check of permissions with some of them taken away.
+
+    Args:
+        denied: component -> what it may not do: `update persistentvolumes`, `get nodes` (S0, New Permissions).
+        granted: what the components that are listed may do.
+
+    Raises:
+        ValueError: a denial is not a verb and a kind.
+    """
+    denials: set[tuple[str, str, str]] = set()
+    for component, texts in denied.items():
+        for text in texts:
+            verb, _, kind = text.partition(" ")
+            if not kind:
+                raise ValueError(f"{component}: cannot deny {text!r}; write for example 'update persistentvolumes'")
+            denials.add((component, verb, find_kind(kind).name))
+
+    def permit(component: str, verb: str, kind: str) -> bool:
+        allowed = granted.get(component)
+        denied_verb = "update" if verb == "update_status" else verb
+        has_permission = verb == "get" or allowed is None or (verb, kind) in allowed
+        return has_permission and (component, denied_verb, kind) not in denials
+
+    return permit
+
 
 # Kinds whose status only its subresource writes: they are created with an empty one; a node may have one.
 _CREATED_WITHOUT_STATUS = frozenset({

@@ -1,7 +1,7 @@
 """The cluster autoscaler: it alone adds nodes for pods that no node fits, and removes nodes that nothing needs.
 
 It sees a pod as unschedulable by its condition PodScheduled, so a gated pod never counts. `options` are its node groups
-and flags, `machines` what the cloud runs, `cloud` how they register, `simulated_cluster` the nodes it imagines,
+and flags, `cloud` the machines that run and how they register, `simulated_cluster` the nodes it imagines,
 `scale_up` and `scale_down` its decisions, `autoscaler_component` the loop that carries them out. Mirrors Cluster
 Autoscaler 1.3x.
 """

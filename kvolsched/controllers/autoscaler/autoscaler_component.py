@@ -26,7 +26,7 @@ from kvolsched.world.plan import PlanBuilder, PlannedWrite, report_done, report_
 from kvolsched.world.reconciler import Backoff, Reconciler
 from kvolsched.world.work_queue import WakeUp
 
-from . import machines
+from . import cloud
 from .cloud import CLOUD, registering
 from .options import AutoscalerOptions, NodeGroup
 from .scale_down import TO_BE_DELETED, is_tied_to_node, unneeded_nodes
@@ -96,7 +96,7 @@ class Autoscaler:
 
     def _expect_machines(self, ctx: TurnContext, group: NodeGroup) -> None:
         """Look at a group again when the first of its machines that has not come is to be given up."""
-        late = [each.given_up_at for each in machines.machines_of(ctx.sim.log, group.name) if not each.registered]
+        late = [each.given_up_at for each in cloud.machines_of(ctx.sim.log, group.name) if not each.registered]
         cause = f"{GIVE_UP}{group.name}"
         asleep = ctx.note("wake", f"{NAME}|{cause}") is not None
         if late and not asleep:
@@ -107,10 +107,10 @@ class Autoscaler:
     def _give_up(self, ctx: TurnContext, name: str) -> None:
         """Drop the machines of a group that did not come in time, and leave the group alone for a while."""
         group = self.options.group(name)
-        there = machines.machines_of(ctx.sim.log, name)
+        there = cloud.machines_of(ctx.sim.log, name)
         late = [each.name for each in there if not each.registered and each.given_up_at <= ctx.now]
         for machine in late:
-            machines.remove(ctx.sim.log, name, machine)
+            cloud.remove(ctx.sim.log, name, machine)
         if late:
             last: GroupBackoff | None = ctx.note("backoff", name)
             seconds = FIRST_BACKOFF if last is None else min(2 * last.seconds, LAST_BACKOFF)
@@ -140,7 +140,7 @@ class Autoscaler:
         trial = self._simulated(ctx)
         if waiting:
             sizes = {group.name: self._size(ctx, group) for group in self.options.groups}
-            made = sum(machines.made_so_far(ctx.sim.log, group.name) for group in self.options.groups)
+            made = sum(cloud.made_so_far(ctx.sim.log, group.name) for group in self.options.groups)
             draw = partial(ctx.draw, "expander", NAME, attempt=made)
             decision = decide(trial, waiting, sizes, self._backing_off(ctx), self.options, draw)
             if decision.chosen is not None or decision.refused:
@@ -164,7 +164,7 @@ class Autoscaler:
         objects = [obj for kind in Snapshot.follows for obj in ctx.seen.all(kind)]
         trial = SimulatedCluster(objects, ctx.seen.all("DaemonSet"), self.profile, ctx.moment)
         for group in self.options.groups:
-            for machine in machines.machines_of(ctx.sim.log, group.name):
+            for machine in cloud.machines_of(ctx.sim.log, group.name):
                 if trial.seen.node(machine.name) is None:
                     trial.add_machine(group, machine.name)
         trial.keep()
@@ -172,7 +172,7 @@ class Autoscaler:
 
     def _size(self, ctx: TurnContext, group: NodeGroup) -> int:
         there = [name for name in group.nodes if ctx.seen.get("Node", name) is not None]
-        return len(there) + len(machines.machines_of(ctx.sim.log, group.name))
+        return len(there) + len(cloud.machines_of(ctx.sim.log, group.name))
 
     def _scale_up(self, ctx: TurnContext, decision: ScaleUp) -> None:
         """Ask the cloud for machines, and tell the pods."""
@@ -185,7 +185,7 @@ class Autoscaler:
             return
         delay, patience = self.options.provisioning_delay, self.options.max_node_provision_time
         times = ctx.now + delay, ctx.now + patience
-        for machine in machines.request(ctx.sim.log, chosen.group.name, chosen.count, *times):
+        for machine in cloud.request(ctx.sim.log, chosen.group.name, chosen.count, *times):
             ctx.wake_after(machine.name, delay, actor=CLOUD)
         self._expect_machines(ctx, chosen.group)
         for pod in chosen.pods:
@@ -198,7 +198,7 @@ class Autoscaler:
     # -- scale down ---------------------------------------------------------------------------------------------------
 
     def _nodes_of(self, ctx: TurnContext, group: NodeGroup) -> list[Node]:
-        names = {*group.nodes, *(machine.name for machine in machines.machines_of(ctx.sim.log, group.name))}
+        names = {*group.nodes, *(machine.name for machine in cloud.machines_of(ctx.sim.log, group.name))}
         return [node for node in ctx.seen.all("Node") if node.metadata.name in names]
 
     def _candidates(self, ctx: TurnContext) -> list[Node]:
@@ -288,7 +288,7 @@ class Autoscaler:
         """Report a write; once a Node is deleted the cloud drops its machine."""
         if done.write.verb == "delete" and done.write.key.kind == "Node":
             for group in self.options.groups:
-                machines.remove(ctx.sim.log, group.name, done.write.key.name)
+                cloud.remove(ctx.sim.log, group.name, done.write.key.name)
         if last and cause.startswith(REMOVE) and done.write.key.kind != "Node":
             ctx.wake_after(cause, EVICTION_RETRY)
         report_done(ctx, cause, done, last=last)

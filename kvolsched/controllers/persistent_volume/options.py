@@ -3,21 +3,145 @@
 `UPSTREAM` is v1.36.2, `DESIGN` is 1.11.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 
 from ...api.dials import PERIOD, SWITCH, dial
+from ...api.kinds.pod import Pod
 from ...api.kinds.storage_class import StorageClass
-from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER
+from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER, PersistentVolume, PersistentVolumeClaim
 from ...api.volumes import DESIGN as DESIGN_RULES
-from ...api.volumes import MIGRATED, VolumeRules
+from ...api.volumes import (
+    MIGRATED,
+    VolumeRules,
+    capacity,
+    class_of_claim,
+    class_of_volume,
+    has_access_modes,
+    mode,
+    requested,
+)
 from ...api.volumes import UPSTREAM as UPSTREAM_RULES
-from . import messages, volume_checks
 from .binding import BindingWrites, ClaimStatus, basic_claim_status, claim_status_with_attributes
-from .messages import PVControllerMessages
 from .migration import FINALIZER, CSIMigration, Migration, NoMigration
-from .volume_checks import VolumeCheck
+
+Waiting = Callable[[Sequence[Pod]], tuple[str, str]]
+
+
+def waiting_for_consumer(_pods: Sequence[Pod]) -> tuple[str, str]:
+    """Return (reason, message) for a claim that waits for a pod; 1.11 names none."""
+    return "WaitForFirstConsumer", "waiting for first consumer to be created before binding"
+
+
+def waiting_for_pods(pods: Sequence[Pod]) -> tuple[str, str]:
+    """Return (reason, message) for a claim that waits for these pods to be scheduled, or for a first one (v1.36.2)."""
+    if not pods:
+        return waiting_for_consumer(pods)
+    names = ",".join(pod.metadata.name for pod in pods)
+    return "WaitForPodScheduled", f"waiting for pod{'s' if len(pods) > 1 else ''} {names} to be scheduled"
+
+
+@attrs.frozen(kw_only=True)
+class PVControllerMessages:
+    """Templates of the messages of one release, with the names of their fields.
+
+    Args:
+        waiting: reason and message for a claim that waits for a pod, by the unscheduled pods that use it.
+        external_provisioner: Event on a claim that waits for an external provisioner (`{provisioner}`).
+        unknown_plugin: no in-tree plugin has this name (`{plugin}`).
+        no_deleter: nobody deletes a volume that no provisioner made (`{volume}`, `{why}`).
+        deleter_not_created: a plugin cannot delete now (`{volume}`, `{error}`).
+        misbound: error of a claim that was bound to a volume of another claim (`{claim}`, `{volume}`, `{rival}`).
+        volume_taken: Event on a claim whose volume is bound to another claim (`{volume}`).
+        claim_not_saved: Event on a claim whose provisioner could not be written (`{error}`).
+        data_source: error of a claim with a data source that an in-tree plugin should provision (`{plugin}`).
+    """
+
+    waiting: Waiting
+    external_provisioner: str
+    unknown_plugin: str
+    no_deleter: str
+    deleter_not_created: str
+    misbound: str
+    volume_taken: str = ""
+    claim_not_saved: str = ""
+    data_source: str = ""
+
+
+MESSAGES = PVControllerMessages(
+    waiting=waiting_for_pods,
+    external_provisioner=(
+        "Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually "
+        "by the system administrator. If volume creation is delayed, please verify that the provisioner is "
+        "running and correctly registered."
+    ),
+    unknown_plugin="no volume plugin matched name: {plugin}",
+    no_deleter='error getting deleter volume plugin for volume "{volume}": {why}',
+    deleter_not_created='failed to create deleter for volume "{volume}": {error}',
+    misbound='invalid binding of claim "{claim}" to volume "{volume}": volume already claimed by "{rival}"',
+    volume_taken='volume "{volume}" already bound to a different claim.',
+    claim_not_saved="Error saving claim: {error}",
+    data_source='plugin "{plugin}" is not a CSI plugin. Only CSI plugin can provision a claim with a datasource',
+)
+MESSAGES_1_11 = PVControllerMessages(
+    waiting=waiting_for_consumer,
+    external_provisioner=(
+        'waiting for a volume to be created, either by external provisioner "{provisioner}" or manually '
+        "created by system administrator"
+    ),
+    unknown_plugin="no volume plugin matched",
+    no_deleter='Error getting deleter volume plugin for volume "{volume}": {why}',
+    deleter_not_created='Failed to create deleter for volume "{volume}": {error}',
+    misbound='Invalid binding of claim "{claim}" to volume "{volume}": volume already claimed by "{rival}"',
+)
+
+
+VolumeCheck = Callable[[PersistentVolume, PersistentVolumeClaim], str]
+
+
+def deletion_check(volume: PersistentVolume, _claim: PersistentVolumeClaim) -> str:
+    """Reject a volume that is being deleted."""
+    deleted = volume.metadata.deletion_timestamp is not None
+    return f'the volume is marked for deletion "{volume.metadata.name}"' if deleted else ""
+
+
+def size_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
+    """Reject a volume that is smaller than the claim's request."""
+    return "requested PV is too small" if capacity(volume) < requested(claim) else ""
+
+
+def class_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
+    """Reject a volume of another class."""
+    return "storageClassName does not match" if class_of_volume(volume) != class_of_claim(claim) else ""
+
+
+def class_check_1_11(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
+    """Reject a volume of another class, in the spelling of 1.11."""
+    return "storageClasseName does not match" if class_of_volume(volume) != class_of_claim(claim) else ""
+
+
+def attributes_class_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
+    """Reject a volume of another VolumeAttributesClass."""
+    asked, found = (obj.spec.volume_attributes_class_name or "" for obj in (claim, volume))
+    return "volumeAttributesClassName does not match" if asked != found else ""
+
+
+def volume_mode_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
+    """Reject a block volume for a file system, and the other way round."""
+    return "incompatible volumeMode" if mode(volume) != mode(claim) else ""
+
+
+def access_mode_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
+    """Reject a volume that lacks one of the claim's access modes."""
+    return "" if has_access_modes(volume, claim) else "incompatible accessMode"
+
+
+CHECKS: tuple[VolumeCheck, ...] = (
+    deletion_check, size_check, class_check, attributes_class_check, volume_mode_check, access_mode_check,
+)  # fmt: skip
+CHECKS_1_11: tuple[VolumeCheck, ...] = (size_check, class_check_1_11, access_mode_check)
+
 
 NAME = "persistent-volume-binder"
 SOURCE = "persistentvolume-controller"
@@ -71,9 +195,9 @@ class PVControllerOptions:
     """
 
     rules: VolumeRules = UPSTREAM_RULES
-    messages: PVControllerMessages = messages.V1_36
+    messages: PVControllerMessages = MESSAGES
     watches: tuple[str, ...] = (CLAIM, VOLUME, "StorageClass", "Pod")
-    volume_checks: tuple[VolumeCheck, ...] = volume_checks.V1_36
+    volume_checks: tuple[VolumeCheck, ...] = CHECKS
     claim_status: ClaimStatus = claim_status_with_attributes
     migration: Migration = CSIMigration(MIGRATED)
     is_delayed: Callable[..., bool] = class_delays
@@ -125,8 +249,8 @@ class PVControllerOptions:
 
 UPSTREAM = PVControllerOptions()
 DESIGN = PVControllerOptions(
-    rules=DESIGN_RULES, messages=messages.V1_11, watches=(CLAIM, VOLUME, "StorageClass"),
-    volume_checks=volume_checks.V1_11, claim_status=basic_claim_status, migration=NoMigration(),
+    rules=DESIGN_RULES, messages=MESSAGES_1_11, watches=(CLAIM, VOLUME, "StorageClass"),
+    volume_checks=CHECKS_1_11, claim_status=basic_claim_status, migration=NoMigration(),
     is_delayed=class_delays_until_selected, backs_off_after=failed_reclaim, finds_plugin_first=False,
     driven_sources=frozenset(), deletes_terminating=False, in_tree_finalizer="", provisioned_phase="",
     reread_claim_before_reclaim=False,

@@ -18,7 +18,7 @@ from ...api import volumes
 from ...api.kinds.meta import evolve_parts
 from ...api.kinds.pod import Pod
 from ...cluster import Cluster
-from ...scheduler.columns.kept_column import RowWise
+from ...scheduler.columns.column import RowWise
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.framework.judgement import judge
 from ...scheduler.framework.profile import Profile

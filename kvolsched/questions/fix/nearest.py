@@ -16,7 +16,7 @@ from kvolsched.world.apiserver import moment
 from kvolsched.world.log import Key
 
 from ...core.seen_by_scheduler import kept_snapshot, objects_seen_by_scheduler
-from ...scheduler.columns.kept_snapshot import KeptSnapshot
+from ...scheduler.columns.hypothetical_snapshot import KeptSnapshot
 from . import pods
 from .edit import joined_words
 from .edit_search import search

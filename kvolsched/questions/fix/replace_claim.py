@@ -19,7 +19,7 @@ from kvolsched.api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageCl
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
 from kvolsched.api.words import listed
 from kvolsched.controllers.ephemeral_volume import claim_for
-from kvolsched.scheduler.pod_claims import named_claims
+from kvolsched.scheduler.volume_clauses import named_claims
 
 from ..near_names import near_misses
 from .add_volume import VOLUME_COST, add_volume, bound_to_each_other

@@ -1,14 +1,15 @@
-"""One column of the node table: a value for each row, or the values of a label as codes."""
+"""Columns of the node table: a value for each row, the values of a label as codes, groups of rows, what is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Mask
+from ..shortcuts import SHORTCUTS
+from .arrays import Integers, Mask, RowIndices
 
 
 class Column:
@@ -76,3 +77,116 @@ class LabelColumn:
     def table(self, holds: Callable[[str | None], bool]) -> Mask:
         """Evaluate a predicate once per value; return the results by code, the last one for a missing label."""
         return np.array([*map(holds, self.values), holds(None)], bool)
+
+
+class Groups:
+    """Groups of rows, by the values of topology keys: what is equal in a domain is worked out once for each. Mutable.
+
+    Args:
+        at: by row, the number of the row's group.
+        size: how many numbers there are.
+    """
+
+    __slots__ = ("_by_group", "_ends", "_mask", "_present", "at", "size")
+
+    def __init__(self, at: RowIndices, size: int) -> None:
+        self.at = at
+        self.size = size
+        self._mask: Mask | None = None
+        self._present: Mask = np.zeros(0, bool)
+        self._by_group: RowIndices | None = None  # the rows in order of their groups
+        self._ends: Integers = np.zeros(0, np.int64)
+
+    def present(self, mask: Mask, rows: RowIndices) -> Mask:
+        """Return, by group, whether a row of the mask is in it; masks are never modified.
+
+        Args:
+            mask: by row, a yes or no.
+            rows: the rows of the mask.
+        """
+        if mask is not self._mask:
+            at = self.at if len(rows) == len(mask) else self.at.take(rows)
+            self._mask, self._present = mask, np.bincount(at, minlength=self.size) > 0
+        return self._present
+
+    def rows_of(self, groups: Iterable[int]) -> RowIndices:
+        """Return the rows of some groups, rising; a number that is no group has none."""
+        if self._by_group is None:
+            self._by_group = np.argsort(self.at, kind="stable")
+            self._ends = np.cumsum(np.bincount(self.at, minlength=self.size))
+        wanted = sorted({group for group in groups if 0 <= group < self.size})
+        parts = [self._by_group[self._ends[group - 1] if group else 0 : self._ends[group]] for group in wanted]
+        return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.intp)
+
+
+def sum_by_group(numbers: NDArray[Any], at: RowIndices, size: int) -> Integers:
+    """Return the sums of whole numbers by row, for each group."""
+    return np.bincount(at, numbers, size).astype(np.int64)
+
+
+MAX_ROW_BY_ROW = 8  # up to so many rows are computed one by one
+ALL_ROWS = slice(None)
+
+
+class WrittenRows(Protocol):
+    """What a node table tells of its changes."""
+
+    @property
+    def version(self) -> int: ...
+    @property
+    def position(self) -> int: ...
+    def rows_written_since(self, position: int) -> list[int] | None: ...
+
+
+class RowWise(NamedTuple):
+    """A value of each row that is computed of this row's total and free resources alone.
+
+    Args:
+        one: returns the value of one row; None if numbers are so large that only `some` is right.
+        some: returns the values of some rows: all of them, or those of an array of row numbers.
+    """
+
+    one: Callable[[int], int] | None
+    some: Callable[[Any], NDArray[Any]]
+
+
+class KeptColumn:
+    """The values of a `RowWise`, kept from pass to pass: only rows written since are computed again. Mutable."""
+
+    __slots__ = ("_one", "_position", "_some", "_values", "_version")
+
+    def __init__(self, row_wise: RowWise) -> None:
+        self._one = row_wise.one
+        self._some = row_wise.some
+        self._position = self._version = -1
+        self._values: NDArray[Any] = np.zeros(0)
+
+    def values(self, nodes: WrittenRows) -> NDArray[Any]:
+        """Return the values by row; the array is never modified, and is the same one if no value has changed."""
+        position = nodes.position
+        if position == self._position and nodes.version == self._version and SHORTCUTS.on:
+            return self._values
+        rows = nodes.rows_written_since(self._position) if nodes.version == self._version and SHORTCUTS.on else None
+        if rows is not None and len(rows) == 1 and self._one is not None:
+            self._write_one(rows[0], self._one)
+        elif rows is None or 2 * len(rows) > len(self._values):
+            self._values = self._some(ALL_ROWS)
+        else:
+            self._write(sorted(set(rows)))
+        self._position, self._version = position, nodes.version
+        return self._values
+
+    def _write_one(self, row: int, one: Callable[[int], int]) -> None:
+        value = one(row)
+        if self._values.item(row) != value:
+            self._values = self._values.copy()
+            self._values[row] = value
+
+    def _write(self, rows: list[int]) -> None:
+        if self._one is not None and len(rows) <= MAX_ROW_BY_ROW:
+            found: Any = np.array([self._one(row) for row in rows])
+        else:
+            found = self._some(np.array(rows, np.intp))
+        if (self._values[rows] != found).any():
+            self._values = self._values.copy()
+            self._values[rows] = found

@@ -8,8 +8,8 @@ Whether a volume suits a claim is decided by `kvolsched.api.volumes`. Mutable; o
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,45 @@ from ..shortcuts import SHORTCUTS
 from .arrays import Mask, RowIndices
 from .column import Column
 from .node_table import NodeTable
+
+Found = TypeVar("Found")
+
+
+class VolumeVisits:
+    """The number of volumes that were looked at since the pass began, and what it has found (S0, Caching). Mutable.
+
+    Findings are dropped when anything that is seen changes. With and without, the same volume is found.
+    """
+
+    __slots__ = ("_found", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._found: dict[Hashable, Any] = {}
+
+    def begin_pass(self) -> None:
+        """Start to count anew, and forget what earlier passes found."""
+        self.count = 0
+        self._found.clear()
+
+    def forget(self) -> None:
+        """Forget what was found: something that is seen has changed."""
+        if self._found:
+            self._found.clear()
+
+    def counted(self, volumes: Iterable[PersistentVolume]) -> Iterator[PersistentVolume]:
+        """Yield volumes, and count each that is looked at."""
+        for volume in volumes:
+            self.count += 1
+            yield volume
+
+    def once(self, key: Hashable, find: Callable[[], Found]) -> Found:
+        """Return what was found under a key in this pass, or find it now and remember it."""
+        if key not in self._found:
+            self._found[key] = find()
+        found: Found = self._found[key]
+        return found
+
 
 MAX_CACHED_SHAPES = 512  # columns of (shape, size); the least recently used is dropped
 VolumesPerRow = NDArray[np.int32]

@@ -25,9 +25,7 @@ from .. import requests
 from ..requests import CPU, LARGEST, MEMORY, PODS
 from ..shortcuts import SHORTCUTS
 from .arrays import Codes, Mask, RowIndices
-from .column import Column, LabelColumn
-from .groups import Groups
-from .kept_column import KeptColumn, RowWise
+from .column import Column, Groups, KeptColumn, LabelColumn, RowWise
 from .ranked_pods import RankedPods
 
 T = TypeVar("T")

@@ -27,16 +27,15 @@ from ..csi_migration import is_migrated
 from ..requests import is_resized
 from .arrays import Integers, Mask
 from .attachments import Attachments
+from .column import RowWise
 from .exclusive_use import ExclusiveUse, HostPort, host_ports
-from .free_volumes import FreeVolumes
+from .free_volumes import FreeVolumes, VolumeVisits
 from .images import Images
-from .kept_column import RowWise
 from .node_table import NodeInfo, NodeTable
 from .owner_selectors import GROUPING_KINDS, OwnerSelectors
 from .pod_counts import PodCount, PodCounts, PodMatcher, PodsPerRow
 from .ranked_pods import NO_PRIORITY, NominatedPods, RankedPods, priority
 from .storage_capacities import StorageCapacities
-from .volume_visits import VolumeVisits
 
 
 class Snapshot:

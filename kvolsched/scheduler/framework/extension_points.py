@@ -21,7 +21,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 
 from ..columns.arrays import Codes, Mask, RowIndices
-from ..columns.groups import Groups
+from ..columns.column import Groups
 from ..columns.node_table import NodeTable
 from .cluster_event import Action
 from .verdict import (

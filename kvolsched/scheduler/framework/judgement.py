@@ -22,8 +22,8 @@ from ..columns.arrays import Codes, Mask, RowIndices
 from ..shortcuts import SHORTCUTS
 from .evidence import Evidence
 from .extension_points import ColumnContext, legend_of, lift_rule
-from .filter_errors import error_of_filters, failing_columns
 from .kept_verdicts import KeptVerdicts, kept_verdicts, place_of
+from .profile import error_of_filters, failing_columns
 from .trials import Nominated, NominatedViews, columns_with_nominated, nominated_before
 from .verdict import (
     OK,

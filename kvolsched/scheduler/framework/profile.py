@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import attrs
+import numpy as np
 
 from ...api.kinds.pod import Pod, PodSpec
+from ..columns.arrays import Mask
 from ..columns.snapshot import Snapshot
 from ..shortcuts import SHORTCUTS
 from .extension_points import (
@@ -23,7 +26,7 @@ from .extension_points import (
     Score,
     declared_reasons,
 )
-from .verdict import Code, PreFiltered, PreFilterReject, PreFilterResult, Skip
+from .verdict import Code, FilterColumn, PreFiltered, PreFilterReject, PreFilterResult, Skip
 
 P = TypeVar("P")
 PreFilterAnswer = Skip | PreFilterReject | PreFilterResult | None
@@ -282,3 +285,40 @@ def _reader(names: list[str]) -> Callable[[Any], Any]:
     if len(names) > 1:
         return attrgetter(*names)
     return lambda obj: tuple(getattr(obj, name) for name in names)
+
+
+if TYPE_CHECKING:
+    from .profile import Profile
+
+
+def failing_columns(columns: Sequence[FilterColumn], profile: Profile) -> list[FilterColumn]:
+    """Return the columns with an error; only plugins that may fail are asked, as most passes have no error."""
+    return [
+        column for column in columns
+        if column.place in profile.fallible and column.codes is not None and not column.rejects_none
+        and any(column.legend(code)[1] is Code.ERROR for code in np.flatnonzero(np.bincount(column.codes)).tolist())
+    ]  # fmt: skip
+
+
+def error_of_filters(failing: Sequence[FilterColumn], masks: Sequence[Mask], profile: Profile) -> str:
+    """Return the error of which kube-scheduler tells, or "" if none was met.
+
+    Args:
+        failing: the columns with an error.
+        masks: by column, the rows that are filtered and that no earlier plugin rejects.
+        profile: the plugins, and the words of their release.
+    """
+    messages = Counter[str]()
+    for column, mask in zip(failing, masks, strict=True):
+        assert column.codes is not None
+        numbers = np.bincount(column.codes[mask])
+        for code in np.flatnonzero(numbers).tolist():
+            reasons, status = column.legend(code)
+            if status is Code.ERROR:
+                before = profile.words.filter_error.format(profile.filter_names[column.place])
+                messages[before + ", ".join(reasons)] += int(numbers[code])
+    if not profile.words.counts_errors:
+        return min(messages, default="")
+    words = [f"{message} (repeated {count} times)" if count > 1 else message
+             for message, count in sorted(messages.items())]  # fmt: skip
+    return words[0] if len(words) == 1 else f"[{', '.join(words)}]" if words else ""

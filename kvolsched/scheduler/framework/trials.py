@@ -20,8 +20,8 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.world.log import Key
 
 from ..columns.arrays import Codes, Integers, Mask, RowIndices
+from ..columns.column import ALL_ROWS, RowWise
 from ..columns.hypothetical_snapshot import HypotheticalSnapshot
-from ..columns.kept_column import ALL_ROWS, RowWise
 from ..columns.node_table import NodeTable
 from ..columns.ranked_pods import COMMON, RankedPods, priority
 from ..columns.snapshot import Snapshot

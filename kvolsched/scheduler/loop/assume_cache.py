@@ -17,7 +17,7 @@ from ...world.component import TurnContext
 from ...world.log import Key, LogKey, Note
 
 if TYPE_CHECKING:
-    from ..columns.kept_snapshot import KeptSnapshot
+    from ..columns.hypothetical_snapshot import KeptSnapshot
     from ..columns.snapshot import Snapshot
 
 ASSUMED = "assumed"

@@ -14,7 +14,7 @@ from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
 from .. import requests
 from ..columns.arrays import Codes, Integers
-from ..columns.kept_column import ALL_ROWS, RowWise
+from ..columns.column import ALL_ROWS, RowWise
 from ..columns.node_table import NodeTable
 from ..columns.snapshot import Snapshot
 from ..framework.card import Card, Clause, RuleReads

@@ -30,8 +30,7 @@ from ..framework.cluster_event import Action
 from ..framework.evidence import LimitExceeded
 from ..framework.extension_points import ColumnContext, QueueingHint
 from ..framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
-from ..pod_claims import is_claim_of_pod
-from ..volume_clauses import claims_of_reason, volume_clauses
+from ..volume_clauses import claims_of_reason, is_claim_of_pod, volume_clauses
 
 # By the driver to which its disks were migrated later: the resource of a node that tells an in-tree plugin's limit, and
 # the limit of nodes that tell none (Google and Microsoft: 16; Amazon: 40 with the system's own).

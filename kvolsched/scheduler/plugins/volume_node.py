@@ -20,8 +20,7 @@ from ..framework.cluster_event import Action
 from ..framework.evidence import VolumeOutOfReach, labels_of
 from ..framework.extension_points import ColumnContext, QueueingHint
 from ..framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
-from ..pod_claims import is_claim_of_pod, named_claims
-from ..volume_clauses import volume_clauses
+from ..volume_clauses import is_claim_of_pod, named_claims, volume_clauses
 
 
 @attrs.frozen

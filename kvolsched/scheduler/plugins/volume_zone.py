@@ -24,8 +24,7 @@ from ..framework.cluster_event import Action
 from ..framework.evidence import NO_LABEL, Evidence, Sides, labels_text, listed
 from ..framework.extension_points import ColumnContext, QueueingHint
 from ..framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
-from ..pod_claims import is_claim_of_pod, named_claims
-from ..volume_clauses import volume_clauses
+from ..volume_clauses import is_claim_of_pod, named_claims, volume_clauses
 
 # Beta label of a volume -> the label that is read on nodes without this one.
 GA_LABELS = {BETA_ZONE_LABEL: ZONE_LABEL, BETA_REGION_LABEL: REGION_LABEL}

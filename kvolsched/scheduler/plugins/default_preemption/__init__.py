@@ -1,6 +1,6 @@
 """DefaultPreemption: choose a node and the pods of lower priority to evict there, so that a pending pod fits.
 
-`rule.py` is the plugin; `dry_run.py` tries removals on a hypothetical snapshot, `column.py` on columns where that says
+`rule.py` is the plugin, which tries removals on a hypothetical snapshot; `column.py` does on columns where that says
 the same; `candidate.py` has what a dry run finds, and who is protected; `releases.py` what earlier releases did.
 """
 

@@ -19,7 +19,6 @@ from ....api.kinds.pod import Pod
 from ....api.kinds.storage_class import StorageClass
 from ....api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ...columns.arrays import Codes, Integers, Mask
-from ...columns.distinct_rows import DistinctRows
 from ...columns.snapshot import Snapshot
 from ...csi_migration import MIGRATED_PLUGINS, TRANSLATED, in_tree_source
 from ...framework.extension_points import ColumnContext
@@ -291,3 +290,37 @@ def _uncertain(claims: Sequence[WaitingClaim], columns: ColumnContext) -> list[W
         if provisioned is None or provisioned.allowed_topologies or lacks:
             uncertain.add(name)
     return [waiting for waiting in claims if waiting.shape.storage_class in uncertain]
+
+
+class DistinctRows:
+    """The rows of the node table, grouped by the masks and columns that are added, so that equals are judged once.
+
+    The sum of a row's 64-bit hashes identifies its group. The hashes reach no output, used in one pass alone. Mutable.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._hashes = np.zeros(size, np.uint64)
+        self._seed = 0
+
+    def split_by_rows(self, rows: Any) -> None:
+        """Separate these rows (a mask or row numbers) from all others."""
+        self._hashes[rows] += self._next_hash()
+
+    def split_by_values(self, column: NDArray[Any]) -> None:
+        """Separate rows in which a column differs."""
+        distinct, code = np.unique(column, return_inverse=True)
+        self._hashes += np.array([self._next_hash() for _ in distinct], np.uint64)[code]
+
+    def groups(self) -> tuple[NDArray[np.intp], list[int]]:
+        """Return, by row, the number of its group, and by group one of its rows."""
+        _, first, groups = np.unique(self._hashes, return_index=True, return_inverse=True)
+        return groups, first.tolist()
+
+    def _next_hash(self) -> np.uint64:
+        """Return the next number of the splitmix64 generator."""
+        self._seed += 1
+        mask = 2**64 - 1
+        mixed = (self._seed * 0x9E3779B97F4A7C15) & mask
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & mask
+        return np.uint64(mixed ^ (mixed >> 31))

@@ -14,8 +14,8 @@ from ....api.kinds.node import Node
 from ....api.kinds.selector import LabelSelector
 from ....api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ....world.apiserver import key_of
+from ...columns.free_volumes import VolumeVisits
 from ...columns.snapshot import Snapshot
-from ...columns.volume_visits import VolumeVisits
 
 FindVolume = Callable[[PersistentVolumeClaim, frozenset[str]], "PersistentVolume | None"]
 """Return the volume on a node for a claim; volumes of these names are taken."""
