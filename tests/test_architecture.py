@@ -36,7 +36,7 @@ ROWS = sorted(path.stem for path in (HOUSE / "views").glob("*_rows.py"))  # what
 FLOORS = {
     "api": (("notebook_output", "remembered", "progress", "make"), ("unknown_name",), ("kinds",), ("text",),
             ("validation", "volumes"), ("workloads", "defaults", "unmodelled_defaults", "examples")),
-    "world": (("changes",), ("log",), ("view", "activation", "storage_pools", "inline_volumes", "digest"), ("apiserver", "work_queue"),
+    "world": (("changes",), ("log",), ("view", "storage_pools", "digest"), ("apiserver", "work_queue"),
               ("component", "outage", "history", "references"), ("plan", "reconciler", "runtime", "mutation_cache"), ("simulation",)),
     "scheduler": (("requests", "csi_migration"), ("columns",), ("framework",), ("plugins",), ("loop",)),
     "rules": (("driver_dials", "registry", "settings"), ("drivers",), ("revision",), ("releases",), ("named",),

@@ -11,10 +11,8 @@ from .kinds.csi import CSIDriver, VolumeAttachment
 from .kinds.kind import KINDS_BY_NAME
 from .kinds.meta import Condition, Frozen, Value, evolve, evolve_parts
 from .kinds.node import Node
-from .kinds.pod import Container, Pod, PodSpec, PodStatus, PodTemplateSpec
-from .kinds.pod_volume import Volume
-from .kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
-from .kinds.quota import LimitRange, LimitRangeItem
+from .kinds.pod import Container, Pod, PodSpec, PodStatus, PodTemplateSpec, Volume
+from .kinds.policy import SYSTEM_PRIORITY_CLASSES, LimitRange, LimitRangeItem, PriorityClass
 from .kinds.selector import LabelSelector, Toleration
 from .kinds.service import Service, ServicePort
 from .kinds.storage_class import IMMEDIATE, StorageClass
@@ -30,7 +28,7 @@ from .kinds.workload import (
     ReplicationController,
     StatefulSet,
 )
-from .pod_level_requests import with_pod_level_requests
+from .pod_resources import with_pod_level_requests
 from .remembered import remembered
 
 DEFAULT_NAMESPACE = "default"

@@ -11,8 +11,8 @@ import attrs
 from .kinds.kind import KINDS_BY_NAME
 from .kinds.meta import EMPTY, Frozen, evolve
 from .kinds.pod import Pod, PodSpec
+from .kinds.policy import ResourceQuota, ResourceQuotaStatus, ScopedResourceSelectorRequirement
 from .kinds.quantity import in_form_of, parse, total, value
-from .kinds.quota import ResourceQuota, ResourceQuotaStatus, ScopedResourceSelectorRequirement
 from .kinds.service import Service
 from .kinds.volume import PersistentVolumeClaim
 from .pod_resources import pod_resources

@@ -13,8 +13,7 @@ from typing import Any
 from .defaults import with_host_ports
 from .kinds.meta import EMPTY, Frozen, evolve, evolve_parts
 from .kinds.node import Node
-from .kinds.pod import Container, Pod, PodSpec, PodStatus, PodTemplateSpec
-from .kinds.pod_volume import Volume
+from .kinds.pod import Container, Pod, PodSpec, PodStatus, PodTemplateSpec, Volume
 from .kinds.quantity import parse
 from .kinds.service import Service
 from .kinds.volume import PersistentVolume, PersistentVolumeClaim

@@ -16,8 +16,7 @@ from .dials import LABELS, LIMIT, SWITCH, TEXT, dial, several
 from .kinds.csi import CSIDriver
 from .kinds.meta import Frozen, ObjectReference, evolve_parts
 from .kinds.node import REGION_LABELS, ZONE_LABELS, Node
-from .kinds.pod import Pod
-from .kinds.pod_volume import CSIVolumeSource
+from .kinds.pod import CSIVolumeSource, Pod
 from .kinds.quantity import value
 from .kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
 from .kinds.storage_class import NO_PROVISIONER, StorageClass, TopologySelectorTerm

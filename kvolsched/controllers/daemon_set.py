@@ -21,7 +21,6 @@ from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod, PodSpec
 from ..api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement, Toleration, find_untolerated_taint
 from ..api.kinds.workload import DaemonSet, DaemonSetStatus
-from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.digest import DIGEST_WAIT
@@ -29,7 +28,7 @@ from ..world.log import Key
 from ..world.mutation_cache import forget_writes, has_seen_write, refused_if_taken, unused_names, wait_until_seen
 from ..world.plan import PlanBuilder, reference_of
 from ..world.reconciler import Backoff, Reconciler
-from ..world.view import Index, InformerCache, View
+from ..world.view import Exists, Index, InformerCache, View
 
 NAME = "daemonset-controller"
 GENERATION_LABEL = "pod-template-generation"

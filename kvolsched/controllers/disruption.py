@@ -19,12 +19,12 @@ from ..api.kinds.pod import Pod
 from ..api.kinds.policy import PodDisruptionBudget
 from ..api.kinds.selector import LabelSelector
 from ..api.workloads import generation, is_ready, scaled_value
-from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
+from ..world.view import Exists
 
 NAME = "disruption-controller"
 SOURCE = "controllermanager"  # of its Events

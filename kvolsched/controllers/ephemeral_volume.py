@@ -9,16 +9,15 @@ from functools import partial
 from typing import Any
 
 from ..api.kinds.meta import ObjectMeta
-from ..api.kinds.pod import Pod
-from ..api.kinds.pod_volume import PersistentVolumeClaimTemplate
+from ..api.kinds.pod import PersistentVolumeClaimTemplate, Pod
 from ..api.kinds.volume import PersistentVolumeClaim
 from ..api.workloads import controller_reference
-from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
+from ..world.view import Exists
 
 NAME = "ephemeral-volume-controller"
 SOURCE = "ephemeral_volume"  # of its Events

@@ -37,7 +37,6 @@ from ..api.workloads import PodConditionPatch, is_ready
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.digest import DIGEST_WAIT
-from ..world.inline_volumes import InlineVolumes, has_inline_volumes
 from ..world.log import Delivery, Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import (
@@ -49,7 +48,7 @@ from ..world.reconciler import (
     is_backing_off,
 )
 from ..world.stopped_nodes import is_stopped
-from ..world.storage_pools import DriverStorage
+from ..world.storage_pools import DriverStorage, InlineVolumes, has_inline_volumes
 from ..world.view import Index, InformerCache, View
 
 NAME = "kubelet"

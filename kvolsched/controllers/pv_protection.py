@@ -9,12 +9,12 @@ from typing import Any
 
 from ..api.kinds.meta import without_finalizers
 from ..api.kinds.volume import PersistentVolume
-from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
+from ..world.view import Exists
 
 NAME = "pv-protection-controller"
 FINALIZER = "kubernetes.io/pv-protection"

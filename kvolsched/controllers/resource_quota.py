@@ -10,16 +10,15 @@ from typing import Any
 
 from ..api.kinds.kind import KINDS
 from ..api.kinds.meta import evolve
+from ..api.kinds.policy import ResourceQuota, ResourceQuotaStatus
 from ..api.kinds.quantity import parse
-from ..api.kinds.quota import ResourceQuota, ResourceQuotaStatus
 from ..api.quotas import NOTHING, calculated, counts, usage_of
-from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
-from ..world.view import Index, InformerCache, View
+from ..world.view import Exists, Index, InformerCache, View
 
 NAME = "resourcequota-controller"
 KIND = "ResourceQuota"

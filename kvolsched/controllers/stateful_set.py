@@ -14,8 +14,7 @@ import attrs
 
 from ..api.dials import SWITCH, dial
 from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
-from ..api.kinds.pod import Pod, PodTemplateSpec
-from ..api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
+from ..api.kinds.pod import PersistentVolumeClaimVolumeSource, Pod, PodTemplateSpec, Volume
 from ..api.kinds.volume import PersistentVolumeClaim
 from ..api.kinds.workload import StatefulSet, StatefulSetStatus
 from ..api.unmodelled_defaults import with_unmodelled_defaults
@@ -32,13 +31,12 @@ from ..api.workloads import (
     scaled_value,
     waits_for_available,
 )
-from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.log import Key
 from ..world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
-from ..world.view import Index, InformerCache, View
+from ..world.view import Exists, Index, InformerCache, View
 
 NAME = "statefulset-controller"
 KIND = "StatefulSet"

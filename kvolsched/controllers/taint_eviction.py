@@ -18,14 +18,13 @@ from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod
 from ..api.kinds.selector import Taint, Toleration
 from ..api.workloads import PodConditionPatch, by_node
-from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.digest import DIGEST_WAIT
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Backoff, Reconciler
-from ..world.view import Index, InformerCache, View
+from ..world.view import Exists, Index, InformerCache, View
 
 NAME = "taint-eviction-controller"
 ROUTINE = "taint eviction"

@@ -22,6 +22,7 @@ from ..scheduler.plugins.node_volume_limits import all_volumes, bound_volumes
 from ..scheduler.plugins.pod_topology_spread.releases import PseudoCode
 from ..scheduler.plugins.volume_binding import VolumeBinding
 from ..scheduler.plugins.volume_binding.claims import provisioned_where_allowed
+from ..scheduler.plugins.volume_binding.matching import SEARCHES
 from ..scheduler.plugins.volume_binding.releases import provisioned_anywhere, with_gates_off
 from ..scheduler.plugins.volume_binding.scoring import (
     SCORING_GATE,
@@ -31,7 +32,6 @@ from ..scheduler.plugins.volume_binding.scoring import (
     check_shape,
     read_shape,
 )
-from ..scheduler.plugins.volume_binding.search import SEARCHES
 from ..scheduler.plugins.volume_rollback import VolumeRollback
 
 Settable = TypeVar("Settable", bound="SettableRules")

@@ -13,7 +13,7 @@ import attrs
 from kvolsched.api.kinds.meta import EMPTY, Frozen, evolve
 from kvolsched.api.kinds.pod import Container, Pod, PodSpec
 from kvolsched.api.kinds.quantity import parse
-from kvolsched.api.pod_level_requests import add, parsed, total_requests
+from kvolsched.api.pod_resources import add, parsed, total_requests
 
 CPU, MEMORY, STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
 NATIVE = (CPU, MEMORY, STORAGE)

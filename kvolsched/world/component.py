@@ -17,12 +17,11 @@ import attrs
 
 from kvolsched.api.kinds.meta import EMPTY, Frozen
 
-from .activation import ActivationCondition
 from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write, moment
 from .changes import Group, NetChanges
 from .digest import IGNORED_KINDS, MODULUS, object_fingerprint
 from .log import CURSOR, ByKind, Delivery, Key, Log, LogKey, Note, in_order
-from .view import InformerCache, View, apply_list
+from .view import ActivationCondition, InformerCache, View, apply_list
 from .work_queue import WakeUp, WorkItem, WorkQueue
 
 _tuple = tuple.__new__  # makes a named tuple in half the time of calling its class

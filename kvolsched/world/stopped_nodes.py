@@ -3,9 +3,9 @@
 The kubelets do nothing for a stopped node. Others notice only that its heartbeats end.
 """
 
-from .activation import Exists
 from .component import TurnContext
 from .log import Note
+from .view import Exists
 
 STOPPED = "stopped"  # sort of the world's notes
 

@@ -1,7 +1,7 @@
 """Views: functions of the contents that a component has seen, kept up to date change by change.
 
 Contents are the API objects a component has seen and its notes. `build` defines a view; `apply` is the speed-up that
-must leave an equal view, in any order of arrival.
+must leave an equal view, in any order of arrival. An activation condition is a view of what is stored.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -144,3 +144,37 @@ def build(view: V, contents: Contents) -> V:
         if (key.sort if type(key) is Note else key[0]) in view.follows:
             view.apply(key, None, contents[key])
     return view
+
+
+class ActivationCondition(Protocol):
+    """Decides whether a component watches, from what is stored (not from what a component has seen). Mutable view.
+
+    A process with one has seen nothing and has no notes until it is met, so that idle controllers cost no turns and no
+    states; then it lists what is stored, as a starting process does. It must hold before there could be anything to do.
+    `follows` names the kinds of API objects and the sorts of the world's notes whose changes it takes.
+    """
+
+    follows: frozenset[str]
+
+    def apply(self, key: LogKey, old: Any, new: Any) -> None: ...
+
+    @property
+    def is_met(self) -> bool: ...
+
+
+class Exists:
+    """Condition that an object of some kinds exists for which a predicate holds (by default: any object). Mutable."""
+
+    def __init__(self, kinds: str | tuple[str, ...], holds: Callable[[Any], bool] = lambda _obj: True) -> None:
+        self.follows = frozenset([kinds] if isinstance(kinds, str) else kinds)
+        self.holds = holds
+        self.count = 0
+
+    def apply(self, key: LogKey, old: Any, new: Any) -> None:
+        """Update the count of matching objects."""
+        self.count += (new is not None and self.holds(new)) - (old is not None and self.holds(old))
+
+    @property
+    def is_met(self) -> bool:
+        """Whether there is a matching object."""
+        return self.count > 0

@@ -7,8 +7,8 @@ from kvolsched.api.defaults import with_defaults
 from kvolsched.api.kinds.meta import EMPTY, Frozen, Resources
 from kvolsched.api.text.convert import decode, from_plain
 from kvolsched.api.unmodelled_defaults import with_unmodelled_defaults
-from kvolsched.api.validation.container_rules import validate_resources
 from kvolsched.api.validation.immutable_fields import validate_update
+from kvolsched.api.validation.pod_rules import validate_resources
 from kvolsched.api.validation.validate import validate
 
 

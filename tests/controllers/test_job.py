@@ -5,7 +5,7 @@ from controllers.workloads import cluster, events, pods
 
 from kvolsched import Cluster, make
 from kvolsched.controllers.job import sync as job_sync
-from kvolsched.controllers.job.indexes import format_indexes, parse_indexes
+from kvolsched.controllers.job.sync import format_indexes, parse_indexes
 from kvolsched.explore import Crash, explore
 from kvolsched.kubectl.printers.pods import pod_status
 

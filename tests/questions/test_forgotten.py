@@ -5,7 +5,7 @@ import pytest
 from kvolsched import Cluster
 from kvolsched.explore import UserAct, explore, pods_forgotten
 from kvolsched.make import HOST, ZONE, node, pod
-from kvolsched.scheduler.loop.requeueing import hints_for
+from kvolsched.scheduler.loop.scheduling_queue import hints_for
 from kvolsched.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from kvolsched.writes import delete
 

@@ -13,6 +13,7 @@ from kvolsched.api.kinds.pod import (
     Affinity,
     Container,
     NodeAffinity,
+    PersistentVolumeClaimVolumeSource,
     Pod,
     PodAffinity,
     PodAffinityTerm,
@@ -23,7 +24,6 @@ from kvolsched.api.kinds.pod import (
     TopologySpreadConstraint,
     Volume,
 )
-from kvolsched.api.kinds.pod_volume import PersistentVolumeClaimVolumeSource
 from kvolsched.api.kinds.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement, Taint, Toleration
 from kvolsched.api.kinds.storage_class import StorageClass, TopologySelectorLabelRequirement, TopologySelectorTerm
 from kvolsched.api.kinds.volume import (

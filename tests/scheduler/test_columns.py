@@ -22,14 +22,13 @@ from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 from kvolsched.scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD_LITERALLY
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.claims import ClaimFailures, waits_for_consumer
-from kvolsched.scheduler.plugins.volume_binding.matching import by_index, by_walk
+from kvolsched.scheduler.plugins.volume_binding.matching import SEARCHES, by_index, by_walk
 from kvolsched.scheduler.plugins.volume_binding.releases import (
     CHECK_VOLUME_BINDING,
     MATCH_UNBOUND_PVCS,
     largest_first,
     stored_affinity,
 )
-from kvolsched.scheduler.plugins.volume_binding.search import SEARCHES
 from kvolsched.scheduler.plugins.volume_node import VolumeNode
 from scheduler.strategies import clusters, company, pending, spread, stores, worlds
 

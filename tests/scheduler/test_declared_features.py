@@ -12,10 +12,10 @@ from kvolsched.rules.named import design, upstream
 from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.rules.unread_fields import unread_fields
 from kvolsched.scheduler.columns.snapshot import snapshot
-from kvolsched.scheduler.framework.cluster_event import events_of
+from kvolsched.scheduler.framework.extension_points import events_of
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.verdict import Code
-from kvolsched.scheduler.loop.requeueing import hints_for
+from kvolsched.scheduler.loop.scheduling_queue import hints_for
 from kvolsched.world.apiserver import key_of
 
 NAME = "NodeDeclaredFeatures"

@@ -6,11 +6,16 @@ import pytest
 
 from kvolsched.cluster import Cluster
 from kvolsched.rules.named import design, upstream
-from kvolsched.scheduler.framework.cluster_event import Action, events_of
 from kvolsched.scheduler.framework.custom_plugin import custom_plugin
-from kvolsched.scheduler.framework.extension_points import QueueingHint
-from kvolsched.scheduler.loop.requeueing import hints_for, registered_events
-from kvolsched.scheduler.loop.scheduling_queue import QUEUE, UNSCHEDULABLE, QueueEntry, SchedulingQueue
+from kvolsched.scheduler.framework.extension_points import Action, QueueingHint, events_of
+from kvolsched.scheduler.loop.scheduling_queue import (
+    QUEUE,
+    UNSCHEDULABLE,
+    QueueEntry,
+    SchedulingQueue,
+    hints_for,
+    registered_events,
+)
 from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Note
 

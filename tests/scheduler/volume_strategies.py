@@ -18,14 +18,19 @@ from kvolsched.api.kinds.csi import (
 )
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, ObjectReference, OwnerReference
 from kvolsched.api.kinds.node import Node, NodeStatus
-from kvolsched.api.kinds.pod import Container, ContainerPort, Pod, PodSpec, PodStatus, Resources
-from kvolsched.api.kinds.pod_volume import (
+from kvolsched.api.kinds.pod import (
     AWSElasticBlockStoreVolumeSource,
+    Container,
+    ContainerPort,
     EphemeralVolumeSource,
     GCEPersistentDiskVolumeSource,
     ISCSIVolumeSource,
     PersistentVolumeClaimVolumeSource,
+    Pod,
+    PodSpec,
+    PodStatus,
     RBDVolumeSource,
+    Resources,
     Volume,
 )
 from kvolsched.api.kinds.selector import LabelSelector, Requirement

@@ -7,9 +7,9 @@ from world.strategies import live, lives
 from world.toy_components import CLAIMER, COUNTER, GREETER, create, picture, pod
 
 from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.world.activation import Exists
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
+from kvolsched.world.view import Exists
 
 
 def has_labels(pod):

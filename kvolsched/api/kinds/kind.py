@@ -10,8 +10,7 @@ from .csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
 from .meta import ManifestPart, ObjectMeta
 from .node import Node
 from .pod import Pod
-from .policy import PodDisruptionBudget, PriorityClass
-from .quota import LimitRange, ResourceQuota, RuntimeClass
+from .policy import LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota, RuntimeClass
 from .service import Service
 from .storage_class import StorageClass
 from .volume import PersistentVolume, PersistentVolumeClaim

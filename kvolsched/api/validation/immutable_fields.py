@@ -15,17 +15,16 @@ from ..kinds.csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
 from ..kinds.meta import Frozen, evolve
 from ..kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
 from ..kinds.pod import Pod
-from ..kinds.policy import PriorityClass
-from ..kinds.quota import ResourceQuota, RuntimeClass
+from ..kinds.policy import PriorityClass, ResourceQuota, RuntimeClass
 from ..kinds.storage_class import StorageClass
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
 from ..kinds.workload import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
-from .csi_rules import validate_csi_node_update
 from .field_error import FieldError, FieldErrors, validate_immutable
 from .job_rules import validate_job_update
 from .pod_update_rules import validate_pod_update
 from .policy_rules import validate_priority_class_update
 from .quota_rules import validate_resource_quota_update
+from .volume_rules import validate_csi_node_update
 
 _CLAIM_DETAIL = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName "

@@ -8,10 +8,10 @@ from typing import Any
 
 from ..kinds.meta import Resources
 from ..kinds.name_syntax import check_dns_label, check_qualified_name
+from ..kinds.policy import LimitRange, LimitRangeItem, ResourceQuota, RuntimeClass, ScopedResourceSelectorRequirement
 from ..kinds.quantity import parse
-from ..kinds.quota import LimitRange, LimitRangeItem, ResourceQuota, RuntimeClass, ScopedResourceSelectorRequirement
-from .container_rules import allows_overcommit, validate_resources
 from .field_error import FieldError, FieldErrors, invalid_values, validate_immutable, validate_labels, validate_unique
+from .pod_rules import allows_overcommit, validate_resources
 from .selector_rules import validate_tolerations
 
 LIMIT_TYPES = ("Pod", "Container", "PersistentVolumeClaim")

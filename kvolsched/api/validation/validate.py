@@ -16,20 +16,22 @@ from ..kinds.node import Node
 from ..kinds.pod import PodSpec
 from ..kinds.workload import Namespace
 from ..remembered import remembered
-from .csi_rules import (
-    validate_csi_driver,
-    validate_csi_driver_status,
-    validate_csi_node,
-    validate_csi_storage_capacity,
-    validate_volume_attachment,
-)
 from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_name
 from .job_rules import validate_job
 from .pod_rules import validate_pod_spec
 from .policy_rules import validate_cluster_ip, validate_disruption_budget, validate_priority_class, validate_service
 from .quota_rules import validate_limit_range, validate_resource_quota, validate_runtime_class
 from .selector_rules import validate_taints
-from .volume_rules import validate_claim, validate_storage_class, validate_volume
+from .volume_rules import (
+    validate_claim,
+    validate_csi_driver,
+    validate_csi_driver_status,
+    validate_csi_node,
+    validate_csi_storage_capacity,
+    validate_storage_class,
+    validate_volume,
+    validate_volume_attachment,
+)
 from .workload_rules import (
     validate_daemon_set,
     validate_deployment,

@@ -11,8 +11,8 @@ from typing import Any
 from ...api.defaults import with_defaults
 from ...api.kinds.meta import EMPTY, evolve, evolve_parts
 from ...api.kinds.pod import Container, Pod
+from ...api.kinds.policy import LimitRange, LimitRangeItem, ResourceQuota
 from ...api.kinds.quantity import canonical, parse, total
-from ...api.kinds.quota import LimitRange, LimitRangeItem, ResourceQuota
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...api.pod_resources import pod_resources
 from ...api.quotas import NOTHING, Quantities, Usage, calculated, computed, counts, usage_of

@@ -11,9 +11,8 @@ from ...api.defaults import with_defaults
 from ...api.kinds.meta import evolve, evolve_parts
 from ...api.kinds.node import REGION_LABEL, ZONE_LABEL, Node
 from ...api.kinds.pod import Pod
-from ...api.kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
+from ...api.kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass, RuntimeClass
 from ...api.kinds.quantity import parse
-from ...api.kinds.quota import RuntimeClass
 from ...api.kinds.selector import Taint, Toleration
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim

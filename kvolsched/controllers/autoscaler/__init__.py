@@ -2,7 +2,7 @@
 
 It sees a pod as unschedulable by its condition PodScheduled, so a gated pod never counts. `options` are its node groups
 and flags, `cloud` the machines that run and how they register, `simulated_cluster` the nodes it imagines,
-`scale_up` and `scale_down` its decisions, `autoscaler_component` the loop that carries them out. Mirrors Cluster
+`scaling` its decisions, `autoscaler_component` the loop that carries them out. Mirrors Cluster
 Autoscaler 1.3x.
 """
 

@@ -29,8 +29,7 @@ from kvolsched.world.work_queue import WakeUp
 from . import cloud
 from .cloud import CLOUD, registering
 from .options import AutoscalerOptions, NodeGroup
-from .scale_down import TO_BE_DELETED, is_tied_to_node, unneeded_nodes
-from .scale_up import ScaleUp, decide, is_unschedulable
+from .scaling import TO_BE_DELETED, ScaleUp, decide, is_tied_to_node, is_unschedulable, unneeded_nodes
 from .simulated_cluster import SimulatedCluster
 
 NAME = "cluster-autoscaler"

@@ -23,13 +23,12 @@ from ...api.workloads import (
     sorted_by_age,
     template_hash,
 )
-from ...world.activation import Exists
 from ...world.apiserver import Write, key_of
 from ...world.component import Component, TurnContext
 from ...world.log import Key
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
 from ...world.reconciler import Backoff, Reconciler
-from ...world.view import Index, InformerCache, View
+from ...world.view import Exists, Index, InformerCache, View
 from .rollout import DESIRED_REPLICAS, KIND, MAX_REPLICAS, NAME, Rollout, size
 
 NO_DEADLINE = 2**31 - 1

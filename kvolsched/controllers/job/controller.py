@@ -11,14 +11,13 @@ from typing import Any
 from ...api.kinds.pod import Pod
 from ...api.kinds.workload import Job
 from ...api.workloads import by_controller_uid, controller_cause, generation, is_ready, is_terminating
-from ...world.activation import Exists
 from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import Component, TurnContext
 from ...world.log import Key
 from ...world.mutation_cache import forget_writes, has_seen_write, refused_if_taken, wait_until_seen
 from ...world.plan import PlanBuilder, report_done, report_refused
 from ...world.reconciler import Backoff, Reconciler
-from ...world.view import Index, InformerCache, View
+from ...world.view import Exists, Index, InformerCache, View
 from .failed_pods import forget_failures, keep_failures
 from .sync import BATCH_PERIOD, KIND, NAME, REFUSED, JobSync, RefusedPods, free, is_tracked, restarts
 

@@ -10,13 +10,12 @@ from ...api.kinds.meta import without_finalizers
 from ...api.kinds.node import Node
 from ...api.kinds.volume import PROVISIONED_BY, PersistentVolume
 from ...api.volumes import MIGRATED
-from ...world.activation import Exists
 from ...world.apiserver import Write
 from ...world.component import Component, TurnContext
 from ...world.log import Delivery, Key
 from ...world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ...world.reconciler import Reconciler
-from ...world.view import InformerCache, View
+from ...world.view import Exists, InformerCache, View
 from . import capacity, driver_status
 from .driver import StorageDriver
 from .new_volume import FINALIZER

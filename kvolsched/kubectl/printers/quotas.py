@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from ...api.kinds.quota import LimitRange, ResourceQuota
+from ...api.kinds.policy import LimitRange, ResourceQuota
 from .printer import DescribeContext, Printer, name_lines, object_age
 
 SCOPES = {  # what kubectl says of a scope

@@ -6,7 +6,7 @@ from importlib import resources
 from typing import Any
 
 from ...api.kinds.meta import EMPTY
-from ...api.kinds.pod_volume import Volume
+from ...api.kinds.pod import Volume
 from ...api.text.convert import to_plain
 from ...api.text.manifest import read_plain
 from ..formatting import MAX_ANNOTATION_LENGTH, NONE, field_lines, go_string

@@ -10,7 +10,7 @@ import attrs
 from kvolsched.api import volumes
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.rules.revision import Revision
-from kvolsched.scheduler.columns.arrays import Integers
+from kvolsched.scheduler.columns.column import Integers
 from kvolsched.scheduler.framework.extension_points import ColumnContext, EnabledPlugin
 from kvolsched.scheduler.plugins.volume_binding.claims import smallest_first
 

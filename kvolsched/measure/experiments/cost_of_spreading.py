@@ -19,7 +19,7 @@ from ...api.unknown_name import unknown_name
 from ...cluster import Cluster
 from ...rules.named import revision_named
 from ...rules.revision import Revision
-from ...scheduler.columns.arrays import Codes
+from ...scheduler.columns.column import Codes
 from ...scheduler.columns.pod_counts import PodMatcher
 from ...scheduler.framework.extension_points import ColumnContext, RawScores
 from ...scheduler.framework.profile import derived

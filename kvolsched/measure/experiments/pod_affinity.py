@@ -20,7 +20,7 @@ from ...api.kinds.pod import Pod
 from ...cluster import Cluster
 from ...rules.named import revision_named
 from ...rules.revision import Revision
-from ...scheduler.columns.arrays import Codes
+from ...scheduler.columns.column import Codes
 from ...scheduler.columns.pod_counts import required_anti_affinity
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.framework.extension_points import ColumnContext

@@ -17,9 +17,15 @@ from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.extension_points import DomainCounter
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.loop.requeueing import pod_key_of_entry, queue_of
 from kvolsched.scheduler.loop.scheduling_cycle import SchedulingPass
-from kvolsched.scheduler.loop.scheduling_queue import BINDING, DECIDING, UNSCHEDULABLE, WAITING
+from kvolsched.scheduler.loop.scheduling_queue import (
+    BINDING,
+    DECIDING,
+    UNSCHEDULABLE,
+    WAITING,
+    pod_key_of_entry,
+    queue_of,
+)
 from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds, skews_on
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation

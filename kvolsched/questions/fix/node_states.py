@@ -13,7 +13,7 @@ from kvolsched.api.kinds.meta import Condition, evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import Taint
 from kvolsched.api.words import listed
-from kvolsched.controllers.node_lifecycle.taints import TAINTS
+from kvolsched.controllers.node_lifecycle.controller import TAINTS
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.node_faults import stopped_nodes
 from kvolsched.questions.why.answer import node_names_text

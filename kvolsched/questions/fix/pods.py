@@ -25,7 +25,7 @@ from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
 from kvolsched.api.kinds.pod import SCHEDULE_ANYWAY, Affinity, Pod, PodAffinityTerm, PodSpec
 from kvolsched.api.kinds.quantity import parse
 from kvolsched.api.kinds.selector import Toleration
-from kvolsched.api.validation.container_rules import allows_overcommit
+from kvolsched.api.validation.pod_rules import allows_overcommit
 from kvolsched.api.words import listed
 from kvolsched.questions.why.demands import Demand
 from kvolsched.rules.named import plugin_card

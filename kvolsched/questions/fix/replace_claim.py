@@ -13,8 +13,7 @@ import attrs
 from kvolsched.api import volumes
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, Resources, evolve_parts
 from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod, PodSpec
-from kvolsched.api.kinds.pod_volume import Volume
+from kvolsched.api.kinds.pod import Pod, PodSpec, Volume
 from kvolsched.api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
 from kvolsched.api.words import listed

@@ -10,8 +10,7 @@ from functools import lru_cache
 import attrs
 
 from ...api.kinds.meta import Frozen
-from ...api.kinds.pod import Container, Pod, PodSpec
-from ...api.kinds.pod_volume import Volume
+from ...api.kinds.pod import Container, Pod, PodSpec, Volume
 from ...api.kinds.selector import LabelSelector
 from ...api.volumes import is_bound
 from ...scheduler.columns.exclusive_use import claim_resource

@@ -21,7 +21,7 @@ import numpy as np
 from kvolsched.api.kinds.pod import Pod
 
 from ...rules.named import plugin_card
-from ...scheduler.columns.arrays import Mask
+from ...scheduler.columns.column import Mask
 from ...scheduler.framework.card import Clause
 from ...scheduler.framework.extension_points import ColumnContext, lift_rule
 from ...scheduler.framework.judgement import Judgement

@@ -16,7 +16,7 @@ from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS, kind_of_domain
 from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.words import counted, first_of, listed, one_of
 
-from ...scheduler.columns.arrays import Mask
+from ...scheduler.columns.column import Mask
 from ...scheduler.columns.pod_counts import AffinityTerm
 from ...scheduler.framework.evidence import Evidence, LabelMissing, LimitExceeded, RequestExceeds, VolumeOutOfReach
 from ...scheduler.framework.judgement import Judgement

@@ -14,9 +14,8 @@ from ...scheduler.framework.judgement import Judgement
 from ...scheduler.framework.ranking import rank
 from ...scheduler.loop.assume_cache import AssumeCache, AssumeRule, drop_outdated, forget, key_of_note
 from ...scheduler.loop.binding_flow import TwoPasses, assume_and_bind, assume_cache
-from ...scheduler.loop.requeueing import pod_key_of_entry, remove_from_queue
 from ...scheduler.loop.scheduling_cycle import SchedulingPass, handle_failure
-from ...scheduler.loop.scheduling_queue import QUEUE, QueueEvent
+from ...scheduler.loop.scheduling_queue import QUEUE, QueueEvent, pod_key_of_entry, remove_from_queue
 from ...scheduler.loop.volume_binder import CannotAssume, FoundVolumes, all_bound, assume_pod_volumes, find_pod_volumes
 from ...scheduler.plugins.volume_binding import VolumeBinding
 from ...world.apiserver import CommittedWrite, RefusedWrite, Write

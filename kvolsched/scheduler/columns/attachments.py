@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from kvolsched.api import volumes
 from kvolsched.api.kinds.csi import CSINode, VolumeAttachment
 from kvolsched.api.kinds.node import ZONE_LABELS
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.pod_volume import Volume
+from kvolsched.api.kinds.pod import Pod, Volume
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 

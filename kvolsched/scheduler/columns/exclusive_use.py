@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from kvolsched.api.kinds.pod import Container, ContainerPort, Pod, PodSpec
-from kvolsched.api.kinds.pod_volume import Volume
+from kvolsched.api.kinds.pod import Container, ContainerPort, Pod, PodSpec, Volume
 from kvolsched.world.log import Key
 
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - every address of a node

@@ -21,8 +21,7 @@ from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.world.log import Key
 
 from ..shortcuts import SHORTCUTS
-from .arrays import Mask, RowIndices
-from .column import Column
+from .column import Column, Mask, RowIndices
 from .node_table import NodeTable
 
 Found = TypeVar("Found")

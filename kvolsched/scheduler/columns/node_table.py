@@ -24,8 +24,7 @@ from kvolsched.world.log import Key
 from .. import requests
 from ..requests import CPU, LARGEST, MEMORY, PODS
 from ..shortcuts import SHORTCUTS
-from .arrays import Codes, Mask, RowIndices
-from .column import Column, Groups, KeptColumn, LabelColumn, RowWise
+from .column import Codes, Column, Groups, KeptColumn, LabelColumn, Mask, RowIndices, RowWise
 from .ranked_pods import RankedPods
 
 T = TypeVar("T")

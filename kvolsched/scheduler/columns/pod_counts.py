@@ -19,8 +19,7 @@ from kvolsched.api.kinds.pod import Affinity, Pod, PodAffinityTerm
 from kvolsched.api.kinds.selector import LabelSelector
 
 from ..shortcuts import SHORTCUTS
-from .arrays import Integers, RowIndices
-from .column import Column, sum_by_group
+from .column import Column, Integers, RowIndices, sum_by_group
 from .node_table import NodeInfo, NodeTable
 
 PodsPerRow = NDArray[np.int32]

@@ -17,7 +17,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.world.log import Key
 
 from ..requests import NATIVE, held_requests
-from .arrays import Integers
+from .column import Integers
 
 NOT_STARTED = float("inf")  # a pod without start time counts as started now: later than all others
 PRIORITY, STARTED = "priority", "started"

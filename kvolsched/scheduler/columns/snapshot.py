@@ -25,9 +25,8 @@ from kvolsched.world.log import Key, LogKey
 
 from ..csi_migration import is_migrated
 from ..requests import is_resized
-from .arrays import Integers, Mask
 from .attachments import Attachments
-from .column import RowWise
+from .column import Integers, Mask, RowWise
 from .exclusive_use import ExclusiveUse, HostPort, host_ports
 from .free_volumes import FreeVolumes, VolumeVisits
 from .images import Images

@@ -19,8 +19,7 @@ from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.world.log import Key
 
 from ..shortcuts import SHORTCUTS
-from .arrays import RowIndices
-from .column import Column
+from .column import Column, RowIndices
 from .node_table import NodeTable
 
 NO_CAPACITY = -1  # the column's value if no capacity is available to the node

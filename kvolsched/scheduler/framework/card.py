@@ -13,7 +13,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.world.log import Key
 
-from ..columns.arrays import Mask
+from ..columns.column import Mask
 from ..columns.pod_counts import AffinityTerm
 from ..columns.snapshot import Snapshot
 from .extension_points import ColumnContext

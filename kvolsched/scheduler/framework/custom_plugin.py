@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 
-from ..columns.arrays import Integers
+from ..columns.column import Integers
 from ..columns.snapshot import Snapshot
 from .evidence import Evidence, Stated
 from .extension_points import ColumnContext, QueueingHint

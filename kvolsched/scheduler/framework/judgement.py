@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
 
-from ..columns.arrays import Codes, Mask, RowIndices
+from ..columns.column import Codes, Mask, RowIndices
 from ..shortcuts import SHORTCUTS
 from .evidence import Evidence
 from .extension_points import ColumnContext, legend_of, lift_rule

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
 
-from ..columns.arrays import Integers, Mask, RowIndices
-from ..columns.column import KeptColumn, RowWise
+from ..columns.column import Integers, KeptColumn, Mask, RowIndices, RowWise
 from .extension_points import ColumnContext, legend_of
 from .verdict import FilterColumn, Legend, PreFiltered, Skip
 

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import attrs
 import numpy as np
 
 from ...api.kinds.pod import Pod, PodSpec
-from ..columns.arrays import Mask
+from ..columns.column import Mask
 from ..columns.snapshot import Snapshot
 from ..shortcuts import SHORTCUTS
 from .extension_points import (
@@ -285,10 +285,6 @@ def _reader(names: list[str]) -> Callable[[Any], Any]:
     if len(names) > 1:
         return attrgetter(*names)
     return lambda obj: tuple(getattr(obj, name) for name in names)
-
-
-if TYPE_CHECKING:
-    from .profile import Profile
 
 
 def failing_columns(columns: Sequence[FilterColumn], profile: Profile) -> list[FilterColumn]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns.arrays import Integers, RowIndices
+from ..columns.column import Integers, RowIndices
 from .extension_points import ColumnContext, GroupedScores
 from .judgement import Judgement
 from .kept_verdicts import KeptScore

@@ -19,8 +19,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.world.log import Key
 
-from ..columns.arrays import Codes, Integers, Mask, RowIndices
-from ..columns.column import ALL_ROWS, RowWise
+from ..columns.column import ALL_ROWS, Codes, Integers, Mask, RowIndices, RowWise
 from ..columns.hypothetical_snapshot import HypotheticalSnapshot
 from ..columns.node_table import NodeTable
 from ..columns.ranked_pods import COMMON, RankedPods, priority

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import attrs
 import numpy as np
 
-from ..columns.arrays import Codes, Mask, RowIndices
+from ..columns.column import Codes, Mask, RowIndices
 from .evidence import Evidence
 
 

@@ -24,9 +24,17 @@ from ..framework.profile import Profile
 from ..plugins.volume_binding import VolumeBinding
 from . import volume_binder as binder
 from .assume_cache import AssumeCache, AssumeRule, EqualVersions, NewerWins, PodStatusPatch, assume, forget
-from .requeueing import move_pods_on_event, move_to_active_or_backoff, queue_of, remove_from_queue, requeue
 from .scheduling_cycle import RECORDER, handle_failure, report_failure
-from .scheduling_queue import QUEUE, WAITING, QueueEvent
+from .scheduling_queue import (
+    QUEUE,
+    WAITING,
+    QueueEvent,
+    move_pods_on_event,
+    move_to_active_or_backoff,
+    queue_of,
+    remove_from_queue,
+    requeue,
+)
 from .volume_binder import POLL, BindingInProgress, CannotAssume, FoundVolumes
 
 BINDING = "binding"

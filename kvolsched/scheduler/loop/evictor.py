@@ -17,8 +17,7 @@ from ...world.apiserver import RefusedWrite, Write, key_of, ref
 from ...world.component import TurnContext
 from ...world.log import Key
 from .assume_cache import PodStatusPatch
-from .requeueing import move_to_active_or_backoff
-from .scheduling_queue import QUEUE, RECORDER, UNSCHEDULABLE, QueueEntry, QueueEvent
+from .scheduling_queue import QUEUE, RECORDER, UNSCHEDULABLE, QueueEntry, QueueEvent, move_to_active_or_backoff
 
 EVICTION = "eviction"  # the kind of note
 EVICTOR = "preemption"

@@ -22,21 +22,13 @@ from ..framework.ranking import rank
 from ..framework.verdict import Code
 from .assume_cache import KINDS, AssumeCache, AssumeRule, PodStatusPatch, drop_outdated
 from .evictor import EVICTOR, Eviction, Evictor
-from .requeueing import (
-    CYCLE,
-    PASS,
-    move_pods_on_event,
-    pod_key_of_entry,
-    queue_of,
-    remove_from_queue,
-    requeue,
-    sync_entry,
-)
 from .scheduling_queue import (
     ACTIVE,
     BACKOFF,
     BINDING,
+    CYCLE,
     DECIDING,
+    PASS,
     QUEUE,
     RECORDER,
     TIMEOUTS,
@@ -44,6 +36,12 @@ from .scheduling_queue import (
     QueueEntry,
     QueueEvent,
     move_entry,
+    move_pods_on_event,
+    pod_key_of_entry,
+    queue_of,
+    remove_from_queue,
+    requeue,
+    sync_entry,
 )
 from .volume_binder import FoundVolumes
 

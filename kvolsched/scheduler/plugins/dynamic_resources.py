@@ -9,7 +9,7 @@ import attrs
 from numpy.typing import NDArray
 
 from ...api.kinds.pod import Pod
-from ..columns.arrays import Integers
+from ..columns.column import Integers
 from ..columns.snapshot import Snapshot
 from ..framework.card import Card
 from ..framework.extension_points import ColumnContext, PostFilterResult

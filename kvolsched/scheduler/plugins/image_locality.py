@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.pod import Pod
-from ..columns.arrays import Integers
+from ..columns.column import Integers
 from ..columns.images import full_name
 from ..framework.card import Card
 from ..framework.extension_points import ColumnContext

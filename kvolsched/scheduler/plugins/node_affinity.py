@@ -14,12 +14,11 @@ from ...api.kinds.directives import first_unmet, selecting_only, selects_node
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod, PreferredSchedulingTerm
 from ...api.kinds.selector import NodeSelector, NodeSelectorTerm
-from ..columns.arrays import Codes, Integers
+from ..columns.column import Codes, Integers
 from ..columns.snapshot import Snapshot
 from ..framework.card import Card, Clause, RuleReads, SpreadPolicy
-from ..framework.cluster_event import Action
 from ..framework.evidence import NO_LABEL, Evidence, Labels, Sides, labels_text, listed, node_text, values_text
-from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.extension_points import Action, ColumnContext, QueueingHint
 from ..framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, PreFilterResult, Reason, Reject, Skip
 
 

@@ -14,12 +14,11 @@ import attrs
 from ...api.kinds.meta import evolve_parts
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Container, Pod
-from ..columns.arrays import Codes
+from ..columns.column import Codes
 from ..columns.snapshot import Snapshot
 from ..framework.card import Card, Clause, ObjectEdit
-from ..framework.cluster_event import Action
 from ..framework.evidence import Evidence, Sides
-from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.extension_points import Action, ColumnContext, QueueingHint
 from ..framework.verdict import OK, SKIP, Ok, Reason, Reject, Skip
 
 

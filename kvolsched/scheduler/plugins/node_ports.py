@@ -11,13 +11,12 @@ import numpy as np
 from ...api.kinds.meta import evolve_parts
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
-from ..columns.arrays import Codes
+from ..columns.column import Codes
 from ..columns.exclusive_use import HostPort, host_port, host_ports
 from ..columns.snapshot import Snapshot
 from ..framework.card import Card, Clause, ObjectEdit
-from ..framework.cluster_event import Action
 from ..framework.evidence import Evidence, Predicate, Sides
-from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.extension_points import Action, ColumnContext, QueueingHint
 from ..framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 
 

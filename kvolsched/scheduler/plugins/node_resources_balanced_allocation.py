@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ...api.kinds.pod import Pod
 from .. import requests
-from ..columns.arrays import Integers
-from ..columns.column import ALL_ROWS, RowWise
+from ..columns.column import ALL_ROWS, Integers, RowWise
 from ..columns.node_table import NodeTable
 from ..framework.card import Card
 from ..framework.extension_points import ColumnContext

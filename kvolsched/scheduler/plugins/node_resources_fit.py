@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
 from .. import requests
-from ..columns.arrays import Codes, Integers
-from ..columns.column import ALL_ROWS, RowWise
+from ..columns.column import ALL_ROWS, Codes, Integers, RowWise
 from ..columns.node_table import NodeTable
 from ..columns.snapshot import Snapshot
 from ..framework.card import Card, Clause, RuleReads
-from ..framework.cluster_event import Action, is_same_pod
 from ..framework.evidence import Evidence, RequestExceeds
-from ..framework.extension_points import ColumnContext, QueueingHint, RowResources
+from ..framework.extension_points import Action, ColumnContext, QueueingHint, RowResources, is_same_pod
 from ..framework.verdict import OK, Code, Ok, Reason, Reject
 from ..requests import CPU, MEMORY, NATIVE, PODS
 

@@ -7,12 +7,11 @@ import attrs
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
 from ...api.kinds.selector import Taint
-from ..columns.arrays import Codes
+from ..columns.column import Codes
 from ..columns.snapshot import Snapshot
 from ..framework.card import TAINTS_POLICY, Card, Clause
-from ..framework.cluster_event import Action, is_same_pod
 from ..framework.evidence import Evidence, Predicate, Sides
-from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.extension_points import Action, ColumnContext, QueueingHint, is_same_pod
 from ..framework.verdict import OK, Ok, Reason, Reject
 
 CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")

@@ -14,7 +14,6 @@ from ...api.kinds.csi import CSINode, VolumeAttachment
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
 from .. import requests
-from ..columns.arrays import Mask
 from ..columns.attachments import (
     NO_LIMIT,
     AttachedVolume,
@@ -24,11 +23,11 @@ from ..columns.attachments import (
     volume_uses,
     volumes_of_pod,
 )
+from ..columns.column import Mask
 from ..columns.snapshot import Snapshot
 from ..framework.card import Card, Clause, RuleReads
-from ..framework.cluster_event import Action
 from ..framework.evidence import LimitExceeded
-from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.extension_points import Action, ColumnContext, QueueingHint
 from ..framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 from ..volume_clauses import claims_of_reason, is_claim_of_pod, volume_clauses
 

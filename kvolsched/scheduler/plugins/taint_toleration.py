@@ -11,12 +11,11 @@ from ...api.kinds.directives import with_tolerations
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
 from ...api.kinds.selector import Taint, Toleration, find_untolerated_taint
-from ..columns.arrays import Codes, Integers
+from ..columns.column import Codes, Integers
 from ..columns.snapshot import Snapshot
 from ..framework.card import TAINTS_POLICY, Card, Clause, RuleReads
-from ..framework.cluster_event import Action, is_same_pod
 from ..framework.evidence import Evidence, Predicate, Sides
-from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.extension_points import Action, ColumnContext, QueueingHint, is_same_pod
 from ..framework.verdict import OK, Ok, Reason, Reject
 
 PREFER = "PreferNoSchedule"

@@ -13,12 +13,11 @@ from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
 from ...api.kinds.selector import NodeSelector
 from ...api.kinds.volume import PersistentVolume
-from ..columns.arrays import Codes, Mask
+from ..columns.column import Codes, Mask
 from ..columns.snapshot import Snapshot
 from ..framework.card import Card
-from ..framework.cluster_event import Action
 from ..framework.evidence import VolumeOutOfReach, labels_of
-from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.extension_points import Action, ColumnContext, QueueingHint
 from ..framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 from ..volume_clauses import is_claim_of_pod, named_claims, volume_clauses
 

@@ -7,16 +7,14 @@ import attrs
 import numpy as np
 
 from ...api.kinds.node import Node
-from ...api.kinds.pod import Pod
-from ...api.kinds.pod_volume import Volume
+from ...api.kinds.pod import Pod, Volume
 from ...world.log import Key
-from ..columns.arrays import Codes
+from ..columns.column import Codes
 from ..columns.exclusive_use import claim_resource, exclusive_disk
 from ..columns.snapshot import Snapshot
 from ..framework.card import Card, Clause, Objects
-from ..framework.cluster_event import Action
 from ..framework.evidence import Evidence, Sides
-from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.extension_points import Action, ColumnContext, QueueingHint
 from ..framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
 from ..volume_clauses import is_claim_of_pod, named_claims, volume_clauses
 

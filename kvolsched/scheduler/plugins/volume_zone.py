@@ -16,13 +16,12 @@ from ...api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, DOMAIN_LABELS,
 from ...api.kinds.pod import Pod
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolume
-from ..columns.arrays import Codes, Mask
+from ..columns.column import Codes, Mask
 from ..columns.node_table import NodeTable
 from ..columns.snapshot import Snapshot
 from ..framework.card import Card, Clause, RuleReads
-from ..framework.cluster_event import Action
 from ..framework.evidence import NO_LABEL, Evidence, Sides, labels_text, listed
-from ..framework.extension_points import ColumnContext, QueueingHint
+from ..framework.extension_points import Action, ColumnContext, QueueingHint
 from ..framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
 from ..volume_clauses import is_claim_of_pod, named_claims, volume_clauses
 

@@ -12,7 +12,7 @@ from ...api import volumes
 from ...api.kinds.csi import EPHEMERAL_STORAGE, CSIDriver, CSIStorageCapacity
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.node import Node
-from ...api.kinds.pod_volume import Volume
+from ...api.kinds.pod import Volume
 from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim

@@ -1,10 +1,9 @@
 """DefaultPreemption: choose a node and the pods of lower priority to evict there, so that a pending pod fits.
 
 `rule.py` is the plugin, which tries removals on a hypothetical snapshot; `column.py` does on columns where that says
-the same; `candidate.py` has what a dry run finds, and who is protected; `releases.py` what earlier releases did.
+the same; `candidate.py` has what a dry run finds, and who is protected.
 """
 
-from .releases import PREEMPTION_1_11
-from .rule import NEVER, NO_VICTIMS, NOT_HELPFUL, DefaultPreemption
+from .rule import NEVER, NO_VICTIMS, NOT_HELPFUL, PREEMPTION_1_11, DefaultPreemption
 
 __all__ = ["NEVER", "NOT_HELPFUL", "NO_VICTIMS", "PREEMPTION_1_11", "DefaultPreemption"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....api.kinds.pod import Pod
 from ....api.kinds.policy import PodDisruptionBudget
-from ...columns.arrays import Integers, Mask, RowIndices
+from ...columns.column import Integers, Mask, RowIndices
 from ...columns.ranked_pods import PRIORITY, STARTED, priority
 from ...columns.snapshot import Snapshot
 from ...framework.judgement import Judgement

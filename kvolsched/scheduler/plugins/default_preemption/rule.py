@@ -3,27 +3,29 @@
 It is asked when no node fits, and makes its dry runs on a copy of the columns. Unresolvable nodes are left out. On any
 other node all pods of lower priority are removed; if the pod then fits, as many as possible are put back: those
 protected by a disruption budget first, then by importance. Of the candidates it chooses the one with the least loss.
-Mirrors `plugins/defaultpreemption` and `framework/preemption` (v1.36.2).
+Mirrors `plugins/defaultpreemption` and `framework/preemption` (v1.36.2), for 1.11 and 1.16 `core/generic_scheduler.go`:
+of candidates of equal loss 1.11 took any; 1.16 took the one with the latest start, as today, and so do these rules.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 import attrs
 
 from ....api.kinds.pod import Pod
-from ...columns.arrays import RowIndices
+from ....api.kinds.policy import PodDisruptionBudget
+from ...columns.column import RowIndices
 from ...columns.hypothetical_snapshot import HypotheticalSnapshot
 from ...columns.ranked_pods import by_importance, priority
 from ...columns.snapshot import Snapshot
-from ...framework.card import Card
+from ...framework.card import Card, Objects
 from ...framework.extension_points import PostFilterResult
 from ...framework.judgement import Judgement, judge
 from ...framework.trials import NodeVerdicts, read_rows_alone
 from ...framework.verdict import Code, ReasonsAndStatus
 from ...shortcuts import SHORTCUTS
-from .candidate import Candidate, Exceeding, Found, exceeding
+from .candidate import Candidate, Exceeding, Found, exceeding, protects
 from .column import ColumnDryRun
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
@@ -193,3 +195,34 @@ class DryRun:
             return self._verdicts.rejection(nodes)
         judgement = judge(self.pod, self.view, self.profile, self.skipped)
         return {node: judgement.rejection(node) for node in nodes}
+
+
+def exceeding_alone(pods: Sequence[Pod], budgets: Sequence[PodDisruptionBudget]) -> list[bool]:
+    """Say of each pod by itself whether a budget protects it that allows no disruption; none is used up."""
+    used_up = [budget for budget in budgets if budget.status.disruptions_allowed <= 0]
+    return [any(protects(budget, pod) for budget in used_up) for pod in pods]
+
+
+@attrs.frozen
+class EarlyPreemption(DefaultPreemption):
+    """Preemption that reads no preemptionPolicy, and of which the event says nothing."""
+
+    def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult:
+        """Return the node to nominate and its victims; a nomination is cleared only if eviction helps nowhere."""
+        found = DefaultPreemption.postfilter(self, pod, seen, judgement)
+        keeps = found.nominated == "" and len(judgement.rows_with(Code.UNSCHEDULABLE))
+        return attrs.evolve(found, message="", counted=(), nominated=None if keeps else found.nominated)
+
+    def ineligible(self, pod: Pod, seen: Snapshot, _judgement: Judgement) -> str:
+        """Return why a pod may not preempt: any pod of lower priority terminates on its nominated node."""
+        lower = lower_pods(pod, pod.status.nominated_node_name, seen)
+        return WAITS if any(other.metadata.deletion_timestamp is not None for other in lower) else ""
+
+    @staticmethod
+    def unread(pod: Pod, _objects: Objects) -> Iterator[str]:
+        """Yield the fields of a pod that it does not read."""
+        if pod.spec.preemption_policy == NEVER_POLICY:
+            yield "preemptionPolicy"
+
+
+PREEMPTION_1_11 = EarlyPreemption(exceeding_alone, min_candidate_nodes_percentage=100)  # it tries every node

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ....api.kinds.pod import Pod
-from ...columns.arrays import Integers, Mask
+from ...columns.column import Integers, Mask
 from ...columns.pod_counts import (
     AffinityTerm,
     PodMatcher,

@@ -16,13 +16,12 @@ from ....api.kinds.node import Node, kind_of_domain
 from ....api.kinds.pod import Affinity, Pod
 from ....api.words import first_of
 from ...columns import pod_counts
-from ...columns.arrays import Codes, Integers, Mask
+from ...columns.column import Codes, Integers, Mask
 from ...columns.pod_counts import AffinityTerm, domain_mask, required_affinity, required_anti_affinity
 from ...columns.snapshot import Snapshot
 from ...framework.card import Card, Clause
-from ...framework.cluster_event import Action, is_same_pod
 from ...framework.evidence import Evidence, Predicate, Sides
-from ...framework.extension_points import ColumnContext, QueueingHint, RawScores
+from ...framework.extension_points import Action, ColumnContext, QueueingHint, RawScores, is_same_pod
 from ...framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 from .column import (
     meets,

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from ....api.kinds.pod import Pod
 from ....api.kinds.selector import find_untolerated_taint
-from ...columns.arrays import Codes, Integers, Mask
-from ...columns.column import sum_by_group
+from ...columns.column import Codes, Integers, Mask, sum_by_group
 from ...columns.node_table import NodeTable
 from ...columns.snapshot import Snapshot
 from ...framework.extension_points import ColumnContext

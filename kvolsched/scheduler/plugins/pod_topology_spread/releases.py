@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ....api.kinds.meta import Frozen
 from ....api.kinds.pod import Pod, TopologySpreadConstraint
-from ...columns.arrays import Integers
+from ...columns.column import Integers
 from ...columns.owner_selectors import Selectors
 from ...framework.extension_points import ColumnContext
 from ...framework.verdict import Code, Reason

@@ -14,13 +14,12 @@ from ....api.kinds.directives import constraint_alone
 from ....api.kinds.meta import evolve, evolve_parts
 from ....api.kinds.node import Node
 from ....api.kinds.pod import Pod, TopologySpreadConstraint
-from ...columns.arrays import Codes, Integers
+from ...columns.column import Codes, Integers
 from ...columns.owner_selectors import GROUPING_KINDS
 from ...columns.snapshot import Snapshot
 from ...framework.card import Card, Clause, Objects, RuleReads
-from ...framework.cluster_event import Action, is_same_pod
 from ...framework.evidence import LabelMissing
-from ...framework.extension_points import ColumnContext, QueueingHint, RawScores
+from ...framework.extension_points import Action, ColumnContext, QueueingHint, RawScores, is_same_pod
 from ...framework.verdict import OK, Code, Ok, Reason, Reject
 from .column import reject_rows
 from .constraint import (

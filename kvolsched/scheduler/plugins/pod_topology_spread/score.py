@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ....api.kinds.node import HOSTNAME_LABEL
 from ....api.kinds.pod import Pod
-from ...columns.arrays import Integers
-from ...columns.column import Groups
+from ...columns.column import Groups, Integers
 from ...columns.node_table import NodeTable
 from ...framework.extension_points import ColumnContext, GroupedScores
 from ...shortcuts import SHORTCUTS

@@ -13,8 +13,7 @@ import attrs
 from ....api import volumes
 from ....api.kinds.csi import EPHEMERAL_STORAGE, FALLBACK_STORAGE, CSIDriver, CSIStorage, CSIStoragePool
 from ....api.kinds.node import Node
-from ....api.kinds.pod import Pod
-from ....api.kinds.pod_volume import Volume
+from ....api.kinds.pod import Pod, Volume
 from ....api.kinds.quantity import value
 from ....api.kinds.storage_class import StorageClass
 from ....api.kinds.volume import PersistentVolumeClaim

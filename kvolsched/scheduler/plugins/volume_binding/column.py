@@ -18,7 +18,7 @@ from ....api.kinds.meta import Frozen, ObjectMeta
 from ....api.kinds.pod import Pod
 from ....api.kinds.storage_class import StorageClass
 from ....api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from ...columns.arrays import Codes, Integers, Mask
+from ...columns.column import Codes, Integers, Mask
 from ...columns.snapshot import Snapshot
 from ...csi_migration import MIGRATED_PLUGINS, TRANSLATED, in_tree_source
 from ...framework.extension_points import ColumnContext

@@ -19,9 +19,8 @@ from ...columns.snapshot import Snapshot
 from ...columns.storage_capacities import max_volume_size
 from ...csi_migration import MIGRATED_PLUGINS, effective_affinity
 from ...framework.card import Card, RuleReads
-from ...framework.cluster_event import Action
 from ...framework.evidence import Evidence, VolumeOutOfReach, labels_of
-from ...framework.extension_points import QueueingHint
+from ...framework.extension_points import Action, QueueingHint
 from ...framework.verdict import OK, SKIP, Code, Ok, PreFilterReject, Reason, Reject, Skip
 from ...volume_clauses import claims_of_reason, is_claim_of_pod, volume_clauses
 from .capacity import CapacityCheck, StorageCapacityCheck
@@ -42,9 +41,8 @@ from .claims import (
     waits_for_consumer,
 )
 from .evidence import NothingProvisioned, OtherNodeSelected, TopologyNotAllowed
-from .matching import FinderOnNode, FindVolume, by_index, by_walk
+from .matching import FinderOnNode, FindVolume, VolumeSearch, by_index, by_walk
 from .scoring import Binding, VolumeScoring
-from .search import VolumeSearch
 
 
 def _exists_or_begins_deletion(_pod: Pod, old: PersistentVolume | None, new: PersistentVolume | None) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ....api import volumes
 from ....api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ....api.validation.field_error import FieldError, FieldErrors
-from ...columns.arrays import Integers
+from ...columns.column import Integers
 
 MAX_UTILIZATION = 100
 MAX_SCORE = 10  # of a point of a shape; a node's score is 0 to 100

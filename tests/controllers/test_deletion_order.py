@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from kvolsched.api.deletion_order import in_deletion_order
 from kvolsched.api.kinds.meta import Condition, Frozen, ObjectMeta
 from kvolsched.api.kinds.pod import Container, Pod, PodSpec, PodStatus
+from kvolsched.controllers.replica_set.controller import in_deletion_order
 
 NOW = datetime.fromisoformat("2026-01-02T00:00:00Z")
 
