@@ -3,7 +3,7 @@
 A pod that has ended or is being deleted is no replica any more, so its successor is created at once. If there are too
 many, Kubernetes' order decides which pods are deleted first. Until the controller has seen its own writes (client-go's
 expectations) it neither creates nor deletes. Adoption of pods by selector is not modelled: a pod is its owner's.
-Mirrors `pkg/controller/replicaset/replica_set.go` and `ActivePodsWithRanks.Less` of `pkg/controller` (v1.36.2): ages are
+Mirrors `replica_set.go` and `ActivePodsWithRanks.Less` of `pkg/controller` (v1.36.2), for which ages are
 compared by powers of two (LogarithmicScaleDown), so that of pods of about the same age any may go: the UID decides.
 """
 
