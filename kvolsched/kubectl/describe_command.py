@@ -51,7 +51,7 @@ def describe_object(objects: Mapping[Key, Any], key: Key, now: datetime) -> str:
         KeyError: there is no such object.
     """
     obj, context = objects[key], DescribeContext(objects, now)
-    lines = list(PRINTERS[key.kind].describe(obj, context))
+    lines = list(PRINTERS[key.kind].lines(obj, context))
     if key.kind not in WITHOUT_EVENTS:
         lines += event_lines(events_of(obj, context), now)
     return align_columns(lines)

@@ -87,7 +87,7 @@ def make_table(objects: Mapping[Key, Any], kind: Kind, keys: Sequence[Key], name
                wide: bool, show_labels: bool, prefixed: bool = False) -> Listing:
     """Return the table of these objects of a kind; a namespace of None adds the column NAMESPACE."""
     table = PRINTERS[kind.name]
-    shown = table.shown_columns(wide=wide)
+    shown = [index for index, name in enumerate(table.columns) if wide or name not in table.wide_columns]
     name_column = table.columns.index("NAME")
     with_namespace = kind.namespaced and namespace is None
 
@@ -96,7 +96,7 @@ def make_table(objects: Mapping[Key, Any], kind: Kind, keys: Sequence[Key], name
         return (*([namespace] if with_namespace else []), *middle, *([labels] if show_labels else []))
 
     def cells(obj: Any) -> Sequence[str]:
-        row = list(table.row(obj, now))
+        row = table.row(obj, now)
         if prefixed:
             row[name_column] = f"{kind.singular}/{row[name_column]}"
         return row

@@ -5,6 +5,7 @@ nothing converts. Mirrors apiextensions-apiserver `registry/customresource` and 
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ..api.kinds.meta import EMPTY, Frozen, evolve, evolve_parts, freeze, thaw
@@ -107,12 +108,12 @@ def printer_of(resource: Resource) -> Printer:
     assert resource.defined is not None
     columns = resource.defined.get("additionalPrinterColumns") or (_AGE,)
 
-    def row(obj: Any, now: Any) -> list[str]:
+    def cells(obj: Any) -> list[Any]:
         plain = to_plain(obj)
-        return [obj.metadata.name, *(_cell(column, plain, obj, now) for column in columns)]
+        return [obj.metadata.name, *(partial(_cell, column, plain, obj) for column in columns)]
 
     wide = frozenset(column["name"].upper() for column in columns if column.get("priority"))
-    return Printer(("NAME", *(column["name"].upper() for column in columns)), row, wide_columns=wide)
+    return Printer(("NAME", *(column["name"].upper() for column in columns)), cells, wide_columns=wide, of_any={})
 
 
 def _cell(column: Any, plain: Any, obj: Any, now: Any) -> str:

@@ -7,25 +7,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..kubectl.printers import PRINTERS
-from ..kubectl.printers.printer import Printer, object_age
+from ..kubectl.printers.printer import Printer, printer
 from .custom_resources import printer_of
 from .objects import ServedObjects
 from .resources import Resource
 
 META = {"apiVersion": "meta.k8s.io/v1"}
 TABLE, PARTIAL = "Table", "PartialObjectMetadata"
-_DATA = Printer(("NAME", "DATA", "AGE"), lambda obj, now: (
-    obj.metadata.name, str(len(obj.rest.get("data", ())) + len(obj.rest.get("binaryData", ()))), object_age(obj, now)))
 _UNMODELLED = {
-    "ConfigMap": _DATA,
-    "Secret": Printer(("NAME", "TYPE", "DATA", "AGE"), lambda obj, now: (
-        obj.metadata.name, str(obj.rest.get("type", "Opaque")), str(len(obj.rest.get("data", ()))),
-        object_age(obj, now))),
-    "ServiceAccount": Printer(("NAME", "AGE"), lambda obj, now: (obj.metadata.name, object_age(obj, now))),
-    "Lease": Printer(("NAME", "HOLDER", "AGE"), lambda obj, now: (
-        obj.metadata.name, str(obj.rest.get("spec", {}).get("holderIdentity", "")), object_age(obj, now))),
+    "ConfigMap": printer("NAME  DATA  AGE", lambda obj: [
+        str(len(obj.rest.get("data", ())) + len(obj.rest.get("binaryData", ())))]),
+    "Secret": printer("NAME  TYPE  DATA  AGE", lambda obj: (
+        str(obj.rest.get("type", "Opaque")), str(len(obj.rest.get("data", ()))))),
+    "ServiceAccount": printer("NAME  AGE", lambda _obj: ()),
+    "Lease": printer("NAME  HOLDER  AGE", lambda obj: [str(obj.rest.get("spec", {}).get("holderIdentity", ""))]),
 }  # fmt: skip
-_ANY = Printer(("NAME", "CREATED AT"), lambda obj, _now: (obj.metadata.name, obj.metadata.creation_timestamp or ""))
+_ANY = printer("NAME  CREATED AT", lambda obj: [obj.metadata.creation_timestamp or ""])
 
 
 def table(served: ServedObjects, resource: Resource, objects: Sequence[Any], include: str = "", *,
@@ -39,10 +36,10 @@ def table(served: ServedObjects, resource: Resource, objects: Sequence[Any], inc
         include: what each row has of its object: `None`, `Metadata` (also by default) or `Object`.
         headed: whether the columns are named, as they are once in a watch.
     """
-    printer = (printer_of(resource) if resource.defined is not None
-               else PRINTERS.get(resource.kind) or _UNMODELLED.get(resource.kind, _ANY))  # fmt: skip
-    rows = [{"cells": _cells(served, printer, obj), **_object_of_row(served, obj, include)} for obj in objects]
-    columns = [_column(name, wide=name in printer.wide_columns) for name in printer.columns] if headed else None
+    made = (printer_of(resource) if resource.defined is not None
+            else PRINTERS.get(resource.kind) or _UNMODELLED.get(resource.kind, _ANY))  # fmt: skip
+    rows = [{"cells": _cells(served, made, obj), **_object_of_row(served, obj, include)} for obj in objects]
+    columns = [_column(name, wide=name in made.wide_columns) for name in made.columns] if headed else None
     return {"kind": TABLE, **META, "metadata": {}, "columnDefinitions": columns, "rows": rows}
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from . import events, namespaces, nodes, pods, policies, quotas, services, storage, workloads
+from . import events, nodes, pods, policies, services, storage, workloads
 from .printer import Printer
 
 __all__ = ["PRINTERS", "Printer"]
 
 PRINTERS: Mapping[str, Printer] = {
-    "Pod": pods.PRINTER, "Node": nodes.PRINTER, "Service": services.PRINTER, "Namespace": namespaces.PRINTER,
-    "Event": events.PRINTER, **storage.PRINTERS, **workloads.PRINTERS, **policies.PRINTERS, **quotas.PRINTERS,
+    "Pod": pods.PRINTER, "Node": nodes.PRINTER, "Service": services.PRINTER, "Event": events.PRINTER,
+    **storage.PRINTERS, **workloads.PRINTERS, **policies.PRINTERS,
 }

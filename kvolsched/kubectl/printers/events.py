@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from ...api.kinds.workload import Event
 from ...world.log import Key
 from ..formatting import NONE, format_age, parse_time
-from .printer import DescribeContext, Printer
+from .printer import Cell, DescribeContext, printer
 
 
-def _event_row(event: Event, now: datetime) -> Sequence[str]:
+def _event_cells(event: Event) -> Iterable[Cell]:
     series, involved = event.rest.get("series"), event.involved_object
-    first = format_age(event.first_timestamp or event.rest.get("eventTime"), now)
-    last = format_age(event.last_timestamp, now) if event.last_timestamp else first
-    count = event.count or 1
+    first = event.first_timestamp or event.rest.get("eventTime")
+    last, count = event.last_timestamp or first, event.count or 1
     if series is not None:
-        last, count = format_age(series.get("lastObservedTime"), now), series.get("count", 0)
+        last, count = series.get("lastObservedTime"), series.get("count", 0)
     host = event.source.host or event.rest.get("reportingInstance", "")
     source = ", ".join(part for part in (event_source(event), host) if part)
     target = involved.kind.lower() + (f"/{involved.name}" if involved.name else "")
     return (
-        last, event.type, event.reason, target, involved.rest.get("fieldPath", ""), source, event.message.strip(),
-        first, str(count), event.metadata.name,
+        partial(format_age, last), event.type, event.reason, target, involved.rest.get("fieldPath", ""), source,
+        event.message.strip(), partial(format_age, first), str(count),
     )  # fmt: skip
 
 
@@ -95,7 +95,5 @@ def event_lines(events: Sequence[Event], now: datetime) -> Iterator[str]:
         yield f"  {event.type}\t{event.reason}\t{age}\t{event_source(event)}\t{event.message.strip()}"
 
 
-PRINTER = Printer(
-    ("LAST SEEN", "TYPE", "REASON", "OBJECT", "SUBOBJECT", "SOURCE", "MESSAGE", "FIRST SEEN", "COUNT", "NAME"),
-    _event_row, wide_columns=frozenset({"SUBOBJECT", "SOURCE", "FIRST SEEN", "COUNT", "NAME"}),
-)  # fmt: skip
+PRINTER = printer(
+    "LAST SEEN  TYPE  REASON  OBJECT  [SUBOBJECT]  [SOURCE]  MESSAGE  [FIRST SEEN]  [COUNT]  [NAME]", _event_cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from ...api.kinds.meta import EMPTY
@@ -11,19 +11,19 @@ from ...api.kinds.pod import Pod
 from ...api.kinds.quantity import total
 from ...api.pod_resources import pod_resources
 from .. import formatting
-from .printer import DescribeContext, Printer, metadata_lines, object_age
+from .printer import DescribeContext, metadata_lines, printer
 
 ROLE_LABEL, ROLE_LABEL_PREFIX = "kubernetes.io/role", "node-role.kubernetes.io/"
 
 
-def _node_row(node: Node, now: datetime) -> Sequence[str]:
+def _node_cells(node: Node) -> Iterable[str]:
     info, addresses = node.status.rest.get("nodeInfo", EMPTY), node.status.rest.get("addresses", ())
     by_type = {address.get("type"): address.get("address") for address in reversed(addresses)}
     versions = ("osImage", "kernelVersion", "containerRuntimeVersion")
     ips = (by_type.get(sort) or formatting.NONE for sort in ("InternalIP", "ExternalIP"))
     return (
-        node.metadata.name, _node_status(node), ",".join(node_roles(node)) or formatting.NONE, object_age(node, now),
-        info.get("kubeletVersion", ""), *ips, *(info.get(name) or formatting.UNKNOWN for name in versions),
+        _node_status(node), ",".join(node_roles(node)) or formatting.NONE, info.get("kubeletVersion", ""), *ips,
+        *(info.get(name) or formatting.UNKNOWN for name in versions),
     )
 
 
@@ -52,7 +52,6 @@ _SYSTEM = (
 def describe_node(node: Node, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Node."""
     meta, rest = node.metadata, node.status.rest
-    yield f"Name:\t{meta.name}"
     yield f"Roles:\t{','.join(node_roles(node)) or formatting.NONE}"
     yield from metadata_lines(node)
     yield f"CreationTimestamp:\t{formatting.format_time(meta.creation_timestamp)}"
@@ -108,9 +107,5 @@ def _pod_lines(node: Node, pods: Sequence[Pod], now: datetime) -> Iterator[str]:
         yield f"  {name}\t" + "\t".join(totals(name))
 
 
-PRINTER = Printer(
-    ("NAME", "STATUS", "ROLES", "AGE", "VERSION", "INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION",
-     "CONTAINER-RUNTIME"),
-    _node_row, describe_node,
-    wide_columns=frozenset({"INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION", "CONTAINER-RUNTIME"}),
-)  # fmt: skip
+PRINTER = printer("NAME  STATUS  ROLES  AGE  VERSION  [INTERNAL-IP]  [EXTERNAL-IP]  [OS-IMAGE]  [KERNEL-VERSION]  "
+                  "[CONTAINER-RUNTIME]", _node_cells, describe_node)

@@ -3,8 +3,9 @@
 Mirrors kubectl `pkg/describe/describe.go`, `pkg/util/qos` and `pkg/util/resource` (v1.36.2).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ...api.kinds import quantity
@@ -13,17 +14,15 @@ from ...api.kinds.pod import Container, Pod
 from ..formatting import NONE, field_lines, format_age, format_time, label_lines, parse_time
 from .containers import container_lines, resource_lines
 from .pod_template import format_tolerations, spread_constraint_lines
-from .printer import DescribeContext, Printer, metadata_lines, name_lines, object_age
+from .printer import Cell, DescribeContext, metadata_lines, printer
 from .volume_sources import volume_lines
 
 
-def _pod_row(pod: Pod, now: datetime) -> Sequence[str]:
-    ready_count, restart_count = ready_containers(pod), _restarts(pod, now)
+def _pod_cells(pod: Pod) -> Iterable[Cell]:
     addresses = pod.status.rest.get("podIPs", ())
     address = addresses[0].get("ip") if addresses else ""
     wide_cells = (address, pod.spec.node_name, pod.status.nominated_node_name, _readiness_gates(pod))
-    age = object_age(pod, now)
-    return (pod.metadata.name, ready_count, pod_status(pod), restart_count, age, *(cell or NONE for cell in wide_cells))
+    return ready_containers(pod), pod_status(pod), partial(_restarts, pod), *(cell or NONE for cell in wide_cells)
 
 
 def ready_containers(pod: Pod) -> str:
@@ -133,7 +132,6 @@ def _statuses(pod: Pod, field: str) -> tuple[Frozen, ...]:
 def describe_pod(pod: Pod, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Pod."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
-    yield from name_lines(pod)
     if spec.priority is not None:
         yield f"Priority:\t{spec.priority}"
     yield from _given(
@@ -221,7 +219,5 @@ def _positive(containers: Sequence[Container], field: str) -> list[dict[str, Any
     return [{name: n for name, n in numbers.items() if n > 0 and name in ("cpu", "memory")} for numbers in amounts]
 
 
-PRINTER = Printer(
-    ("NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE", "NOMINATED NODE", "READINESS GATES"),
-    _pod_row, describe_pod, wide_columns=frozenset({"IP", "NODE", "NOMINATED NODE", "READINESS GATES"}),
-)  # fmt: skip
+PRINTER = printer("NAME  READY  STATUS  RESTARTS  AGE  [IP]  [NODE]  [NOMINATED NODE]  [READINESS GATES]", _pod_cells,
+                  describe_pod)

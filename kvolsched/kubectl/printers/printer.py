@@ -5,12 +5,13 @@ the objects and the time of the request. A simulated cluster has no leases.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 import attrs
 
+from ...api.kinds.kind import find_kind
 from ...api.kinds.pod import Pod
 from ...api.text.convert import to_plain
 from ...world.log import Key
@@ -55,8 +56,6 @@ def describe_any_kind(obj: Any, context: DescribeContext) -> Iterator[str]:
     """Yield every field of an object under a readable label."""
     plain = to_plain(obj)
     meta = plain.get("metadata", {})
-    yield f"Name:\t{meta.get('name', '')}"
-    yield f"Namespace:\t{meta.get('namespace', '')}"
     yield from label_lines("Labels", meta.get("labels", {}))
     yield from annotation_lines("Annotations", meta.get("annotations", {}))
     shown = {name: value for name, value in meta.items() if name not in ("name", "namespace", "labels", "annotations")}
@@ -89,29 +88,54 @@ def _label(field: str) -> str:
     return " ".join(part.upper() if part.upper() in ACRONYMS else part[:1].upper() + part[1:] for part in parts)
 
 
-@attrs.frozen
-class Printer:
-    """Columns of a kind, those that only `-o wide` shows; the functions that make the row and the description."""
-
-    columns: tuple[str, ...]
-    row: Callable[[Any, datetime], Sequence[str]]
-    describe: Callable[[Any, DescribeContext], Iterator[str]] = describe_any_kind
-    wide_columns: frozenset[str] = attrs.field(default=frozenset(), kw_only=True)
-
-    def shown_columns(self, *, wide: bool) -> list[int]:
-        """Return the indices of the columns to print."""
-        return [index for index, name in enumerate(self.columns) if wide or name not in self.wide_columns]
-
-
 def object_age(obj: Any, now: datetime) -> str:
     """Return the AGE of an object."""
     return format_age(obj.metadata.creation_timestamp, now)
 
 
-def name_lines(obj: Any) -> Iterator[str]:
-    """Yield the name and namespace of an object's description."""
-    yield f"Name:\t{obj.metadata.name}"
-    yield f"Namespace:\t{obj.metadata.namespace}"
+Cell = str | Callable[[datetime], str]
+OF_ANY_KIND: Mapping[str, Callable[[Any, datetime], str]] = {
+    "NAME": lambda obj, _now: str(obj.metadata.name), "AGE": object_age}  # fmt: skip
+
+
+@attrs.frozen
+class Printer:
+    """What kubectl prints of a kind.
+
+    Args:
+        columns: the columns of its table.
+        cells: the cells of an object but for those of `of_any`, in order; one may be a function of the time.
+        describe: the lines of its description after name and namespace.
+        wide_columns: those that only `-o wide` shows.
+        of_any: the columns that need no cell.
+    """
+
+    columns: tuple[str, ...]
+    cells: Callable[[Any], Iterable[Cell]]
+    describe: Callable[[Any, DescribeContext], Iterator[str]] = describe_any_kind
+    wide_columns: frozenset[str] = frozenset()
+    of_any: Mapping[str, Callable[[Any, datetime], str]] = OF_ANY_KIND
+
+    def row(self, obj: Any, now: datetime) -> list[str]:
+        """Return the row of an object."""
+        cells = iter(self.cells(obj))
+        return [self.of_any[name](obj, now) if name in self.of_any else cell(now) if callable(cell := next(cells))
+                else cell for name in self.columns]  # fmt: skip
+
+    def lines(self, obj: Any, context: DescribeContext) -> Iterator[str]:
+        """Yield the lines of an object's description."""
+        yield f"Name:\t{obj.metadata.name}"
+        if find_kind(obj.kind).namespaced or self.describe is describe_any_kind:
+            yield f"Namespace:\t{obj.metadata.namespace}"
+        yield from self.describe(obj, context)
+
+
+def printer(heads: str, cells: Callable[[Any], Iterable[Cell]], describe: Any = describe_any_kind,
+            **columns: Any) -> Printer:
+    """Return a printer whose columns stand two spaces apart, in brackets those that only `-o wide` shows."""
+    names = {head.strip("[]"): head[0] == "[" for head in heads.split("  ")}
+    wide = frozenset(name for name, is_wide in names.items() if is_wide)
+    return Printer(tuple(names), cells, describe, wide, {**OF_ANY_KIND, **columns})
 
 
 def metadata_lines(obj: Any) -> Iterator[str]:

@@ -3,26 +3,23 @@
 EndpointSlices are not modelled: the endpoints are the addresses of the ready pods that the selector chooses.
 """
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator
 
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.service import Service, ServicePort
 from ..formatting import NONE, UNSET, format_labels
-from .printer import DescribeContext, Printer, metadata_lines, name_lines, object_age
+from .printer import DescribeContext, metadata_lines, printer
 
 
-def _service_row(service: Service, now: datetime) -> Sequence[str]:
+def _service_cells(service: Service) -> Iterable[str]:
     spec, external_ips = service.spec, ",".join(service.spec.rest.get("externalIPs", ()))
     ports = [f"{port.port}{f':{port.node_port}' if port.node_port else ''}/{port.protocol or 'TCP'}"
              for port in spec.ports]
     external = spec.external_name if spec.type == "ExternalName" else external_ips
     if spec.type == "LoadBalancer":
         external = ",".join(part for part in (*_ingress_points(service), external_ips) if part) or "<pending>"
-    return (
-        service.metadata.name, spec.type or "ClusterIP", spec.cluster_ip or NONE, external or NONE,
-        ",".join(ports) or NONE, object_age(service, now), format_labels(spec.selector),
-    )  # fmt: skip
+    return (spec.type or "ClusterIP", spec.cluster_ip or NONE, external or NONE, ",".join(ports) or NONE,
+            format_labels(spec.selector))  # fmt: skip
 
 
 MAX_ENDPOINTS = 3  # listed for one port
@@ -31,7 +28,6 @@ MAX_ENDPOINTS = 3  # listed for one port
 def describe_service(service: Service, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Service."""
     spec, rest = service.spec, service.spec.rest
-    yield from name_lines(service)
     yield from metadata_lines(service)
     yield f"Selector:\t{format_labels(spec.selector)}"
     yield f"Type:\t{spec.type or 'ClusterIP'}"
@@ -91,7 +87,4 @@ def _ready_addresses(service: Service, context: DescribeContext) -> list[str]:
     ]
 
 
-PRINTER = Printer(
-    ("NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE", "SELECTOR"), _service_row, describe_service,
-    wide_columns=frozenset({"SELECTOR"}),
-)  # fmt: skip
+PRINTER = printer("NAME  TYPE  CLUSTER-IP  EXTERNAL-IP  PORT(S)  AGE  [SELECTOR]", _service_cells, describe_service)

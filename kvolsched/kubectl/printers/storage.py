@@ -1,9 +1,9 @@
 """kubectl's print of volumes, claims, classes, CSI objects and volume attachments: the row and description of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from ...api.kinds.csi import CSIDriver, CSINode, VolumeAttachment
+from ...api.kinds.csi import CSIDriver, CSINode
 from ...api.kinds.meta import ObjectMeta
 from ...api.kinds.pod import Pod
 from ...api.kinds.storage_class import IMMEDIATE, StorageClass
@@ -21,29 +21,24 @@ from ..formatting import (
     go_string,
     timed_condition_lines,
 )
-from .printer import DescribeContext, Printer, metadata_lines, name_lines, object_age
+from .printer import DescribeContext, Printer, metadata_lines, printer
 from .volume_sources import source_lines
 
 
-def _volume_row(volume: PersistentVolume, now: datetime) -> Sequence[str]:
+def _volume_cells(volume: PersistentVolume) -> Iterable[str]:
     spec, status = volume.spec, volume.status
     claim = f"{spec.claim_ref.namespace}/{spec.claim_ref.name}" if spec.claim_ref is not None else ""
     return (
-        volume.metadata.name, spec.capacity.get("storage", "0"), format_access_modes(spec.access_modes),
-        spec.persistent_volume_reclaim_policy, _status(volume.metadata, status.phase), claim,
-        class_name_of(volume), _attributes_class(spec.volume_attributes_class_name),
-        status.reason, object_age(volume, now), spec.volume_mode or UNSET,
+        spec.capacity.get("storage", "0"), format_access_modes(spec.access_modes),
+        spec.persistent_volume_reclaim_policy, _status(volume.metadata, status.phase), claim, class_name_of(volume),
+        _attributes_class(spec.volume_attributes_class_name), status.reason, spec.volume_mode or UNSET,
     )  # fmt: skip
 
 
-def _claim_row(claim: PersistentVolumeClaim, now: datetime) -> Sequence[str]:
-    spec, status = claim.spec, claim.status
-    capacity, access = claim_capacity_and_modes(claim)
-    return (
-        claim.metadata.name, _status(claim.metadata, status.phase), spec.volume_name, capacity, access,
-        class_name_of(claim), _attributes_class(spec.volume_attributes_class_name),
-        object_age(claim, now), spec.volume_mode or UNSET,
-    )  # fmt: skip
+def _claim_cells(claim: PersistentVolumeClaim) -> Iterable[str]:
+    spec, phase = claim.spec, _status(claim.metadata, claim.status.phase)
+    return (phase, spec.volume_name, *claim_capacity_and_modes(claim), class_name_of(claim),
+            _attributes_class(spec.volume_attributes_class_name), spec.volume_mode or UNSET)  # fmt: skip
 
 
 def claim_capacity_and_modes(claim: PersistentVolumeClaim) -> tuple[str, str]:
@@ -61,14 +56,6 @@ def class_name_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
     return str(obj.metadata.annotations.get(BETA_STORAGE_CLASS, obj.spec.storage_class_name or ""))
 
 
-def _storage_class_row(storage_class: StorageClass, now: datetime) -> Sequence[str]:
-    return (
-        storage_class.metadata.name + (" (default)" if storage_class.is_default else ""), storage_class.provisioner,
-        storage_class.reclaim_policy or "Delete", storage_class.volume_binding_mode or IMMEDIATE,
-        "true" if storage_class.allow_volume_expansion else "false", object_age(storage_class, now),
-    )  # fmt: skip
-
-
 def _attributes_class(class_name: str | None) -> str:
     return UNSET if class_name is None else class_name
 
@@ -77,29 +64,19 @@ def _status(meta: ObjectMeta, phase: str) -> str:
     return phase if meta.deletion_timestamp is None else "Terminating"
 
 
-def _csi_driver_row(driver: CSIDriver, now: datetime) -> Sequence[str]:
+def _csi_driver_cells(driver: CSIDriver) -> Iterable[str]:
     spec = driver.spec
     tokens = ",".join(request.get("audience", "") for request in spec.rest.get("tokenRequests", ()))
     return (
-        driver.metadata.name, go_string(spec.attach_required is not False), go_string(bool(spec.pod_info_on_mount)),
+        go_string(spec.attach_required is not False), go_string(bool(spec.pod_info_on_mount)),
         go_string(bool(spec.storage_capacity)), tokens or UNSET, go_string(spec.rest.get("requiresRepublish", False)),
-        ",".join(spec.volume_lifecycle_modes) or "Persistent", object_age(driver, now),
-    )  # fmt: skip
-
-
-def _attachment_row(attachment: VolumeAttachment, now: datetime) -> Sequence[str]:
-    spec = attachment.spec
-    volume = spec.source.persistent_volume_name or ""
-    return (
-        attachment.metadata.name, spec.attacher, volume, spec.node_name, go_string(bool(attachment.status.attached)),
-        object_age(attachment, now),
+        ",".join(spec.volume_lifecycle_modes) or "Persistent",
     )  # fmt: skip
 
 
 def describe_volume(volume: PersistentVolume, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a PersistentVolume."""
     meta, spec = volume.metadata, volume.spec
-    yield f"Name:\t{meta.name}"
     yield from metadata_lines(volume)
     yield f"Finalizers:\t{go_string(meta.finalizers)}"
     yield f"StorageClass:\t{class_name_of(volume)}"
@@ -125,7 +102,6 @@ def describe_claim(claim: PersistentVolumeClaim, context: DescribeContext) -> It
     """Yield the lines of a PersistentVolumeClaim."""
     meta, spec = claim.metadata, claim.spec
     capacity, access = claim_capacity_and_modes(claim)
-    yield from name_lines(claim)
     yield f"StorageClass:\t{class_name_of(claim)}"
     yield f"Status:\t{_phase(claim, context.now)}"
     yield f"Volume:\t{spec.volume_name}"
@@ -154,7 +130,6 @@ def _claim_names(pod: Pod) -> set[str]:
 
 def describe_storage_class(storage_class: StorageClass, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a StorageClass."""
-    yield f"Name:\t{storage_class.metadata.name}"
     yield f"IsDefaultClass:\t{'Yes' if storage_class.is_default else 'No'}"
     yield f"Annotations:\t{format_labels(storage_class.metadata.annotations)}"
     yield f"Provisioner:\t{storage_class.provisioner}"
@@ -181,7 +156,6 @@ def _phase(obj: PersistentVolume | PersistentVolumeClaim, now: datetime) -> str:
 
 def describe_csi_node(csi_node: CSINode, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a CSINode."""
-    yield f"Name:\t{csi_node.metadata.name}"
     yield from metadata_lines(csi_node)
     yield f"CreationTimestamp:\t{format_time(csi_node.metadata.creation_timestamp)}"
     yield "Spec:"
@@ -198,29 +172,24 @@ def describe_csi_node(csi_node: CSINode, context: DescribeContext) -> Iterator[s
 
 
 PRINTERS: Mapping[str, Printer] = {
-    "PersistentVolume": Printer(
-        ("NAME", "CAPACITY", "ACCESS MODES", "RECLAIM POLICY", "STATUS", "CLAIM", "STORAGECLASS",
-         "VOLUMEATTRIBUTESCLASS", "REASON", "AGE", "VOLUMEMODE"),
-        _volume_row, describe_volume, wide_columns=frozenset({"VOLUMEMODE"}),
-    ),
-    "PersistentVolumeClaim": Printer(
-        ("NAME", "STATUS", "VOLUME", "CAPACITY", "ACCESS MODES", "STORAGECLASS", "VOLUMEATTRIBUTESCLASS", "AGE",
-         "VOLUMEMODE"),
-        _claim_row, describe_claim, wide_columns=frozenset({"VOLUMEMODE"}),
-    ),
-    "StorageClass": Printer(
-        ("NAME", "PROVISIONER", "RECLAIMPOLICY", "VOLUMEBINDINGMODE", "ALLOWVOLUMEEXPANSION", "AGE"),
-        _storage_class_row, describe_storage_class,
-    ),
-    "CSINode": Printer(("NAME", "DRIVERS", "AGE"),
-                       lambda each, now: (each.metadata.name, str(len(each.spec.drivers)), object_age(each, now)),
-                       describe_csi_node),
-    "CSIDriver": Printer(
-        ("NAME", "ATTACHREQUIRED", "PODINFOONMOUNT", "STORAGECAPACITY", "TOKENREQUESTS", "REQUIRESREPUBLISH", "MODES",
-         "AGE"),
-        _csi_driver_row,
-    ),
-    "CSIStorageCapacity": Printer(  # the API server has only the table of any kind for it
-        ("NAME", "CREATED AT"), lambda each, _now: (each.metadata.name, each.metadata.creation_timestamp or UNKNOWN)),
-    "VolumeAttachment": Printer(("NAME", "ATTACHER", "PV", "NODE", "ATTACHED", "AGE"), _attachment_row),
+    "PersistentVolume": printer(
+        "NAME  CAPACITY  ACCESS MODES  RECLAIM POLICY  STATUS  CLAIM  STORAGECLASS  VOLUMEATTRIBUTESCLASS  REASON  "
+        "AGE  [VOLUMEMODE]", _volume_cells, describe_volume),
+    "PersistentVolumeClaim": printer(
+        "NAME  STATUS  VOLUME  CAPACITY  ACCESS MODES  STORAGECLASS  VOLUMEATTRIBUTESCLASS  AGE  [VOLUMEMODE]",
+        _claim_cells, describe_claim),
+    "StorageClass": printer(
+        "NAME  PROVISIONER  RECLAIMPOLICY  VOLUMEBINDINGMODE  ALLOWVOLUMEEXPANSION  AGE", lambda each: (
+            each.provisioner, each.reclaim_policy or "Delete", each.volume_binding_mode or IMMEDIATE,
+            go_string(bool(each.allow_volume_expansion))),
+        describe_storage_class, NAME=lambda each, _now: each.metadata.name + " (default)" * each.is_default),
+    "CSINode": printer("NAME  DRIVERS  AGE", lambda each: [str(len(each.spec.drivers))], describe_csi_node),
+    "CSIDriver": printer(
+        "NAME  ATTACHREQUIRED  PODINFOONMOUNT  STORAGECAPACITY  TOKENREQUESTS  REQUIRESREPUBLISH  MODES  AGE",
+        _csi_driver_cells),
+    # The API server has only the table of any kind for it.
+    "CSIStorageCapacity": printer("NAME  CREATED AT", lambda each: [each.metadata.creation_timestamp or UNKNOWN]),
+    "VolumeAttachment": printer("NAME  ATTACHER  PV  NODE  ATTACHED  AGE", lambda each: (
+        each.spec.attacher, each.spec.source.persistent_volume_name or "", each.spec.node_name,
+        go_string(bool(each.status.attached)))),
 }  # fmt: skip

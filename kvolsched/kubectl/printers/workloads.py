@@ -1,6 +1,6 @@
 """kubectl's print of StatefulSets, Deployments, ReplicaSets, ReplicationControllers, DaemonSets and Jobs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -11,58 +11,26 @@ from ...api.kinds.workload import DaemonSet, Deployment, Job, ReplicaSet, Replic
 from ...api.text.convert import to_plain
 from .. import formatting
 from .pod_template import template_lines
-from .printer import DescribeContext, Printer, metadata_lines, name_lines, object_age
+from .printer import Cell, DescribeContext, Printer, metadata_lines, printer
 from .storage import class_name_of
 
 
-def _stateful_set_row(stateful_set: StatefulSet, now: datetime) -> Sequence[str]:
-    ready = f"{stateful_set.status.ready_replicas}/{_replicas(stateful_set)}"
-    return (stateful_set.metadata.name, ready, object_age(stateful_set, now), *_containers(stateful_set))
-
-
-def _deployment_row(deployment: Deployment, now: datetime) -> Sequence[str]:
-    status = deployment.status
-    return (
-        deployment.metadata.name, f"{status.ready_replicas}/{_replicas(deployment)}", str(status.updated_replicas),
-        str(status.available_replicas), object_age(deployment, now), *_containers(deployment),
-        formatting.format_selector(deployment.spec.selector),
-    )  # fmt: skip
-
-
-def _replicas_row(owner: ReplicaSet | ReplicationController, now: datetime) -> Sequence[str]:
-    status = owner.status
-    counts = (str(_replicas(owner)), str(status.replicas), str(status.ready_replicas))
-    return (owner.metadata.name, *counts, object_age(owner, now), *_containers(owner), _selector(owner))
-
-
-def _selector(owner: ReplicaSet | ReplicationController) -> str:
-    if isinstance(owner, ReplicationController):  # its selector is a plain map
-        return formatting.format_labels(owner.spec.selector)
-    return formatting.format_selector(owner.spec.selector)
-
-
-def _daemon_set_row(daemon_set: DaemonSet, now: datetime) -> Sequence[str]:
-    spec, status = daemon_set.spec, daemon_set.status
+def _daemon_set_cells(daemon_set: DaemonSet) -> Iterable[str]:
+    status, selector = daemon_set.status, daemon_set.spec.template.spec.node_selector
     numbers = (
         status.desired_number_scheduled, status.current_number_scheduled, status.number_ready,
         status.updated_number_scheduled, status.number_available,
     )  # fmt: skip
-    return (
-        daemon_set.metadata.name, *map(str, numbers), formatting.format_labels(spec.template.spec.node_selector),
-        object_age(daemon_set, now), *_containers(daemon_set), formatting.format_selector(spec.selector),
-    )  # fmt: skip
+    return *map(str, numbers), formatting.format_labels(selector), *_template_cells(daemon_set)
 
 
-def _job_row(job: Job, now: datetime) -> Sequence[str]:
+def _job_cells(job: Job) -> Iterable[Cell]:
     spec, succeeded = job.spec, job.status.succeeded
     if spec.completions is not None:
         completions = f"{succeeded}/{spec.completions}"
     else:
         completions = f"{succeeded}/1" + (f" of {spec.parallelism}" if (spec.parallelism or 0) > 1 else "")
-    return (
-        job.metadata.name, _job_state(job), completions, _job_duration(job, now), object_age(job, now),
-        *_containers(job), formatting.format_selector(spec.selector),
-    )  # fmt: skip
+    return _job_state(job), completions, partial(_job_duration, job), *_template_cells(job)
 
 
 def _job_state(job: Job) -> str:
@@ -81,11 +49,16 @@ def _replicas(workload: StatefulSet | Deployment | ReplicaSet | ReplicationContr
     return 1 if workload.spec.replicas is None else workload.spec.replicas
 
 
-def _containers(
-    workload: StatefulSet | Deployment | ReplicaSet | ReplicationController | DaemonSet | Job
-) -> tuple[str, str]:
+def _template_cells(workload: Any) -> tuple[str, ...]:
+    """Return the cells CONTAINERS, IMAGES and SELECTOR, which only `-o wide` shows; a StatefulSet lacks the last."""
     containers: tuple[Container, ...] = workload.spec.template.spec.containers
-    return ",".join(container.name for container in containers), ",".join(container.image for container in containers)
+    return ",".join(each.name for each in containers), ",".join(each.image for each in containers), _selector(workload)
+
+
+def _selector(workload: Any) -> str:
+    if isinstance(workload, ReplicationController):  # its selector is a plain map
+        return formatting.format_labels(workload.spec.selector)
+    return formatting.format_selector(workload.spec.selector)
 
 
 TEMPLATE_HASH = "pod-template-hash"
@@ -94,7 +67,6 @@ TEMPLATE_HASH = "pod-template-hash"
 def describe_stateful_set(stateful_set: StatefulSet, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a StatefulSet."""
     spec = stateful_set.spec
-    yield from name_lines(stateful_set)
     yield f"CreationTimestamp:\t{formatting.format_time(stateful_set.metadata.creation_timestamp)}"
     yield f"Selector:\t{formatting.format_selector(spec.selector)}"
     yield from metadata_lines(stateful_set)
@@ -123,7 +95,6 @@ def describe_stateful_set(stateful_set: StatefulSet, context: DescribeContext) -
 def describe_deployment(deployment: Deployment, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Deployment, with its ReplicaSets: that of the current template, and all others."""
     spec, status = deployment.spec, deployment.status
-    yield from name_lines(deployment)
     yield f"CreationTimestamp:\t{formatting.format_time(deployment.metadata.creation_timestamp)}"
     yield from metadata_lines(deployment)
     yield f"Selector:\t{formatting.format_selector(spec.selector)}"
@@ -151,7 +122,6 @@ def describe_deployment(deployment: Deployment, context: DescribeContext) -> Ite
 
 def describe_replicas(workload: ReplicaSet | ReplicationController, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a ReplicaSet or a ReplicationController."""
-    yield from name_lines(workload)
     yield f"Selector:\t{_selector(workload) or formatting.NONE}"
     yield from metadata_lines(workload)
     owner = workload.metadata.controller
@@ -166,7 +136,6 @@ def describe_replicas(workload: ReplicaSet | ReplicationController, context: Des
 def describe_daemon_set(daemon_set: DaemonSet, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a DaemonSet."""
     status = daemon_set.status
-    yield from name_lines(daemon_set)
     yield f"Selector:\t{formatting.format_selector(daemon_set.spec.selector)}"
     yield f"Node-Selector:\t{formatting.format_labels(daemon_set.spec.template.spec.node_selector)}"
     yield from metadata_lines(daemon_set)
@@ -182,7 +151,6 @@ def describe_daemon_set(daemon_set: DaemonSet, context: DescribeContext) -> Iter
 def describe_job(job: Job, _context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Job."""
     spec, status = job.spec, job.status
-    yield from name_lines(job)
     yield f"Selector:\t{formatting.format_selector(spec.selector)}"
     yield from metadata_lines(job)
     owner = job.metadata.controller
@@ -237,17 +205,19 @@ def _replica_sets(replica_sets: Sequence[ReplicaSet]) -> str:
                      for item in replica_sets) or formatting.NONE
 
 
-_TEMPLATE_COLUMNS = ("CONTAINERS", "IMAGES", "SELECTOR")
-_printer = partial(Printer, wide_columns=frozenset(_TEMPLATE_COLUMNS))
-_OF_REPLICAS = _printer(("NAME", "DESIRED", "CURRENT", "READY", "AGE", *_TEMPLATE_COLUMNS), _replicas_row,
-                        describe_replicas)
+_WIDE = "  [CONTAINERS]  [IMAGES]"
+_OF_REPLICAS = printer(f"NAME  DESIRED  CURRENT  READY  AGE{_WIDE}  [SELECTOR]", lambda each: (
+    str(_replicas(each)), str(each.status.replicas), str(each.status.ready_replicas), *_template_cells(each)),
+    describe_replicas)  # fmt: skip
 PRINTERS: Mapping[str, Printer] = {
-    "StatefulSet": _printer(("NAME", "READY", "AGE", *_TEMPLATE_COLUMNS[:2]), _stateful_set_row, describe_stateful_set),
-    "Deployment": _printer(("NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE", *_TEMPLATE_COLUMNS), _deployment_row,
-                           describe_deployment),
+    "StatefulSet": printer(f"NAME  READY  AGE{_WIDE}", lambda each: (
+        f"{each.status.ready_replicas}/{_replicas(each)}", *_template_cells(each)), describe_stateful_set),
+    "Deployment": printer(f"NAME  READY  UP-TO-DATE  AVAILABLE  AGE{_WIDE}  [SELECTOR]", lambda each: (
+        f"{each.status.ready_replicas}/{_replicas(each)}", str(each.status.updated_replicas),
+        str(each.status.available_replicas), *_template_cells(each)), describe_deployment),
     "ReplicaSet": _OF_REPLICAS,
     "ReplicationController": _OF_REPLICAS,
-    "DaemonSet": _printer(("NAME", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "NODE SELECTOR", "AGE",
-                           *_TEMPLATE_COLUMNS), _daemon_set_row, describe_daemon_set),
-    "Job": _printer(("NAME", "STATUS", "COMPLETIONS", "DURATION", "AGE", *_TEMPLATE_COLUMNS), _job_row, describe_job),
+    "DaemonSet": printer("NAME  DESIRED  CURRENT  READY  UP-TO-DATE  AVAILABLE  NODE SELECTOR  AGE"
+                         f"{_WIDE}  [SELECTOR]", _daemon_set_cells, describe_daemon_set),
+    "Job": printer(f"NAME  STATUS  COMPLETIONS  DURATION  AGE{_WIDE}  [SELECTOR]", _job_cells, describe_job),
 }  # fmt: skip
