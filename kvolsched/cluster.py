@@ -17,14 +17,12 @@ if TYPE_CHECKING:
 
     from .core.pools import PoolTable
     from .kubectl import CommandOutput, Description, Listing, Listings
-    from .questions.create_volume_requests import CreateVolumeRequests
     from .questions.differences import Diff
+    from .questions.driver_requests import CreateVolumeRequests, GetCapacityRequests, MountTable
     from .questions.explain import Fits, Passes, Story
     from .questions.explore import Exploration, Sample
     from .questions.fix import Fixes
-    from .questions.get_capacity_requests import GetCapacityRequests
     from .questions.may import PatchAnswers
-    from .questions.mounts import MountTable
     from .questions.node_terms import MatchedNodes
     from .questions.requests import ApiRequests
     from .questions.series import Wanted
@@ -250,7 +248,7 @@ class Cluster(ClusterActs):
         >>> c.why("big").title
         'default/big: the pod asks for 4 cpu, and the only node, a, has 2'
         """
-        from .questions.fix.nearest import why_all_with_edits, why_with_edit
+        from .questions.fix.asking import why_all_with_edits, why_with_edit
 
         return why_with_edit(self, pod) if pod else why_all_with_edits(self, most)
 
@@ -447,7 +445,7 @@ class Cluster(ClusterActs):
         STEP   TIME   CLAIM   NODE   REQUISITE   PREFERRED   ANSWER
         5      0 s    data    n2     a, b        b, a        a volume in b
         """
-        from .questions.create_volume_requests import create_volume_requests
+        from .questions.driver_requests import create_volume_requests
 
         return create_volume_requests(self, claim)
 
@@ -470,7 +468,7 @@ class Cluster(ClusterActs):
         >>> [row.answer for row in c.get_capacity_requests()]
         ['10Gi']
         """
-        from .questions.get_capacity_requests import get_capacity_requests
+        from .questions.driver_requests import get_capacity_requests
 
         return get_capacity_requests(self, driver)
 
@@ -490,7 +488,7 @@ class Cluster(ClusterActs):
         >>> c.mounts("app")[0].context["csi.storage.k8s.io/size"]
         '8Gi'
         """
-        from .questions.mounts import mounts
+        from .questions.driver_requests import mounts
 
         return mounts(self, pod)
 

@@ -9,8 +9,7 @@ from what_if_cluster import MAX_SKEW, REPLICAS, TAINTS_POLICY, six_pods
 import kvolsched
 from kvolsched import Cluster, make
 from kvolsched.cli import main
-from kvolsched.questions.decode.meaning import PLACEHOLDER
-from kvolsched.questions.decode.table import MEANINGS
+from kvolsched.questions.decode.table import MEANINGS, PLACEHOLDER
 from kvolsched.questions.predict import ASKS, forget_grades, grade
 from kvolsched.views.panel.acts import ACTS
 from kvolsched.views.pictures.picture import PICTURES

@@ -132,7 +132,7 @@ def page_(name: str, level: int, number: int, reported: bool) -> None:  # noqa: 
     """
     from ..learn.class_report import report
     from ..learn.pager import page
-    from ..questions.fix.stars import MOST
+    from ..questions.fix.harm import MOST
 
     try:
         drawn = page(name, level, number)

@@ -22,7 +22,7 @@ from ..api.words import counted
 from ..cluster import Cluster
 from ..core.results import ApplyRefused
 from ..kubectl import CommandOutput
-from ..questions.fix.stars import MOST, Stars
+from ..questions.fix.harm import MOST, Stars
 from ..questions.why import Why, Whys
 from ..questions.why.asking import is_pending
 from .incidents import Incident, incident

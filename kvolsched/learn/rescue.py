@@ -12,7 +12,7 @@ import attrs
 from ..api.notebook_output import PrintedAnswer
 from ..cluster import Cluster
 from ..kubectl import CommandOutput
-from ..questions.fix.stars import Stars, stars
+from ..questions.fix.harm import Stars, stars
 from ..questions.why import Why, Whys
 from ..world.log import Key
 

@@ -21,7 +21,7 @@ from ..core.results import ApplyRefused, hanging_indent
 from ..core.user_commands import read_for_apply
 from ..questions.why import Why
 from ..questions.why.asking import is_managed_by
-from ..questions.why.last_events import LastEvents
+from ..questions.why.on_node import LastEvents
 from ..rules.revision import Revision
 from ..world.apiserver import key_for, key_of, ref
 from ..world.log import Key

@@ -13,8 +13,7 @@ from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.text import manifest
 from kvolsched.cluster import Cluster
 from kvolsched.kubectl import describe, formatting, get
-from kvolsched.kubectl.describe_command import describe_object
-from kvolsched.kubectl.get_command import make_table
+from kvolsched.kubectl.get_command import describe_object, make_table
 from kvolsched.kubectl.resource_lookup import find_keys
 from kvolsched.measure.conform import read
 from kvolsched.measure.conform.kubectl import expected

@@ -10,9 +10,8 @@ from functools import cache
 import attrs
 
 from ...questions.decode.decoding import CLAIMS, MAX_DEPTH, PREEMPTION, REPEATED, SUMMARY, TAIL
-from ...questions.decode.meaning import INNER, PLACEHOLDER, as_expression
 from ...questions.decode.splitting import COUNTED, counted_clauses
-from ...questions.decode.table import MEANINGS
+from ...questions.decode.table import INNER, MEANINGS, PLACEHOLDER, as_expression
 from .words import API_KINDS, ENUMERATED, IN_SENTENCES
 
 REDACTED = "redacted"

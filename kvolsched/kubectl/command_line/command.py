@@ -1,17 +1,206 @@
-"""One command while it runs: the cluster, its words, and what it has printed so far."""
+"""One command while it runs: the objects that its words mean (`pods`, `pod/web-0 pvc/data`, `-l`), and its output."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import attrs
 
+from ...api.kinds.kind import Kind
+from ...api.text.convert import to_plain
+from ...api.text.label_selector import read_label_selector
 from ...core.acts import ClusterActs
 from ...core.results import ApplyRefused, CommandResult
 from ...core.user_commands import ActRefused
 from ...world.apiserver import ref
 from ...world.log import Key
-from ..resource_lookup import ResourceNotFound
+from ..get_command import ALL_RESOURCES
+from ..resource_lookup import ResourceNotFound, find_keys, lookup_kind
 from .flags import CommandError, Words
-from .selection import Objects, Selection, select
+
+Objects = Mapping[Key, Any]
+NOT_SEPARATE = (
+    "error: there is no need to specify a resource type as a separate argument when "
+    "passing arguments in resource/name form "
+    "(e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'"
+)
+# The fields by which the API server selects, beside name and namespace (v1.36).
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "Pod": (
+        "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+        "status.phase", "status.podIP", "status.nominatedNodeName",
+    ),
+    "Node": ("spec.unschedulable",),
+    "Namespace": ("status.phase",),
+    "ReplicationController": ("status.replicas",),
+    "ReplicaSet": ("status.replicas",),
+    "Service": ("spec.clusterIP", "spec.type"),
+    "StatefulSet": ("status.successful",),
+    "Job": ("status.successful",),
+    "Event": (
+        "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+        "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+        "reportingComponent", "source", "type",
+    ),
+}  # fmt: skip
+
+
+@attrs.frozen
+class Selection:
+    """The objects that a command means, by kind; what was not found; whether one object was named."""
+
+    keys_by_kind: tuple[tuple[Kind, tuple[Key, ...]], ...]
+    missing: tuple[ResourceNotFound, ...] = ()
+    named: bool = False
+    single: bool = False
+
+    @property
+    def keys(self) -> list[Key]:
+        """Every key, in order."""
+        return [key for _, keys in self.keys_by_kind for key in keys]
+
+
+def namespace_of(words: Words) -> str:
+    """Return the namespace of a command."""
+    return words.text("namespace") or "default"
+
+
+def select(
+    objects: Objects, words: Words, arguments: tuple[str, ...], *, verb: str = "get", listing: bool = True
+) -> Selection:
+    """Return the objects that arguments and selectors mean.
+
+    Args:
+        objects: what the API server stores.
+        words: the flags of the command.
+        arguments: kinds and names.
+        verb: the command, for the message that nothing is named.
+        listing: whether a kind without names means all its objects.
+
+    Raises:
+        CommandError: the arguments do not go together, or a kind or a selected field does not exist.
+    """
+    if any("/" in word for word in arguments):
+        return _named_in_pairs(objects, words, arguments)
+    kinds = _kinds(arguments[0])
+    names = arguments[1:]
+    everywhere = words.has("all-namespaces")
+    if names:
+        if words.text("selector") or words.text("field-selector"):
+            raise CommandError("error: name cannot be provided when a selector is specified")
+        if words.has("all"):
+            raise CommandError("error: setting 'all' parameter but found a non empty selector. ")
+        if everywhere:
+            raise CommandError("error: a resource cannot be retrieved by name across all namespaces")
+        found = [_find(objects, kind, namespace_of(words), name) for kind in kinds for name in names]
+        return _selection(found, single=len(found) == 1)
+    if not listing and not (words.text("selector") or words.text("field-selector") or words.has("all")):
+        raise CommandError("error: resource(s) were provided, but no name was specified")
+    chosen = _chosen(words)
+    scope = None if everywhere else namespace_of(words)
+    listed = (
+        (kind, tuple(key for key in find_keys(objects, kind, scope) if chosen(kind, objects[key]))) for kind in kinds
+    )
+    return Selection(tuple(listed))
+
+
+def _kinds(word: str) -> list[Kind]:
+    parts = [part for part in (ALL_RESOURCES if word == "all" else word.split(",")) if part]
+    if not parts:
+        raise CommandError("error: Required resource not specified.")
+    try:
+        return [lookup_kind(part) for part in parts]
+    except ResourceNotFound as error:
+        raise CommandError(error.words, hint=error.hint) from None
+
+
+def _named_in_pairs(objects: Objects, words: Words, arguments: tuple[str, ...]) -> Selection:
+    """Return the objects of arguments such as `pod/web-0`."""
+    found = []
+    if words.has("all-namespaces"):
+        raise CommandError("error: a resource cannot be retrieved by name across all namespaces")
+    for word in arguments:
+        kind, slash, name = word.partition("/")
+        if not slash:
+            raise CommandError(NOT_SEPARATE)
+        if "/" in name or not name or not kind:
+            raise CommandError(
+                "error: arguments in resource/name form may not have more than one slash"
+                if "/" in name
+                else "error: arguments in resource/name form must have a single resource and name"
+            )
+        kinds = _kinds(kind)
+        if len(kinds) != 1:
+            raise CommandError("error: arguments in resource/name form must have a single resource and name")
+        found.append(_find(objects, kinds[0], namespace_of(words), name))
+    return _selection(found, single=len(found) == 1)
+
+
+def _find(objects: Objects, kind: Kind, namespace: str, name: str) -> tuple[Kind, Key | ResourceNotFound]:
+    try:
+        return kind, find_keys(objects, kind, namespace, [name])[0]
+    except ResourceNotFound as error:
+        return kind, error
+
+
+def _selection(found: list[tuple[Kind, Key | ResourceNotFound]], *, single: bool) -> Selection:
+    by_kind: dict[Kind, list[Key]] = {}
+    for kind, key in found:
+        by_kind.setdefault(kind, []).extend([key] if isinstance(key, Key) else [])
+    missing = tuple(error for _, error in found if isinstance(error, ResourceNotFound))
+    return Selection(tuple((kind, tuple(keys)) for kind, keys in by_kind.items()), missing, named=True, single=single)
+
+
+def _chosen(words: Words) -> Callable[[Kind, Any], bool]:
+    """Return whether an object has the labels and fields of the selectors."""
+    try:
+        labels = read_label_selector(words.text("selector"))
+    except ValueError as error:
+        raise CommandError(f"error: unable to parse requirement: {error}") from None
+    fields = [_field(part) for part in words.text("field-selector").split(",") if part]
+
+    def holds(kind: Kind, obj: Any) -> bool:
+        return labels.matches(obj.metadata.labels) and all(
+            (_value(words, kind, obj, path) == value) == wanted for path, wanted, value in fields
+        )
+
+    return holds
+
+
+def _field(part: str) -> tuple[str, bool, str]:
+    for sign, wanted in (("!=", False), ("==", True), ("=", True)):
+        path, found, value = part.partition(sign)
+        if found:
+            return path.strip(), wanted, value.strip()
+    raise CommandError(f"error: invalid selector: '{part}'; can't understand '{part}'")
+
+
+def _value(words: Words, kind: Kind, obj: Any, path: str) -> str:
+    """Return the field of an object as the API server compares it."""
+    known = ("metadata.name", "metadata.namespace", *FIELDS.get(kind.name, ()))
+    if path not in known:
+        what = f"{kind.type.api_version.rpartition('/')[0]}/{kind.type.api_version.rpartition('/')[2]}"
+        said = (
+            f'Unable to find "{what}, Resource={kind.plural}" that match label selector "{words.text("selector")}", '
+            f'field selector "{words.text("field-selector")}"'
+        )
+        why = (
+            f"field label not supported: {path}"
+            if kind.name in FIELDS
+            else f'"{path}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+        )
+        raise CommandError(f"Error from server (BadRequest): {said}: {why}", hint=f"there are: {', '.join(known)}")
+    value: Any = to_plain(obj)
+    if path == "source":
+        return str(obj.source.component or obj.rest.get("reportingComponent", ""))
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    if value is None:
+        return (
+            "false" if path in ("spec.unschedulable", "spec.hostNetwork") else "0" if path == "status.replicas" else ""
+        )
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @attrs.define

@@ -65,6 +65,7 @@ EVERYWHERE = _flags(["everywhere"])
 FLAGS: Mapping[str, Mapping[str, Flag]] = {name: _flags(parts) for name, parts in _TABLE["commands"].items()}
 OTHER_VERBS = _TABLE["other_verbs"].split()
 VERBS = tuple(dict.fromkeys(command.partition(" ")[0] for command in FLAGS))
+BOOLEANS = {"true": "true", "1": "true", "t": "true", "false": "false", "0": "false", "f": "false"}
 OTHER_ROLLOUTS = ("history", "pause", "resume", "undo")
 USAGE = "kubectl controls a simulated cluster. These commands are simulated:\n  {}\n"
 
@@ -106,95 +107,82 @@ def _next_argument(words: Sequence[str], place: int) -> int:
     return min(place, len(words))
 
 
+@attrs.define
+class _Reader:
+    """Reads the words of a command. Mutable: it takes them one by one, and keeps the values of flags."""
+
+    command: str
+    rest: list[str]
+    flags: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
+
+    @property
+    def usage(self) -> str:
+        return f"See 'kubectl {self.command} --help' for usage."
+
+    def read(self) -> Words:
+        """Take every word."""
+        known = {**EVERYWHERE, **FLAGS[self.command]}
+        arguments: list[str] = []
+        while self.rest:
+            word = self.rest.pop(0)
+            if word == "--":
+                arguments += self.rest
+                break
+            if word.startswith("--"):
+                name, equals, value = word[2:].partition("=")
+                if name not in known:
+                    near = " or ".join(f"--{each}" for each in get_close_matches(name, known, n=2, cutoff=0.6))
+                    raise CommandError(f"error: unknown flag: --{name}\n{self.usage}",
+                                       hint=f"did you mean {near}?" if near else "")  # fmt: skip
+                self.take(name, known[name], value if equals else None, word)
+            elif word.startswith("-") and word != "-":
+                self.take_shorts(word, known)
+            else:
+                arguments.append(word)
+        return Words(tuple(arguments), self.flags)
+
+    def take_shorts(self, word: str, known: Mapping[str, Flag]) -> None:
+        """Keep flags that are written as letters; the last one may have its value behind it."""
+        shorts = {flag.short: name for name, flag in known.items() if flag.short}
+        letters = word[1:]
+        while letters:
+            letter, letters = letters[0], letters[1:]
+            if letter not in shorts:
+                raise CommandError(f"error: unknown shorthand flag: '{letter}' in {word}\n{self.usage}")
+            name, flag = shorts[letter], known[shorts[letter]]
+            if flag.value != "bool" or letters.startswith("="):
+                self.take(name, flag, letters.removeprefix("=") if letters else None, f"'{letter}' in {word}")
+                return
+            self.take(name, flag, None, word)
+
+    def take(self, name: str, flag: Flag, value: str | None, word: str) -> None:
+        """Keep the value of one flag; without one it is the next word."""
+        if not flag.simulated:
+            usable = ", ".join(f"--{each}" for each, known in FLAGS[self.command].items() if known.simulated)
+            raise CommandError(f"error: the flag --{name} is not simulated; kubectl {self.command} has: {usable}, "
+                               "--namespace")  # fmt: skip
+        if value is None and flag.value == "bool":
+            value = "true"
+        elif value is None:
+            if not self.rest:
+                raise CommandError(f"error: flag needs an argument: {word}\n{self.usage}")
+            value = self.rest.pop(0)
+        read = BOOLEANS.get(value.lower()) if flag.value == "bool" else value
+        if read is None or (flag.value == "number" and not value.removeprefix("-").isdecimal()):
+            shown = f"-{flag.short}, --{name}" if flag.short else f"--{name}"
+            parse = "ParseBool" if flag.value == "bool" else "ParseInt"
+            raise CommandError(f"error: invalid argument {_go(value)} for {_go(shown)} flag: strconv.{parse}: parsing "
+                               f"{_go(value)}: invalid syntax\n{self.usage}")  # fmt: skip
+        self.flags[name] = (*self.flags.get(name, ()), read)
+
+
 def read_flags(command: str, words: Sequence[str]) -> Words:
     """Return the arguments and flags of a command.
 
     Raises:
         CommandError: there is no such flag, a value is missing or wrong, or the flag is not simulated.
     """
-    known = {**EVERYWHERE, **FLAGS[command]}
-    shorts = {flag.short: name for name, flag in known.items() if flag.short}
-    arguments: list[str] = []
-    flags: dict[str, tuple[str, ...]] = {}
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if word == "--":
-            arguments += rest
-            break
-        if word.startswith("--"):
-            name, equals, value = word[2:].partition("=")
-            if name not in known:
-                raise CommandError(
-                    f"error: unknown flag: --{name}\nSee 'kubectl {command} --help' for usage.",
-                    hint=_near_flags(name, known),
-                )
-            _take(flags, name, known[name], value if equals else None, rest, word, command)
-        elif word.startswith("-") and word != "-":
-            _take_shorts(flags, word, known, shorts, rest, command)
-        else:
-            arguments.append(word)
-    return Words(tuple(arguments), flags)
-
-
-def _take_shorts(
-    flags: dict[str, tuple[str, ...]],
-    word: str,
-    known: Mapping[str, Flag],
-    shorts: Mapping[str, str],
-    rest: list[str],
-    command: str,
-) -> None:
-    letters = word[1:]
-    while letters:
-        letter, letters = letters[0], letters[1:]
-        if letter not in shorts:
-            usage = f"See 'kubectl {command} --help' for usage."
-            raise CommandError(f"error: unknown shorthand flag: '{letter}' in {word}\n{usage}")
-        name = shorts[letter]
-        flag = known[name]
-        if flag.value == "bool" and not letters.startswith("="):
-            _take(flags, name, flag, None, rest, word, command)
-            continue
-        value = letters.removeprefix("=") if letters else None
-        _take(flags, name, flag, value, rest, f"'{letter}' in {word}", command)
-        return
-
-
-def _take(
-    flags: dict[str, tuple[str, ...]],
-    name: str,
-    flag: Flag,
-    value: str | None,
-    rest: list[str],
-    word: str,
-    command: str,
-) -> None:
-    """Keep the value of one flag."""
-    if not flag.simulated:
-        usable = ", ".join(f"--{each}" for each, known in FLAGS[command].items() if known.simulated)
-        raise CommandError(f"error: the flag --{name} is not simulated; kubectl {command} has: {usable}, --namespace")
-    usage = f"See 'kubectl {command} --help' for usage."
-    if value is None and flag.value == "bool":
-        value = "true"
-    if value is None:
-        if not rest:
-            raise CommandError(f"error: flag needs an argument: {word}\n{usage}")
-        value = rest.pop(0)
-    shown = f"-{flag.short}, --{name}" if flag.short else f"--{name}"
-    wrong = f"error: invalid argument {_go(value)} for {_go(shown)} flag"
-    if flag.value == "bool":
-        if value.lower() not in ("true", "false", "1", "0", "t", "f"):
-            raise CommandError(f"{wrong}: strconv.ParseBool: parsing {_go(value)}: invalid syntax\n{usage}")
-        value = "true" if value.lower() in ("true", "1", "t") else "false"
-    if flag.value == "number" and not value.removeprefix("-").isdecimal():
-        raise CommandError(f"{wrong}: strconv.ParseInt: parsing {_go(value)}: invalid syntax\n{usage}")
-    flags[name] = (*flags.get(name, ()), value)
-
-
-def _near_flags(name: str, known: Mapping[str, Flag]) -> str:
-    near = get_close_matches(name, known, n=2, cutoff=0.6)
-    return f"did you mean {' or '.join(f'--{each}' for each in near)}?" if near else ""
+    return _Reader(command, list(words)).read()
 
 
 def _go(text: str) -> str:

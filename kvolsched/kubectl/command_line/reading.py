@@ -9,16 +9,14 @@ from ...api.kinds import quantity
 from ...api.kinds.kind import Kind
 from ...api.text.convert import to_plain
 from ...world.log import Key
-from ..describe_command import describe_object
 from ..formatting import align_columns
-from ..get_command import make_table
+from ..get_command import describe_object, make_table
 from ..jsonpath import JsonPathFault, as_text, find_values, print_jsonpath
 from ..output import COLUMN_PADDING, MIN_COLUMN_WIDTH, Listing
 from ..resource_lookup import empty_message, find_keys
 from ..serialize import natural_key, printed_data, serialize, to_json
-from .command import Command
+from .command import Command, Selection, namespace_of
 from .flags import CommandError
-from .selection import Selection, namespace_of
 
 NO_KIND = (
     'You must specify the type of resource to {}. Use "kubectl api-resources" for a complete list of supported '

@@ -12,10 +12,8 @@ from ...api.kinds import quantity
 from ...api.kinds.meta import EMPTY, Frozen
 from ...api.kinds.pod import Container, Pod
 from ..formatting import NONE, field_lines, format_age, format_time, label_lines, parse_time
-from .containers import container_lines, resource_lines
-from .pod_template import format_tolerations, spread_constraint_lines
+from .pod_template import container_lines, format_tolerations, resource_lines, spread_constraint_lines, volume_lines
 from .printer import Cell, DescribeContext, metadata_lines, printer
-from .volume_sources import volume_lines
 
 
 def _pod_cells(pod: Pod) -> Iterable[Cell]:

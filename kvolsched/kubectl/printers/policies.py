@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from ...api.kinds.meta import EMPTY
-from ...api.kinds.policy import PodDisruptionBudget, PriorityClass
-from ...api.kinds.quota import LimitRange, ResourceQuota
+from ...api.kinds.policy import LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota
 from ...api.kinds.workload import Namespace
 from ..formatting import NONE, UNKNOWN, UNSET, format_labels, format_selector, go_string
 from .printer import DescribeContext, Printer, metadata_lines, printer

@@ -21,8 +21,8 @@ from ..formatting import (
     go_string,
     timed_condition_lines,
 )
+from .pod_template import source_lines
 from .printer import DescribeContext, Printer, metadata_lines, printer
-from .volume_sources import source_lines
 
 
 def _volume_cells(volume: PersistentVolume) -> Iterable[str]:

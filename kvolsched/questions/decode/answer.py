@@ -5,7 +5,7 @@ import attrs
 from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, to_type
 from kvolsched.core.results import LINE_WIDTH, hanging_indent
 
-from .meaning import GROUPS
+from .table import GROUPS
 
 WHICH_NODES = "\nWhich nodes, zones and volumes: kvolsched why --live, or kvolsched why DUMP (kubectl get -o yaml)"
 

@@ -9,9 +9,20 @@ from importlib import resources
 import attrs
 
 from .answer import Decoded, DecodedClause
-from .meaning import ERROR_TYPES, FIELD, GROUPS, INNER, Meaning, fill_placeholders
 from .splitting import COUNTED, counted_clauses, messages
-from .table import AUTOSCALER, CUT, CUT_SUMMARY, MEANINGS, UNKNOWN
+from .table import (
+    AUTOSCALER,
+    CUT,
+    CUT_SUMMARY,
+    ERROR_TYPES,
+    FIELD,
+    GROUPS,
+    INNER,
+    MEANINGS,
+    UNKNOWN,
+    Meaning,
+    fill_placeholders,
+)
 
 MAX_LENGTH = 10_000  # characters of a paste; an event's message has 1024 at most
 MAX_DEPTH = 6  # sentences within sentences

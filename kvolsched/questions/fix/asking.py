@@ -1,29 +1,37 @@
-"""Finds fixes, proves each on a fork, and tells those that a colleague would, in the order in which he would."""
+"""Finds fixes, proves each on a fork, and tells those that a colleague would, in the order in which he would.
+
+The nearest edit alone is judged but not tried on a fork: a picture of `why` says it at once. That search begins when
+the picture is drawn, on the objects of the moment in which `why` was asked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.api.notebook_output import to_type
-from kvolsched.api.text.not_read import not_read_line
-from kvolsched.api.text.python_gc import infrequent_gc
-from kvolsched.api.words import counted, listed
-from kvolsched.core.acts import ClusterActs
-from kvolsched.core.results import ApplyRefused
-from kvolsched.questions.why.answer import Why, node_names_text
-from kvolsched.questions.why.asking import is_pending, why
-from kvolsched.questions.why.demands import Demand
-from kvolsched.world.log import Key
-
-from ...core.seen_by_scheduler import objects_seen_by_scheduler, snapshot_of_scheduler
+from ...api import volumes
+from ...api.kinds.meta import evolve_parts
+from ...api.notebook_output import to_type
+from ...api.text.not_read import not_read_line
+from ...api.text.python_gc import infrequent_gc
+from ...api.words import counted, listed
+from ...core.acts import ClusterActs
+from ...core.results import ApplyRefused
+from ...core.seen_by_scheduler import kept_snapshot, objects_seen_by_scheduler, snapshot_of_scheduler
 from ...core.upgrades import rules_of
+from ...scheduler.columns.hypothetical_snapshot import KeptSnapshot
+from ...scheduler.framework.profile import Profile
 from ...scheduler.loop.scheduling_cycle import SCHEDULER
 from ...scheduler.plugins.taint_toleration import WAIT, mended_by
+from ...world.apiserver import moment
+from ...world.log import Key
+from ..why.answer import Why, node_names_text
+from ..why.asking import is_pending, why, why_all
+from ..why.causes import Whys
+from ..why.demands import Demand
 from . import pods
 from .advice import COSTLY, ORDER
 from .answer import Fix, Fixes
@@ -331,3 +339,39 @@ def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
         return f"{proved.words}: then claim {', '.join(lost)} loses its volume"
     proof = f"after {forked.steps_until_scheduled} steps the pod is on {forked.node}"
     return attrs.evolve(proved, nodes=(forked.node,), proof=proof, steps=forked.steps_until_scheduled)
+
+
+def why_with_edit(cluster: ClusterActs, pod: str) -> Why:
+    """Say why a pod is pending; the picture names the nearest edit, too."""
+    answer = why(cluster, pod)
+    return attrs.evolve(answer, nearest_edit=_finder(cluster))
+
+
+def why_all_with_edits(cluster: ClusterActs, most: int) -> Whys:
+    """Say why each pod without a node is pending; the picture names the nearest edit of each cause, too."""
+    return attrs.evolve(why_all(cluster, most), nearest_edit=_finder(cluster))
+
+
+def nearest_edit(objects: Mapping[Key, Any], profile: Profile, kept: KeptSnapshot, at: str, pod: str) -> str:
+    """Return the first edits after which a pending pod fits, in words; "" if the catalogue has none.
+
+    Args:
+        objects: the objects as the scheduler sees them.
+        profile: the scheduler's plugins.
+        kept: the snapshot that is kept of a cluster.
+        at: the time at which the pod is judged.
+        pod: `namespace/name`.
+    """
+    trial = TrialCluster(objects, Key("Pod", *pod.split("/")), profile, kept.of(objects, at))
+    before = pods.let_it_be_tried(trial)
+    with trial.with_changes([change for edit in before for change in edit.changes]):
+        found = () if trial.judge().any_feasible else search(trial).found[:1]
+    edits = [*before, *(edit for fix in found for edit in fix.edits)]
+    if gates := trial.pod.spec.scheduling_gates:
+        edits[0] = pods.wait_for_gates(gate.name for gate in gates)
+    return joined_words(edits)
+
+
+def _finder(cluster: ClusterActs) -> Any:
+    objects, profile, at = objects_seen_by_scheduler(cluster), cluster.revision.profile, moment(cluster.world.log)
+    return partial(nearest_edit, objects, profile, kept_snapshot(cluster), at)

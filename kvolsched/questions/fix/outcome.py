@@ -8,8 +8,7 @@ from kvolsched.api.notebook_output import DrawnAnswer
 from kvolsched.api.words import counted, first_of, listed
 from kvolsched.core.acts import ClusterActs
 from kvolsched.core.results import hanging_indent
-from kvolsched.questions.fix.harm import Harm, pods_among
-from kvolsched.questions.fix.stars import Stars
+from kvolsched.questions.fix.harm import Harm, Stars, pods_among
 from kvolsched.questions.why.answer import Why
 from kvolsched.questions.why.asking import why
 from kvolsched.world.log import Key

@@ -25,9 +25,8 @@ from kvolsched.scheduler.framework.judgement import Judgement
 from kvolsched.world.apiserver import CommittedWrite, key_of
 from kvolsched.world.log import Key, Note
 
-from .harm import harm, identity, lost_claims, pods_among
+from .harm import harm, identity, lost_claims, pods_among, stars
 from .outcome import LostNode, MovedPod, TriedFix, WaitingPod
-from .stars import stars
 
 # Of a run; one step more for each object. A pod that tolerates a taint for a time does so for 300 s, as a rule.
 MAX_STEPS, MAX_SECONDS = 3_000, 600.0

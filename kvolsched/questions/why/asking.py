@@ -44,11 +44,9 @@ from ...rules.unread_fields import unread_fields, unread_words
 from . import claim_problems, sentences
 from .alike import what_decides
 from .answer import DemandRow, FailureRow, Finding, Holding, Remark, Why, remarks_on_not_read
-from .answers import Alike, Answers
-from .causes import MOST_CAUSES, Whys
+from .causes import MOST_CAUSES, Alike, Answers, Whys
 from .first_sentence import UNBOUND, FirstSentence
-from .last_events import LastEvents
-from .on_node import answer_on_node, claim_of_pod, claims_waited_for, missing_components
+from .on_node import LastEvents, answer_on_node, claim_of_pod, claims_waited_for, missing_components
 from .table import clauses_of_sentence, node_groups, nodes_by_zone
 
 MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is shown by one node
