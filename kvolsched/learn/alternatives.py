@@ -27,25 +27,9 @@ from ..questions.explore import Crash, Exploration, UserAct, explore
 from ..questions.explore.expansion import Goal
 from ..questions.explore.invariants import outcome
 from ..questions.explore.transitions import ChosenFault
-from ..rules.alternatives import (
-    ALTERNATIVES,
-    added_terms,
-    affinity_at_creation,
-    bind_in_kubelet,
-    bind_in_pv_controller,
-    bind_in_scheduler,
-    endings,
-    extender,
-    late_binder,
-    lax_updates,
-    list_of_topologies,
-    names,
-    place_first,
-    quota_by_topology,
-    single_function,
-    spread_by_affinity_terms,
-    spread_inside_affinity,
-)
+from ..rules import alternatives as designs
+from ..rules.alternatives import *  # noqa: F403 - every rejected design by its name
+from ..rules.alternatives import ALTERNATIVES, endings
 from ..rules.alternatives.binding_places import KUBELET_VOLUMES, kubelet_reads
 from ..rules.alternatives.endings import Failure, Objects
 from ..rules.named import revision_named
@@ -54,11 +38,9 @@ from ..scheduler.loop.binding_flow import TwoPasses
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from .scenario import load
 
-__all__ = [
-    "ALTERNATIVES", "Comparison", "Ending", "Experiment", "FailureGrid", "added_terms", "affinity_at_creation",
-    "bind_in_kubelet", "bind_in_pv_controller", "bind_in_scheduler", "compare", "experiment", "experiments", "extender",
-    "late_binder", "lax_updates", "list_of_topologies", "names", "place_first", "quota_by_topology",
-    "readable_volumes", "single_function", "spread_by_affinity_terms", "spread_inside_affinity",
+__all__ = [  # noqa: PLE0604 - with the names of the designs
+    "ALTERNATIVES", "Comparison", "Ending", "Experiment", "FailureGrid", "compare", "experiment", "experiments",
+    "readable_volumes", *designs.__all__,
 ]
 
 RESYNC = 15.0  # the design's scheduler looks again: S0 asks in a TODO whether it should

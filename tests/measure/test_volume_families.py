@@ -48,8 +48,8 @@ def test_what_is_not_queued_is_what_the_real_handlers_leave_alone(family):
         kind, worker, by = {"claim": ("PersistentVolumeClaim", CLAIMS, controller.claims),
                             "volume": ("PersistentVolume", VOLUMES, controller.volumes)}[sync["kind"]]
         key = Key(kind, *("/" + sync["key"]).split("/")[-2:])
-        obj = player.cache.watched.get(key)
-        if obj is not None and key not in player.cache.written and by.is_settled(player.ctx(worker), obj):
+        obj = player.own.watched.get(key)
+        if obj is not None and key not in player.own.written and by.is_settled(player.ctx(worker), obj):
             settled += 1
             told = {aspect: value for aspect, value in case["expect"].items() if value and aspect != "then"}
             assert not told, recorded.id

@@ -1,7 +1,8 @@
-"""Families `api`, `pod-create`, `pod-update`, `refusals`: objects created or replaced on a real API server.
+"""Families `api`, `pod-create`, `pod-update`, `refusals`, `apply`: objects created or replaced on a real API server.
 
 The engine's API server decodes, admits, validates and stores with every admission plugin on; this module only calls it
-and formats the answer as the recordings do.
+and formats the answer as the recordings do. Family `apply` calls `Cluster.apply` on a cluster that is not stepped, with
+another writer between two manifests.
 """
 
 import re
@@ -16,7 +17,11 @@ from kvolsched.api.text.fault import Problem, format_path
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.text.patches import json_patch, merge_patch
 from kvolsched.api.validation.field_error import NO_VALUE, FieldError
+from kvolsched.cluster import Cluster
+from kvolsched.core.results import ApplyRefused
+from kvolsched.core.user_commands import LAST_APPLIED
 from kvolsched.rules.revision import Revision
+from kvolsched.serve.status import CODES
 from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.log import Key, Log
 
@@ -24,10 +29,10 @@ from .recording import Case
 
 ASPECTS = ("code", "stored", "errors", "unknown", "field", "got", "wants", "reason", "message")
 POD_ASPECTS = ("errors",)
+APPLY_ASPECTS = ("first", "second", "refused", "result")
 PROBED = ("code", "message", "causes")
-CODES = {"Invalid": 422, "Forbidden": 403, "NotFound": 404, "Conflict": 409, "AlreadyExists": 409}
 DESIGN_ONLY_RULES = ("spelling", "design")  # fields of the design documents that Kubernetes does not have
-WHO = "user"
+WHO, OTHER = "user", "another writer"
 ADDRESS = "10.0.0.0"  # placeholder for an address that the server chose
 _DROPPED = ("uid", "resourceVersion", "creationTimestamp", "generation")
 _DIFFERENCE = re.compile(r"\n@@.*", re.DOTALL)  # the line by line difference of two Go values
@@ -171,7 +176,9 @@ def probe_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     outcome = _probe(server, case["probes"][case["place"]])
     if isinstance(outcome, CommittedWrite):
         return {"code": 201 if outcome.write.verb == "create" else 200, "message": None}
-    causes = {"causes": [_cause(one) for one in outcome.causes]} if outcome.causes else {}
+    said = [{"field": one.path, "message": str(one).removeprefix(f"{one.path}: "), "reason": f"FieldValue{one.type}"}
+            for one in outcome.causes]  # fmt: skip
+    causes = {"causes": said} if said else {}
     return {"code": CODES[outcome.reason], "message": _DIFFERENCE.sub("", outcome.message), **causes}
 
 
@@ -197,5 +204,44 @@ def _probe(server: RecordedServer, probe: Mapping[str, Any]) -> CommittedWrite |
     return server.put(from_plain(patch(server.plain(key), probe["with"])))
 
 
-def _cause(one: FieldError) -> dict[str, str]:
-    return {"field": one.path, "message": str(one).removeprefix(f"{one.path}: "), "reason": f"FieldValue{one.type}"}
+# --- kubectl apply ---------------------------------------------------------------------------------------------------
+
+
+def apply_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return kubectl's output for both manifests, and the final object."""
+    cluster = Cluster(attrs.evolve(revision, disabled=()))
+    said: dict[str, Any] = {"first": repr(cluster.apply(case["first"]))}
+    (key,) = (key for key in cluster.world.log.objects if key == key_of(from_plain(case["first"])))
+    if case["other"] is not None:
+        changed = from_plain(merge_patch(to_plain(cluster.world.log.objects[key]), case["other"]))
+        cluster.world.perform(OTHER, [Write("update", key, changed)])
+    try:
+        said["second"] = repr(cluster.apply(case["second"]))
+    except ApplyRefused as refused:
+        said["refused"] = refused.lines[0].partition("\n")[0]
+    said["result"] = _result(to_plain(cluster.world.log.objects[key]), case)
+    return said
+
+
+def apply_expected(case: Case) -> Mapping[str, Any]:
+    """Return the recorded output (the first line of a refusal), and the final object in our converter's form."""
+    recorded = dict(case["expect"])
+    if "refused" in recorded:
+        recorded["refused"] = recorded["refused"].partition("\n")[0]
+    recorded["result"] = _result(to_plain(from_plain(recorded["result"])), case)
+    return recorded
+
+
+def _result(found: dict[str, Any], case: Case) -> dict[str, Any]:
+    stored: dict[str, Any] = _without_uids(without_server_values(found, case["first"]))
+    annotations = stored["metadata"].pop("annotations", {})
+    kept = {key: text for key, text in annotations.items() if key != LAST_APPLIED}
+    stored["metadata"] |= {"annotations": kept} if kept else {}
+    return stored
+
+
+def _without_uids(value: Any) -> Any:
+    """Return data without uids: recorded references have none."""
+    if isinstance(value, dict):
+        return {key: _without_uids(item) for key, item in value.items() if key != "uid"}
+    return [_without_uids(item) for item in value] if isinstance(value, list) else value

@@ -1,7 +1,8 @@
-"""Family `bind`: find, assume and bind the volumes of one pod, compared with kube-scheduler v1.36.2.
+"""Families `bind` and `design-bind`: find, assume and bind volumes, as kube-scheduler v1.36.2 and that of 1.11 do.
 
 A pass runs in the fine gear, so that recorded changes can happen between finding and assuming. Only the chosen node
-exists, as in the recordings. `design_bind` replays 1.11 on the same world.
+exists, as in the recordings. Of 1.11 passes of one or two pods are replayed, with its bind queue; where a recording has
+`fresh` answers, those are expected: a pass must not depend on an earlier decision.
 """
 
 import re
@@ -17,24 +18,28 @@ from kvolsched.scheduler.loop.binding_flow import WORKER, WaitInPreBind
 from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER, SchedulingPass
 from kvolsched.scheduler.loop.scheduling_queue import ACTIVE, QueueEntry
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding, VolumeDecision
+from kvolsched.scheduler.plugins.volume_binding.releases import WITHOUT_GATE
 from kvolsched.world.log import Key, Note
 
-from . import steps
+from .design_loop import as_in_1_11
 from .recording import Case
-from .steps import keep_fields, recorded_key
+from .steps import RecordedLoop, keep_fields, recorded_key
 
 ASPECTS = ("claims", "find", "assume", "bind")
+DESIGN_ASPECTS = ("passes", "find", "others", "assume", "bind", "outcome")
+GATE = "DynamicProvisioningScheduling"
+ASSUMING = "AssumePodVolumes failed: "
 KINDS = ("Node", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "Pod", "CSINode", "CSIDriver")
 ABSENT = {"persistent-volume-binder": {"absent": True}, "kubelet": {"absent": True}}
 KEPT = ("annotations", "claimRef")  # the fields of writes and cached objects that the recordings contain
 MISSING = r'error getting PVC "\1": could not find v1.PersistentVolumeClaim "default/\1"'
 
 
-class RecordedBinding(steps.RecordedLoop):
+class RecordedBinding(RecordedLoop):
     """A world that runs scheduling passes of given pods on given nodes, with changes in between. Mutable."""
 
     def __init__(self, revision: Revision, case: Case) -> None:
-        super().__init__(revision, case, (*KINDS, "CSIStorageCapacity"), ABSENT)
+        super().__init__(revision.simulation(components=ABSENT), case, (*KINDS, "CSIStorageCapacity"))
         self.node: str = case["node"]
         self.unseen: dict[Key, Any] = {}  # objects as the watch still shows them, changed in the API since
         for pod in (case["pod"], *case.get("others", ())):
@@ -146,11 +151,6 @@ def recorded_write_fields(writes: Iterable[Mapping[str, Any]]) -> list[dict[str,
     return [{**write, "fields": keep_fields(KEPT, write["fields"])} for write in writes]
 
 
-def without_version_numbers(text: str) -> str:
-    """Return a message with version numbers replaced by N and M, as in the recordings."""
-    return re.sub(r"stored: \d+, assume: \d+", "stored: N, assume: M", text)
-
-
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return what the volume binder finds, assumes and writes, up to the step at which it stops."""
     flow: Any = attrs.evolve(revision.flow, fine=True)
@@ -173,7 +173,8 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     all_bound = binding is not None and binding.stage == "bind"
     said["assume"] = {"allBound": all_bound, "caches": recorded_cache_fields(stage.caches())}
     if error := next((event["message"] for event in stage.events if "Reserve" in event["message"]), ""):
-        error = without_version_numbers(error.removeprefix('running Reserve plugin "VolumeBinding": '))
+        error = error.removeprefix('running Reserve plugin "VolumeBinding": ')
+        error = re.sub(r"stored: \d+, assume: \d+", "stored: N, assume: M", error)  # as in the recordings
         said["assume"] |= {"error": error, "reverted": recorded_cache_fields(stage.caches())}
     stage.changes(case.get("afterAssume", ()))
     if binding is not None and binding.stage == "write":
@@ -220,3 +221,86 @@ def _claims(stage: RecordedBinding) -> dict[str, Any]:
     }
     said["volumes"] = {name: [volume.metadata.name for volume in seen.volumes_of_class(name)] for name in classes}
     return {word: value for word, value in said.items() if value}
+
+
+# -- passes of 1.11 ---------------------------------------------------------------------------------------------------
+
+
+def design_expected(case: Case) -> Mapping[str, Any]:
+    """Return the recorded passes, aspect by aspect."""
+    return _by_aspect(case["expect"].get("fresh", case["expect"]["passes"]))
+
+
+def design_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return our passes, aspect by aspect."""
+    options = WITHOUT_GATE[GATE] if case.get("gates", {}).get(GATE) is False else {}
+    fine = attrs.evolve(revision, flow=attrs.evolve(revision.flow, fine=True))
+    stage = RecordedBinding(as_in_1_11(fine, only=("VolumeBinding",), **options), case)
+    passes, once = [], dict(case)  # changes after find or assume happen once, in the first pass that gets there
+    for number in range(len(case["beforePass"]) + 1):
+        if number:
+            stage.changes(case["beforePass"][number - 1])
+        if number and stage.cache.get(Key("Pod", "default", stage.turn)).spec.node_name:
+            break
+        passes.append(_pass(stage, once))
+    return _by_aspect(passes)
+
+
+def _by_aspect(passes: list[dict[str, Any]]) -> dict[str, Any]:
+    said: dict[str, Any] = {"passes": [[each["node"], each.get("pod")] for each in passes]}
+    for aspect in DESIGN_ASPECTS[1:]:
+        said[aspect] = {f"pass {number}": each[aspect] for number, each in enumerate(passes) if aspect in each}
+    return said
+
+
+def _pass(stage: RecordedBinding, case: dict[str, Any]) -> dict[str, Any]:
+    said: dict[str, Any] = {"node": stage.node}
+    if case.get("others"):
+        said["pod"] = stage.turn
+    nodes = sorted(key.name for key in stage.sim.log.objects if key.kind == "Node")
+    said["find"] = stage.found(stage.node)
+    said["others"] = {node: stage.found(node) for node in nodes if node != stage.node}
+    stage.since()
+    taken = stage.alone()
+    bound = queued = False
+    if stage.one_pass():
+        said["assume"], queued, bound = _assumed(stage, case)
+    if queued:
+        stage.writes.clear()
+        stage.act(WORKER, stage.pod)
+        said["bind"] = {"writes": recorded_write_fields(stage.writes), "caches": recorded_cache_fields(stage.caches())}
+        if failed := [event["message"] for event in stage.events if event["type"] == "Warning"]:
+            said["bind"]["error"] = failed[0]
+    elif bound:
+        stage.act(WORKER, stage.pod)
+    said["outcome"] = _outcome(stage, queued=queued, bound=bound)
+    stage.together(taken)
+    return said
+
+
+def _assumed(stage: RecordedBinding, case: dict[str, Any]) -> tuple[dict[str, Any], bool, bool]:
+    """Replay Reserve; return the assumed objects, and whether the pod is queued for binding or fully bound."""
+    reserving = bool(stage.note("cycle", stage.pod).found.static)
+    stage.changes(case.pop("afterFind", ()))
+    stage.assume()
+    binding = stage.note("binding", stage.pod)
+    queued, bound = binding is not None and binding.stage == "write", binding is not None and binding.stage == "bind"
+    caches = recorded_cache_fields(stage.caches())
+    said: dict[str, Any] = {"allBound": bound, "bindingRequired": queued, "caches": caches}
+    if error := next((event["message"] for event in stage.events if event["message"].startswith(ASSUMING)), ""):
+        said |= {"error": error.removeprefix(ASSUMING), "bindingRequired": reserving}
+    if not bound:
+        said["nodeName"] = stage.node
+    stage.changes(case.pop("afterAssume", ()))
+    return said, queued, bound
+
+
+def _outcome(stage: RecordedBinding, *, queued: bool, bound: bool) -> dict[str, Any]:
+    said: dict[str, Any] = {"assumed": bound, "bindQueue": queued, "requeued": not bound}
+    said["events"] = [{word: event[word] for word in ("type", "reason", "message")} for event in stage.events]
+    pod = stage.sim.log.objects.get(Key("Pod", "default", stage.turn))
+    condition = pod.status.condition("PodScheduled") if pod is not None else None
+    if not bound and condition is not None:
+        words = {"message": condition.message} if condition.message else {}
+        said["condition"] = {"reason": condition.reason, **words}
+    return said

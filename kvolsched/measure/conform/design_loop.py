@@ -1,27 +1,30 @@
 """Family `design-loop`: scheduler, bind worker, PV controller and provisioner of 1.11, step by step.
 
-Where a recording has `fresh` answers, those are expected: a pass must not depend on an earlier decision.
+Where a recording has `fresh` answers, those are expected: a pass must not depend on an earlier decision. Recordings of
+1.11 are replayed with its differences from the documents (`as_in_1_11`), so that everything else is compared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
 from kvolsched.api import volumes
+from kvolsched.api.kinds.pod import Pod
 from kvolsched.controllers import persistent_volume, provisioner
 from kvolsched.controllers.provisioner.new_volume import domain_of
 from kvolsched.rules.revision import Revision
-from kvolsched.scheduler.framework.extension_points import EnabledPlugin
+from kvolsched.scheduler.columns.column import Integers
+from kvolsched.scheduler.framework.extension_points import ColumnContext, EnabledPlugin
 from kvolsched.scheduler.loop.binding_flow import WORKER
 from kvolsched.scheduler.loop.scheduling_cycle import PASS
+from kvolsched.scheduler.plugins.volume_binding.claims import smallest_first
 from kvolsched.world.apiserver import RefusedWrite
 from kvolsched.world.log import Key, Note
 from kvolsched.world.mutation_cache import ABSENT, MutationCache
 
-from .design_releases import RecordedRank, as_in_1_11
 from .recording import Case
 from .steps import CLAIM, VOLUME, RecordedLoop, recorded_key
 
@@ -88,7 +91,7 @@ class RecordedDesignLoop(RecordedLoop):
     """A world that runs the whole loop of 1.11 as its recordings drive it. Mutable."""
 
     def __init__(self, rules: Revision, case: Case) -> None:
-        super().__init__(rules, case, KINDS, {DRIVER: {}})
+        super().__init__(rules.simulation(components={DRIVER: {}}), case, KINDS)
         self.rules = rules
         for pod in case["pods"]:
             self.put(pod)
@@ -176,3 +179,50 @@ STEPS: Mapping[str, Callable[[RecordedDesignLoop, Mapping[str, Any]], dict[str, 
     "controller": RecordedDesignLoop.controller,
     "provision": RecordedDesignLoop.provision,
 }
+
+
+# -- what 1.11 did otherwise than the documents say -------------------------------------------------------------------
+
+VOLUME_RULES_1_11 = attrs.evolve(
+    volumes.DESIGN, selected_node_key="volume.alpha.kubernetes.io/selected-node", is_listed=volumes.has_class_field
+)
+
+
+def as_in_1_11(revision: Revision, *extra: EnabledPlugin, only: tuple[str, ...] = (), **options: Any) -> Revision:
+    """Return the rules of 1.11: claims in order of rising size, no priority, the alpha annotation key.
+
+    `extra` plugins are appended to the profile; of the others it keeps `only` (names; none: all). `options` are other
+    options of VolumeBinding.
+    """
+    rules, plugins, binding = VOLUME_RULES_1_11, [], revision.flow.volume_binding
+    for enabled in revision.profile.plugins:
+        plugin = enabled.plugin
+        if enabled.name == binding.name:
+            plugin = binding = attrs.evolve(binding, rules=rules, claim_order=smallest_first, **options)
+        if not only or enabled.name in only:
+            plugins.append(attrs.evolve(enabled, plugin=plugin, weight=0))
+    return attrs.evolve(
+        revision, profile=attrs.evolve(revision.profile, plugins=(*plugins, *extra)),
+        flow=attrs.evolve(revision.flow, volume_binding=binding, options=rules),
+        binder=attrs.evolve(revision.binder, rules=rules), provisioning=attrs.evolve(revision.provisioning, delay=0.0)
+    )
+
+
+@attrs.frozen
+class RecordedRank:
+    """Score plugin with recorded scores of nodes."""
+
+    name: ClassVar[str] = "Rank"
+    ranks: tuple[tuple[str, int], ...]
+
+    def score(self, _pod: Pod, columns: ColumnContext) -> Integers:
+        """Return the recorded score of each node; 0 without one."""
+        ranks: Integers = columns.nodes.live.array.astype(int) * 0
+        for node, rank in self.ranks:
+            if node in columns.nodes.row_of:
+                ranks[columns.nodes.row_of[node]] = rank
+        return ranks
+
+    def normalise(self, raw: Integers) -> Integers:
+        """Return the scores unchanged."""
+        return raw

@@ -13,13 +13,13 @@ from kvolsched.api.kinds.quantity import canonical
 from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.text.patches import merge_patch
-from kvolsched.rules.revision import Revision
 from kvolsched.scheduler.loop.assume_cache import AssumeCache
 from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER
 from kvolsched.scheduler.loop.scheduling_queue import ACTIVE, QUEUE, QueueEntry
 from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, conflict_message, key_of
 from kvolsched.world.component import TurnContext
 from kvolsched.world.log import Key, Note
+from kvolsched.world.simulation import Simulation
 
 from .recording import Case
 
@@ -38,13 +38,10 @@ IN_STATUS = ("phase", "message", "currentVolumeAttributesClassName")
 
 
 class RecordedLoop:
-    """A world with the objects of a case that is driven turn by turn; records volume writes and events. Mutable."""
+    """A world with a case's objects of some kinds, driven turn by turn; records volume writes and events. Mutable."""
 
-    def __init__(
-        self, revision: Revision, case: Case, kinds: Iterable[str],
-        components: Mapping[str, Mapping[str, Any]] | None = None
-    ) -> None:
-        self.sim = revision.simulation(components=components or {})
+    def __init__(self, sim: Simulation, case: Case, kinds: Iterable[str] = ()) -> None:
+        self.sim = sim
         self.kinds = frozenset(kinds)
         self.events: list[dict[str, Any]] = []
         self.writes: list[dict[str, Any]] = []

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.text.patches import json_patch, merge_patch
 from kvolsched.cluster import Cluster
 from kvolsched.controllers import kubelet, node_lifecycle, persistent_volume
 from kvolsched.rules.revision import NOT_DRIVERS, Revision
 from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
+from kvolsched.serve.status import CODES
 from kvolsched.world.apiserver import RefusedWrite, Write, key_of
 from kvolsched.world.log import Key
 
@@ -28,7 +30,6 @@ DIALS: Mapping[str, Mapping[str, Any]] = {
 NOT_READY = "node.kubernetes.io/not-ready"  # added by admission; the recorded nodes were ready at once
 PATIENCE = 90.0  # simulated seconds after which a wait ends
 PHASE, PERIOD = 0.3, 15.0  # start of the user relative to periodic timers, seconds
-CODES = {"Invalid": 422, "Conflict": 409, "AlreadyExists": 409, "NotFound": 404, "Forbidden": 403, "BadRequest": 400}
 WORDS = ("apply", "delete", "patch", "wait", "stand_in", "process")
 
 
@@ -65,14 +66,10 @@ class TracePlayer:
             key = key_of(obj)
             self._write(Write("create" if key not in self.world.log.objects else "update", key, obj))
             if key.kind == "Node":
-                self._make_ready(key)
-
-    def _make_ready(self, key: Key) -> None:
-        plain = to_plain(self.world.log.objects[key])
-        taints = plain.get("spec", {}).get("taints") or []
-        left = [taint for taint in taints if taint["key"] != NOT_READY]
-        if len(left) < len(taints):
-            self._write(Write("update", key, from_plain({**plain, "spec": {**plain["spec"], "taints": left}})))
+                node = self.world.log.objects[key]
+                left = tuple(taint for taint in node.spec.taints if taint.key != NOT_READY)
+                if len(left) < len(node.spec.taints):
+                    self._write(Write("update", key, evolve_parts(node, spec={"taints": left})))
 
     def delete(self, step: Mapping[str, Any]) -> None:
         """Delete an object."""

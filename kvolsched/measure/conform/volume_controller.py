@@ -18,16 +18,16 @@ from kvolsched.controllers.persistent_volume.cache import cache_of, views
 from kvolsched.controllers.persistent_volume.controller import may_start_operation
 from kvolsched.controllers.persistent_volume.operations import InTreePlugin, Operations
 from kvolsched.rules.revision import Revision
-from kvolsched.world.apiserver import ApiServer, CommittedWrite, RefusedWrite, Write, key_of
+from kvolsched.world.apiserver import ApiServer, RefusedWrite, key_of
 from kvolsched.world.component import Component, TurnContext
-from kvolsched.world.log import Key, Log
+from kvolsched.world.log import Key
 from kvolsched.world.mutation_cache import ABSENT
 from kvolsched.world.reconciler import Reconciler
 from kvolsched.world.simulation import Simulation
 
 from ...api.kinds.meta import evolve_parts
 from .recording import Case
-from .steps import CLAIM, VOLUME, outcome_as_recorded, recorded_key, refusal_of_fault
+from .steps import CLAIM, VOLUME, RecordedLoop, recorded_key
 
 ASPECTS = ("writes", "events", "error", "reads", "operations", "enqueued", "provisioner", "then")
 HOST_PATH = "kubernetes.io/host-path"
@@ -43,21 +43,6 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     if "then" in case:
         answered["then"] = [player.step(call["sync"], deliver=call.get("deliver", False)) for call in case["then"]]
     return answered
-
-
-class _RecordingApiServer(ApiServer):
-    """An API server that records writes and refuses those that a case wants refused."""
-
-    def __init__(self, case: Case) -> None:
-        super().__init__()
-        self.faults: dict[int, str] = {fault["write"]: fault["error"] for fault in case.get("faults", ())}
-        self.writes: list[dict[str, Any]] = []
-
-    def commit(self, log: Log, write: Write, by: str) -> CommittedWrite | RefusedWrite:
-        fault = self.faults.get(len(self.writes) + 1)
-        outcome = super().commit(log, write, by) if fault is None else refusal_of_fault(write, fault)
-        self.writes.append(outcome_as_recorded(outcome))
-        return outcome
 
 
 @attrs.frozen
@@ -84,7 +69,7 @@ def _plugins(case: Case) -> tuple[InTreePlugin, ...]:
     return (host_path,) if case.get("family") == FAMILY_OF_1_11 else (host_path, nfs)
 
 
-class _CasePlayer:
+class _CasePlayer(RecordedLoop):
     """Plays one case. Mutable."""
 
     def __init__(self, case: Case, revision: Revision) -> None:
@@ -94,21 +79,18 @@ class _CasePlayer:
         self.started: list[str] = []
         self.operations = _RecordingOperations(_plugins(case), options)
         controller = PVController(options, self.may_start)
-        self.server = _RecordingApiServer(case)
         self.routines: dict[str, Reconciler] = {
             routine.name: routine for routine in (*controller.routines(), self.operations.routine())
         }
         component = Component(NAME, WATCHES, tuple(self.routines.values()), views)
-        self.sim = Simulation([component], self.server)
+        super().__init__(Simulation([component], ApiServer()), case)
         self.sim.log.restore({}, {}, (), FIRST_VERSION)
-        self.sim.record_event = self.record_event  # type: ignore[method-assign]
-        self.events: list[dict[str, Any]] = []
         self.process = self.sim.processes[NAME]
-        self.cache = cache_of(self.ctx(CLAIMS))
-        self.put(case["objects"])
+        self.own = cache_of(self.ctx(CLAIMS))
+        self.store(case["objects"])
         self.sim.deliver(self.process)
         api, cached = case.get("api", {}), case.get("own", {})
-        self.put(api.get("put", ()))
+        self.store(api.get("put", ()))
         for gone in api.get("gone", ()):
             self.sim.log.write(_key(gone), None)
         for obj in map(_stored, [*cached.get("put", ()), *case.get("gone", ())]):
@@ -121,7 +103,7 @@ class _CasePlayer:
         self.started.append(operation)
         return may_start_operation(ctx, operation)
 
-    def put(self, objects: Any) -> None:
+    def store(self, objects: Any) -> None:
         for obj in map(_stored, objects):
             self.sim.log.write(key_of(obj), obj)
 
@@ -133,20 +115,18 @@ class _CasePlayer:
         return TurnContext(self.sim, self.process, self.routines[routine])
 
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
-        """Record an Event; its source is not in these recordings."""
-        key = key_of(about)
+        """Record an Event; pods that are waited for are sorted."""
         message = re.sub(r"(waiting for pods )(\S+)", lambda m: m[1] + ",".join(sorted(m[2].split(","))), message)
-        event = {"kind": key.kind, "key": recorded_key(key), "type": type_, "reason": reason, "message": message}
-        self.events.append(event)
+        super().record_event(source, about, type_, reason, message)
 
     def deliver(self) -> None:
         """Deliver all that the API has; the mutation cache keeps what it had of an object until that is synced."""
-        keys = {**self.cache.watched, **self.cache.written}
-        before = {key: self.cache.at(key) for key in keys if key.kind in (CLAIM, VOLUME)}
+        keys = {**self.own.watched, **self.own.written}
+        before = {key: self.own.at(key) for key in keys if key.kind in (CLAIM, VOLUME)}
         self.sim.deliver(self.process)
-        for key in {**before, **self.cache.watched}:
+        for key in {**before, **self.own.watched}:
             old = before.get(key)
-            if self.cache.at(key) is not old:
+            if self.own.at(key) is not old:
                 self.remember(key, ABSENT if old is None else old)
 
     def step(self, sync: Mapping[str, str], *, deliver: bool = False) -> dict[str, Any]:
@@ -154,24 +134,24 @@ class _CasePlayer:
         if deliver:
             self.deliver()
         self.clear()
-        start, self.events = len(self.server.writes), []
+        self.since()
         self.started.clear()
         self.operations.handed.clear()
-        error, reads = self.act(CLAIMS if sync["kind"] == "claim" else VOLUMES, sync["key"])
+        error, reads = self.sync(CLAIMS if sync["kind"] == "claim" else VOLUMES, sync["key"])
         enqueued = [f"claim {name}" for name in sorted(self.todo(CLAIMS))]
         enqueued += [f"volume {name}" for name in sorted(self.todo(VOLUMES))]
         started = [] if error else list(self.started)  # what follows a refused write is not reached
         while waiting := self.todo(OPERATIONS):
             operation = min(waiting)
-            reads += self.act(OPERATIONS, operation)[1]
+            reads += self.sync(OPERATIONS, operation)[1]
             while self.ctx(OPERATIONS).note("unsaved", operation) is not None:
-                reads += self.act(OPERATIONS, operation)[1]
+                reads += self.sync(OPERATIONS, operation)[1]
         handed = list(self.operations.handed) if self.records_provision else []
         optional = {"error": error, "reads": reads, "operations": started, "enqueued": enqueued, "provisioner": handed}
-        answered = {"writes": self.server.writes[start:], "events": self.events}
-        return {**answered, **{aspect: value for aspect, value in optional.items() if value}}
+        writes, events = self.since()
+        return {"writes": writes, "events": events, **{aspect: value for aspect, value in optional.items() if value}}
 
-    def act(self, routine: str, cause: str) -> tuple[str, list[str]]:
+    def sync(self, routine: str, cause: str) -> tuple[str, list[str]]:
         """Run a routine on a cause to its end; return its error and its live reads."""
         error, reads, more = "", [], True
         while more:

@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+from ...scheduler.framework.profile import derived
+from ...scheduler.loop.scheduling_cycle import SchedulingPass
 from ...world.component import Actor, Component
 from ...world.view import InformerCache, View
 from ..named import revision_named
@@ -32,6 +34,7 @@ class Rearranged:
         actors: actors that it has too.
         views: views that it has too.
         replace: changes one of its own actors.
+        without: the name of a component that is left out; "": none.
     """
 
     component: str
@@ -39,10 +42,12 @@ class Rearranged:
     actors: tuple[Actor, ...] = ()
     views: Views = lambda _seen: {}
     replace: Callable[[Actor], Actor] = lambda actor: actor
+    without: str = ""
 
     def __call__(self, components: Iterable[Component]) -> list[Component]:
         """Return the components with this one changed."""
-        return [self._changed(each) if each.name == self.component else each for each in components]
+        kept = (each for each in components if each.name != self.without)
+        return [self._changed(each) if each.name == self.component else each for each in kept]
 
     def _changed(self, old: Component) -> Component:
         def views(seen: InformerCache) -> Mapping[str, View]:
@@ -52,23 +57,6 @@ class Rearranged:
         return attrs.evolve(old, watches=watches, actors=(*map(self.replace, old.actors), *self.actors), views=views)
 
 
-@attrs.frozen
-class LeftOut:
-    """Leaves one component out: an `arrange` of a revision."""
-
-    component: str
-
-    def __call__(self, components: Iterable[Component]) -> list[Component]:
-        """Return the other components."""
-        return [each for each in components if each.name != self.component]
-
-
-def chained(*arrangements: Callable[[Iterable[Component]], Iterable[Component]]) -> Callable[..., list[Component]]:
-    """Return one arrangement that makes these, one after the other."""
-
-    def arrange(components: Iterable[Component]) -> list[Component]:
-        for change in arrangements:
-            components = change(components)
-        return list(components)
-
-    return arrange
+def judging_by(kind: type[SchedulingPass], **changes: Any) -> Callable[[Actor], Actor]:
+    """Return what replaces the scheduler's pass by one of another class: a `replace` of `Rearranged`."""
+    return lambda actor: derived(actor, kind, **changes) if isinstance(actor, SchedulingPass) else actor

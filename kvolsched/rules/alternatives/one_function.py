@@ -5,14 +5,13 @@ import attrs
 from ...api.kinds.pod import Pod
 from ...scheduler.framework.extension_points import PostFilterResult
 from ...scheduler.framework.judgement import Judgement
-from ...scheduler.framework.profile import derived
 from ...scheduler.framework.ranking import rank
 from ...scheduler.loop.binding_flow import Strategy, assume_cache
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass, handle_failure
-from ...world.component import Actor, TurnContext
+from ...world.component import TurnContext
 from ..named import revision_named
 from ..revision import Revision
-from .building import Rearranged, based_on
+from .building import Rearranged, based_on, judging_by
 
 
 @attrs.frozen
@@ -44,12 +43,6 @@ class SingleFunctionPass(SchedulingPass):
         return None
 
 
-def _asks_at_the_end(actor: Actor) -> Actor:
-    if not isinstance(actor, SchedulingPass):
-        return actor
-    return derived(actor, SingleFunctionPass)
-
-
 def single_function(base: str | Revision = "design") -> Revision:
     """Return rules in which volumes are matched, ranked and bound by one function after all predicates.
 
@@ -68,4 +61,5 @@ def single_function(base: str | Revision = "design") -> Revision:
     (False, '')
     """
     profile = revision_named(base).profile.without("VolumeBinding")
-    return based_on(base, "single_function", profile=profile, arrange=Rearranged(SCHEDULER, replace=_asks_at_the_end))
+    arranged = Rearranged(SCHEDULER, replace=judging_by(SingleFunctionPass))
+    return based_on(base, "single_function", profile=profile, arrange=arranged)

@@ -27,16 +27,6 @@ MayRead = Callable[[PersistentVolume, Node], bool]
 Preference = Callable[[PersistentVolume, Node], int]
 
 
-def read_everything(_volume: PersistentVolume, _node: Node) -> bool:
-    """Let the binder read every volume: it runs with the control plane."""
-    return True
-
-
-def no_preference(_volume: PersistentVolume, _node: Node) -> int:
-    """Prefer no volume to another: the smallest that fits is taken."""
-    return 0
-
-
 def views(_seen: InformerCache) -> dict[str, View]:
     """Return the index of the placed pods that wait for their volumes."""
     return {WAITING: Index("Pod", _waited_for)}
@@ -58,15 +48,15 @@ class PodBinder:
         name: the actor's name.
         writer: who writes, in its sentences.
         rules: how volumes are matched, and which annotation tells a provisioner the node.
-        may_read: which volumes it can read when it binds for a node.
-        prefers: the volumes with the lowest number are looked at first.
+        may_read: which volumes it can read when it binds for a node; every one, if it runs with the control plane.
+        prefers: the volumes with the lowest number are looked at first, of these the smallest that fits.
     """
 
     name: str
     writer: str
     rules: volumes.VolumeRules
-    may_read: MayRead = read_everything
-    prefers: Preference = no_preference
+    may_read: MayRead = lambda _volume, _node: True
+    prefers: Preference = lambda _volume, _node: 0
 
     def routine(self) -> Reconciler:
         """Return the actor."""
@@ -93,11 +83,12 @@ class PodBinder:
             return plan.writes
         for claim in sorted(self._unbound(ctx, pod), key=lambda each: -volumes.requested(each)):
             chosen = self._find(ctx, claim, node, taken)
+            storage_class = ctx.seen.get("StorageClass", volumes.class_of_claim(claim))
             if chosen is not None:
                 taken.add(chosen.metadata.name)
                 words = f"{self.writer} reserves {reference_of(chosen)} for {reference_of(claim)}: claimRef"
                 plan.update(chosen, volumes.bind_volume_to_claim(chosen, claim), words)
-            elif self._is_provisioned(ctx, claim):
+            elif storage_class is not None and volumes.has_provisioner(storage_class):
                 name = node.metadata.name
                 words = f"{self.writer} selects {name} for {reference_of(claim)}"
                 plan.update(claim, volumes.with_selected_node(claim, name, self.rules), words)
@@ -121,7 +112,3 @@ class PodBinder:
             if found is not None:
                 return found
         return None
-
-    def _is_provisioned(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
-        storage_class = ctx.seen.get("StorageClass", volumes.class_of_claim(claim))
-        return storage_class is not None and volumes.has_provisioner(storage_class)

@@ -15,17 +15,27 @@ from ...scheduler.framework.extension_points import ColumnContext
 from ...scheduler.framework.profile import derived
 from ...scheduler.framework.verdict import OK, Ok
 from ...scheduler.loop.assume_cache import KINDS
-from ...scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
+from ...scheduler.loop.scheduling_cycle import SCHEDULER
 from ...scheduler.plugins.volume_binding import VolumeBinding
-from ...world.component import Actor, Component, TurnContext
+from ...world.component import Component, TurnContext
 from ...world.log import Key
 from ...world.runtime import Runtime
 from ...world.view import InformerCache, View
 from ..named import revision_named
 from ..revision import Revision
-from .building import Rearranged, based_on
-from .extender_calls import LEASE, HoldsLease, Lease, Network, component_on
-from .extender_sides import BindAnswers, Endpoint, ExtenderFlow, ExtenderPass, scheduler_views
+from .building import Rearranged, based_on, judging_by
+from .extender_sides import (
+    LEASE,
+    BindAnswers,
+    Endpoint,
+    ExtenderFlow,
+    ExtenderPass,
+    HoldsLease,
+    Lease,
+    Network,
+    component_on,
+    scheduler_views,
+)
 
 ELECTION = "leader-election"
 RENEWAL = 15.0  # seconds between two renewals of a lease
@@ -120,7 +130,7 @@ class LeaderElection:
         ctx.dequeue(cause)
         if lease is None:
             self._deal(ctx, self.masters, 0)
-        elif self.loses and len(self.masters) > 1 and self._is_lost(ctx, lease):
+        elif self.loses and len(self.masters) > 1 and not ctx.draw("renewal", lease.holder, self.loses, int(ctx.now)):
             world = ctx.sim
             assert isinstance(world, Runtime)
             world.drop_notes(world.processes[component_on(lease.holder)])
@@ -128,9 +138,6 @@ class LeaderElection:
         if self.loses:
             ctx.wake_after("renew", RENEWAL, periodic=True)
         return False
-
-    def _is_lost(self, ctx: TurnContext, lease: Lease) -> bool:
-        return ctx.draw("renewal", lease.holder, self.loses, int(ctx.now)) == 0
 
     @staticmethod
     def _deal(ctx: TurnContext, masters: tuple[str, ...], number: int) -> None:
@@ -150,17 +157,13 @@ class OnMasters:
 
     def __call__(self, components: Iterable[Component]) -> list[Component]:
         """Return the components with these in the place of scheduler and PV controller."""
-        asking = Rearranged(SCHEDULER, (), (BindAnswers(self.flow),), scheduler_views, self._asking)
+        judging = judging_by(ExtenderPass, network=self.flow.network)
+        asking = Rearranged(SCHEDULER, (), (BindAnswers(self.flow),), scheduler_views, judging)
         found: list[Component] = [Component(ELECTION, (), (LeaderElection(self.masters, self.loses),))]
         for each in asking(components):
             is_controller = each.name == persistent_volume.NAME
             found += [self._on(master, each) for master in self.masters] if is_controller else [each]
         return found
-
-    def _asking(self, actor: Actor) -> Actor:
-        if not isinstance(actor, SchedulingPass):
-            return actor
-        return derived(actor, ExtenderPass, network=self.flow.network)
 
     def _on(self, master: str, controller: Component) -> Component:
         endpoint = Endpoint(self.flow.volume_binding, self.flow.options, self.flow.volume_rule)

@@ -21,8 +21,8 @@ from ...world.log import Key
 from ...world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ...world.reconciler import Reconciler
 from ..named import revision_named
-from ..revision import Revision, as_they_are
-from .building import LeftOut, Rearranged, based_on, chained
+from ..revision import Revision
+from .building import Rearranged, based_on
 
 POD_SYNC, CLAIM = "pod sync", "PersistentVolumeClaim"
 
@@ -44,12 +44,11 @@ def bind_in_scheduler(base: str | Revision = "design", *, controller: bool = Fal
     """
     rules = revision_named(base)
     routine = Reconciler(POD_SYNC, _pods_of, PodSync(rules.flow.options).sync, report_refused, report_done)
-    more = Rearranged(SCHEDULER, actors=(routine,))
-    without = as_they_are if controller else LeftOut(persistent_volume.NAME)
+    arranged = Rearranged(SCHEDULER, actors=(routine,), without="" if controller else persistent_volume.NAME)
     name = "bind_in_scheduler with a PV controller" if controller else "bind_in_scheduler"
     more_rights = {(verb, kind) for verb in ("update", "update_status") for kind in ("PersistentVolume", CLAIM)}
     permissions = {**rules.permissions, SCHEDULER: rules.permissions[SCHEDULER] | more_rights}
-    return based_on(rules, name, arrange=chained(more, without), permissions=permissions)
+    return based_on(rules, name, arrange=arranged, permissions=permissions)
 
 
 def _pods_of(ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:

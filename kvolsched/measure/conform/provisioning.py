@@ -1,37 +1,49 @@
-"""Family `capacity`: the CSIStorageCapacity objects that a driver's controller creates, updates and deletes.
+"""Families `capacity` and `topology`: what a driver's controller publishes, and what it asks a CSI driver for.
 
-The engine's reconciler runs on recorded objects, and the recorded driver answers GetCapacity; calls and writes are
-recorded.
+Of the CSIStorageCapacity objects the engine's reconciler runs on recorded objects, and the recorded driver answers
+GetCapacity; calls and writes are recorded. Of a volume its topology requirement and node affinity are compared; the
+topology that the recorded driver reports is input, and a retry reuses what the first attempt read.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kvolsched.api import defaults
 from kvolsched.api.kinds.csi import CSIStorageCapacity
 from kvolsched.api.kinds.meta import OwnerReference, evolve_parts
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeSpec
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.volumes import Topology
-from kvolsched.controllers.provisioner import capacity
+from kvolsched.controllers.provisioner import capacity, topology
 from kvolsched.controllers.provisioner.capacity import CapacityPublisher, PublishingOptions
 from kvolsched.controllers.provisioner.pace import NotesByName
+from kvolsched.controllers.provisioner.topology import (
+    DriverTopology,
+    FirstAttempt,
+    NoTopologyYet,
+    TopologyRequest,
+    TopologyRequirement,
+)
 from kvolsched.rules.revision import Revision
 from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 from kvolsched.world.storage_pools import CapacityResponse, DriverFailed, segments_of
+from kvolsched.world.view import InformerCache
 
 from .recording import Case
 
-ASPECTS = ("capacities", "writes", "asked", "errors", "metrics", "then")
+CAPACITY_ASPECTS = ("capacities", "writes", "asked", "errors", "metrics", "then")
+TOPOLOGY_ASPECTS = ("requirement", "affinity", "error", "retry")
+TOPOLOGY_KINDS = ("Node", "CSINode", "StorageClass")
 NAME = "csi-provisioner"
 
 
-def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+def capacity_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return what is published at first, and after the recorded changes."""
     play = _Play(case, revision)
     said = play.settled()
@@ -182,3 +194,60 @@ def _owner(plain: Mapping[str, Any] | None) -> OwnerReference | None:
 def _segments(obj: CSIStorageCapacity) -> dict[str, str]:
     topology = to_plain(obj).get("nodeTopology") or {}
     return dict(sorted(topology.get("matchLabels", {}).items()))
+
+
+# -- topology ---------------------------------------------------------------------------------------------------------
+
+
+def topology_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return the requirement and the volume's affinity, or the error; the same for the retry under `retry`."""
+    seen = InformerCache(TOPOLOGY_KINDS)
+    for plain in case["objects"]:
+        _show(seen, plain)
+    said, known = _attempt(case, seen, FirstAttempt())
+    if "retry" in case:
+        for plain in case["retry"].get("put", ()):
+            _show(seen, plain)
+        for gone in case["retry"].get("delete", ()):
+            seen.apply(Key(gone["kind"], "", gone["name"]), None, None)
+        said["retry"] = _attempt(case, seen, known)[0]
+    return said
+
+
+def _show(seen: InformerCache, plain: Mapping[str, Any]) -> None:
+    obj = from_plain(plain)
+    seen.apply(key_of(obj), None, obj)
+
+
+def _attempt(case: Case, seen: InformerCache, known: FirstAttempt) -> tuple[dict[str, Any], FirstAttempt]:
+    storage_class: StorageClass = seen.get("StorageClass", case["class"])
+    asked = TopologyRequest(
+        claim=case["claim"]["name"], allowed=storage_class.allowed_topologies, node=case["selectedNode"],
+        strict=case["strict"], immediate=case["immediate"]
+    )
+    try:
+        wanted, known = topology.accessibility(asked, DriverTopology(case["driver"], seen), known)
+    except NoTopologyYet as why:
+        return {"error": str(why)}, why.remembered
+    requirement = None
+    if wanted is not None:
+        requirement = {"requisite": list(map(dict, wanted.requisite)), "preferred": list(map(dict, wanted.preferred))}
+    return {"requirement": requirement, "affinity": _affinity(_accessible(case["accessible"], wanted))}, known
+
+
+def _accessible(reported: str | list[dict[str, str]], wanted: TopologyRequirement | None) -> Sequence[Topology]:
+    """Return the topologies that the recorded driver reports for its volume."""
+    if isinstance(reported, str):
+        if wanted is None:
+            return ()
+        return wanted.preferred[:1] if reported == "first-preferred" else wanted.requisite[:2]
+    return [tuple(sorted(one.items())) for one in reported]
+
+
+def _affinity(accessible: Sequence[Topology]) -> dict[str, Any] | None:
+    """Return a volume's node affinity in the recordings' format: an empty list of terms is null."""
+    affinity = topology.node_affinity_of(accessible)
+    if affinity is None or affinity.required is None:
+        return None
+    terms = [to_plain(term) for term in affinity.required.node_selector_terms]
+    return {"required": {"nodeSelectorTerms": terms or None}}
