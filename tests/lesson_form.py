@@ -14,11 +14,10 @@ import nbformat
 
 MOST_BYTES = 1_000_000
 MOST_WORDS = 90  # of a markdown cell that is neither the question nor a list
-REDONE = frozenset({"03-delayed-binding-step-by-step"})
+REDONE = frozenset({"00-start-here", "03-delayed-binding-step-by-step"})
 REDONE_BYTES, REDONE_CELLS, OPENING_WORDS, BETS = 600_000, 30, 40, range(4, 7)
-CELLS = {"00-start-here": 45, "01-why-scheduling-and-binding-must-meet": 45, "02-topology-and-node-affinity": 50,
+CELLS = {"01-why-scheduling-and-binding-must-meet": 45, "02-topology-and-node-affinity": 50,
          "05-the-design-that-was-reversed": 50, "11-bring-your-own-cluster": 50, "12-write-a-plugin": 50}  # else 40
-PANEL_BY = {"00-start-here": 20}  # else in the first third
 FOLDED = {"outputs_hidden": True}
 SOLUTION = {"source_hidden": True, "outputs_hidden": True}
 BANNED = ("!", "simply", "magic", "obviously", "of course")
@@ -99,7 +98,7 @@ def _parts(cells, code, prose, name):
     if not any("## What Kubernetes does today" in cell.source for cell in prose):
         found.append('no box "What Kubernetes does today"')
     panel = next((place for place, cell in enumerate(cells) if cell.cell_type == "code" and ".lab(" in cell.source), None)
-    by = PANEL_BY.get(name, len(cells) // 3)
+    by = len(cells) // 3
     if panel is None or panel > by:
         found.append(f"the panel is cell {panel}: at the latest cell {by}")
     for what, least, pattern in (("asserts", 5, r"^\s*assert |; assert "), ("controls that a reader drags", 1, CONTROL),
