@@ -808,9 +808,10 @@ class Cluster(ClusterActs):
         >>> asked.reveal().outcome.sentence
         'node-a has the highest sum of scores, 274.'
         """
-        from .views.show import predict
+        from .questions.predict import predict
+        from .views.panel.predict import Predict
 
-        return predict(self, question, pod=pod, ask=ask, node=node, claim=claim)
+        return Predict(predict(self, question, pod=pod, ask=ask, node=node, claim=claim))
 
     def whatif(self, picture: str = "map", /, *, pod: str = "", **fields: Any) -> WhatIf:
         """Open sliders over fields of manifests: each value is tried on a fork that runs to its end.

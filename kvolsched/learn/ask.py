@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..questions.predict import Bet
-from ..views import show
 
 if TYPE_CHECKING:
     from ..views.panel.predict import Predict
@@ -34,4 +33,6 @@ def ask(question: str, *choices: str, number: bool = False, within: float = 0) -
     """
     if number == bool(choices):
         raise ValueError(f"{question!r}: give choices, or number=True")
-    return show.ask(Bet(question, choices, within))
+    from ..views.panel.predict import Predict  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
+
+    return Predict(Bet(question, choices, within))

@@ -15,12 +15,7 @@ from .pictures import why
 
 
 def _drawn(draw: Callable[..., str], fill: Callable[[Any], Any] = lambda answer: answer) -> Callable[[Any], Figure]:
-    """Return the function that draws an answer, or the rows that it is filled into; its reading is what it prints.
-
-    Args:
-        draw: answer or rows, width and selection -> SVG, or HTML of a page of words.
-        fill: answer -> rows.
-    """
+    """Return the function that draws an answer, or the rows that it is filled into; its reading is what it prints."""
     return lambda answer: Figure(partial(draw, fill(answer)), repr(answer))
 
 

@@ -15,7 +15,7 @@ from ..core.acts import ClusterActs
 from ..core.core import ClusterCore
 from ..core.results import hanging_indent
 from ..questions.explain import last_pass
-from ..questions.predict import AskedQuestion, question_of_next_step
+from ..questions.predict import question_of_next_step
 from ..questions.series import DEFAULT, Wanted
 from ..questions.what_if import Trials, varied_fields
 from ..rules.revision import Revision
@@ -35,7 +35,6 @@ from .pages import disagreement as disagreement_page
 from .pictures import capacity as capacity_picture
 from .pictures import matrix, skew_rows, table_chart
 from .pictures import series as series_picture
-from .pictures import steps as steps_picture
 from .pictures import writes as order
 from .pictures.picture import NAMED
 from .pictures.scores import weight_effects
@@ -44,7 +43,6 @@ from .pictures.writes import Writes
 
 if TYPE_CHECKING:
     from .panel.lab import Lab
-    from .panel.predict import Predict
     from .panel.what_if import WhatIf
     from .panel.workbench import GateWorkbench
 
@@ -146,7 +144,7 @@ def _skew_over_steps(cluster: ClusterCore, reference: str, over: str) -> StepsFi
         raise unknown_name(f"axis {over!r}", str(over), ("steps",))
     rows, acts = over_steps.skew_over_steps(cluster, reference), over_steps.acts(cluster)
     options = {"acts": acts, "step": cluster.world.step_number}
-    return StepsFigure(steps_picture.reading(rows, acts), kind="skew_over_steps", rows_of=lambda: rows, acts=acts,
+    return StepsFigure(over_steps.reading(rows, acts), kind="skew_over_steps", rows_of=lambda: rows, acts=acts,
                        options=options)
 
 
@@ -215,7 +213,7 @@ def _lives(cluster: ClusterCore, over: str = "time") -> PlainChart:
     fill_series.known_axis(over)
     rows = over_steps.lives(cluster)
     by_step = over == "steps" or not any(row["to"] for row in rows)
-    return PlainChart(steps_picture.reading_of_lives(rows, by_step=by_step), kind="lives", rows_of=lambda: rows,
+    return PlainChart(over_steps.reading_of_lives(rows, by_step=by_step), kind="lives", rows_of=lambda: rows,
                       options={"over": "step" if by_step else "time"})
 
 
@@ -265,10 +263,8 @@ def _exists(cluster: ClusterCore, pod: str) -> bool:
 
 def _pod_in_question(cluster: ClusterCore, name: str) -> str:
     """Return the pod that a picture is most likely asked about: one that waits, else the one that was judged last."""
-    def has_it(pod: Any) -> bool:
-        return bool({"skew": pod.spec.topology_spread_constraints, "capacity": pod.spec.volumes}.get(name, True))
-
-    pods = [pod for pod in cluster.objects("pods") if has_it(pod)]
+    pods = [pod for pod in cluster.objects("pods")
+            if {"skew": pod.spec.topology_spread_constraints, "capacity": pod.spec.volumes}.get(name, True)]
     waiting = [ref(key_of(pod)) for pod in pods if not pod.spec.node_name]
     last = last_pass(cluster)
     cause = last.cause if last is not None else ""
@@ -370,21 +366,6 @@ def lab(
     if other is not None:
         panel.beside(other)
     return panel
-
-
-def predict(cluster: ClusterCore, question: str = "", **options: str) -> Predict:
-    """Return a prediction with buttons; see `kvolsched.questions.predict.predict` for the options."""
-    from ..questions.predict import predict as question_of  # noqa: PLC0415
-    from .panel.predict import Predict  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
-
-    return Predict(question_of(cluster, question, **options))
-
-
-def ask(question: AskedQuestion) -> Predict:
-    """Return a question with buttons."""
-    from .panel.predict import Predict  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
-
-    return Predict(question)
 
 
 def workbench(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> GateWorkbench:

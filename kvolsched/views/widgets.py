@@ -25,7 +25,7 @@ from kvolsched.views.fill import frame_of
 from kvolsched.views.fill.moments import NOW, PASS
 from kvolsched.views.panel.chart_view import ChartView, chart_in
 from kvolsched.views.panel.driver import ClusterDriver
-from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
+from kvolsched.views.panel.host import DrawnPanel, Host
 from kvolsched.views.panel.run import ClusterRun, RunWidget, run_of
 from kvolsched.views.panel.toolbar import Toolbar
 from kvolsched.views.pictures import headline, lanes
@@ -57,9 +57,7 @@ class Part(RunWidget, DrawnPanel):
         self.host = Host(names={"body": type(self).__name__.lower()})
         self.view: ChartView | None = None
         self.box = ipywidgets.Box([*controls, self.host]).add_class("k-widget")
-        super().__init__([self.box], layout=layout or ipywidgets.Layout(width="100%"), chart=chart)
-        self.add_class(ROOT).add_class("k-lab")
-        self.host.on_msg(self._message)
+        super().__init__([self.box], of="k-lab", layout=layout or ipywidgets.Layout(width="100%"), chart=chart)
         self.follow(self.driver.watched)
         self.observe(lambda _: self._redraw(), ["digest", "selection", "playing", "chart"])
         self.host.observe(lambda _: self._redraw(), "shown")
@@ -137,12 +135,6 @@ class Part(RunWidget, DrawnPanel):
         else:
             self.run.drawn.add(ref)
             self.selection = "" if ref == self.selection else ref
-
-    def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
-        arguments = dict(content)
-        cmd = arguments.pop("cmd", "")
-        if cmd in self._commands():
-            self.do(cmd, **arguments)
 
 
 class Steps(Part):

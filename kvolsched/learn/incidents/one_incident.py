@@ -201,9 +201,9 @@ class Incident(PrintedAnswer):
 
     def predict(self) -> Predict:
         """Ask the question with buttons; `.answer(...)` and `.reveal()` answer it, and the grade counts it."""
-        from kvolsched.views.show import ask  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
+        from kvolsched.views.panel.predict import Predict  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
 
-        return ask(self.asked_question())
+        return Predict(self.asked_question())
 
     def asked_question(self) -> Prediction:
         """Return the incident's question as a value, for a terminal."""

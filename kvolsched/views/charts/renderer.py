@@ -35,11 +35,9 @@ _DIGITS = re.compile(r"(\.\d\d)\d+(?=[^<>]*>)")  # of a coordinate: beyond a hun
 
 
 def render(spec: dict[str, Any], reading: str = "", **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the MIME bundle of a spec, and its metadata, as altair asks a renderer.
+    """Return the MIME bundle of a Vega-Lite spec, and its metadata, as altair asks a renderer.
 
-    Args:
-        spec: a Vega-Lite spec.
-        reading: the chart in words; by default its title and its first table.
+    Without a `reading` its title and its first table are the chart in words.
     """
     spec, tables = with_named_tables(_picked_once(spec))
     spec, svg = sized(spec | ({"datasets": tables} if tables else {}), WIDTH)

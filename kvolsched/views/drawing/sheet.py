@@ -20,19 +20,12 @@ _ANCHORS = {"left": "", "center": "k-mid", "right": "k-end"}
 
 @define
 class Sheet:
-    """Marks in the order of their layers, each in the colour of a role. Mutable, until it is drawn.
+    """Marks in the order of their layers, each in the colour of a role. Mutable, until it is drawn."""
 
-    Args:
-        width: of the picture, px.
-        label: name of the picture.
-        selection: ref of what is selected.
-        height: of the picture, px; set when the last mark is placed.
-    """
-
-    width: float
+    width: float  # px
     label: str = ""
-    selection: str = ""
-    height: float = 0.0
+    selection: str = ""  # ref of what is selected
+    height: float = 0.0  # px; set when the last mark is placed
     _grounds: list[str] = field(factory=list)
     _rects: list[str] = field(factory=list)
     _rules: dict[str, str] = field(factory=dict)  # style -> commands: lines that look alike are one path

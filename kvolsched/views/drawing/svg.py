@@ -57,11 +57,6 @@ def rule(x: float, y: float, wide: float, classes: str = "k-l-none") -> str:
     return path(f"M{num(x)} {num(int(y) + 0.5)}h{num(wide)}", classes)
 
 
-def line(x: float, y: float, x2: float, y2: float, style: str) -> str:
-    """Draw a straight line."""
-    return f'<line x1="{num(x)}" y1="{num(y)}" x2="{num(x2)}" y2="{num(y2)}" style="{style}"/>'
-
-
 def hatching(x: float, y: float, w: float, h: float, step: float) -> Iterator[tuple[float, float, float, float]]:
     """Yield the ends of the lines that hatch a rectangle; they rise to the right, `step` px apart."""
     start = x - h + step

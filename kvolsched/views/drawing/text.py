@@ -146,12 +146,10 @@ def used_of(used: int, capacity: int) -> str:
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
     """Return each name without the start that all share up to a separator: "a" for "us-central1-a"."""
-    pool = list(dict.fromkeys(names))
-    cut = 0
+    pool, cut = list(dict.fromkeys(names)), 0
     if len(pool) > 1:
-        low, high = min(pool), max(pool)
-        while cut < min(len(low), len(high)) and low[cut] == high[cut]:
-            cut += 1
+        low = min(pool)
+        cut = common_start(low, max(pool))
         cut = max((low.rfind(mark, 0, cut) for mark in "-._/ "), default=-1) + 1
     return {name: name[cut:] or name for name in pool}
 

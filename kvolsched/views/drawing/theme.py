@@ -96,7 +96,8 @@ def resolve(svg: str, theme: str = "light", margin: int = 0) -> str:
         moved = _MOVE.search(style)
         if moved:
             pairs["transform"] = f"translate({moved[1]},{moved[2]})"
-        pairs |= _declared(style)
+        declared = (one.partition(":")[::2] for one in style.split(";"))
+        pairs |= {k.strip(): v.strip().removesuffix("px") for k, v in declared if k.strip() in _ATTRIBUTES}
         pairs = {k: _VARIABLE.sub(lambda match: colours[match[1]], v) for k, v in pairs.items()}
         if tag in {"text", "tspan"} and (tag == "text" or "fill" in pairs):
             pairs = {"fill": colours["ink"], "font-size": "11"} | pairs if tag == "text" else pairs
@@ -114,12 +115,6 @@ def resolve(svg: str, theme: str = "light", margin: int = 0) -> str:
         return f"<{tag}" + "".join(f' {k}="{v}"' for k, v in pairs.items()) + f"{closed}>{paper}"
 
     return _TAG.sub(plain, svg)
-
-
-def _declared(style: str) -> dict[str, str]:
-    """Return the declarations of a style that a saved picture keeps."""
-    declared = (one.partition(":")[::2] for one in style.split(";"))
-    return {name.strip(): value.strip().removesuffix("px") for name, value in declared if name.strip() in _ATTRIBUTES}
 
 
 def svg_png(svg: str) -> bytes | None:

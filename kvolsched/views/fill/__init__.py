@@ -6,6 +6,7 @@ reads: in a large cluster each takes a second. What costs more is in `TABLES`, a
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from attrs import evolve
@@ -34,8 +35,8 @@ PARTS: Mapping[str, Callable[[FrameContext], Any]] = {  # field of the frame -> 
     "lanes": fill_history.lanes,
 }
 TABLES: Mapping[str, Callable[[FrameContext], Any]] = {  # field of the frame -> the function that fills it
-    "skew": fill_ledgers.skew,
-    "capacity": fill_ledgers.capacity,
+    "skew": partial(fill_ledgers.of_focus, fill_ledgers.skew_at),
+    "capacity": partial(fill_ledgers.of_focus, fill_ledgers.capacity_at),
     "story": fill_history.story,
     "series": lambda context: fill_series.series([context.cluster]),
 }

@@ -38,7 +38,8 @@ from .skew_words import names
 APART = 6  # nodes that no published capacity reaches and that are named in a sentence
 
 Age = Callable[[Key], float]  # key of an object -> seconds since it was written
-Objects = Callable[[str], int]  # name of a class -> how many CSIStorageCapacity objects it has
+Objects = Callable[[str], int]  # name of a class -> how many CSIStorageCapacity objects it has; not all rules look
+# Driver, parameters of the class and labels of a place -> what the driver has there; None: unknown.
 Now = Callable[[str, Mapping[str, str], Mapping[str, str]], CapacityResponse | None]
 
 
@@ -57,15 +58,7 @@ def capacity_ledgers(
     judgement: Judgement, age: Age, now: Now = lambda _driver, _parameters, _labels: None, moment: str = "",
     objects: Objects = lambda _class: 0,
 ) -> Iterator[f.CapacityLedger]:
-    """Yield a ledger for each claim of the pod that is to be provisioned, then for each of its inline CSI volumes.
-
-    Args:
-        judgement: of the pod, with the scheduler's snapshot.
-        age: key of an object -> seconds since it was written.
-        now: driver, parameters of the class and labels of a place -> what the driver has there; None: unknown.
-        moment: in words.
-        objects: name of a class -> how many CSIStorageCapacity objects it has, which not all rules look at.
-    """
+    """Yield a ledger for each claim of the pod that is to be provisioned, then for each of its inline CSI volumes."""
     plugin, pod, seen = judgement.profile.extending(VolumeDecider), judgement.pod, judgement.seen
     for name in dict.fromkeys(pod.claim_names()):
         claim = seen.claim(pod.metadata.namespace, name)

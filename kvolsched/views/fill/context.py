@@ -64,15 +64,9 @@ class JudgedPass:
 
 
 class FrameContext:
-    """The present place of a cluster, while a frame is filled from it.
+    """The present place of a cluster, while a frame is filled from it; `frame_of` has the options.
 
-    Args:
-        cluster: the cluster that is shown.
-        focus: ref of the pod that the verdicts are about; by default the one judged last, else the first that waits.
-        selected: ref of what is selected.
-        judge: whether a pod that has had no pass is judged now, on a fork.
-        judged: what earlier frames of this cluster judged.
-        at: the moment that ledgers are about: "now", "pass" or a step.
+    Ledgers are about the moment `at`: "now", "pass" or a step.
     """
 
     def __init__(self, cluster: ClusterCore, focus: str = "", selected: str = "", *, judge: bool = False,

@@ -19,25 +19,17 @@ from .moments import NOW, JudgedMoment, judged_at
 from .next_replica import REPLICATED
 from .skew_ledgers import NO_LABEL, skew_ledgers
 
-__all__ = ["LEDGERS", "NO_LABEL", "capacity", "capacity_at", "capacity_ledgers", "skew", "skew_at", "skew_ledgers",
+__all__ = ["LEDGERS", "NO_LABEL", "capacity_at", "capacity_ledgers", "of_focus", "skew_at", "skew_ledgers",
            "without_ledger"]
 
 CLAIM = "PersistentVolumeClaim"
 
 
-def skew(context: FrameContext) -> tuple[f.SkewLedger, ...]:
-    """Return one ledger for each spread constraint of the pod in focus, at the present place."""
-    return _of_focus(context, skew_at)
+LedgersAt = Callable[[ClusterCore, str, str | int], tuple[Any, ...]]
 
 
-def capacity(context: FrameContext) -> tuple[f.CapacityLedger, ...]:
-    """Return one ledger for each claim of the pod in focus that is to be provisioned, and for each inline volume."""
-    return _of_focus(context, capacity_at)
-
-
-def _of_focus(
-    context: FrameContext, ledgers_at: Callable[[ClusterCore, str, str | int], tuple[Any, ...]]
-) -> tuple[Any, ...]:
+def of_focus(ledgers_at: LedgersAt, context: FrameContext) -> tuple[Any, ...]:
+    """Return the ledgers of the pod in focus at the moment of a frame."""
     if context.focus is not None and context.at != NOW:
         return ledgers_at(context.cluster, ref(context.focus), context.at)
     if context.focus is None or context.focus not in context.objects:
@@ -79,10 +71,7 @@ def _user_of(cluster: ClusterCore, reference: str) -> str:
     return ref(min(users)[1])
 
 
-LEDGERS: Mapping[str, Callable[[ClusterCore, str, str | int], tuple[Any, ...]]] = {
-    "skew": skew_at,
-    "capacity": capacity_at,
-}
+LEDGERS: Mapping[str, LedgersAt] = {"skew": skew_at, "capacity": capacity_at}
 """The function that fills a ledger, by the table of the frame."""
 
 

@@ -10,8 +10,7 @@ from typing import Any, cast
 from attrs import evolve
 
 from ...api.kinds.meta import evolve_parts
-from ...api.kinds.pod import Pod
-from ...api.kinds.workload import Deployment, ReplicaSet, ReplicaSetSpec, ReplicationController, StatefulSet
+from ...api.kinds.workload import Deployment, ReplicaSet, ReplicaSetSpec, StatefulSet
 from ...api.unmodelled_defaults import with_unmodelled_defaults
 from ...api.workloads import REVISION_LABEL, TEMPLATE_LABEL, template_hash
 from ...controllers.deployment.rollout import has_template
@@ -34,7 +33,10 @@ def add_next_replica(fork: ClusterCore, owner: Any) -> Key:
     Raises:
         ApplyRefused: the API server refuses the pod or a claim.
     """
-    made = list(_stateful_replica(fork, owner) if isinstance(owner, StatefulSet) else [_replica(fork, owner)])
+    if isinstance(owner, StatefulSet):
+        made = list(_stateful_replica(fork, owner))
+    else:
+        made = [replica_of_set(_new_set(fork, owner) if isinstance(owner, Deployment) else owner, _SUFFIX)]
     missing = [each for each in made if key_of(each) not in fork.world.log.objects]
     outcomes = fork.world.perform(USER, [Write("create", key_of(each), each) for each in missing], atomic=True)
     if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
@@ -46,10 +48,6 @@ def title_of(owner: Any, pod: Key) -> str:
     """Return how the next replica is called: "the next replica of deploy/web", of a StatefulSet with its name."""
     words = f"the next replica of {ref(key_of(owner))}"
     return f"{pod.name}, {words}" if isinstance(owner, StatefulSet) else words
-
-
-def _replica(fork: ClusterCore, owner: Deployment | ReplicaSet | ReplicationController) -> Pod:
-    return replica_of_set(_new_set(fork, owner) if isinstance(owner, Deployment) else owner, _SUFFIX)
 
 
 def _new_set(fork: ClusterCore, owner: Deployment) -> ReplicaSet:

@@ -1,4 +1,4 @@
-"""Tables of a whole run, read off the log: what a spread constraint counts, what users did, how pods live."""
+"""Tables of a whole run, read off the log: what a spread constraint counts, what users did, how pods live; in words."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -13,6 +13,7 @@ from ...questions.explain import changes_of
 from ...scheduler.loop.scheduling_cycle import SCHEDULER
 from ...world.log import Key
 from ...world.references import matching_keys
+from ..drawing import text as t
 from .ledgers import skew_at
 from .moments import with_all_steps
 from .next_replica import REPLICATED
@@ -100,3 +101,38 @@ def _state(pod: Pod, has_kubelet: bool) -> str:  # noqa: FBT001 - of the world
     if not pod.spec.node_name:
         return WAITS
     return RUNNING if pod.status.phase == "Running" or not has_kubelet else STARTS
+
+
+# -- in words ---------------------------------------------------------------------------------------------------------
+
+
+def reading(rows: Table, done: Table) -> str:
+    """Return the counts of each domain where they change, with minimum and limit, and the acts between them."""
+    if not rows:
+        return "No spread constraint counts at any step."
+    names = list(dict.fromkeys(row["domain"] for row in rows))
+    lines: list[tuple[int, list[str]]] = []
+    for step in dict.fromkeys(row["step"] for row in rows):
+        found = {row["domain"]: row for row in rows if row["step"] == step}
+        first = next(iter(found.values()))
+        counts = [str(found[name]["counted"]) if name in found else "–" for name in names]
+        lines.append((step, [*counts, str(first["minimum"]), str(first["limit"]), ""]))
+    lines += [(act["step"], [""] * (len(names) + 2) + [act["act"]]) for act in done]
+    head = ["step", *names, "minimum", "limit", "act"]
+    return t.columns([head, *([str(step), *cells] for step, cells in sorted(lines, key=lambda line: line[0]))])
+
+
+def reading_of_lives(rows: Table, *, by_step: bool) -> str:
+    """Return how long each pod was in each state, in seconds or steps."""
+    if not rows:
+        return "There is no pod"
+    begin, end = ("step", "until") if by_step else ("since", "to")
+    spent: dict[str, dict[str, float]] = {}
+    for row in rows:
+        of_pod = spent.setdefault(row["pod"], {})
+        of_pod[row["state"]] = of_pod.get(row["state"], 0) + row[end] - row[begin]
+    states = list(dict.fromkeys(row["state"] for row in rows))
+    unit = "steps" if by_step else "s"
+    head = ["pod", *(f"{state}, {unit}" for state in states)]
+    lines = ([pod, *(t.short(of_pod.get(state, 0)) for state in states)] for pod, of_pod in spent.items())
+    return t.columns([head, *lines])

@@ -9,6 +9,7 @@ from ...questions.why.answer import AlikeNodes, Cell, DemandRow
 from ...rules.named import plugin_card
 from ...scheduler.plugins.default_preemption import NEVER, NO_VICTIMS, NOT_HELPFUL
 from .. import why_rows as w
+from ..drawing.text import common_start
 from ..frame import PluginHead
 from .verdicts import plugin_heads
 
@@ -144,7 +145,7 @@ def _range_of(names: Sequence[str]) -> str:
     if len(names) <= 3:
         return ", ".join(names)
     first, last = names[0], names[-1]
-    cut = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    cut = common_start(first, last)
     cut = max((first.rfind(mark, 0, cut) for mark in "-._"), default=-1) + 1
     return f"{first} … {last[cut:] or last}"
 

@@ -66,7 +66,8 @@ def components(cluster: ClusterCore) -> tuple[str, ...]:
 
 def rows_of(cluster: ClusterCore, kinds: Sequence[str] = ()) -> tuple[WriteRow, ...]:
     """Return the writes up to now, in order: of these kinds, by default of all but Events."""
-    uids = _claims_of_uids(cluster)
+    claims = cluster.world.log.of_kind("PersistentVolumeClaim")
+    uids = {f"pvc-{claim.metadata.uid}": f"pvc-uid({claim.metadata.name})" for claim in claims}
     called = names(cluster)
     moves = _CursorMoves(cluster, called)
     step = cluster.world.step_number
@@ -191,11 +192,6 @@ def _verb(turn: Turn, change: Change) -> str:
 def _recorded_ref(key: Key, uids: Mapping[str, str]) -> str:
     """Return the name of an object as recordings write it: without namespace, a provisioned volume by its claim."""
     return f"{ref(key).partition('/')[0]}/{uids.get(key.name, key.name)}"
-
-
-def _claims_of_uids(cluster: ClusterCore) -> Mapping[str, str]:
-    claims = cluster.world.log.of_kind("PersistentVolumeClaim")
-    return {f"pvc-{claim.metadata.uid}": f"pvc-uid({claim.metadata.name})" for claim in claims}
 
 
 def _turns(cluster: ClusterCore) -> Iterable[Turn]:

@@ -176,7 +176,7 @@ def _sieve(rows: MarkedSentence, top: float, width: int) -> tuple[str, float]:
         parts.append(_tied_to(gate, bands))
         y += step * count
     for gate, x in placed:
-        half = _half(gate, pitch)
+        half = min(8.0, pitch / 2 - 2) + bool(gate.most)
         parts.append(rect(x - half - 2, top - 1, 2 * half + 4, SIEVE + 2, "k-blank"))  # stays when its plugin is dimmed
         parts.append(_tied_to(gate, _gate(gate, x, top, half)))
     nodes = "node" if rows.size == 1 else "nodes"
@@ -208,10 +208,6 @@ def _rest(rows: MarkedSentence, counted: int, through: int, x: float, top: float
     yield word(x, top + 26, "k-h", t.end(head, room, 12.5, bold=True))
     for i, part in enumerate(t.wrap(next(fitting, small[-1]), room, 10, 2)):
         yield word(x, top + 41 + 13 * i, "k-w", part)
-
-
-def _half(gate: SieveStage, pitch: float) -> float:
-    return min(8.0, pitch / 2 - 2) + bool(gate.most)
 
 
 def _gate(gate: SieveStage, x: float, top: float, half: float) -> str:
@@ -309,11 +305,7 @@ def _clauses(decoded: Decoded) -> tuple[MarkedClause, ...]:
 def _place(sentence: str, of: DecodedClause, at: int, end: int) -> tuple[int, int]:
     """Return where a clause stands, with its count: behind the clause before it, or within it; (-1, -1) if nowhere.
 
-    Args:
-        sentence: the sentence.
-        of: the clause.
-        at: a place behind the beginning of the clause before it.
-        end: the end of the clause before it.
+    `at` is a place behind the beginning of the clause before it, `end` the end of that.
     """
     with_count = [(f"{of.count} {of.clause}", begin) for begin in (end, at)] if of.count is not None else []
     for said, begin in (*with_count, (of.clause, at), (of.clause, at - 1)):

@@ -17,9 +17,7 @@ LINES = 40  # of YAML, at most
 def draw(found: Any, head: str) -> str:
     """Return the nodes, then both answers for the one that differs, then what the rule reads.
 
-    Args:
-        found: the disagreement (`exercise.Disagreement`).
-        head: how many cases the learner's rule agrees with; may be empty.
+    `found` is an `exercise.Disagreement`; `head` says how many cases agree.
     """
     family = plugin_card(found.case.plugin).family
     answers = (row((tag("b", "", each.node), _cell(", ".join(each.recorded), family),

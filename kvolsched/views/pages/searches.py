@@ -3,7 +3,7 @@
 A search visits states and can prove; a sample counts runs and cannot. They are never drawn on one scale.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import sqrt
 
 from attrs import frozen
@@ -131,7 +131,10 @@ def draw_search(rows: SearchRows, width: int, selection: str = "") -> str:
     if rows.turns:
         marks, bottom = _lanes(rows.turns, width, 0)
         lanes = Html(picture(width, bottom, "".join(marks), rows.headline))
-        parts += [lanes, tag("h4", "", rows.turns_title), _told(rows)]
+        told = (row((tag("b", "k-t-accent", str(turn.step)), turn.actor,
+                     tag("b" if turn.ringed else "span", "", turn.words)), ("k-short", "k-name k-soft", "k-wide"))
+                for turn in rows.turns if turn.decides)  # fmt: skip
+        parts += [lanes, tag("h4", "", rows.turns_title), table(told, classes="k-plain")]
     if rows.ends:
         parts += [tag("h4", "", rows.ends_title), _bars(rows.ends, sum(end.count for end in rows.ends), "state")]
     if rows.hints:
@@ -177,7 +180,9 @@ def _lanes(turns: Sequence[ToldTurn], width: int, top: float) -> tuple[list[str]
         ring = rect(x - 11, y - 11, 22, 22, "k-ring" if turn.ringed else "k-due", 11) if turn.decides else ""
         if turn.decides and turn.behind:  # it had not seen what was written since
             since = min((at[other] for other in shown if turns[other].step >= turn.behind), default=x)
-            parts.append(path(_lines(hatching(since, y - 5, x - 11 - since, 10, 5)), "k-hatch"))
+            hatched = hatching(since, y - 5, x - 11 - since, 10, 5)
+            lines = "".join(f"M{num(x1)} {num(y1)}L{num(x2)} {num(y2)}" for x1, y1, x2, y2 in hatched)
+            parts.append(path(lines, "k-hatch"))
         parts.append(pick(number + body + ring, f"turn/{turn.step}", f"mark-{place}",
                           f"{turn.step}. {turn.actor}: {turn.words}"))
     return parts, bottom + 4
@@ -193,12 +198,6 @@ def _shown(turns: Sequence[ToldTurn], most: int) -> list[int]:
     return sorted(order[:most])
 
 
-def _told(rows: SearchRows) -> Html:
-    return table((row((tag("b", "k-t-accent", str(turn.step)), turn.actor,
-                       tag("b" if turn.ringed else "span", "", turn.words)), ("k-short", "k-name k-soft", "k-wide"))
-                  for turn in rows.turns if turn.decides), classes="k-plain")  # fmt: skip
-
-
 def _bars(ends: Sequence[EndBar], total: int, what: str) -> Html:
     """Return one bar an end, on one scale; what is over the most that are shown stands in one line."""
     rest = sum(end.count for end in ends[MOST_BARS:])
@@ -207,7 +206,3 @@ def _bars(ends: Sequence[EndBar], total: int, what: str) -> Html:
                  ("", "k-name", "k-rail-cell", "k-short")) for end in ends[:MOST_BARS]]  # fmt: skip
     others = f"{len(ends) - MOST_BARS} other ends: {rest:,} {what}s" if rest else ""
     return joined(table(lines, classes="k-plain"), block("k-q", others))
-
-
-def _lines(ends: Iterable[tuple[float, float, float, float]]) -> str:
-    return "".join(f"M{num(x)} {num(y)}L{num(x2)} {num(y2)}" for x, y, x2, y2 in ends)

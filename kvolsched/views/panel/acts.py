@@ -101,10 +101,6 @@ def _gate(values: Mapping[str, Any]) -> Call:
     return Call("upgrade", ({gate: values["to"] == "on"}, process))
 
 
-def _rules(values: Mapping[str, Any]) -> Call:
-    return Call("upgrade", tuple(part for part in (values["rules"], values["component"]) if part))
-
-
 _NODE = Field("node", choices="node", takes=("node",))
 _POD = Field("pod", choices="pod", takes=("pod",))
 _OBJECT = Field("object", choices="object", takes=("node", "pod", "pvc", "pv", "sc"))
@@ -148,7 +144,8 @@ ACTS = (
     PanelAct("apply", "Which manifest?", (Field("yaml", default=MANIFEST, lines=True),),
             lambda v: Call("apply", (v["yaml"],)), "more applied"),
     PanelAct("rules", "Which rules, and who restarts with them?",
-            (Field("rules", choices="rules"), Field("component", choices="restarted")), _rules,
+            (Field("rules", choices="rules"), Field("component", choices="restarted")),
+            lambda v: Call("upgrade", tuple(filter(None, (v["rules"], v["component"])))),
             "{rules} {component}", done="restart", forks=True),
     PanelAct("gate", "Which feature gate? Its process restarts.",
             (Field("gate", choices="gate"), Field("to", values=("off", "on"))), _gate,

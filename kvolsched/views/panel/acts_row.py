@@ -32,7 +32,8 @@ class ActsRow:
         self.buttons = {act.name: button(f"{act.name}…", "k-act", act.question, partial(self._pressed, act.name))
                         for act in ACTS}  # fmt: skip
         self.note = widgets.Label().add_class("k-q-label")
-        self.opener = button("history", "k-act k-history", "what was done, as lines of Python", self._toggle)
+        self.opener = button("history", "k-act k-history", "what was done, as lines of Python",
+                             lambda _: show(self.script, shown=not is_shown(self.script)))  # fmt: skip
         label = widgets.Label("Or you act").add_class("k-q-label")
         self.row = widgets.Box([label, *self.buttons.values(), self.opener, self.note]).add_class("k-acts")
         self.question, self.line, self.said = widgets.HTML(), widgets.HTML().add_class("k-line"), widgets.HTML()
@@ -134,9 +135,6 @@ class ActsRow:
             self.close()
         else:
             self.do("ask", name=name)
-
-    def _toggle(self, _button: Any) -> None:
-        show(self.script, shown=not is_shown(self.script))
 
 
 def button(label: str, classes: str, hint: str, pressed: Callable[[Any], None]) -> Any:

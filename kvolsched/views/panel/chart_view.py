@@ -62,10 +62,7 @@ class ChartView(anywidget.AnyWidget):
     def show(self, chart: Any, selection: str = "", *, validate: bool = False) -> None:
         """Show another chart in this one's place; where only its tables differ, only rows travel.
 
-        Args:
-            chart: the other chart.
-            selection: ref of what is selected, such as `zone/a`.
-            validate: whether altair checks it, which takes longer than to make it.
+        `selection` is the ref of what is selected; that altair validates a chart takes longer than to make it.
 
         Raises:
             TypeError: it is no altair chart.

@@ -16,8 +16,9 @@ from kvolsched.views.drawing import text
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.svg import height
 from kvolsched.views.frame import Frame
+from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.host import ROOT, read, script, style
-from kvolsched.views.panel.pair import BESIDE, PanelDriver
+from kvolsched.views.panel.pair import BESIDE
 from kvolsched.views.pictures import cluster_map, headline, lanes, log
 from kvolsched.views.pictures.picture import TABS
 
@@ -39,7 +40,7 @@ def still(frame: Frame, width: int, reading: str, selection: str = "", key: str 
     return Figure(lambda wide, _selection: picture(frame, wide, selection, key), reading, width=width)
 
 
-def save_page(driver: PanelDriver, path: Path, views: Views, width: int) -> Path:
+def save_page(driver: ClusterDriver, path: Path, views: Views, width: int) -> Path:
     """Write every known step of the driver's branch as one page that opens at the start; the driver stays in place.
 
     Raises:

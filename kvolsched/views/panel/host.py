@@ -5,6 +5,7 @@ restored beside this one, cannot recolour it.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib import resources
@@ -46,11 +47,6 @@ ROOT = "kv-" + sha256((script() + sheet()).encode()).hexdigest()[:4]
 """Class of the panel's root element."""
 
 
-def drawn_width(px: float) -> int:
-    """Return the width for which is drawn what a page shows `px` wide."""
-    return max(320, min(4000, int(px)))
-
-
 class Host(anywidget.AnyWidget):
     """One string a view. Mutable, through its traits.
 
@@ -88,8 +84,19 @@ class DrawnPanel(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets
     host: Host
     _width: int
 
+    def __init__(self, children: Sequence[Any], *, of: str, **more: Any) -> None:  # `of`: a class of the style sheet
+        super().__init__(children, **more)
+        self.add_class(ROOT).add_class(of)
+        self.host.on_msg(self._message)
+
+    def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
+        arguments = dict(content)
+        cmd = arguments.pop("cmd", "")
+        if cmd in self._commands():
+            self.do(cmd, **arguments)
+
     def _resize(self, px: int) -> None:
-        width = drawn_width(px)
+        width = max(320, min(4000, int(px)))
         if width != self._width:
             self._width = width
             self._draw()

@@ -28,7 +28,7 @@ from kvolsched.views.panel.acts_row import ActsRow, button
 from kvolsched.views.panel.chart_view import ChartView, chart_in, engine
 from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.export import ORDER, save_page, still
-from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
+from kvolsched.views.panel.host import DrawnPanel, Host
 from kvolsched.views.panel.layout import layout, views
 from kvolsched.views.panel.moment import CHARTED, PLAIN, MomentChoice
 from kvolsched.views.panel.player import failure
@@ -106,8 +106,8 @@ class Lab(RunWidget, DrawnPanel):
     only_differences = traitlets.Bool(False, help="whether two maps side by side leave out what is alike in both")
     tab = traitlets.Enum([picture.name for picture in TABS], "verdicts", help="the open tab")
 
-    def __init__(self, driver: side_by_side.PanelDriver, *, width: int = 1000) -> None:
-        self.driver: side_by_side.PanelDriver = driver
+    def __init__(self, driver: ClusterDriver, *, width: int = 1000) -> None:
+        self.driver: ClusterDriver = driver
         self.host = Host()
         self._width = width
         self._unfolded: frozenset[str] = frozenset()
@@ -143,9 +143,7 @@ class Lab(RunWidget, DrawnPanel):
         ])  # fmt: skip
         self.chart_of: Callable[[str, Frame, str], Any] | None = None  # name of a tab, frame, topology key -> its chart
         self.view: ChartView | None = None
-        super().__init__([self.grid.add_class("k-grid")])
-        self.add_class(ROOT).add_class("k-lab")
-        self.host.on_msg(self._message)
+        super().__init__([self.grid.add_class("k-grid")], of="k-lab")
         self.observe(lambda _: self._draw(), ["topology", "tab", "at", "chart", "only_differences"])
         self.follow(driver.watched)
         self.observe(self._selected, "selection")
@@ -385,9 +383,9 @@ class Lab(RunWidget, DrawnPanel):
             "gear": lambda unit: self._drive(self.driver.gear, unit),
             "act": self._act,
             "select": self._select,
-            "clear": self._clear,
+            "clear": lambda: self.acts.close() if self.acts.act is not None else self._select(""),
             "judge": self._judge,
-            "ask": self._ask,
+            "ask": lambda name: self.acts.ask(name, self.selection),
             "user": self._user,
             "branch": lambda name: self._drive(self.driver.switch, name) if name != self.branches[0] else None,
             "beside": self._beside,
@@ -491,9 +489,6 @@ class Lab(RunWidget, DrawnPanel):
 
     # -- the user ---------------------------------------------------------------------------------------------
 
-    def _ask(self, name: str) -> None:
-        self.acts.ask(name, self.selection)
-
     def _user(self, act: str, **values: Any) -> None:
         asked = act_named(act)
         if set(values) != {each.name for each in asked.fields}:
@@ -504,12 +499,6 @@ class Lab(RunWidget, DrawnPanel):
         else:
             self._drive(partial(self.driver.perform, call, asked.branch(values), forks=asked.forks))
         self.acts.close()
-
-    def _clear(self) -> None:
-        if self.acts.act is not None:
-            self.acts.close()
-        else:
-            self._select("")
 
     def _beside(self, name: str, align: str = "step") -> None:
         if align not in side_by_side.WAYS:
@@ -562,12 +551,6 @@ class Lab(RunWidget, DrawnPanel):
 
     def _press(self, cmd: str, _button: Any, **arguments: Any) -> None:
         self.do(cmd, **arguments)
-
-    def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
-        arguments = dict(content)
-        cmd = arguments.pop("cmd", "")
-        if cmd in self._commands():
-            self.do(cmd, **arguments)
 
     def _draw(self, error: str = "") -> None:
         chosen = self.selection.startswith("verdict/")

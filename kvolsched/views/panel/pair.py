@@ -11,14 +11,11 @@ from attrs import evolve
 from kvolsched.api.words import counted
 from kvolsched.views.drawing.svg import num, path
 from kvolsched.views.drawing.text import escape
-from kvolsched.views.fill.choices import Choice
-from kvolsched.views.fill.moments import NOW
-from kvolsched.views.frame import Frame, PodRow
+from kvolsched.views.frame import Frame
 from kvolsched.views.pages import differences as picture
 from kvolsched.views.pages.differences import Differences, differences
 from kvolsched.views.panel.acts import Call
 from kvolsched.views.panel.driver import ClusterDriver
-from kvolsched.views.panel.script import Script
 from kvolsched.views.pictures.map_cards import NO_VOLUME
 from kvolsched.views.pictures.map_tray import NONE_WAITS
 
@@ -34,7 +31,7 @@ _NUMBERED = re.compile(r'data-ref="step/(\d+)"[^>]*><text x="([\d.]+)" y="([\d.]
 _HEIGHT = re.compile(r'<svg[^>]* height="([\d.]+)"')
 
 
-class Pair:
+class Pair(ClusterDriver):
     """Two clusters as one driver: what moves the first moves the second too. Mutable: it moves both.
 
     Args:
@@ -45,8 +42,8 @@ class Pair:
     """
 
     def __init__(self, left: ClusterDriver, right: ClusterDriver, align: str = "step", *, stay: bool = False) -> None:
-        self.left, self.right, self.align = left, right, align
-        self.watched = left.watched
+        super().__init__(left.cluster, tell=left.tell)
+        self.left, self.right, self.align, self.script = left, right, align, left.script
         self.halves: tuple[Frame, Frame] = (Frame(), Frame())
         self.at = max(left.place()[0], right.place()[0] if stay else 0)
         if not stay:
@@ -76,11 +73,6 @@ class Pair:
         whose = ("both" if self.align == "step" else one, one, one if left.next or not right.next else other)
         head = evolve(left.head, step=min(max(self.at, left.head.step), known), steps_known=known, of_pair=whose)
         return evolve(left, head=head, next=left.next or right.next)
-
-    def details(
-        self, frame: Frame, selected: str, tables: Iterable[str], *, judge: bool = False, at: str | int = NOW
-    ) -> Frame:
-        return self.left.details(frame, selected, tables, judge=judge, at=at)
 
     # -- moving -----------------------------------------------------------------------------------------------
 
@@ -117,10 +109,6 @@ class Pair:
         self.right.run()
         self.at = max(self.left.place()[0], self.right.place()[0])
 
-    def reset(self) -> None:
-        """Go to the start with both."""
-        self.goto(0)
-
     def _follow(self) -> None:
         """Bring the second one to where the first one is."""
         if self.align == "time":
@@ -135,25 +123,14 @@ class Pair:
             if self.right.place()[0] == before:
                 break
 
-    # -- the first one's --------------------------------------------------------------------------------------
-
     def gear(self, unit: str) -> None:
         """Count in "steps" or in "turns"."""
         self.left.gear(unit)
         self.right.gear(unit)
 
-    def branches(self) -> list[str]:
-        return self.left.branches()
-
     def switch(self, branch: str) -> None:
         self.left.switch(branch)
         self.goto(self.left.place()[0])
-
-    def choices(self, kind: str) -> list[Choice]:
-        return self.left.choices(kind)
-
-    def offered(self) -> frozenset[str]:
-        return self.left.offered()
 
     def perform(self, call: Call, branch: str = "", *, forks: bool = False) -> str:
         """Let the user act on the first one."""
@@ -161,16 +138,6 @@ class Pair:
         self.at = self.left.place()[0]
         self._follow()
         return said
-
-    def holds(self, until: str | Callable[[Any], bool]) -> Callable[[], bool]:
-        return self.left.holds(until)
-
-    def history(self) -> Script:
-        return self.left.history()
-
-
-PanelDriver = ClusterDriver | Pair
-"""What a panel can show and move: one run, or two."""
 
 
 def _go_to_time(driver: ClusterDriver, now: float) -> None:
@@ -197,12 +164,7 @@ def views(pair: Pair, draw: Callable[[Frame, int, str], dict[str, str]], width: 
           only: bool = False) -> dict[str, str]:  # fmt: skip
     """Draw every view of both in halves, marked where they differ, and the table of the differences.
 
-    Args:
-        pair: the two, with the halves of the present place.
-        draw: draws the views of one frame at a width.
-        width: of the panel, px.
-        selection: ref of what is selected.
-        only: whether the maps leave out what is alike in both.
+    `draw` draws the views of one frame at a width; with `only` the maps leave out what is alike in both.
     """
     found = pair.differences()
     beside = width >= BESIDE
@@ -298,19 +260,15 @@ _COUNTED = {"nodes": "node", "pods": "pod", "claims": "claim", "volumes": "volum
 
 
 def only_differing(halves: tuple[Frame, Frame], differing: Iterable[str]) -> tuple[Frame, ...]:
-    """Return both frames with the nodes, pods, claims and volumes that differ, and with the nodes of such pods.
-
-    Args:
-        halves: the two frames.
-        differing: refs of the objects that differ.
-    """
+    """Return both frames with the nodes, pods, claims and volumes that differ, by ref, and the nodes of such pods."""
     kept = set(differing)
     for name in _COUNTED:
         rows, others = ({row.ref: row for row in getattr(half, name)} for half in halves)
         kept |= {ref for ref in rows.keys() | others.keys() if rows.get(ref) != others.get(ref)}
     for half in halves:
         kept |= {pod for claim in half.claims if claim.ref in kept for pod in claim.pods}
-    places = {place for half in halves for pod in half.pods if pod.ref in kept for place in _places(pod)}
+    places = {place for half in halves for pod in half.pods if pod.ref in kept
+              for place in (pod.node, pod.assumed_node, pod.nominated_node)}  # fmt: skip
     kept |= {node.ref for half in halves for node in half.nodes if node.name in places}
     return tuple(_filtered(half, kept) for half in halves)
 
@@ -327,10 +285,6 @@ def hidden_words(halves: tuple[Frame, ...], shown: tuple[Frame, ...]) -> str:
 def is_drawn(half: Frame) -> bool:
     """Say whether a map has anything to show."""
     return any(getattr(half, name) for name in _COUNTED)
-
-
-def _places(pod: PodRow) -> set[str]:
-    return {pod.node, pod.assumed_node, pod.nominated_node}
 
 
 def _filtered(half: Frame, kept: AbstractSet[str]) -> Frame:

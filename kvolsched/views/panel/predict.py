@@ -26,7 +26,7 @@ from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.pages.predict import PredictPage, draw, rows_of
 from kvolsched.views.panel.held_back import offer_after
-from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
+from kvolsched.views.panel.host import DrawnPanel, Host
 from kvolsched.views.panel.lab import Lab
 
 NOT_TOLD = "next  who may act is not told here: Step asks before it happens"
@@ -61,9 +61,7 @@ class Predict(DrawnPanel):
             self.buttons = [self._number_field()]
         choices = widgets.Box(self.buttons).add_class("k-cands")
         self._open: tuple[Any, ...] = (self.head, choices, self.said, self.happen, self.host)
-        super().__init__(self._open)
-        self.add_class(ROOT).add_class("k-predict")
-        self.host.on_msg(self._message)
+        super().__init__(self._open, of="k-predict")
         self._draw()
         offer_after()
 
@@ -202,7 +200,8 @@ class Predict(DrawnPanel):
             self.host.body = draw(page, self._width)
             self.children = (self.host,)
             return
-        self.head.value = head_html(page)
+        about = f'<span class="k-who">{escape(page.about)}</span>' if page.about else ""
+        self.head.value = f'<div class="k-quiz"><b>{escape(page.title)}</b>{about}</div>'
         self.said.value = said_html(page)
         self.happen.description = "Let it happen" if self.answers else "I cannot say: show me"
         for button, card in zip(self.buttons, page.cards, strict=False):  # a number's field is no card
@@ -213,12 +212,6 @@ class Predict(DrawnPanel):
 
     def __repr__(self) -> str:
         return repr(self.prediction)
-
-
-def head_html(page: PredictPage) -> str:
-    """Return the question and what is known of its subject as HTML."""
-    about = f'<span class="k-who">{escape(page.about)}</span>' if page.about else ""
-    return f'<div class="k-quiz"><b>{escape(page.title)}</b>{about}</div>'
 
 
 def said_html(page: PredictPage) -> str:
@@ -237,10 +230,7 @@ def said_html(page: PredictPage) -> str:
 class Quiz(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
     """The questions before a panel's steps: one is shown where more than one thing could happen. Mutable.
 
-    Args:
-        question: returns the question that the next step answers, or None.
-        step: makes that step.
-        changed: is called when a question was answered.
+    `question` returns the one that the next step answers, or None, `step` makes that step.
     """
 
     def __init__(self, question: Callable[[], Prediction | None], step: Callable[[], None],

@@ -40,7 +40,7 @@ class Toolbar:
         self.speed = self._choice([*SPEEDS, *[_UNTIL] * until], "1/s", "how fast it plays", "k-speed", self._sped)
         self.slider = widgets.IntSlider(0, 0, 0, readout=False, description="", layout={"width": "auto"})
         self.slider.add_class("k-slider").tooltip = "timeline"
-        self.slider.observe(self._slid, "value")
+        self.slider.observe(lambda change: None if self._quiet else self.do("goto", step=change["new"]), "value")
         self.gear = self._choice(["steps", "turns"], "steps", "a cause or a write at a time", "k-gear",
                                  lambda value: self.do("gear", unit=value))  # fmt: skip
         self.branch = self._choice(["main"], "main", "the branches of this history", "k-branches",
@@ -88,10 +88,6 @@ class Toolbar:
 
     def _pressed(self, name: str, _button: Any) -> None:
         self.do("toggle" if name == "play" else name)
-
-    def _slid(self, change: dict[str, Any]) -> None:
-        if not self._quiet:
-            self.do("goto", step=change["new"])
 
     def _sped(self, value: str) -> None:
         if value == _UNTIL:

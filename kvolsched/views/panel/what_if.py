@@ -7,7 +7,7 @@ few steps at a time, nearest values first. What is printed of the panel depends 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
@@ -22,7 +22,7 @@ from kvolsched.core.results import ApplyRefused
 from kvolsched.questions.what_if import TrialOutcome, Trials, VariedField, shown
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import Figure
-from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
+from kvolsched.views.panel.host import DrawnPanel, Host
 from kvolsched.views.pictures import what_if as pictures
 from kvolsched.views.what_if_rows import FieldStrip, ValueCell, WhatIfRows
 from kvolsched.world.apiserver import ref
@@ -115,11 +115,9 @@ class WhatIf(DrawnPanel):
             for number, (name, control, value) in enumerate(
                 zip(self._names, self.controls.values(), self._values, strict=True))
         ]  # fmt: skip
-        super().__init__([widgets.Box([*lines, self.host]).add_class("k-whatif")])
-        self.add_class(ROOT).add_class("k-lab")
+        super().__init__([widgets.Box([*lines, self.host]).add_class("k-whatif")], of="k-lab")
         self._run(self._positions)
         self.value = self._end()
-        self.host.on_msg(self._message)
         self.observe(lambda _: self._draw(), "selection")
         self._draw()
 
@@ -177,19 +175,13 @@ class WhatIf(DrawnPanel):
         >>> w = scenario("zonal-example").whatif("map", **{"node-a:spec.unschedulable": bool})
         >>> w.do("clear")
         """
-        acts: Mapping[str, Callable[..., None]] = {
-            "select": self._select, "clear": lambda: self._select(""), "width": self._resize, "ping": lambda: None,
-        }  # fmt: skip
-        act = acts.get(cmd)
         try:
-            if act is not None:
-                act(**arguments)
+            self._commands()[cmd](**arguments)
         finally:
             self.host.tick += 1
 
-    def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
-        arguments = dict(content)
-        self.do(arguments.pop("cmd", ""), **arguments)
+    def _commands(self) -> dict[str, Callable[..., None]]:
+        return {"select": self._select, "clear": lambda: self._select(""), "width": self._resize, "ping": lambda: None}
 
     def _select(self, ref: str) -> None:
         kind, _, rest = ref.partition("/")

@@ -21,7 +21,7 @@ from kvolsched.questions.may.changes import block
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.pages.may import draw
-from kvolsched.views.panel.host import ROOT, DrawnPanel, Host
+from kvolsched.views.panel.host import DrawnPanel, Host
 from kvolsched.world.manifest_patch import PATCH_KINDS, ManifestPatch
 
 _PLACE = re.compile(r"\bpatch, (?:document \d+, )?")
@@ -75,9 +75,7 @@ class GateWorkbench(DrawnPanel):
         self.remove = self._small("Remove", self.drop)
         self.list = widgets.Box().add_class("k-patches")
         self._numbers: list[Any] = []
-        super().__init__([self.head, self.list, self.editor, self.said, self.host])
-        self.add_class(ROOT).add_class("k-predict")
-        self.host.on_msg(self._message)
+        super().__init__([self.head, self.list, self.editor, self.said, self.host], of="k-predict")
         self._try_all()
 
     # -- in Python ----------------------------------------------------------------------------------------------

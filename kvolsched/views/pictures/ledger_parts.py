@@ -39,12 +39,12 @@ def head(sheet: Sheet, top: float, title: str, moment: str) -> float:
     return y + 4
 
 
-def answer(sheet: Sheet, y: float, glyph: str, ink: str, runs: Sequence[Run], size: float = 13) -> float:
+def answer(sheet: Sheet, y: float, glyph: str, ink: str, runs: Sequence[Run]) -> float:
     """Draw a glyph and a sentence, wrapped to the width; return where what follows begins."""
     if not any(content for content, _, _ in runs):
         return y
-    sheet.word(6, y + 8, glyph, ink, size=size, bold=True, align="center")
-    return flow(sheet, 20, y + 8, sheet.width - 20, runs, size) + 4
+    sheet.word(6, y + 8, glyph, ink, size=13, bold=True, align="center")
+    return flow(sheet, 20, y + 8, sheet.width - 20, runs, 13) + 4
 
 
 def flow(sheet: Sheet, left: float, y: float, room: float, runs: Sequence[Run], size: float) -> float:

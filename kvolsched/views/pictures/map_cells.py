@@ -22,15 +22,10 @@ CellKind = tuple[str, str, str]
 """Letter, colour role and words of a cell."""
 
 
-def pitch_of(width: float, nodes: int) -> int:
-    """Return the distance of two cells, px."""
-    return min(30, floor(sqrt(width * 150 / max(1, nodes))))
-
-
 def draw_cells(frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str) -> str:
     """Draw the map as cells: a line of what waits, one tile a domain, then the nodes of interest."""
     scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
-    pitch = pitch_of(width, len(frame.nodes))
+    pitch = min(30, floor(sqrt(width * 150 / max(1, len(frame.nodes)))))  # of two cells, px
     y = draw_strip(scene, frame, width, fits_words(frame.nodes)) + GAP
     per_row, wide = tiles(width, len(domains))
     columns = max(1, int((wide - 2 * PAD) // pitch))

@@ -152,8 +152,10 @@ def _table(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
     verdicts = frame.verdicts
     plugins, lines = verdicts.plugins, _lines(frame, selection)
     shown = lines[:MOST_ROWS]
-    left = _left(shown, width)
-    right = _right(frame, shown, width - left - len(plugins) * _LEAST_COLUMN)
+    longest = max((t.width(_name(line), 12, bold=True) for line in shown), default=0)
+    left = max(78.0, min(longest + 14, 0.23 * width, 190))
+    longest = max((t.width(_short_outcome(frame, line)[1][0], 12, bold=True) for line in shown), default=0)
+    right = max(92.0, min(longest + 30, width - left - len(plugins) * _LEAST_COLUMN))  # never less than "not asked"
     pitch = float(min(88, int(width - left - right) // max(1, len(plugins))))
     drawn, top, named = _heads(plugins, left, pitch, 48 if verdicts.rules_changed else 30)
     parts = [drawn, word(2, top - 6, "k-q", "node")]
@@ -187,17 +189,6 @@ def _table(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
 
 def _family(plugin: f.PluginHead) -> str:
     return plugin.family if plugin.family in f.FAMILIES else "node"
-
-
-def _left(lines: list[_Line], width: int) -> float:
-    longest = max((t.width(_name(line), 12, bold=True) for line in lines), default=0)
-    return max(78.0, min(longest + 14, 0.23 * width, 190))
-
-
-def _right(frame: f.Frame, lines: list[_Line], most: float) -> float:
-    """Return the width of the outcomes: for all words if there is room, and never less than for "not asked"."""
-    longest = max((t.width(_short_outcome(frame, line)[1][0], 12, bold=True) for line in lines), default=0)
-    return max(92.0, min(longest + 30, most))
 
 
 def _heads(plugins: Sequence[f.PluginHead], left: float, pitch: float, y: float) -> tuple[str, float, bool]:
@@ -298,7 +289,7 @@ def _cells(frame: f.Frame, row: f.VerdictRow, left: float, y: float, pitch: floa
 
 def _style(code: str, plugin: f.PluginHead, *, first: bool) -> tuple[str, str, str]:
     """Return a cell's ground, ink and name; the row's class gives the ground of cells that pass."""
-    family = plugin.family if plugin.family in f.FAMILIES else "node"
+    family = _family(plugin)
     if code == f.PASS:
         return "", "k-t-ok", GLYPHS[code]
     if code in _REJECTING and first:

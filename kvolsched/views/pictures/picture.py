@@ -8,7 +8,7 @@ from collections.abc import Callable
 from attrs import frozen
 
 from kvolsched.api.kinds.node import ZONE_LABEL
-from kvolsched.views.drawing.figure import WIDTH, Draw, Figure
+from kvolsched.views.drawing.figure import WIDTH, Figure
 from kvolsched.views.drawing.html import page, tag
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.frame import Frame
@@ -40,14 +40,12 @@ class Picture:
 
     def figure(self, frame: Frame, key: str = ZONE_LABEL) -> Figure:
         """Draw a frame as a figure for a notebook."""
-        return Figure(self._draw(frame, key), self.words(frame, key), width=min(FIGURE_WIDTH, self.widest))
+        return Figure(lambda width, selection: self.svg(frame, min(width, self.widest), selection, key),
+                      self.words(frame, key), width=min(FIGURE_WIDTH, self.widest))
 
     def words(self, frame: Frame, key: str = ZONE_LABEL) -> str:
         """Return the reading of a frame."""
         return self.reading(frame, *self._keys(key))
-
-    def _draw(self, frame: Frame, key: str) -> Draw:
-        return lambda width, selection: self.svg(frame, min(width, self.widest), selection, key)
 
     def _keys(self, key: str) -> tuple[str, ...]:
         return (key,) if self.by_domain else ()

@@ -49,14 +49,10 @@ def reading(rows: ChartRows) -> str:
 
 
 def _value(point: ChartPoint) -> str:
-    expected = "" if point.expected is None else f", expected {t.short(point.expected)}"
-    return f"{_found(point)}{expected}"
-
-
-def _found(point: ChartPoint) -> str:
-    if point.low is None or point.high is None:
-        return t.short(point.y)
-    return f"{t.short(point.y)} ({t.short(point.low)} to {t.short(point.high)})"
+    found = t.short(point.y)
+    if point.low is not None and point.high is not None:
+        found += f" ({t.short(point.low)} to {t.short(point.high)})"
+    return found if point.expected is None else f"{found}, expected {t.short(point.expected)}"
 
 
 def _name(x: float | str) -> str:

@@ -7,12 +7,10 @@ counts it. Under 720 px the words of a demand stand above its cells.
 from collections.abc import Sequence
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.blocks import letter
-from kvolsched.views.drawing.blocks import number as number_mark
 from kvolsched.views.drawing.svg import path, pick, picture, rect, rounded, rule, word
 from kvolsched.views.why_rows import CellRow, DemandLine, WhyCard
 
-from .why_grid import MARGIN, Grid, block, grid_for, wrapped
+from .why_grid import MARGIN, Grid, block, grid_for, letter, number_mark, wrapped
 from .why_head import column_tie, draw_clauses, draw_heads, draw_preemption, draw_strip
 
 PAD = 8.0  # inside a cell

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.blocks import number as number_mark
 from kvolsched.views.drawing.svg import num, path, pick, rect, word
 from kvolsched.views.why_rows import ColumnRow, CountedClause, WhyCard
 
-from .why_grid import BADGE, MANY, MARGIN, Grid, block, fits, wrapped
+from .why_grid import BADGE, MANY, MARGIN, Grid, block, fits, number_mark, wrapped
 
 CLAUSE_LINES = 6
 HEAD = 44.0
@@ -44,23 +43,15 @@ def tie(clause: CountedClause) -> str:
     return " ".join([f"c{clause.number}", *(f"g{place}" for place in clause.columns)])
 
 
-def clause_ref(clause: CountedClause) -> str:
-    """Return the ref of a clause."""
-    return f"clause/{clause.number}"
-
-
 def draw_clauses(card: WhyCard, grid: Grid, y: float) -> tuple[str, float]:
     """Draw the sentence; return it and the y at which the strip or the heads begin."""
     brackets = brackets_of([clause for clause in card.clauses if not clause.preemption])
-    over = not grid.stacked and all(_fits(bracket, brackets, grid) for bracket in brackets)
+    over = not grid.stacked and all(fits(each.clause.text, _room(each, brackets, grid), 12, CLAUSE_LINES,
+                                         first=2 * BADGE + 5) for each in brackets)  # fmt: skip
     if over:
         return _over_columns(card, grid, brackets, y)
     body, y = _as_list(card, grid, y)
     return body + _lines_down(grid, brackets, y), y + 14 + 7 * max((bracket.level for bracket in brackets), default=0)
-
-
-def _fits(bracket: Bracket, brackets: Sequence[Bracket], grid: Grid) -> bool:
-    return fits(bracket.clause.text, _room(bracket, brackets, grid), 12, CLAUSE_LINES, first=2 * BADGE + 5)
 
 
 def _room(bracket: Bracket, brackets: Sequence[Bracket], grid: Grid) -> float:
@@ -121,7 +112,7 @@ def _over_columns(card: WhyCard, grid: Grid, brackets: Sequence[Bracket], y: flo
 
 def _picked(clause: CountedClause, body: str) -> str:
     label = f"clause {clause.number} of the event: {clause.text}" + (f"; {clause.about}" if clause.about else "")
-    return pick(body, clause_ref(clause), "", label, more=f' data-tie="{tie(clause)}"')
+    return pick(body, f"clause/{clause.number}", "", label, more=f' data-tie="{tie(clause)}"')
 
 
 def _as_list(card: WhyCard, grid: Grid, y: float) -> tuple[str, float]:
