@@ -1,5 +1,5 @@
 """`python -m kvolsched` is the command line."""
 
-from .cli import run
+from .cli import main
 
-run()
+main()

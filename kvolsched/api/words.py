@@ -1,7 +1,10 @@
-"""How sentences list names, count things and round amounts."""
+"""How sentences list names, count things, round amounts and are wrapped."""
 
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 
+LINE_WIDTH = 110  # characters of a line of text in a notebook
+COMMAND = ("kubectl ", "kube-scheduler ")  # how a line begins that somebody types
 _AMOUNTS = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 
 
@@ -43,3 +46,14 @@ def amount(count: int) -> str:
         if abs(count) >= unit:
             return f"{count / unit:.1f}".removesuffix(".0") + suffix
     return str(count)
+
+
+def hanging_indent(lines: Iterable[str], indent: int, width: int = LINE_WIDTH) -> str:
+    """Wrap lines at the width and indent all but the first, which the caller puts after its own text.
+
+    A command is never wrapped: pasted into a shell, its second line would be another one.
+    """
+    room = max(40, width - indent)
+    wrapped = [part for line in lines for part in (
+        [line] if line.startswith(COMMAND) else wrap(line, room, break_long_words=False, break_on_hyphens=False))]
+    return f"\n{'':{indent}}".join(wrapped)

@@ -1,5 +1,5 @@
 """`python -m kvolsched.cli` is the command line."""
 
-from . import run
+from . import main
 
-run()
+main()

@@ -1,7 +1,8 @@
 """The command line: runs and explores scenarios, compares recordings, redacts and questions dumps, measures speed.
 
 It prints the text that a notebook shows. Whatever is printed goes through `say`, whatever fails through `Commands`, and
-every exit code is one of `EXIT_CODES`. A command's `epilog` is an example of it.
+every exit code is one of `EXIT_CODES`. A command's `epilog` is an example of it. Each imports what it needs when it
+runs: help and a typo load no engine.
 """
 
 from __future__ import annotations
@@ -16,25 +17,22 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from ..api.kinds.kind import is_kind_name
-from ..api.text import manifest
-from ..api.text.manifest import Manifests
-from ..api.text.sources import LIMITS, NamedText
-from ..cluster import Cluster
-from ..kubectl import ResourceNotFound, describe
-from ..learn.scenario import ScenarioError, load, scenario, scenario_names
-from ..learn.templates import ParameterError
-from ..rules.named import REVISIONS, revision_named
 from .learning import decode_, grade_, incidents_, lab_, lessons_, night_, page_, ready_, said_
 from .output import DONE, FOUND, INTERRUPTED, WRONG_INPUT, Commands, Refused, say
 
+if TYPE_CHECKING:
+    from ..api.text.manifest import Manifests
+    from ..api.text.sources import NamedText
+    from ..cluster import Cluster
+
 MAX_WIDTH = 100  # of printed tables
 LAGS = ["none", "ordered", "per kind"]
-Sources = Sequence[Path | NamedText]
+Sources = Sequence["Path | NamedText"]
 Function = Callable[..., Any]
 
 
@@ -55,6 +53,8 @@ class SourceType(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return a path, or the text of standard input, which is read once."""
+        from ..api.text.sources import LIMITS, NamedText
+
         found = super().convert(value, param, ctx)
         if found != "-":
             return Path(os.fsdecode(found))
@@ -69,19 +69,26 @@ STANDARD_INPUT = "standard input"
 SOURCE = SourceType()
 
 
-class RulesType(click.Choice[str]):
+class RulesType(click.types.StringParamType):
     """A set of rules by its name, which may have settings: "design (beta)"."""
 
-    def __init__(self) -> None:
-        super().__init__(list(REVISIONS))
+    name = "rules"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the name, which some rules have."""
+        from ..rules.named import revision_named
+
         try:
             revision_named(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
         return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the names of rules that begin so."""
+        from ..rules.named import REVISIONS
+
+        return [CompletionItem(name) for name in REVISIONS if name.startswith(incomplete)]
 
 
 bound = partial(click.option, show_default=True)
@@ -104,6 +111,8 @@ def main() -> None:
 @main.command("scenarios", epilog="Example: kvolsched scenarios")
 def list_scenarios() -> None:
     """List the shipped scenarios with their questions and parameters."""
+    from ..learn.scenario import scenario_names
+
     say(repr(scenario_names()))
 
 
@@ -126,6 +135,8 @@ def list_kinds(kind: str) -> None:
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Give a parameter of NAME this value.")
 def run(name: str, revision: str | None, seed: int | None, settings: tuple[str, ...]) -> None:
     """Run the scenario NAME, with its script if it has one, and print its steps."""
+    from ..learn.scenario import load
+
     cluster = _load_scenario(name, revision, seed, settings)
     if not load(name).script:
         for step in cluster.run(progress=True).steps:
@@ -202,6 +213,7 @@ def _print_explanation(context: click.Context, _parameter: click.Parameter, valu
               help="Say what stays in a dump and what is replaced, and exit.")
 def redact(files: Sources, output: str, map_file: str, salt: str, force: bool) -> None:  # noqa: FBT001 - a flag
     """Replace the names in a dump before it is shared; the scheduler's verdicts stay the same."""
+    from ..api.text import manifest
     from .redact import CannotWrite, Redaction, check_writable, write_pieces
 
     written = [output, map_file] if map_file else [output]
@@ -341,6 +353,8 @@ def bench_(workloads: tuple[str, ...], fit: str, **options: Any) -> None:
 @click.option("--now", type=parse_time, metavar="TIME", default=None, help="Count ages up to 2026-01-31T12:00:00Z.")
 def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
     """List objects of a DUMP as `kubectl get` prints them."""
+    from ..kubectl import ResourceNotFound
+
     cluster, kind, names = _parse_words(words)
     try:
         found = cluster.get(kind, name=names, output=output or "", **options)
@@ -360,12 +374,15 @@ def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
 @click.option("--now", type=parse_time, metavar="TIME", default=None, help="Count ages up to 2026-01-31T12:00:00Z.")
 def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> None:
     """Describe objects of a DUMP as `kubectl describe` prints them."""
+    from ..kubectl import describe
+
     cluster, kind, names = _parse_words(words)
     say("\n\n\n".join(repr(describe(cluster, kind, name, namespace, now=now)) for name in names or ("",)))
 
 
 def _parse_words(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
     """Return the cluster, the kind and the names of a command: dumps come first, up to the first kind."""
+    from ..api.kinds.kind import is_kind_name
 
     def is_kind_word(word: str) -> bool:
         first = word.partition("/")[0].partition(",")[0]
@@ -382,6 +399,8 @@ def _parse_words(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]
 
 
 def _load_dump(dump: Sources, revision: str) -> Cluster:
+    from ..cluster import Cluster
+
     cluster = Cluster.from_manifests(*dump, revision=revision)
     if cluster.loaded_manifests is not None:
         _say_left_out(cluster.loaded_manifests, dump)
@@ -393,6 +412,8 @@ def _load_dump(dump: Sources, revision: str) -> Cluster:
 
 def _say_left_out(read: Manifests, sources: Sources) -> None:
     """Refuse sources without any object; say what was skipped, and what counts of two things of one name."""
+    from ..api.text.sources import NamedText
+
     if not read:
         names = ", ".join(each.name if isinstance(each, NamedText) else str(each) for each in sources)
         raise Refused(f"{names}: there is no object in it, only space or comments")
@@ -402,6 +423,7 @@ def _say_left_out(read: Manifests, sources: Sources) -> None:
 
 def _read_live(context: str | None, namespaces: tuple[str, ...], revision: str) -> Cluster:
     """Read a real cluster, and say on standard error what was not read."""
+    from ..cluster import Cluster
     from ..kubectl.live import KubectlError
 
     try:
@@ -414,6 +436,8 @@ def _read_live(context: str | None, namespaces: tuple[str, ...], revision: str) 
 
 
 def _load_scenario(name: str, revision: str | None, seed: int | None, settings: tuple[str, ...] = ()) -> Cluster:
+    from ..learn.scenario import ScenarioError, scenario
+
     try:
         return scenario(name, revision or "", seed=seed, **_parse_settings(name, settings))
     except ScenarioError as error:
@@ -422,6 +446,9 @@ def _load_scenario(name: str, revision: str | None, seed: int | None, settings: 
 
 def _parse_settings(name: str, settings: tuple[str, ...]) -> dict[str, Any]:
     """Return the values of `--set NAME=VALUE`, each as its parameter wants it; unknown names stay for the error."""
+    from ..learn.scenario import load
+    from ..learn.templates import ParameterError
+
     known = {each.name: each for each in load(name).parameters}
     found: dict[str, Any] = {}
     for setting in settings:

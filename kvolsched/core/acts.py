@@ -18,6 +18,7 @@ from ..api.text import manifest
 from ..api.text.not_read import find_not_read
 from ..api.text.python_gc import infrequent_gc
 from ..api.unknown_name import UnknownName, did_you_mean
+from ..api.words import hanging_indent
 from ..api.workloads import WORKLOADS
 from ..controllers import user
 from ..controllers.admission import UnknownFields, webhook
@@ -37,7 +38,7 @@ from .core import USER, ClusterCore
 from .one_at_a_time import one_at_a_time
 from .pools import set_pool
 from .refusals import Refusals
-from .results import ApplyRefused, CommandResult, NotDeleted, Run, Step, hanging_indent
+from .results import ApplyRefused, CommandResult, NotDeleted, Run, Step
 from .upgrades import Rules
 
 Hook = Callable[[Any, Any], Any]  # (new, old) -> what a webhook answers

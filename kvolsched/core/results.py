@@ -6,15 +6,14 @@ The words of a turn come from its actor; this module only capitalises, punctuate
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from textwrap import wrap
 
 import attrs
 
 from kvolsched.api.notebook_output import PrintedAnswer, printable
 from kvolsched.api.unknown_name import UnknownName
-from kvolsched.api.words import counted
+from kvolsched.api.words import counted, hanging_indent
 
 from ..world.apiserver import RefusedWrite
 from ..world.history import Turn
@@ -24,8 +23,6 @@ from ..world.simulation import Simulation
 MAX_PRINTED = 20  # steps of a run that are printed one by one; lines of a refusal
 MAX_FAILING = 5  # what goes on failing that is printed after a run
 OFTEN = 3  # refusals of one write after which a run tells of it
-LINE_WIDTH = 110  # characters of a line of text in a notebook
-COMMAND = ("kubectl ", "kube-scheduler ")  # how a line begins that somebody types
 
 
 @attrs.frozen(repr=False)
@@ -214,17 +211,6 @@ class PossibleTurns(PrintedAnswer):
         lines = ((turn.actor, delay + as_sentence(turn.words or turn.cause)) for turn, delay in rows)
         told = [f"{actor:<{width}}  {hanging_indent([line], width + 2)}" for actor, line in lines]
         return "\n".join([*told, *([f"and {self.untried:,} causes that were not tried"] if self.untried else [])])
-
-
-def hanging_indent(lines: Iterable[str], indent: int, width: int = LINE_WIDTH) -> str:
-    """Wrap lines at the width and indent all but the first, which the caller puts after its own text.
-
-    A command is never wrapped: pasted into a shell, its second line would be another one.
-    """
-    room = max(40, width - indent)
-    wrapped = [part for line in lines for part in (
-        [line] if line.startswith(COMMAND) else wrap(line, room, break_long_words=False, break_on_hyphens=False))]
-    return f"\n{'':{indent}}".join(wrapped)
 
 
 def as_sentence(words: str) -> str:

@@ -10,7 +10,6 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from functools import cache
 from html import escape
-from importlib import resources
 from typing import Any
 
 import attrs
@@ -18,7 +17,7 @@ from tqdm.auto import tqdm
 
 from kvolsched.api.notebook_output import PrintedAnswer, Rows
 
-from ..api.text import manifest
+from ..api.text.yaml_text import packaged_data
 from ..api.unknown_name import UnknownName, did_you_mean
 from ..cluster import Cluster
 from ..controllers.custom_controller import writes
@@ -171,9 +170,7 @@ def _act(told: Mapping[str, Any]) -> ChosenFault:
 
 @cache
 def _all_experiments() -> tuple[Experiment, ...]:
-    file = resources.files("kvolsched.learn") / "rejected_designs.yaml"
-    (described,) = manifest.read_plain(file.read_text("utf-8"), file.name)
-    return tuple(_experiment(dict(fields)) for fields in described)
+    return tuple(_experiment(fields) for fields in packaged_data("kvolsched.learn", "rejected_designs.yaml"))
 
 
 def experiments(*alternatives: str) -> tuple[Experiment, ...]:

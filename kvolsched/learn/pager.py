@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import sha256
-from importlib import resources
 from typing import Any
 
 import attrs
@@ -17,7 +16,7 @@ import attrs
 from ..api import make
 from ..api.kinds.meta import Frozen, thaw
 from ..api.notebook_output import PrintedAnswer
-from ..api.text import manifest
+from ..api.text.yaml_text import packaged_data
 from ..api.words import counted
 from ..cluster import Cluster
 from ..core.results import ApplyRefused
@@ -188,9 +187,7 @@ def done_pages() -> tuple[DonePage, ...]:
 
 @cache
 def _file() -> Mapping[str, Any]:
-    text = resources.files("kvolsched.learn").joinpath("incidents", "pages.yaml").read_text("utf-8")
-    (found,) = manifest.read_plain(text, "pages.yaml")
-    return dict(found)
+    return dict(packaged_data("kvolsched.learn", "incidents", "pages.yaml"))
 
 
 def _levels() -> Mapping[int, list[str]]:

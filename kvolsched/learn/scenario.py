@@ -24,11 +24,11 @@ from ..api.kinds.meta import EMPTY, Frozen, freeze, thaw
 from ..api.kinds.storage_class import StorageClass
 from ..api.text import manifest
 from ..api.unknown_name import UnknownName, did_you_mean, nearest
-from ..api.words import one_of
+from ..api.words import hanging_indent, one_of
 from ..cluster import Cluster
 from ..core.conditions import condition
 from ..core.refusals import dropped_fields
-from ..core.results import ApplyRefused, hanging_indent
+from ..core.results import ApplyRefused
 from ..rules.named import TODAY, documents_of, revision_named
 from ..rules.revision import NOT_DRIVERS, Revision
 from ..scheduler.loop.scheduling_cycle import SCHEDULER

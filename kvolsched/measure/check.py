@@ -13,11 +13,12 @@ from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
 from ..api.kinds.pod import Pod
 from ..api.notebook_output import PrintedAnswer
 from ..api.text.fault import ManifestError
+from ..api.words import hanging_indent
 from ..api.workloads import WORKLOADS
 from ..cluster import Cluster
 from ..core.node_faults import chosen_nodes, stopped_nodes
 from ..core.refusals import remarks_on_loading
-from ..core.results import ApplyRefused, hanging_indent
+from ..core.results import ApplyRefused
 from ..core.user_commands import read_for_apply
 from ..questions.why import Why
 from ..questions.why.asking import is_managed_by

@@ -13,8 +13,8 @@ import attrs
 from kvolsched.api.notebook_output import DrawnAnswer, Rows
 from kvolsched.api.words import first_of
 
+from ..api.words import hanging_indent
 from ..core.core import ClusterCore
-from ..core.results import hanging_indent
 from ..rules.unread_fields import unread_by_pods
 from ..world.apiserver import ref
 from ..world.log import Key

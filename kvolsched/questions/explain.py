@@ -18,10 +18,11 @@ from ..api.kinds.meta import EMPTY, evolve_parts, thaw
 from ..api.kinds.pod import Pod
 from ..api.text import manifest
 from ..api.unknown_name import UnknownName
+from ..api.words import hanging_indent
 from ..controllers import kubelet
 from ..controllers.custom_controller import MEMORY
 from ..core.core import ClusterCore
-from ..core.results import as_sentence, hanging_indent
+from ..core.results import as_sentence
 from ..core.seen_by_scheduler import snapshot_of_scheduler
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.judgement import Judgement, judge

@@ -11,9 +11,9 @@ from attrs import evolve, field, frozen
 from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
 from ..api.notebook_output import PrintedAnswer, Table, printable
 from ..api.unknown_name import UnknownName, unknown_name
+from ..api.words import hanging_indent
 from ..core.acts import ClusterActs
 from ..core.core import ClusterCore
-from ..core.results import hanging_indent
 from ..questions.explain import last_pass
 from ..questions.predict import question_of_next_step
 from ..questions.series import DEFAULT, Wanted

@@ -8,7 +8,8 @@ import yaml
 
 import kvolsched
 from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.core.results import LINE_WIDTH, as_sentence, hanging_indent
+from kvolsched.api.words import LINE_WIDTH, hanging_indent
+from kvolsched.core.results import as_sentence
 from kvolsched.questions.explain import merge_note_changes
 from kvolsched.world.log import Change, Key, Note
 

@@ -81,14 +81,14 @@ def test_the_command_prints_the_same():
     assert "kvolsched said ActualSkew" in none.output
 
 
-@pytest.mark.parametrize("asked", ["kvolsched.said('S4-12-8')", "sys.argv = ['kvolsched', 'said', 'S4-12-8']; cli.run()"])
+@pytest.mark.parametrize("asked", ["kvolsched.said('S4-12-8')", "sys.argv = ['kvolsched', 'said', 'S4-12-8']; cli.main()"])
 def test_a_statement_is_found_without_the_engine(asked):
     """Finding loads neither numpy nor a cluster, in a notebook and in a terminal."""
     told = "print('numpy' in sys.modules, 'kvolsched.world' in sys.modules)"
     code = f"import atexit, sys, kvolsched; from kvolsched import cli; atexit.register(lambda: {told}); {asked}"
     done = subprocess.run([sys.executable, "-c", code], check=True, text=True, stdout=subprocess.PIPE)
     assert done.stdout.endswith("False False\n")
-    assert ("S4-12-8 · " in done.stdout) == ("run" in asked)
+    assert ("S4-12-8 · " in done.stdout) == ("main()" in asked)
 
 
 def test_the_index_names_each_statement_once():

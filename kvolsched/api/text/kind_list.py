@@ -3,15 +3,14 @@
 It is the one source: `kvolsched kinds` prints it, README and docs/kinds.md are held equal to it.
 """
 
-from importlib import resources
 
 import attrs
 
 from ..kinds.kind import KINDS, Kind, find_kind
 from ..notebook_output import PrintedAnswer, table_text
 from .convert import fields_of_parts, schema
-from .manifest import read_plain
 from .not_read import KINDS as NOT_READ
+from .yaml_text import packaged_data
 
 RECORDED = "recorded"
 HEAD = ("KIND", "APIVERSION", "SHORT", "FIELDS", "ANSWERS OF REAL COMPONENTS")
@@ -28,7 +27,7 @@ NOT_MODELLED = {
 } | WITHOUT_PLACEMENT
 """Kinds without effect, those that bear on where pods go first: their objects are kept and printed."""
 KEPT = "kept: checked, stored and printed as written"
-(READ_AS_WRITTEN,) = read_plain((resources.files(__package__) / "read_as_written.yaml").read_text("utf-8"))
+READ_AS_WRITTEN = packaged_data(__package__, "read_as_written.yaml")
 """Part -> the fields without a value of their own that some rule reads."""
 
 

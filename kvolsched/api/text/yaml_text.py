@@ -6,6 +6,7 @@ The only module that knows YAML. Texts are read event by event, so that aliases 
 import contextlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from importlib import resources
 from typing import Any, NoReturn
 
 import yaml
@@ -27,6 +28,15 @@ def yaml_documents(text: str, source: str, faults: list[Fault],
     `progress` is called with the number of characters that were read since its last call.
     """
     return _YamlReader(text, source, faults, progress).documents()
+
+
+def packaged_data(package: str | None, *path: str) -> Any:
+    """Return the data of a YAML file of this package, of one document."""
+    faults: list[Fault] = []
+    text = resources.files(str(package)).joinpath(*path).read_text("utf-8")
+    (found,) = (data for _, data in yaml_documents(text, path[-1], faults))
+    assert not faults, faults
+    return found
 
 
 def is_yaml(text: str) -> bool:

@@ -1,9 +1,8 @@
 """What stays in a redacted dump and what is replaced, as a table: `explained.yaml`, and the lists of `words`."""
 
 import textwrap
-from importlib import resources
 
-from ...api.text.manifest import read_plain
+from ...api.text.yaml_text import packaged_data
 from . import words as kept
 
 _LISTS = {
@@ -23,7 +22,7 @@ def explanation(width: int = 80) -> str:
     indented = textwrap.TextWrapper(
         filled.width, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False, break_long_words=False
     )
-    (told,) = read_plain((resources.files(__package__) / "explained.yaml").read_text("utf-8"), "explained.yaml")
+    told = packaged_data(__package__, "explained.yaml")
     lines = ["What becomes of a dump", ""]
     for row in told["rows"]:
         lines += filled.wrap(row["what"]) + indented.wrap(row["becomes"])

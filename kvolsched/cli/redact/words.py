@@ -4,14 +4,12 @@ A word that is in no list of `words.yaml`, in no enumeration of `fields.json` an
 replaced. No list goes by a domain: `kubernetes.io/hostname` stays, `kubernetes.io/of-my-own` does not.
 """
 
-from importlib import resources
-
 from ...api.kinds.kind import KINDS
 from ...api.text.convert import schema
-from ...api.text.manifest import read_plain
+from ...api.text.yaml_text import packaged_data
 
-(_TEXTS,) = read_plain((resources.files(__package__) / "words.yaml").read_text("utf-8"), "words.yaml")
-_LISTS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in _TEXTS.items()}
+_LISTS: dict[str, frozenset[str]] = {
+    name: frozenset(text.split()) for name, text in packaged_data(__package__, "words.yaml").items()}
 _FIELDS = [(name, field) for fields in schema()["types"].values() for name, field in fields.items()]
 
 LABELS = _LISTS["labels"]

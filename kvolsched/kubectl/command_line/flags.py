@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from importlib import resources
 
 import attrs
 
-from ...api.text.manifest import read_plain
+from ...api.text.yaml_text import packaged_data
 
 
 class CommandError(Exception):
@@ -60,7 +59,7 @@ def _flags(parts: Iterable[str | Mapping[str, str]]) -> Mapping[str, Flag]:
     return {name: _flag(told) for part in found for name, told in part.items()}
 
 
-(_TABLE,) = read_plain((resources.files(__package__) / "flags.yaml").read_text("utf-8"), "flags.yaml")
+_TABLE = packaged_data(__package__, "flags.yaml")
 EVERYWHERE = _flags(["everywhere"])
 FLAGS: Mapping[str, Mapping[str, Flag]] = {name: _flags(parts) for name, parts in _TABLE["commands"].items()}
 OTHER_VERBS = _TABLE["other_verbs"].split()

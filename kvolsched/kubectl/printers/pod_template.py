@@ -3,14 +3,13 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from ...api.kinds.meta import EMPTY, Frozen
 from ...api.kinds.pod import Container, ContainerPort, Pod, PodTemplateSpec, TopologySpreadConstraint, Volume
 from ...api.kinds.selector import Toleration
 from ...api.text.convert import to_plain
-from ...api.text.manifest import read_plain
+from ...api.text.yaml_text import packaged_data
 from ..formatting import (
     MAX_ANNOTATION_LENGTH,
     NONE,
@@ -225,9 +224,7 @@ def volume_lines(volumes: Sequence[Volume], space: str = "") -> Iterator[str]:
 @cache
 def _volume_sources() -> dict[str, dict[str, Any]]:
     """Return by manifest name the `type` of a source, and its `fields`: label, manifest name, text if it is missing."""
-    file = resources.files(__package__) / "volume_sources.yaml"
-    (sources,) = read_plain(file.read_text("utf-8"), file.name)
-    return dict(sources)
+    return dict(packaged_data(__package__, "volume_sources.yaml"))
 
 
 def source_lines(plain: Mapping[str, Any]) -> Iterator[str]:

@@ -12,16 +12,16 @@ from typing import Any, SupportsIndex, overload
 import attrs
 
 from kvolsched.api.notebook_output import PrintedAnswer, described_as_html, printable, to_type
-from kvolsched.api.text import manifest
+from kvolsched.api.text.yaml_text import packaged_data
 from kvolsched.api.unknown_name import UnknownName, did_you_mean
-from kvolsched.core.results import hanging_indent
+from kvolsched.api.words import hanging_indent
 from kvolsched.questions.decode import decode
 from kvolsched.questions.decode.decoding import CLAIMS
 from kvolsched.questions.decode.table import MEANINGS
 
 from .one_incident import Incident, incident_of
 
-FOLDER, NOT_SHOWN = "files", "not_shown.yaml"
+FOLDER, NOT_SHOWN = ("kvolsched.learn.incidents", "files"), "not_shown.yaml"
 LIST_WIDTH = 92  # characters of a line that a notebook of 1000 px shows
 ANYWHERE = (CLAIMS, "not found")  # clauses that stand in every event
 TAINTED = "node(s) had untolerated taint(s)"
@@ -99,8 +99,8 @@ class Incidents(PrintedAnswer, tuple[Incident, ...]):
 
 
 def _names() -> list[str]:
-    folder = resources.files("kvolsched.learn.incidents").joinpath(FOLDER)
-    return sorted(file.name.removesuffix(".yaml") for file in folder.iterdir()
+    package, folder = FOLDER
+    return sorted(file.name.removesuffix(".yaml") for file in resources.files(package).joinpath(folder).iterdir()
                   if file.name.endswith(".yaml") and file.name != NOT_SHOWN)
 
 
@@ -118,12 +118,7 @@ def incident(name: str) -> Incident:
     if name not in names:
         hint = did_you_mean(name, names) or f"; there are: {', '.join(names)}"
         raise UnknownName(f"no incident is called {name!r}{hint}")
-    (data,) = manifest.read_plain(_text(f"{name}.yaml"), name)
-    return incident_of(data, name)
-
-
-def _text(file: str) -> str:
-    return resources.files("kvolsched.learn.incidents").joinpath(FOLDER, file).read_text("utf-8")
+    return incident_of(packaged_data(*FOLDER, f"{name}.yaml"), name)
 
 
 def incidents(words: str = "") -> Incidents:
@@ -198,5 +193,5 @@ def _words_of(name: str) -> Mapping[str, int]:
 
 def not_shown() -> tuple[NotShown, ...]:
     """Return what people meet and this model cannot show, with the reason."""
-    listed = manifest.read_plain(_text(NOT_SHOWN), NOT_SHOWN)
-    return tuple(NotShown(data["title"], data["reason"], tuple(data["sources"])) for data in listed)
+    return tuple(NotShown(data["title"], data["reason"], tuple(data["sources"]))
+                 for data in packaged_data(*FOLDER, NOT_SHOWN))

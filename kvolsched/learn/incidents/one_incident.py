@@ -25,8 +25,8 @@ import attrs
 
 from kvolsched.api.kinds.meta import Frozen, freeze, thaw
 from kvolsched.api.notebook_output import PrintedAnswer, to_type
+from kvolsched.api.words import hanging_indent
 from kvolsched.cluster import Cluster
-from kvolsched.core.results import hanging_indent
 from kvolsched.learn.scenario import ExpectationFailed, Scenario, ScenarioError, load, read_data
 from kvolsched.questions.predict import Outcome, PossibleAnswer, Prediction, Verdict
 from kvolsched.questions.why import Why, Whys

@@ -9,8 +9,8 @@ from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer
 from kvolsched.api.words import counted
 
 from ...api.kinds.kind import KINDS_BY_NAME
+from ...api.words import hanging_indent
 from ...cluster import Cluster
-from ...core.results import hanging_indent
 from ...questions.differences import Diff, columns, diff
 from ...questions.first_difference import parting
 from .case import Case

@@ -16,8 +16,8 @@ from kvolsched.api.notebook_output import PrintedAnswer
 from ...api.kinds.meta import EMPTY, Frozen, freeze, thaw
 from ...api.text import manifest
 from ...api.unknown_name import UnknownName
+from ...api.words import hanging_indent
 from ...cluster import Cluster
-from ...core.results import hanging_indent
 from .case import Case
 from .difference import RuleDifference
 from .outcome import USUAL, run_case

@@ -3,7 +3,7 @@
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, to_type
-from kvolsched.core.results import LINE_WIDTH, hanging_indent
+from kvolsched.api.words import LINE_WIDTH, hanging_indent
 
 from .table import GROUPS
 

@@ -16,12 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from importlib import resources
 from typing import Any
 
 import attrs
 
-from ...api.text.manifest import read_plain
+from ...api.text.yaml_text import packaged_data
 
 PLACEHOLDER = re.compile(r"<<(?P<inner>\w+)>>|<(?P<word>\w+)(?P<free>…)?>")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}\Z")
@@ -131,9 +130,7 @@ def _meaning(row: Mapping[str, Any], writer: str = "") -> Meaning:
 
 def _rows() -> tuple[Meaning, ...]:
     """Return the rows of all files."""
-    texts = resources.files(__package__) / "sentences"
-    files = ((texts / f"{name}.yaml").read_text("utf-8") for name in FILES)
-    return tuple(_meaning(row) for text in files for row in read_plain(text, "sentences")[0])
+    return tuple(_meaning(row) for name in FILES for row in packaged_data(__package__, "sentences", f"{name}.yaml"))
 
 
 MEANINGS = _rows()

@@ -9,9 +9,9 @@ from typing import Any, overload
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer
-from kvolsched.api.words import listed
+from kvolsched.api.words import hanging_indent, listed
 from kvolsched.core.core import AnyCluster
-from kvolsched.core.results import as_sentence, hanging_indent
+from kvolsched.core.results import as_sentence
 from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation

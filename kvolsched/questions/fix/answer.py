@@ -6,9 +6,8 @@ from typing import Any
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer, to_type
-from kvolsched.api.words import listed
+from kvolsched.api.words import hanging_indent, listed
 from kvolsched.core.acts import ClusterActs
-from kvolsched.core.results import hanging_indent
 from kvolsched.scheduler.framework.verdict import Code
 
 from .advice import CLASSES, worst

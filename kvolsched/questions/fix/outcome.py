@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer
-from kvolsched.api.words import counted, first_of, listed
+from kvolsched.api.words import counted, first_of, hanging_indent, listed
 from kvolsched.core.acts import ClusterActs
-from kvolsched.core.results import hanging_indent
 from kvolsched.questions.fix.harm import Harm, Stars, pods_among
 from kvolsched.questions.why.answer import Why
 from kvolsched.questions.why.asking import why

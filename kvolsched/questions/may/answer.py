@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnswer
-from kvolsched.api.words import first_of
-from kvolsched.core.results import hanging_indent
+from kvolsched.api.words import first_of, hanging_indent
 from kvolsched.rules.named import TODAY, documents_of
 
 from .changes import Changes

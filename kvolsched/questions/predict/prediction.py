@@ -16,8 +16,8 @@ from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.api.notebook_output import PrintedAnswer, Rows
 from kvolsched.api.unknown_name import UnknownName, did_you_mean
 from kvolsched.api.volumes import class_of_claim, has_provisioner
+from kvolsched.api.words import hanging_indent
 from kvolsched.core.core import ClusterCore
-from kvolsched.core.results import hanging_indent
 from kvolsched.scheduler.loop.scheduling_cycle import PASS
 from kvolsched.world.apiserver import ref
 from kvolsched.world.log import Key

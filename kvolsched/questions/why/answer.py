@@ -7,8 +7,7 @@ import attrs
 
 from kvolsched.api.notebook_output import DrawnAnswer, Rows, to_type
 from kvolsched.api.text.not_read import NotRead, not_read_words
-from kvolsched.api.words import first_of
-from kvolsched.core.results import LINE_WIDTH, hanging_indent
+from kvolsched.api.words import LINE_WIDTH, first_of, hanging_indent
 
 from ...scheduler.framework.evidence import Sides
 

@@ -11,7 +11,7 @@ from typing import overload
 import attrs
 
 from ...api.notebook_output import DrawnAnswer, to_type
-from ...core.results import hanging_indent
+from ...api.words import hanging_indent
 from .answer import DemandRow, Why
 from .sides import joined
 

@@ -6,7 +6,7 @@ In the colours of the matrix: a Yes is pale, a No strong, the line that differs 
 from collections.abc import Iterator
 from typing import Any
 
-from kvolsched.core.results import hanging_indent
+from kvolsched.api.words import hanging_indent
 from kvolsched.rules.named import plugin_card
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.html import Html, block, code, page, row, table, tag

@@ -13,8 +13,7 @@ from itertools import groupby
 
 from attrs import frozen
 
-from kvolsched.api.words import counted
-from kvolsched.core.results import LINE_WIDTH
+from kvolsched.api.words import LINE_WIDTH, counted
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import nothing, num, pick, picture, piece, rect, word
