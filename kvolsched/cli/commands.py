@@ -53,7 +53,8 @@ class SourceType(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return a path, or the text of standard input, which is read once."""
-        from ..api.text.sources import LIMITS, NamedText
+        from ..api.text.fault import LIMITS
+        from ..api.text.sources import NamedText
 
         found = super().convert(value, param, ctx)
         if found != "-":

@@ -67,6 +67,19 @@ def _nearest(word: str, known: tuple[str, ...], cutoff: float) -> str:
     return f"; did you mean {json.dumps(by_case[matches[0]])}?" if matches else ""
 
 
+@attrs.frozen(kw_only=True)
+class Limits:
+    """The largest sizes that are read; larger ones are refused."""
+
+    size: int = 10**9  # bytes of one source
+    documents: int = 200_000  # in one source
+    nesting: int = 100  # mappings and lists inside each other
+    expansion: int = 10  # size after expanding YAML aliases, as a multiple of the text
+
+
+LIMITS = Limits()
+
+
 @attrs.frozen
 class Problem:
     """A problem in one object, before its place in the source is known.

@@ -13,8 +13,7 @@ import attrs
 
 from kvolsched.api.notebook_output import UNPRINTABLE
 
-from .fault import Fault, format_value
-from .sources import LIMITS
+from .fault import LIMITS, Fault, format_value
 
 FieldPath = tuple[str | int, ...]
 

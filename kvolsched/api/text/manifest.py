@@ -1,7 +1,7 @@
 """Read manifests from texts, files, directories or plain data as objects, and write objects as manifests.
 
 All faults are reported together, with source, document, line, path, rule and value, and then nothing is loaded. Texts
-are not trusted: `sources.LIMITS` bounds their size.
+are not trusted: `fault.LIMITS` bounds their size.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from .document import (
     split_objects,
 )
 from .dump_checks import MissingKind, find_contradictions, missing_kinds
-from .fault import MAX_LINES, Fault, ManifestError, Problem, fault_lines, format_path
+from .fault import LIMITS, MAX_LINES, Fault, ManifestError, Problem, fault_lines, format_path
 from .json_text import FieldPath, JsonFault, find_json_lines, json_documents, to_json
 from .python_gc import paused_gc
-from .sources import LIMITS, read_sources
+from .sources import read_sources
 from .yaml_text import find_yaml_lines, is_yaml, to_yaml, yaml_documents
 
 __all__ = [

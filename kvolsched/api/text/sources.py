@@ -17,25 +17,12 @@ import attrs
 
 from ..kinds.kind import KINDS
 from .convert import to_plain
-from .fault import Fault, PathChain, format_path, format_value, path_steps
+from .fault import LIMITS, Fault, PathChain, format_path, format_value, path_steps
 
 KIND_TYPES = tuple(kind.type for kind in KINDS)
 SUFFIXES = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
 GZIP_MAGIC = b"\x1f\x8b"  # the first bytes of every gzip file
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-
-
-@attrs.frozen(kw_only=True)
-class Limits:
-    """The largest sizes that are read; larger ones are refused."""
-
-    size: int = 10**9  # bytes of one source
-    documents: int = 200_000  # in one source
-    nesting: int = 100  # mappings and lists inside each other
-    expansion: int = 10  # size after expanding YAML aliases, as a multiple of the text
-
-
-LIMITS = Limits()
 
 
 @attrs.frozen

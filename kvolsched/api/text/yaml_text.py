@@ -13,9 +13,8 @@ import yaml
 
 from kvolsched.api.notebook_output import printable
 
-from .fault import Fault, format_value
+from .fault import LIMITS, Fault, format_value
 from .json_text import FieldPath
-from .sources import LIMITS
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
