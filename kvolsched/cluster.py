@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from .questions.fix import Fixes
     from .questions.may import PatchAnswers
     from .questions.node_terms import MatchedNodes
-    from .questions.requests import ApiRequests
+    from .questions.requests import ApiRequests, Visits
     from .questions.series import Wanted
-    from .questions.visits import Visits
     from .questions.why import Why, Whys
     from .rules.revision import Revision
     from .serve import ServedCluster
@@ -169,7 +168,7 @@ class Cluster(ClusterActs):
         >>> c.visits().total > kvolsched.scenario("local-disks").visits().total
         True
         """
-        from .questions.visits import visits
+        from .questions.requests import visits
 
         return visits(self)
 

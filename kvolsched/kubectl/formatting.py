@@ -125,6 +125,11 @@ def format_requirements(requirements: Iterable[Requirement]) -> list[str]:
             for item in requirements]
 
 
+def given_lines(**fields: Any) -> Iterator[str]:
+    """Yield the fields that have a value, titled by their names, in which `_` is a blank."""
+    yield from (f"{title.replace('_', ' ')}:\t{value}" for title, value in fields.items() if value not in (None, ""))
+
+
 def field_lines(title: str, items: Sequence[str], prefix: str = "\t") -> list[str]:
     """Return a field with one value a line; `prefix` precedes every value but the first."""
     if not items:

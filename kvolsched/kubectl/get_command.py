@@ -6,7 +6,7 @@ on the simulated clock.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -85,17 +85,21 @@ def get(  # noqa: PLR0913 - as many as kubectl has
     return tables[0] if len(tables) == 1 else Listings(tables)
 
 
-def make_table(objects: Mapping[Key, Any], kind: Kind, keys: Sequence[Key], namespace: str | None, now: datetime, *,
-               wide: bool, show_labels: bool, prefixed: bool = False) -> Listing:
-    """Return the table of these objects of a kind; a namespace of None adds the column NAMESPACE."""
+def make_table(  # noqa: PLR0913 - as many as kubectl has
+               objects: Mapping[Key, Any], kind: Kind, keys: Sequence[Key], namespace: str | None, now: datetime, *,
+               wide: bool, show_labels: bool, prefixed: bool = False, labels: Sequence[str] = ()) -> Listing:
+    """Return the table of these objects of a kind.
+
+    A namespace of None adds the column NAMESPACE, `labels` a column for the values of each of these keys.
+    """
     table = PRINTERS[kind.name]
     shown = [index for index, name in enumerate(table.columns) if wide or name not in table.wide_columns]
     name_column = table.columns.index("NAME")
     with_namespace = kind.namespaced and namespace is None
 
-    def line(namespace: str, cells: Sequence[str], labels: str) -> tuple[str, ...]:
+    def line(namespace: str, cells: Sequence[str], values: Iterable[str], all_labels: str) -> tuple[str, ...]:
         middle = [cells[index] for index in shown]
-        return (*([namespace] if with_namespace else []), *middle, *([labels] if show_labels else []))
+        return (*([namespace] if with_namespace else []), *middle, *values, *([all_labels] if show_labels else []))
 
     def cells(obj: Any) -> Sequence[str]:
         row = table.row(obj, now)
@@ -103,9 +107,10 @@ def make_table(objects: Mapping[Key, Any], kind: Kind, keys: Sequence[Key], name
             row[name_column] = f"{kind.singular}/{row[name_column]}"
         return row
 
-    items = [objects[key] for key in keys]
-    rows = [line(obj.metadata.namespace, cells(obj), format_labels(obj.metadata.labels)) for obj in items]
-    columns = line("NAMESPACE", table.columns, "LABELS")
+    found = [(obj, obj.metadata.labels) for obj in map(objects.__getitem__, keys)]
+    rows = [line(obj.metadata.namespace, cells(obj), (mine.get(key, "") for key in labels), format_labels(mine))
+            for obj, mine in found]  # fmt: skip
+    columns = line("NAMESPACE", table.columns, (key.rpartition("/")[2].upper() for key in labels), "LABELS")
     return Listing(columns, tuple(tuple(map(_first_line, row)) for row in rows), empty_message(kind, namespace))
 
 

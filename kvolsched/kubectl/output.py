@@ -2,8 +2,7 @@
 
 import attrs
 
-from kvolsched.api.notebook_output import PrintedAnswer, printable
-
+from ..api.notebook_output import PrintedAnswer, printable
 from .formatting import align_columns
 
 MIN_COLUMN_WIDTH, COLUMN_PADDING = 6, 3  # of `kubectl get`

@@ -154,11 +154,9 @@ def _answer(cluster: ClusterCore, turn: Turn) -> str:
             return _RPC_ERROR.sub(r"\1: ", message.partition('": ')[2] or message)
     outcomes = (each.stored for each in turn.outcomes if isinstance(each, CommittedWrite))
     made = [stored for stored in outcomes if isinstance(stored, PersistentVolume)]
-    return _place(made[0]) if made else "given up"
-
-
-def _place(volume: PersistentVolume) -> str:
-    terms = volume.spec.node_terms
+    if not made:
+        return "given up"
+    terms = made[0].spec.node_terms
     places = ("/".join("+".join(part.values) for part in term.match_expressions) for term in terms)
     return f"a volume in {' or '.join(places)}" if terms else "a volume that every node reaches"
 

@@ -6,19 +6,18 @@ This module reads the log and the objects; nothing is stored for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnswer, Rows
-from kvolsched.api.words import counted, from_to
-
 from ..api import volumes
 from ..api.kinds.meta import EMPTY, evolve_parts, thaw
 from ..api.kinds.pod import Pod
+from ..api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnswer, Rows
 from ..api.text import manifest
 from ..api.unknown_name import UnknownName
-from ..api.words import hanging_indent
+from ..api.words import counted, from_to, hanging_indent
 from ..controllers import kubelet
 from ..controllers.custom_controller import MEMORY
 from ..core.core import ClusterCore
@@ -147,21 +146,15 @@ def key_of_note_subject(note: Note) -> Key | None:
     """Return the key of the object that a note is about; None for other notes."""
     parts = note.name.split("/")
     if note.sort == MEMORY:
-        return _key_or_none(note.name)
+        with suppress(KeyError):
+            return key_for(note.name)
+        return None
     if len(parts) == 3 and parts[0][:1].isupper():
         return Key(*parts)
     if len(parts) == 2:  # notes of scheduler and kubelet are about pods, of others about claims
         kind = "Pod" if note.component in (SCHEDULER, kubelet.NAME) else "PersistentVolumeClaim"
         return Key(kind, *parts)
     return None
-
-
-def _key_or_none(reference: str) -> Key | None:
-    """Return the key of a reference; None if the text is none."""
-    try:
-        return key_for(reference)
-    except KeyError:
-        return None
 
 
 def change_lines(change: Change) -> list[str]:

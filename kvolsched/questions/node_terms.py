@@ -9,10 +9,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer, table_text
-
 from ..api.kinds.node import Node
-from ..api.kinds.selector import NodeSelectorTerm, Requirement
+from ..api.kinds.selector import NodeSelectorTerm
+from ..api.notebook_output import DrawnAnswer, table_text
 from ..api.text.label_selector import read_label_selector
 from ..api.unknown_name import UnknownName
 from ..core.core import ClusterCore
@@ -85,7 +84,8 @@ def where(cluster: ClusterCore, *terms: str) -> MatchedNodes:
         UnknownName: a short key stands for several labels of nodes; the message lists them. It is a KeyError.
     """
     nodes: list[Node] = cluster.objects("nodes")
-    known = sorted({key for node in nodes for key in node.metadata.labels})
+    labels = [node.metadata.labels for node in nodes]
+    known = sorted({key for each in labels for key in each})
     lines: list[TermLine] = []
     keys: dict[str, str] = {}
     decided: list[TermLine] = []
@@ -95,7 +95,8 @@ def where(cluster: ClusterCore, *terms: str) -> MatchedNodes:
             key = _full_key(written.key, known)
             keys |= {written.key: key} if key != written.key else {}
             parts.append((attrs.evolve(written, key=key), written))
-        found = [_line(asked, written, nodes) for asked, written in parts]
+        found = [TermLine(str(written), tuple(asked.is_label_requirement and asked.matches(each) for each in labels),
+                          tuple(each.get(asked.key, NO_LABEL) for each in labels)) for asked, written in parts]
         term = NodeSelectorTerm(match_expressions=tuple(asked for asked, _ in parts))
         matches = tuple(term.matches(node.metadata.labels, node.metadata.name) for node in nodes)
         if len(found) != 1:
@@ -105,12 +106,6 @@ def where(cluster: ClusterCore, *terms: str) -> MatchedNodes:
     if len(decided) > 1:
         lines.append(TermLine(ANY, tuple(map(any, zip(*(each.matches for each in decided), strict=True)))))
     return MatchedNodes([node.metadata.name for node in nodes], lines, sorted(keys.items()))
-
-
-def _line(asked: Requirement, written: Requirement, nodes: Sequence[Node]) -> TermLine:
-    labels = [node.metadata.labels for node in nodes]
-    return TermLine(str(written), tuple(asked.is_label_requirement and asked.matches(each) for each in labels),
-                    tuple(each.get(asked.key, NO_LABEL) for each in labels))
 
 
 def _full_key(key: str, known: Sequence[str]) -> str:

@@ -1,22 +1,25 @@
-"""Requests: every write that was sent to the API server, refused ones too, as an audit log or a metric counts them.
+"""Requests and visits: every write that was sent to the API server, refused ones too; and volumes that were looked at.
 
-They are read from the turns of the history: nothing is stored for it, and going back takes them back. A request that
-reached no server has the code 0.
+Requests are counted as an audit log or a metric counts them; one that reached no server has the code 0. Visits of
+volumes are counted by the scheduler in each pass, by the PV controller in each sync of a claim (S0, Performance and
+Optimizations). Both are read from the turns of the history: nothing is stored for it, they change no decision and no
+digest, and going back takes them back.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
-from kvolsched.api.notebook_output import NumberedRows, PrintedAnswer, table_text
-
 from ..api.kinds.kind import KINDS_BY_NAME
+from ..api.notebook_output import NumberedRows, PrintedAnswer, table_text
 from ..api.unknown_name import UnknownName, did_you_mean
+from ..core.component_names import DISPLAY_NAMES
 from ..core.core import USER, ClusterCore
+from ..scheduler.loop.scheduling_cycle import PASS
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write
 from ..world.history import Turn
 from ..world.log import Key
@@ -190,3 +193,53 @@ def _check_columns(names: Iterable[str]) -> None:
     if unknown:
         hint = did_you_mean(unknown[0], COLUMNS)
         raise UnknownName(f"requests have no column {unknown[0]!r}; there are: {', '.join(COLUMNS)}{hint}")
+
+
+class VisitRow(NamedTuple):
+    """Volumes visited in one turn: by which component, for which pod or claim."""
+
+    step: int
+    time: float
+    component: str
+    subject: str
+    volumes: int
+
+
+@attrs.frozen(repr=False)
+class Visits(NumberedRows[VisitRow], PrintedAnswer):
+    """The turns in which volumes were looked for, in order: every pass of a pod, and every sync that visited some."""
+
+    revision: str
+    rows: tuple[VisitRow, ...]
+
+    @property
+    def total(self) -> int:
+        """How many volumes were visited."""
+        return sum(row.volumes for row in self.rows)
+
+    def of(self, component_or_subject: str) -> int:
+        """Return how many volumes a component (scheduler, PV controller) visited, or all for a pod or claim.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("local-disks")
+        >>> _ = c.run()
+        >>> c.visits().of("scheduler") <= c.visits().total
+        True
+        """
+        return sum(row.volumes for row in self.rows if component_or_subject in (row.component, row.subject))
+
+    def __repr__(self) -> str:
+        table = [(f"step {step}", f"t={time:g} s", component, subject, str(volumes))
+                 for step, time, component, subject, volumes in self.rows]
+        return "\n".join([f"visits of volumes, rules {self.revision}: {self.total}", *table_text(table)])
+
+
+def visits(cluster: ClusterCore) -> Visits:
+    """Return the visits of volumes up to now."""
+    rows = []
+    for turn in cluster.world.turns:
+        if turn.end <= cluster.world.place and (turn.visits or turn.actor == PASS):
+            subject = f"{'pod' if turn.actor == PASS else 'pvc'}/{turn.cause.removeprefix('default/')}"
+            component = DISPLAY_NAMES.get(turn.component, turn.component)
+            rows.append(VisitRow(turn.step, turn.time, component, subject, turn.visits))
+    return Visits(cluster.revision.name, tuple(rows))

@@ -12,8 +12,8 @@ from ..api.kinds.meta import EMPTY, Frozen, evolve, evolve_parts, freeze, thaw
 from ..api.text.convert import to_plain
 from ..api.validation.field_error import FieldError
 from ..kubectl.formatting import format_age, go_string
-from ..kubectl.jsonpath import JsonPathFault, find_values
 from ..kubectl.printers.printer import Printer, object_age
+from ..kubectl.serialize import JsonPathFault, find_values
 from .bodies import decode_object
 from .resources import CRD, RESOURCES, Resource
 from .status import invalid

@@ -5,8 +5,7 @@ import re
 import pytest
 
 import kvolsched
-from kvolsched.questions.series import timelines
-from kvolsched.questions.series.measures import EventsSoFar, LargestSkew
+from kvolsched.questions.series import EventsSoFar, LargestSkew, timelines
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from kvolsched.scheduler.plugins.pod_topology_spread.skew import match_domains

@@ -125,7 +125,7 @@ def test_a_run_can_be_made_in_parts(cluster):
 
 def test_a_run_without_end_is_stopped(cluster, monkeypatch):
     """After so many steps the outcome says that it is not the end."""
-    monkeypatch.setattr("kvolsched.questions.what_if.trials.MAX_STEPS", 3)
+    monkeypatch.setattr("kvolsched.questions.what_if.MAX_STEPS", 3)
     trials = Trials(cluster, varied_fields(cluster, {REPLICAS: [5]}))
     assert "not idle after 3 steps" == trials.finish((0,)).outcome.unfinished
 

@@ -1,7 +1,7 @@
 """kubectl's command line on a simulated cluster: `kubectl(cluster, "get pods -o wide")`.
 
-`flags` reads words, `command` finds the objects they mean; `reading` prints, `changing` and `rollout` act, `completion`
-completes. Recordings judge `get`, `describe` and `apply`; the words of the other commands are those of
+`flags` reads words, `command` finds the objects they mean; `reading` prints, `changing` acts, `completion` completes.
+Recordings judge `get`, `describe` and `apply`; the words of the other commands are those of
 kubectl v1.36 as its sources have them, and are not recorded.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from ...core.acts import ClusterActs
 from ...core.user_commands import ActRefused
 from ..output import CommandOutput, escape_control_characters
-from . import changing, reading, rollout
+from . import changing, reading
 from .command import Command
 from .completion import complete
 from .flags import CommandError, find_command, read_flags
@@ -21,9 +21,9 @@ __all__ = ["complete", "kubectl"]
 COMMANDS: Mapping[str, Callable[[Command], None]] = {
     "get": reading.get, "describe": reading.describe, "apply": changing.apply, "delete": changing.delete,
     "replace": changing.replace,
-    "scale": changing.scale, "label": changing.label, "annotate": changing.annotate, "patch": changing.patch,
-    "cordon": changing.cordon, "uncordon": changing.uncordon, "drain": changing.drain, "taint": changing.taint,
-    "rollout restart": rollout.restart, "rollout status": rollout.status,
+    "scale": changing.scale, "label": changing.label, "annotate": changing.label, "patch": changing.patch,
+    "cordon": changing.cordon, "uncordon": changing.cordon, "drain": changing.drain, "taint": changing.taint,
+    "rollout restart": changing.rollout_restart, "rollout status": changing.rollout_status,
 }
 
 

@@ -1,7 +1,7 @@
-"""`kubectl apply`, `replace`, `delete`, `scale`, `label`, `annotate` and `patch`; of nodes `cordon`, `drain`, `taint`.
+"""`kubectl apply`, `replace`, `delete`, `scale`, `label`, `annotate`, `patch`, `rollout`, `cordon`, `drain`, `taint`.
 
 What `apply` says is judged by recordings. The words of the others are not recorded: they follow the sources of kubectl
-v1.36.
+v1.36. `rollout status` prints the line of now and ends, as with `--watch=false`: the cluster moves only when stepped.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from ...api.kinds.kind import KINDS_BY_NAME, find_kind
+from ...api.text.convert import to_plain
 from ...api.text.fault import ManifestError
 from ...core import user_commands
 from ...core.results import ApplyRefused, CommandResult
-from ...core.user_commands.fields import SCALABLE
-from ...world.apiserver import RefusedWrite, key_of
+from ...core.user_commands.fields import RESTARTABLE, SCALABLE
+from ...world.apiserver import RefusedWrite, key_of, ref
 from ...world.log import Key
-from .command import Command, namespace_of, reference, refusal
+from .command import Command, refusal, scope_of
 from .flags import CommandError, Words
 
 LACKS = (
@@ -28,6 +29,7 @@ LACKS = (
     "kubectl create --save-config or kubectl apply. "
     "The missing annotation will be patched automatically."
 )
+HELP = "See 'kubectl {} -h' for help and examples"
 NOTHING_TO_DELETE = (
     "error: You must provide one or more resources by argument or filename.\nExample resource specifications include:\n"
     "   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'"
@@ -42,10 +44,7 @@ PATCH_TYPES = ("json", "merge", "strategic")
 def apply(command: Command) -> None:
     """Apply manifests, object by object as kubectl does: what is refused leaves the others applied."""
     if command.words.arguments:
-        raise CommandError(
-            f"error: Unexpected args: [{' '.join(command.words.arguments)}]\n"
-            "See 'kubectl apply -h' for help and examples"
-        )
+        raise CommandError(f"error: Unexpected args: [{' '.join(command.words.arguments)}]\n{HELP.format('apply')}")
     if not command.words.flags.get("filename"):
         raise CommandError("error: must specify one of -f and -k")
     for source, obj, written in _manifests(command):
@@ -63,9 +62,7 @@ def apply(command: Command) -> None:
 def replace(command: Command) -> None:
     """Replace objects by manifests, object by object: what is refused leaves the others replaced."""
     if not command.words.flags.get("filename"):
-        raise CommandError(
-            "error: Must specify --filename to replace\nSee 'kubectl replace -h' for help and examples"
-        )
+        raise CommandError(f"error: Must specify --filename to replace\n{HELP.format('replace')}")
     for source, _, written in _manifests(command):
         try:
             command.out += command.cluster.replace(written).lines
@@ -92,10 +89,9 @@ def _manifests(command: Command) -> Iterator[tuple[str, Any, dict[str, Any]]]:
                 yield source, obj, dict(written)
                 continue
             if asked and own and own != asked:
-                raise CommandError(
-                    f'error: the namespace from the provided object "{own}" does not match the namespace "{asked}". '
-                    f"You must pass '--namespace={own}' to perform this operation."
-                )
+                differs = f'the namespace from the provided object "{own}" does not match the namespace "{asked}"'
+                must = f"You must pass '--namespace={own}' to perform this operation."
+                raise CommandError(f"error: {differs}. {must}")
             metadata = {**written["metadata"], "namespace": own or asked or "default"}
             placed = {**written, "metadata": metadata}
             yield source, next(iter(user_commands.read_for_apply(placed).objects)), placed
@@ -104,9 +100,8 @@ def _manifests(command: Command) -> Iterator[tuple[str, Any, dict[str, Any]]]:
 def _sources(command: Command) -> Iterator[tuple[str, Any]]:
     for name in command.words.flags["filename"]:
         if name.startswith(("http://", "https://")):
-            raise CommandError(
-                f"error: {name} is not read: nothing here uses the network; give a file, or - for the cell"
-            )
+            how = "nothing here uses the network; give a file, or - for the cell"
+            raise CommandError(f"error: {name} is not read: {how}")
         if name == "-" and not command.stdin.strip():
             raise CommandError(f"error: no objects passed to {command.name}")
         if name != "-" and not Path(name).exists():
@@ -124,6 +119,7 @@ def _sources(command: Command) -> Iterator[tuple[str, Any]]:
 def delete(command: Command) -> None:
     """Delete objects; a deletion that waits for finalizers or a grace period is not waited for."""
     words = command.words
+    lost: list[Key] = []
     if words.flags.get("filename"):
         keys = [key_of(obj) for _, obj, _ in _manifests(command)]
         there = [key for key in keys if key in command.objects]
@@ -132,7 +128,7 @@ def delete(command: Command) -> None:
         raise CommandError(NOTHING_TO_DELETE)
     else:
         chosen = command.chosen(words.arguments, listing=False)
-        there, lost = chosen.keys, []
+        there = chosen.keys
         if not words.has("ignore-not-found"):
             command.report_missing(chosen.missing)
         if not chosen.keys and not chosen.named:
@@ -140,18 +136,14 @@ def delete(command: Command) -> None:
     if there:
         _delete(command, there)
     for key in lost if not words.has("ignore-not-found") else ():
-        command.fail(
-            CommandError(
-                "Error from server (NotFound): error when deleting: "
-                f'{find_kind(key.kind).resource} "{key.name}" not found'
-            )
-        )
+        what = f'{find_kind(key.kind).resource} "{key.name}"'
+        command.fail(CommandError(f"Error from server (NotFound): error when deleting: {what} not found"))
 
 
 def _delete(command: Command, keys: list[Key]) -> None:
     refused: set[Key] = set()
     try:
-        lines = command.cluster.delete(*map(reference, keys)).lines
+        lines = command.cluster.delete(*map(ref, keys)).lines
     except ApplyRefused as error:
         command.fail(refusal(error))
         lines, refused = error.done.lines, {each.write.key for each in error.refusals}
@@ -181,16 +173,9 @@ def scale(command: Command) -> None:
 
 
 def label(command: Command) -> None:
-    """Change labels."""
-    _change_texts(command, "label", command.cluster.label)
-
-
-def annotate(command: Command) -> None:
-    """Change annotations."""
-    _change_texts(command, "annotation", command.cluster.annotate)
-
-
-def _change_texts(command: Command, what: str, act: Callable[..., CommandResult]) -> None:
+    """Change labels, or with `annotate` annotations."""
+    what, act = ("label", command.cluster.label) if command.name == "label" else (
+        "annotation", command.cluster.annotate)  # fmt: skip
     named, changes = split_changes(command.words, what)
     wanted, overwrite = user_commands.text_changes(what, changes), command.words.has("overwrite")
     act_on_each(command, named, lambda name: act(name, wanted, overwrite=overwrite))
@@ -235,18 +220,15 @@ def each_object(command: Command, arguments: tuple[str, ...]) -> list[Key]:
     chosen = command.chosen(arguments, listing=False)
     command.report_missing(chosen.missing)
     if not chosen.keys and not chosen.named:
-        command.warn(
-            "No resources found"
-            if command.words.has("all-namespaces")
-            else f"No resources found in {namespace_of(command.words)} namespace."
-        )
+        scope = scope_of(command.words)
+        command.warn("No resources found" if scope is None else f"No resources found in {scope} namespace.")
     return chosen.keys
 
 
 def act_on_each(command: Command, arguments: tuple[str, ...], act: Callable[[str], CommandResult]) -> None:
     """Perform one act on each object that is named."""
     for key in each_object(command, arguments):
-        perform(command, partial(act, reference(key)))
+        perform(command, partial(act, ref(key)))
 
 
 def perform(command: Command, act: Callable[[], CommandResult]) -> None:
@@ -268,15 +250,10 @@ def perform(command: Command, act: Callable[[], CommandResult]) -> None:
 
 
 def cordon(command: Command) -> None:
-    """Mark nodes unschedulable."""
+    """Mark nodes unschedulable, or with `uncordon` schedulable."""
+    act = command.cluster.cordon if command.name == "cordon" else command.cluster.uncordon
     for key in _nodes(command):
-        perform(command, partial(command.cluster.cordon, key.name))
-
-
-def uncordon(command: Command) -> None:
-    """Mark nodes schedulable."""
-    for key in _nodes(command):
-        perform(command, partial(command.cluster.uncordon, key.name))
+        perform(command, partial(act, key.name))
 
 
 def drain(command: Command) -> None:
@@ -309,14 +286,100 @@ def _nodes(command: Command) -> list[Key]:
     """Return the nodes that a command names, `n1` or `node/n1`, or selects."""
     arguments, words = command.words.arguments, command.words
     if not arguments and not words.text("selector"):
-        raise CommandError(
-            f"error: USAGE: {command.name} NODE [flags]\nSee 'kubectl {command.name} -h' for help and examples"
-        )
+        raise CommandError(f"error: USAGE: {command.name} NODE [flags]\n{HELP.format(command.name)}")
     if arguments and words.text("selector"):
         raise CommandError("error: cannot specify both a node name and a --selector option")
     named = tuple(word if "/" in word else f"node/{word}" for word in arguments)
     chosen = command.chosen(named or ("nodes",))
     command.report_missing(chosen.missing)
     if other := [key for key in chosen.keys if key.kind != "Node"]:
-        raise CommandError(f"error: {reference(other[0])} is no node")
+        raise CommandError(f"error: {ref(other[0])} is no node")
     return chosen.keys
+
+
+UNSEEN = "Waiting for {} spec update to be observed..."
+WAITING = 'Waiting for {} "{}" rollout to finish: '
+
+
+def rollout_restart(command: Command) -> None:
+    """Replace the pods of workloads by new ones."""
+    _needs_arguments(command)
+    act_on_each(command, command.words.arguments, command.cluster.rollout_restart)
+
+
+def rollout_status(command: Command) -> None:
+    """Print how far the rollout of a workload is, now."""
+    _needs_arguments(command)
+    for key in each_object(command, command.words.arguments):
+        if key.kind not in RESTARTABLE:
+            command.fail(CommandError(f"error: no status viewer has been implemented for {key.kind}"))
+            continue
+        kind, data = key.kind, to_plain(command.objects[key])
+        said = {"Deployment": _deployment, "DaemonSet": _daemon_set, "StatefulSet": _stateful_set}[kind](key.name, data)
+        if said.startswith("error: "):
+            command.fail(CommandError(said))
+        else:
+            command.out.append(said)
+
+
+def _needs_arguments(command: Command) -> None:
+    if not command.words.arguments:
+        raise CommandError("error: required resource not specified")
+
+
+def _unseen(data: dict[str, Any]) -> bool:
+    """Say whether the controller has not seen the present spec."""
+    return bool(data["metadata"].get("generation", 0) > data.get("status", {}).get("observedGeneration", 0))
+
+
+def _deployment(name: str, data: dict[str, Any]) -> str:
+    found, wanted = data.get("status", {}), data["spec"].get("replicas", 1)
+    if _unseen(data):
+        return UNSEEN.format("deployment")
+    if any(each.get("reason") == "ProgressDeadlineExceeded" for each in found.get("conditions", ())):
+        return f'error: deployment "{name}" exceeded its progress deadline'
+    updated, there, ready = (found.get(field, 0) for field in ("updatedReplicas", "replicas", "availableReplicas"))
+    waiting = WAITING.format("deployment", name)
+    if updated < wanted:
+        return f"{waiting}{updated} out of {wanted} new replicas have been updated..."
+    if there > updated:
+        return f"{waiting}{there - updated} old replicas are pending termination..."
+    if ready < updated:
+        return f"{waiting}{ready} of {updated} updated replicas are available..."
+    return f'deployment "{name}" successfully rolled out'
+
+
+def _daemon_set(name: str, data: dict[str, Any]) -> str:
+    found = data.get("status", {})
+    if _unseen(data):
+        return UNSEEN.format("daemon set")
+    wanted, updated, ready = (
+        found.get(field, 0) for field in ("desiredNumberScheduled", "updatedNumberScheduled", "numberAvailable")
+    )
+    waiting = WAITING.format("daemon set", name)
+    if updated < wanted:
+        return f"{waiting}{updated} out of {wanted} new pods have been updated..."
+    if ready < wanted:
+        return f"{waiting}{ready} of {wanted} updated pods are available..."
+    return f'daemon set "{name}" successfully rolled out'
+
+
+def _stateful_set(_name: str, data: dict[str, Any]) -> str:
+    found, wanted = data.get("status", {}), data["spec"].get("replicas", 1)
+    strategy = data["spec"].get("updateStrategy", {})
+    if strategy.get("type", "RollingUpdate") != "RollingUpdate":
+        return "error: rollout status is only available for RollingUpdate strategy type"
+    if _unseen(data):
+        return UNSEEN.format("statefulset")
+    ready, updated = found.get("readyReplicas", 0), found.get("updatedReplicas", 0)
+    if ready < wanted:
+        return f"Waiting for {wanted - ready} pods to be ready..."
+    if partition := strategy.get("rollingUpdate", {}).get("partition", 0):
+        if updated < wanted - partition:
+            head = "Waiting for partitioned roll out to finish"
+            return f"{head}: {updated} out of {wanted - partition} new pods have been updated..."
+        return f"partitioned roll out complete: {updated} new pods have been updated..."
+    new, present = found.get("updateRevision", ""), found.get("currentRevision", "")
+    if new != present:
+        return f"waiting for statefulset rolling update to complete {updated} pods at revision {new}..."
+    return f"statefulset rolling update complete {found.get('currentReplicas', 0)} pods at revision {present}..."

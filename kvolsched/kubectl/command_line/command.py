@@ -13,7 +13,6 @@ from ...api.text.label_selector import read_label_selector
 from ...core.acts import ClusterActs
 from ...core.results import ApplyRefused, CommandResult
 from ...core.user_commands import ActRefused
-from ...world.apiserver import ref
 from ...world.log import Key
 from ..get_command import ALL_RESOURCES
 from ..resource_lookup import ResourceNotFound, find_keys, lookup_kind
@@ -25,6 +24,7 @@ NOT_SEPARATE = (
     "passing arguments in resource/name form "
     "(e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'"
 )
+SINGLE = "must have a single resource and name"
 # The fields by which the API server selects, beside name and namespace (v1.36).
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "Pod": (
@@ -66,16 +66,18 @@ def namespace_of(words: Words) -> str:
     return words.text("namespace") or "default"
 
 
-def select(
-    objects: Objects, words: Words, arguments: tuple[str, ...], *, verb: str = "get", listing: bool = True
-) -> Selection:
+def scope_of(words: Words) -> str | None:
+    """Return the namespace in which a command looks; None for all."""
+    return None if words.has("all-namespaces") else namespace_of(words)
+
+
+def select(objects: Objects, words: Words, arguments: tuple[str, ...], *, listing: bool = True) -> Selection:
     """Return the objects that arguments and selectors mean.
 
     Args:
         objects: what the API server stores.
         words: the flags of the command.
         arguments: kinds and names.
-        verb: the command, for the message that nothing is named.
         listing: whether a kind without names means all its objects.
 
     Raises:
@@ -85,24 +87,20 @@ def select(
         return _named_in_pairs(objects, words, arguments)
     kinds = _kinds(arguments[0])
     names = arguments[1:]
-    everywhere = words.has("all-namespaces")
     if names:
         if words.text("selector") or words.text("field-selector"):
             raise CommandError("error: name cannot be provided when a selector is specified")
         if words.has("all"):
             raise CommandError("error: setting 'all' parameter but found a non empty selector. ")
-        if everywhere:
+        if scope_of(words) is None:
             raise CommandError("error: a resource cannot be retrieved by name across all namespaces")
         found = [_find(objects, kind, namespace_of(words), name) for kind in kinds for name in names]
-        return _selection(found, single=len(found) == 1)
+        return _selection(found)
     if not listing and not (words.text("selector") or words.text("field-selector") or words.has("all")):
         raise CommandError("error: resource(s) were provided, but no name was specified")
     chosen = _chosen(words)
-    scope = None if everywhere else namespace_of(words)
-    listed = (
-        (kind, tuple(key for key in find_keys(objects, kind, scope) if chosen(kind, objects[key]))) for kind in kinds
-    )
-    return Selection(tuple(listed))
+    return Selection(tuple((kind, tuple(key for key in find_keys(objects, kind, scope_of(words))
+                                        if chosen(kind, objects[key]))) for kind in kinds))  # fmt: skip
 
 
 def _kinds(word: str) -> list[Kind]:
@@ -125,16 +123,13 @@ def _named_in_pairs(objects: Objects, words: Words, arguments: tuple[str, ...]) 
         if not slash:
             raise CommandError(NOT_SEPARATE)
         if "/" in name or not name or not kind:
-            raise CommandError(
-                "error: arguments in resource/name form may not have more than one slash"
-                if "/" in name
-                else "error: arguments in resource/name form must have a single resource and name"
-            )
+            must = "may not have more than one slash" if "/" in name else SINGLE
+            raise CommandError(f"error: arguments in resource/name form {must}")
         kinds = _kinds(kind)
         if len(kinds) != 1:
-            raise CommandError("error: arguments in resource/name form must have a single resource and name")
+            raise CommandError(f"error: arguments in resource/name form {SINGLE}")
         found.append(_find(objects, kinds[0], namespace_of(words), name))
-    return _selection(found, single=len(found) == 1)
+    return _selection(found)
 
 
 def _find(objects: Objects, kind: Kind, namespace: str, name: str) -> tuple[Kind, Key | ResourceNotFound]:
@@ -144,12 +139,13 @@ def _find(objects: Objects, kind: Kind, namespace: str, name: str) -> tuple[Kind
         return kind, error
 
 
-def _selection(found: list[tuple[Kind, Key | ResourceNotFound]], *, single: bool) -> Selection:
+def _selection(found: list[tuple[Kind, Key | ResourceNotFound]]) -> Selection:
     by_kind: dict[Kind, list[Key]] = {}
     for kind, key in found:
         by_kind.setdefault(kind, []).extend([key] if isinstance(key, Key) else [])
     missing = tuple(error for _, error in found if isinstance(error, ResourceNotFound))
-    return Selection(tuple((kind, tuple(keys)) for kind, keys in by_kind.items()), missing, named=True, single=single)
+    chosen = tuple((kind, tuple(keys)) for kind, keys in by_kind.items())
+    return Selection(chosen, missing, named=True, single=len(found) == 1)
 
 
 def _chosen(words: Words) -> Callable[[Kind, Any], bool]:
@@ -180,16 +176,11 @@ def _value(words: Words, kind: Kind, obj: Any, path: str) -> str:
     """Return the field of an object as the API server compares it."""
     known = ("metadata.name", "metadata.namespace", *FIELDS.get(kind.name, ()))
     if path not in known:
-        what = f"{kind.type.api_version.rpartition('/')[0]}/{kind.type.api_version.rpartition('/')[2]}"
-        said = (
-            f'Unable to find "{what}, Resource={kind.plural}" that match label selector "{words.text("selector")}", '
-            f'field selector "{words.text("field-selector")}"'
-        )
-        why = (
-            f"field label not supported: {path}"
-            if kind.name in FIELDS
-            else f'"{path}" is not a known field selector: only "metadata.name", "metadata.namespace"'
-        )
+        group, _, version = kind.type.api_version.rpartition("/")
+        said = (f'Unable to find "{group}/{version}, Resource={kind.plural}" that match label selector '
+                f'"{words.text("selector")}", field selector "{words.text("field-selector")}"')
+        why = f'"{path}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+        why = f"field label not supported: {path}" if kind.name in FIELDS else why
         raise CommandError(f"Error from server (BadRequest): {said}: {why}", hint=f"there are: {', '.join(known)}")
     value: Any = to_plain(obj)
     if path == "source":
@@ -197,9 +188,7 @@ def _value(words: Words, kind: Kind, obj: Any, path: str) -> str:
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
     if value is None:
-        return (
-            "false" if path in ("spec.unschedulable", "spec.hostNetwork") else "0" if path == "status.replicas" else ""
-        )
+        return {"spec.unschedulable": "false", "spec.hostNetwork": "false", "status.replicas": "0"}.get(path, "")
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -243,12 +232,7 @@ class Command:
 
     def chosen(self, arguments: tuple[str, ...], *, listing: bool = True) -> Selection:
         """Return the objects that arguments mean."""
-        return select(self.objects, self.words, arguments, verb=self.name, listing=listing)
-
-
-def reference(key: Key) -> str:
-    """Return the reference to an object."""
-    return ref(key)
+        return select(self.objects, self.words, arguments, listing=listing)
 
 
 def refusal(error: ApplyRefused) -> CommandError:

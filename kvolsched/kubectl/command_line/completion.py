@@ -9,6 +9,8 @@ from .flags import EVERYWHERE, FLAGS, VERBS, Flag
 
 NODE_COMMANDS = ("cordon", "uncordon", "drain")
 OUTPUTS = ("custom-columns=", "json", "jsonpath=", "name", "wide", "yaml")
+VALUES = {"output": OUTPUTS, "type": ("json", "merge", "strategic"),
+          "sort-by": (".metadata.creationTimestamp", ".metadata.name", ".lastTimestamp")}  # fmt: skip
 
 
 def complete(cluster: ClusterCore | None, before: str) -> list[str]:
@@ -60,19 +62,8 @@ def _flag_before(word: str, usable: dict[str, Flag]) -> str:
 
 
 def _values(cluster: ClusterCore | None, flag: str) -> Iterable[str]:
-    match flag:
-        case "output":
-            return OUTPUTS
-        case "namespace":
-            return _namespaces(cluster)
-        case "type":
-            return ("json", "merge", "strategic")
-        case "sort-by":
-            return (".metadata.creationTimestamp", ".metadata.name", ".lastTimestamp")
-    return ()
-
-
-def _namespaces(cluster: ClusterCore | None) -> set[str]:
+    if flag != "namespace":
+        return VALUES.get(flag, ())
     keys: Iterable[Key] = cluster.world.log.objects if cluster is not None else ()
     return {"default", *(key.name if key.kind == "Namespace" else key.namespace for key in keys)} - {""}
 

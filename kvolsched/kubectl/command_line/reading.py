@@ -6,16 +6,22 @@ from typing import Any
 import attrs
 
 from ...api.kinds import quantity
-from ...api.kinds.kind import Kind
 from ...api.text.convert import to_plain
-from ...world.log import Key
 from ..formatting import align_columns
 from ..get_command import describe_object, make_table
-from ..jsonpath import JsonPathFault, as_text, find_values, print_jsonpath
-from ..output import COLUMN_PADDING, MIN_COLUMN_WIDTH, Listing
+from ..output import COLUMN_PADDING, MIN_COLUMN_WIDTH
 from ..resource_lookup import empty_message, find_keys
-from ..serialize import natural_key, printed_data, serialize, to_json
-from .command import Command, Selection, namespace_of
+from ..serialize import (
+    JsonPathFault,
+    as_text,
+    find_values,
+    natural_key,
+    print_jsonpath,
+    printed_data,
+    serialize,
+    to_json,
+)
+from .command import Command, Selection, namespace_of, scope_of
 from .flags import CommandError
 
 NO_KIND = (
@@ -40,10 +46,8 @@ def get(command: Command) -> None:
         allowed = f"allowed formats are: {FORMATS.replace(', ', ',')}"
         raise CommandError(f'error: unable to match a printer suitable for the output format "{form}", {allowed}')
     if form in ("jsonpath", "jsonpath-as-json", "custom-columns") and not template:
-        raise CommandError(
-            f"error: {'template' if 'json' in form else 'custom-columns'} format specified but no "
-            f"{'template' if 'json' in form else 'custom columns'} given"
-        )
+        what = "template" if "json" in form else "custom-columns"
+        raise CommandError(f"error: {what} format specified but no {what.replace('-', ' ')} given")
     chosen = _sorted(command, command.chosen(words.arguments))
     if not words.has("ignore-not-found"):
         command.report_missing(chosen.missing)
@@ -56,22 +60,11 @@ def get(command: Command) -> None:
 
 
 def _print_tables(command: Command, chosen: Selection, *, wide: bool) -> None:
-    words, cluster = command.words, command.cluster
-    scope = None if words.has("all-namespaces") else namespace_of(words)
-    texts = []
+    words, scope, texts = command.words, scope_of(command.words), []
     for kind, keys in chosen.keys_by_kind:
-        prefixed = len(chosen.keys_by_kind) > 1
-        table = make_table(
-            command.objects,
-            kind,
-            keys,
-            scope,
-            cluster.world.date,
-            wide=wide,
-            show_labels=words.has("show-labels"),
-            prefixed=prefixed,
-        )
-        table = _with_labels(command, table, keys, words.several("label-columns"), before_last=words.has("show-labels"))
+        table = make_table(command.objects, kind, keys, scope, command.cluster.world.date, wide=wide,
+                           show_labels=words.has("show-labels"), prefixed=len(chosen.keys_by_kind) > 1,
+                           labels=words.several("label-columns"))  # fmt: skip
         if table.rows:
             rows = ["\t".join(row) for row in (table.rows if words.has("no-headers") else (table.columns, *table.rows))]
             texts.append(align_columns(rows, MIN_COLUMN_WIDTH, COLUMN_PADDING))
@@ -80,17 +73,6 @@ def _print_tables(command: Command, chosen: Selection, *, wide: bool) -> None:
     elif not chosen.named and not words.has("ignore-not-found"):
         kinds = [kind for kind, _ in chosen.keys_by_kind]
         command.warn(empty_message(kinds[0], None if all(not kind.namespaced for kind in kinds) else scope))
-
-
-def _with_labels(
-    command: Command, table: Listing, keys: Sequence[Key], labels: Sequence[str], *, before_last: bool
-) -> Listing:
-    """Return a table with a column for each of these labels."""
-    place = len(table.columns) - (1 if before_last else 0)
-    columns = tuple(label.rpartition("/")[2].upper() for label in labels)
-    values = [tuple(command.objects[key].metadata.labels.get(label, "") for label in labels) for key in keys]
-    rows = tuple((*row[:place], *more, *row[place:]) for row, more in zip(table.rows, values, strict=True))
-    return attrs.evolve(table, columns=(*table.columns[:place], *columns, *table.columns[place:]), rows=rows)
 
 
 def _print_data(command: Command, chosen: Selection, form: str, template: str) -> None:
@@ -115,8 +97,7 @@ def _print_columns(command: Command, chosen: Selection, template: str) -> None:
     """Print the columns `NAME:.metadata.name,NODE:.spec.nodeName`; what is missing is `<none>`."""
     pairs = [part.partition(":") for part in template.split(",")]
     if wrong := [title for title, _, path in pairs if not path]:
-        said = f"unexpected custom-columns spec: {wrong[0]}, expected <header>:<json-path-expr>"
-        raise CommandError(f"error: {said}")
+        raise CommandError(f"error: unexpected custom-columns spec: {wrong[0]}, expected <header>:<json-path-expr>")
     rows = [] if command.words.has("no-headers") else ["\t".join(title for title, _, _ in pairs)]
     try:
         for key in chosen.keys:
@@ -163,22 +144,13 @@ def describe(command: Command) -> None:
     chosen = command.chosen(words.arguments)
     keys = chosen.keys
     if chosen.missing:
-        prefix = _by_prefix(command) if "/" not in words.arguments[0] and len(words.arguments) == 2 else []
-        if prefix:
-            keys = prefix
-        else:
+        if "/" not in words.arguments[0] and len(words.arguments) == 2:
+            keys = [key for kind, _ in chosen.keys_by_kind for key in find_keys(
+                command.objects, kind, namespace_of(words)) if key.name.startswith(words.arguments[1])]  # fmt: skip
+        if not keys:
             command.report_missing(chosen.missing)
     texts = [describe_object(command.objects, key, command.cluster.world.date) for key in keys]
     if texts:
         command.out.append("\n\n\n".join(texts))
     elif not chosen.named:
-        command.warn(
-            empty_message(chosen.keys_by_kind[0][0], None if words.has("all-namespaces") else namespace_of(words))
-        )
-
-
-def _by_prefix(command: Command) -> list[Key]:
-    word, name = command.words.arguments
-    kinds: list[Kind] = [kind for kind, _ in command.chosen((word,)).keys_by_kind]
-    scope = namespace_of(command.words)
-    return [key for kind in kinds for key in find_keys(command.objects, kind, scope) if key.name.startswith(name)]
+        command.warn(empty_message(chosen.keys_by_kind[0][0], scope_of(words)))

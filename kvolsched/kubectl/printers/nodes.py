@@ -70,9 +70,8 @@ def describe_node(node: Node, context: DescribeContext) -> Iterator[str]:
     info = rest.get("nodeInfo", EMPTY)
     yield from (f"  {title}:\t{info.get(name, '')}" for title, name in _SYSTEM)
     spec = node.spec.rest
-    fields = (("PodCIDR", spec.get("podCIDR")), ("PodCIDRs", ",".join(spec.get("podCIDRs", ()))),
-             ("ProviderID", spec.get("providerID")))  # fmt: skip
-    yield from (f"{title}:\t{value}" for title, value in fields if value)
+    yield from formatting.given_lines(PodCIDR=spec.get("podCIDR"), PodCIDRs=",".join(spec.get("podCIDRs", ())),
+                                      ProviderID=spec.get("providerID"))  # fmt: skip
     pods = [pod for pod in context.objects_of("Pod") if pod.spec.node_name == meta.name and not pod.terminal]
     yield from _pod_lines(node, pods, context.now)
 

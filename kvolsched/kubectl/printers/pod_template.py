@@ -17,6 +17,7 @@ from ..formatting import (
     field_lines,
     format_selector,
     format_time,
+    given_lines,
     go_string,
     label_lines,
 )
@@ -288,15 +289,13 @@ def template_lines(template: PodTemplateSpec) -> Iterator[str]:
     yield from label_lines("  Labels", template.metadata.labels)
     if template.metadata.annotations:
         yield from annotation_lines("  Annotations", template.metadata.annotations)
-    if spec.rest.get("serviceAccountName"):
-        yield f"  Service Account:\t{spec.rest['serviceAccountName']}"
+    yield from (f"  {line}" for line in given_lines(Service_Account=spec.rest.get("serviceAccountName")))
     if spec.init_containers:
         yield from container_lines("Init Containers", spec.init_containers, (), None, space)
     yield from container_lines("Containers", spec.containers, (), None, space)
     yield from volume_lines(spec.volumes, space)
     yield from spread_constraint_lines(spec.topology_spread_constraints, space)
-    if spec.priority_class_name:
-        yield f"  Priority Class Name:\t{spec.priority_class_name}"
+    yield from (f"  {line}" for line in given_lines(Priority_Class_Name=spec.priority_class_name))
     yield from label_lines("  Node-Selectors", spec.node_selector)
     yield from field_lines("  Tolerations", format_tolerations(spec.tolerations))
 
@@ -314,12 +313,10 @@ def spread_constraint_lines(constraints: Sequence[TopologySpreadConstraint], spa
 
 def format_tolerations(tolerations: Sequence[Toleration]) -> list[str]:
     """Return tolerations sorted by key: `dedicated=db:NoSchedule`, `key:NoExecute op=Exists for 300s`."""
-    return [_format_toleration(toleration) for toleration in sorted(tolerations, key=lambda toleration: toleration.key)]
-
-
-def _format_toleration(toleration: Toleration) -> str:
-    text = toleration.key + (f"={toleration.value}" if toleration.value else "")
-    text += f":{toleration.effect}" if toleration.effect else ""
-    if toleration.operator == "Exists" and not toleration.value:
-        text = f"{text} op=Exists" if text else "op=Exists"
-    return text if toleration.toleration_seconds is None else f"{text} for {toleration.toleration_seconds}s"
+    texts = []
+    for each in sorted(tolerations, key=lambda toleration: toleration.key):
+        text = each.key + f"={each.value}" * bool(each.value) + f":{each.effect}" * bool(each.effect)
+        if each.operator == "Exists" and not each.value:
+            text = f"{text} op=Exists".lstrip()
+        texts.append(text if each.toleration_seconds is None else f"{text} for {each.toleration_seconds}s")
+    return texts

@@ -11,9 +11,9 @@ from typing import Any
 from ...api.kinds import quantity
 from ...api.kinds.meta import EMPTY, Frozen
 from ...api.kinds.pod import Container, Pod
-from ..formatting import NONE, field_lines, format_age, format_time, label_lines, parse_time
+from ..formatting import NONE, field_lines, format_age, format_time, given_lines, label_lines, parse_time
 from .pod_template import container_lines, format_tolerations, resource_lines, spread_constraint_lines, volume_lines
-from .printer import Cell, DescribeContext, metadata_lines, printer
+from .printer import Cell, DescribeContext, controller_of, metadata_lines, printer
 
 
 def _pod_cells(pod: Pod) -> Iterable[Cell]:
@@ -28,12 +28,10 @@ def ready_containers(pod: Pod) -> str:
 
     A pod without container statuses (simulated kubelets write none) counts as a whole, by its Ready condition.
     """
-    sidecars = {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
+    sidecars, statuses = _sidecars(pod), _statuses(pod, "containerStatuses")
     count = len(pod.spec.containers) + len(sidecars)
-    statuses = _statuses(pod, "containerStatuses")
     if not statuses and not _statuses(pod, "initContainerStatuses"):
-        condition = pod.status.condition("Ready")
-        return f"{count if condition is not None and condition.status == 'True' else 0}/{count}"
+        return f"{count if _holds(pod, 'Ready') else 0}/{count}"
     ready = sum(status.get("ready", False) and "running" in status.get("state", EMPTY) for status in statuses)
     sidecar_statuses = (status for status in _statuses(pod, "initContainerStatuses") if status.get("name") in sidecars)
     ready += sum(status.get("ready", False) and status.get("started", False) for status in sidecar_statuses)
@@ -47,11 +45,9 @@ def pod_status(pod: Pod) -> str:
     if scheduled is not None and scheduled.reason == "SchedulingGated":
         reason = scheduled.reason
     initializing = _init_reason(pod)
-    initialized = pod.status.condition("Initialized")
-    if not initializing or (initialized is not None and initialized.status == "True"):
-        reason = _containers_reason(pod, initializing or reason)
-    else:
-        reason = initializing
+    reason = initializing or reason
+    if not initializing or _holds(pod, "Initialized"):
+        reason = _containers_reason(pod, reason)
     if pod.metadata.deletion_timestamp is not None:
         if pod.status.reason == "NodeLost":
             return "Unknown"
@@ -62,7 +58,7 @@ def pod_status(pod: Pod) -> str:
 
 def _init_reason(pod: Pod) -> str:
     """Return the STATUS given by the first unfinished init container, "" if all have finished."""
-    sidecars = {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
+    sidecars = _sidecars(pod)
     for index, status in enumerate(_statuses(pod, "initContainerStatuses")):
         state = status.get("state", EMPTY)
         terminated, waiting_reason = state.get("terminated"), state.get("waiting", EMPTY).get("reason", "")
@@ -90,8 +86,7 @@ def _containers_reason(pod: Pod, reason: str) -> str:
         elif status.get("ready") and "running" in state:
             running = True
     if reason == "Completed" and running:
-        ready = pod.status.condition("Ready")
-        return "Running" if ready is not None and ready.status == "True" else "NotReady"
+        return "Running" if _holds(pod, "Ready") else "NotReady"
     return reason
 
 
@@ -102,13 +97,9 @@ def _termination_reason(terminated: Mapping[str, Any]) -> str:
 
 
 def _restarts(pod: Pod, now: datetime) -> str:
-    sidecars = {status.name for status in pod.spec.init_containers if status.restart_policy == "Always"}
-    initialized = pod.status.condition("Initialized")
-    init_statuses = _statuses(pod, "initContainerStatuses")
-    if _init_reason(pod) and (initialized is None or initialized.status != "True"):
-        counted = init_statuses
-    else:
-        sidecar_statuses = [status for status in init_statuses if status.get("name") in sidecars]
+    counted, sidecars = _statuses(pod, "initContainerStatuses"), _sidecars(pod)
+    if not _init_reason(pod) or _holds(pod, "Initialized"):
+        sidecar_statuses = [status for status in counted if status.get("name") in sidecars]
         counted = (*sidecar_statuses, *_statuses(pod, "containerStatuses"))
     count = sum(status.get("restartCount", 0) for status in counted)
     ends = [status.get("lastState", EMPTY).get("terminated", EMPTY).get("finishedAt") for status in counted]
@@ -118,9 +109,17 @@ def _restarts(pod: Pod, now: datetime) -> str:
 
 def _readiness_gates(pod: Pod) -> str:
     gates = pod.spec.rest.get("readinessGates", ())
-    conditions = [pod.status.condition(gate.get("conditionType", "")) for gate in gates]
-    met = sum(condition is not None and condition.status == "True" for condition in conditions)
+    met = sum(_holds(pod, gate.get("conditionType", "")) for gate in gates)
     return f"{met}/{len(gates)}" if gates else NONE
+
+
+def _sidecars(pod: Pod) -> set[str]:
+    return {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
+
+
+def _holds(pod: Pod, condition: str) -> bool:
+    found = pod.status.condition(condition)
+    return found is not None and found.status == "True"
 
 
 def _statuses(pod: Pod, field: str) -> tuple[Frozen, ...]:
@@ -130,33 +129,26 @@ def _statuses(pod: Pod, field: str) -> tuple[Frozen, ...]:
 def describe_pod(pod: Pod, context: DescribeContext) -> Iterator[str]:
     """Yield the lines of a Pod."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
-    if spec.priority is not None:
-        yield f"Priority:\t{spec.priority}"
-    yield from _given(
-        ("Priority Class Name", spec.priority_class_name),
-        ("Runtime Class Name", spec.rest.get("runtimeClassName")),
-        ("Service Account", spec.rest.get("serviceAccountName")),
-    )
+    yield from given_lines(Priority=spec.priority, Priority_Class_Name=spec.priority_class_name,
+                           Runtime_Class_Name=spec.rest.get("runtimeClassName"),
+                           Service_Account=spec.rest.get("serviceAccountName"))  # fmt: skip
     yield f"Node:\t{spec.node_name}/{status.rest.get('hostIP', '')}" if spec.node_name else f"Node:\t{NONE}"
-    if status.start_time is not None:
-        yield f"Start Time:\t{format_time(status.start_time)}"
+    yield from given_lines(Start_Time=status.start_time and format_time(status.start_time))
     yield from metadata_lines(pod)
     if meta.deletion_timestamp is not None and not pod.terminal:
         yield f"Status:\tTerminating (lasts {format_age(meta.deletion_timestamp, context.now)})"
         yield f"Termination Grace Period:\t{meta.deletion_grace_period_seconds or 0}s"
     else:
         yield f"Status:\t{status.phase}"
-    yield from _given(("Reason", status.reason), ("Message", status.message))
+    yield from given_lines(Reason=status.reason, Message=status.message)
     profile = spec.rest.get("securityContext", EMPTY).get("seccompProfile", EMPTY)
     local = profile.get("localhostProfile") if profile.get("type") == "Localhost" else ""
-    yield from _given(("SeccompProfile", profile.get("type")), ("LocalhostProfile", local))
+    yield from given_lines(SeccompProfile=profile.get("type"), LocalhostProfile=local)
     yield f"IP:\t{status.rest.get('podIP', '')}"
     addresses = status.rest.get("podIPs", ())
     yield "IPs:" if addresses else f"IPs:\t{NONE}"
     yield from (f"  IP:\t{address.get('ip', '')}" for address in addresses)
-    owner = meta.controller
-    yield from _given(("Controlled By", f"{owner.kind}/{owner.name}" if owner is not None else ""),
-                      ("NominatedNodeName", status.nominated_node_name))
+    yield from given_lines(Controlled_By=controller_of(pod), NominatedNodeName=status.nominated_node_name)
     yield from _pod_containers(pod)
     yield from _pod_conditions(pod)
     yield from volume_lines(spec.volumes)
@@ -164,11 +156,6 @@ def describe_pod(pod: Pod, context: DescribeContext) -> Iterator[str]:
     yield from label_lines("Node-Selectors", spec.node_selector)
     yield from field_lines("Tolerations", format_tolerations(spec.tolerations))
     yield from spread_constraint_lines(spec.topology_spread_constraints)
-
-
-def _given(*fields: tuple[str, Any]) -> Iterator[str]:
-    """Yield the fields that are not empty."""
-    yield from (f"{title}:\t{value}" for title, value in fields if value)
 
 
 def _pod_containers(pod: Pod) -> Iterator[str]:

@@ -138,6 +138,12 @@ def printer(heads: str, cells: Callable[[Any], Iterable[Cell]], describe: Any = 
     return Printer(tuple(names), cells, describe, wide, {**OF_ANY_KIND, **columns})
 
 
+def controller_of(obj: Any) -> str:
+    """Return the owner that controls an object, `Kind/name`; "" for none."""
+    owner = obj.metadata.controller
+    return f"{owner.kind}/{owner.name}" if owner is not None else ""
+
+
 def metadata_lines(obj: Any) -> Iterator[str]:
     """Yield the labels and annotations of an object's description."""
     yield from label_lines("Labels", obj.metadata.labels)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.service import Service, ServicePort
-from ..formatting import NONE, UNSET, format_labels
+from ..formatting import NONE, UNSET, format_labels, given_lines
 from .printer import DescribeContext, metadata_lines, printer
 
 
@@ -31,30 +31,21 @@ def describe_service(service: Service, context: DescribeContext) -> Iterator[str
     yield from metadata_lines(service)
     yield f"Selector:\t{format_labels(spec.selector)}"
     yield f"Type:\t{spec.type or 'ClusterIP'}"
-    if "ipFamilyPolicy" in rest:
-        yield f"IP Family Policy:\t{rest['ipFamilyPolicy']}"
+    yield from given_lines(IP_Family_Policy=rest.get("ipFamilyPolicy"))
     yield f"IP Families:\t{','.join(rest.get('ipFamilies', ())) or NONE}"
     yield f"IP:\t{spec.cluster_ip}"
     yield f"IPs:\t{','.join(rest.get('clusterIPs', ())) or NONE}"
-    optional_fields = (
-        ("External IPs", ",".join(rest.get("externalIPs", ()))),
-        ("Desired LoadBalancer IP", rest.get("loadBalancerIP")),
-        ("External Name", spec.external_name),
-        ("LoadBalancer Ingress", ", ".join(_ingress_points(service))),
-    )
-    yield from (f"{title}:\t{value}" for title, value in optional_fields if value)
+    yield from given_lines(External_IPs=",".join(rest.get("externalIPs", ())),
+                           Desired_LoadBalancer_IP=rest.get("loadBalancerIP"), External_Name=spec.external_name,
+                           LoadBalancer_Ingress=", ".join(_ingress_points(service)))  # fmt: skip
     endpoints = _ready_addresses(service, context)
     for port in spec.ports:
         yield from _port_lines(port, endpoints)
     yield f"Session Affinity:\t{rest.get('sessionAffinity', 'None')}"
-    yield from (
-        f"{title}:\t{rest[name]}"
-        for title, name in (
-            ("External Traffic Policy", "externalTrafficPolicy"), ("Internal Traffic Policy", "internalTrafficPolicy"),
-            ("HealthCheck NodePort", "healthCheckNodePort"), ("Traffic Distribution", "trafficDistribution"),
-        )
-        if rest.get(name)
-    )  # fmt: skip
+    yield from given_lines(External_Traffic_Policy=rest.get("externalTrafficPolicy"),
+                           Internal_Traffic_Policy=rest.get("internalTrafficPolicy"),
+                           HealthCheck_NodePort=rest.get("healthCheckNodePort") or None,
+                           Traffic_Distribution=rest.get("trafficDistribution"))  # fmt: skip
 
 
 def _ingress_points(service: Service) -> list[str]:

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from ...api.kinds.csi import CSIDriver, CSINode
 from ...api.kinds.meta import ObjectMeta
-from ...api.kinds.pod import Pod
 from ...api.kinds.storage_class import IMMEDIATE, StorageClass
 from ...api.kinds.volume import BETA_STORAGE_CLASS, PersistentVolume, PersistentVolumeClaim
 from ..formatting import (
@@ -18,6 +17,7 @@ from ..formatting import (
     format_labels,
     format_requirements,
     format_time,
+    given_lines,
     go_string,
     timed_condition_lines,
 )
@@ -84,8 +84,7 @@ def describe_volume(volume: PersistentVolume, context: DescribeContext) -> Itera
     yield "Claim:\t" + (f"{spec.claim_ref.namespace}/{spec.claim_ref.name}" if spec.claim_ref is not None else "")
     yield f"Reclaim Policy:\t{spec.persistent_volume_reclaim_policy}"
     yield f"Access Modes:\t{format_access_modes(spec.access_modes)}"
-    if spec.volume_mode is not None:
-        yield f"VolumeMode:\t{spec.volume_mode}"
+    yield from given_lines(VolumeMode=spec.volume_mode)
     yield f"Capacity:\t{spec.capacity.get('storage', '0')}"
     required = spec.required_node_affinity
     yield "Node Affinity:\t" + (NONE if required is None else "")
@@ -109,8 +108,7 @@ def describe_claim(claim: PersistentVolumeClaim, context: DescribeContext) -> It
     yield f"Finalizers:\t{go_string(meta.finalizers)}"
     yield f"Capacity:\t{capacity}"
     yield f"Access Modes:\t{access}"
-    if spec.volume_mode is not None:
-        yield f"VolumeMode:\t{spec.volume_mode}"
+    yield from given_lines(VolumeMode=spec.volume_mode)
     source = spec.rest.get("dataSource")
     if source is not None:
         yield "DataSource:"
@@ -118,14 +116,10 @@ def describe_claim(claim: PersistentVolumeClaim, context: DescribeContext) -> It
         yield from (f"  {title}:\t{source[name]}" for title, name in fields if name in source)
     owners = {owner.uid for owner in meta.owner_references if owner.kind == "Pod"}
     users = [pod.metadata.name for pod in context.objects_of("Pod", meta.namespace)
-             if pod.metadata.uid in owners or meta.name in _claim_names(pod)]
+             if pod.metadata.uid in owners or any(volume.persistent_volume_claim is not None
+             and volume.persistent_volume_claim.claim_name == meta.name for volume in pod.spec.volumes)]  # fmt: skip
     yield from field_lines("Used By", users)
     yield from timed_condition_lines(claim.status.conditions, "lastProbeTime", "LastProbeTime")
-
-
-def _claim_names(pod: Pod) -> set[str]:
-    sources = (volume.persistent_volume_claim for volume in pod.spec.volumes)
-    return {source.claim_name for source in sources if source is not None}
 
 
 def describe_storage_class(storage_class: StorageClass, context: DescribeContext) -> Iterator[str]:
@@ -138,10 +132,8 @@ def describe_storage_class(storage_class: StorageClass, context: DescribeContext
     yield f"AllowVolumeExpansion:\t{UNSET if expansion is None else expansion}"
     yield "MountOptions:" + ("" if storage_class.mount_options else f"\t{NONE}")
     yield from (f"  {option}" for option in storage_class.mount_options)
-    if storage_class.reclaim_policy is not None:
-        yield f"ReclaimPolicy:\t{storage_class.reclaim_policy}"
-    if storage_class.volume_binding_mode is not None:
-        yield f"VolumeBindingMode:\t{storage_class.volume_binding_mode}"
+    yield from given_lines(ReclaimPolicy=storage_class.reclaim_policy,
+                           VolumeBindingMode=storage_class.volume_binding_mode)  # fmt: skip
     if storage_class.allowed_topologies:
         yield "AllowedTopologies:\t"
         for index, term in enumerate(storage_class.allowed_topologies):

@@ -11,7 +11,7 @@ from ...api.kinds.workload import DaemonSet, Deployment, Job, ReplicaSet, Replic
 from ...api.text.convert import to_plain
 from .. import formatting
 from .pod_template import template_lines
-from .printer import Cell, DescribeContext, Printer, metadata_lines, printer
+from .printer import Cell, DescribeContext, Printer, controller_of, metadata_lines, printer
 from .storage import class_name_of
 
 
@@ -124,9 +124,8 @@ def describe_replicas(workload: ReplicaSet | ReplicationController, context: Des
     """Yield the lines of a ReplicaSet or a ReplicationController."""
     yield f"Selector:\t{_selector(workload) or formatting.NONE}"
     yield from metadata_lines(workload)
-    owner = workload.metadata.controller
-    if owner is not None and isinstance(workload, ReplicaSet):
-        yield f"Controlled By:\t{owner.kind}/{owner.name}"
+    if isinstance(workload, ReplicaSet):
+        yield from formatting.given_lines(Controlled_By=controller_of(workload))
     yield f"Replicas:\t{workload.status.replicas} current / {_replicas(workload)} desired"
     yield f"Pods Status:\t{context.pods_status(workload)}"
     yield from template_lines(workload.spec.template)
@@ -153,24 +152,18 @@ def describe_job(job: Job, _context: DescribeContext) -> Iterator[str]:
     spec, status = job.spec, job.status
     yield f"Selector:\t{formatting.format_selector(spec.selector)}"
     yield from metadata_lines(job)
-    owner = job.metadata.controller
-    if owner is not None:
-        yield f"Controlled By:\t{owner.kind}/{owner.name}"
+    yield from formatting.given_lines(Controlled_By=controller_of(job))
     yield f"Parallelism:\t{spec.parallelism}"
     yield f"Completions:\t{formatting.UNSET if spec.completions is None else spec.completions}"
     yield f"Completion Mode:\t{spec.completion_mode}"
     yield f"Suspend:\t{formatting.go_string(spec.suspend)}"
     yield f"Backoff Limit:\t{spec.backoff_limit}"
-    if "ttlSecondsAfterFinished" in spec.rest:
-        yield f"TTL Seconds After Finished:\t{spec.rest['ttlSecondsAfterFinished']}"
-    if status.start_time:
-        yield f"Start Time:\t{formatting.format_time(status.start_time)}"
-    if status.completion_time:
-        yield f"Completed At:\t{formatting.format_time(status.completion_time)}"
-    if (end := formatting.parse_time(status.completion_time)) is not None and status.start_time:
-        yield f"Duration:\t{_job_duration(job, end)}"
-    if spec.active_deadline_seconds is not None:
-        yield f"Active Deadline Seconds:\t{spec.active_deadline_seconds}s"
+    start, end, deadline = status.start_time, status.completion_time, spec.active_deadline_seconds
+    yield from formatting.given_lines(
+        TTL_Seconds_After_Finished=spec.rest.get("ttlSecondsAfterFinished"),
+        Start_Time=start and formatting.format_time(start), Completed_At=end and formatting.format_time(end),
+        Duration=end and _job_duration(job, formatting.ZERO_TIME),
+        Active_Deadline_Seconds=None if deadline is None else f"{deadline}s")  # fmt: skip
     ready = "" if status.ready is None else f" ({status.ready} Ready)"
     yield f"Pods Statuses:\t{status.active} Active{ready} / {status.succeeded} Succeeded / {status.failed} Failed"
     if job.is_indexed:

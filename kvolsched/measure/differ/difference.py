@@ -11,8 +11,7 @@ from kvolsched.api.words import counted
 from ...api.kinds.kind import KINDS_BY_NAME
 from ...api.words import hanging_indent
 from ...cluster import Cluster
-from ...questions.differences import Diff, columns, diff
-from ...questions.first_difference import parting
+from ...questions.differences import Diff, columns, diff, parting
 from .case import Case
 from .outcome import CaseOutcome, ComparedAnswer, rows_of, start
 

@@ -17,9 +17,8 @@ from ...api.kinds.volume import PersistentVolume
 from ...api.text.fault import ManifestError
 from ...cluster import Cluster
 from ...core.results import ApplyRefused
-from ...questions.differences import different_fields, is_bookkeeping
+from ...questions.differences import different_fields, is_bookkeeping, rejections
 from ...questions.explain import passes_by_pod, read_last_pass
-from ...questions.first_difference import rejections
 from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.apiserver import ref
 from ...world.component import seeded_draw

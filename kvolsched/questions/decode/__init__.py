@@ -1,10 +1,9 @@
 """Reads a pasted sentence of Kubernetes without a cluster: each clause, who writes it, its rule, its usual cause.
 
-Imports only. `decoding` answers, `splitting` takes a paste apart, `answer` holds the answer's values, and `table` reads
+Imports only. `decoding` answers, `splitting` takes a paste apart, and `table` reads
 every sentence that is known, with its meaning, from `sentences/`.
 """
 
-from .answer import Decoded, DecodedClause
-from .decoding import decode
+from .decoding import Decoded, DecodedClause, decode
 
 __all__ = ["Decoded", "DecodedClause", "decode"]

@@ -11,13 +11,12 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.unknown_name import UnknownName, did_you_mean
-from kvolsched.core.actor_names import component_called
-from kvolsched.core.core import ClusterCore
-from kvolsched.core.upgrades import process_called
-from kvolsched.questions.executors import AnyExecutor
-from kvolsched.world.simulation import Simulation
-
+from ...api.unknown_name import UnknownName, did_you_mean
+from ...core.actor_names import component_called
+from ...core.core import ClusterCore
+from ...core.upgrades import process_called
+from ...world.simulation import Simulation
+from ..executors import AnyExecutor
 from .cause import Reruns, causes, shows_the_end
 from .expansion import Goal, Invariant, Question, Summary
 from .invariants import (
@@ -31,11 +30,9 @@ from .invariants import (
     pods_within_max_skew,
     versions_grow,
 )
-from .named import NamedObjects
-from .report import Counterexample, Exploration, replay_trace
-from .sampling import EndState, Sample, sample
+from .report import Counterexample, EndState, Exploration, Sample, replay_trace, sample
 from .search import Search
-from .searched import Property, SearchedObjects, property_named
+from .searched import NamedObjects, Property, SearchedObjects, property_named
 from .transitions import ChosenFault, Crash, Refuse, StopNodes, Transition, UserAct
 
 REDUCTIONS = ("eager", "idle")
@@ -101,7 +98,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     for reduction in reductions:
         _check_option("reduction", reduction, REDUCTIONS)
     components = None if components is None else [component_called(sim, name) for name in components]
-    faults = [_by_component_name(world, sim, fault) for fault in faults]
+    faults = tuple(_by_component_name(world, sim, fault) for fault in faults)
     options: dict[str, Any] = {
         "lag": lag, "clock": clock, "components": components,
         "eager": "eager" in reductions, "idle": "idle" in reductions,
@@ -114,22 +111,22 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     stop = until if until is None or until == "stuck" else property_named(until, sim)
     reached = property_named(goal, sim) if goal is not None else everybody_runs(sim)
     named = NamedObjects([*never, *at_rest, goal, *((until,) if until != "stuck" else ())], sim.log.objects)
-    if isinstance(world, ClusterCore):
-        named.check(world, faults)
-    question = Question(tuple(invariants), never, at_rest, reached, stop, summary or outcome)
-    search = Search(sim, faults, options, question, named, executor)
+    if isinstance(world, ClusterCore) and not any(isinstance(fault, UserAct) for fault in faults):
+        named.check(world)  # a user may create anything
+    question = Question(faults, options, named, tuple(invariants), never, at_rest, reached, stop, summary or outcome)
+    search = Search(sim, question, executor)
     search.run(max_states, seconds, progress=progress)
     counterexample = reruns = None
     if search.violation:
         fork = sim.fork()
-        turns = replay_trace(fork, search.trace, tuple(faults), options)
+        turns = replay_trace(fork, search.trace, faults, options)
         if branch:
             sim.begin_branch(branch)
-            replay_trace(sim, search.trace, tuple(faults), options)
+            replay_trace(sim, search.trace, faults, options)
         objects, end = dict(fork.log.objects), (summary or outcome)(SearchedObjects(fork))
         cause = "What it hangs on was not found out."
         try:
-            reruns = Reruns(fork, search.trace, turns, faults, options, question)
+            reruns = Reruns(fork, search.trace, turns, question)
             matter = [each for each in turns if reruns.matters(each)]
             cause = next(causes(reruns, matter))
             turns = [attrs.evolve(each, is_told=each in matter or (bool(matter) and shows_the_end(fork, each)))
@@ -148,7 +145,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         outcomes=tuple(EndState(words, count, holds) for (words, holds), count in search.outcomes.items()),
         assumptions=_assumptions_of(sim, faults, lag, clock, components),
         unseen=named.sentences({**sim.log.objects, **search.expander.sim.log.objects}),
-        faults=tuple(faults),
+        faults=faults,
         options=options,
         ended=search.ended,
         bytes_per_state=search.bytes_per_state,

@@ -13,22 +13,21 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.core.component_names import DISPLAY_NAMES
-from kvolsched.core.results import as_sentence
-from kvolsched.questions.explain import changed_fields
-from kvolsched.scheduler.loop.scheduling_cycle import PASS
-from kvolsched.world.apiserver import RefusedWrite
-from kvolsched.world.component import seeded_draw
-from kvolsched.world.log import Change, Key, Note
-from kvolsched.world.reconciler import RemainingWrites
-from kvolsched.world.simulation import Simulation
-
+from ...api.kinds.meta import evolve_parts
+from ...core.component_names import DISPLAY_NAMES
+from ...core.results import as_sentence
+from ...scheduler.loop.scheduling_cycle import PASS
+from ...world.apiserver import RefusedWrite
+from ...world.component import seeded_draw
+from ...world.log import Change, Key, Note
+from ...world.reconciler import RemainingWrites
+from ...world.simulation import Simulation
+from ..explain import changed_fields
 from .expansion import Question
 from .invariants import outcome
 from .report import TracedTurn, in_steps
 from .searched import SearchedObjects, never_holds
-from .transitions import ChosenFault, FaultCounts, NotEnabledError, Transition, TransitionSystem
+from .transitions import FaultCounts, NotEnabledError, Transition, TransitionSystem
 
 SEEDS = 8  # of runs that go on after a trace, until one ends well
 LONGEST = 1_000  # turns of one run
@@ -39,9 +38,9 @@ class Reruns:
     """Runs a trace again, with something changed. Mutable: it moves a world that has replayed the trace."""
 
     def __init__(self, sim: Simulation, trace: Sequence[Transition], turns: Sequence[TracedTurn],
-                 faults: Sequence[ChosenFault], options: dict[str, Any], question: Question) -> None:
+                 question: Question) -> None:
         self.sim, self.trace, self.turns, self.question = sim, trace, turns, question
-        self.system = TransitionSystem(sim, faults, **options)
+        self.system = TransitionSystem(sim, question.faults, **question.options)
         self.searched = SearchedObjects(sim)
         self.invariants = (*question.invariants, never_holds(question.never, sim))
         self.wrong_at_rest = never_holds(question.at_rest, sim)

@@ -8,18 +8,16 @@ the world is moved to a state that was foretold, it must be that state.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import attrs
 
-from kvolsched.world.checkpoint import Checkpoint
-from kvolsched.world.log import Change, Key
-from kvolsched.world.simulation import Simulation
-
+from ...world.checkpoint import Checkpoint
+from ...world.log import Change, Key
+from ...world.simulation import Simulation
 from .invariants import Objects
-from .named import NamedObjects
-from .searched import Property, SearchedObjects, never_holds
+from .searched import NamedObjects, Property, SearchedObjects, never_holds
 from .transitions import ChosenFault, FaultCounts, NotEnabledError, Transition, TransitionSystem
 from .turn_memory import Effect, Local, StateParts, TurnMemory, parts_of
 
@@ -107,9 +105,14 @@ class Expanded:
 class Question:
     """What a search asks of every state; see `explore`.
 
-    `until` is "stuck" to stop at the first stuck state, a predicate to stop where it holds, None to visit all states.
+    `until` is "stuck" to stop at the first stuck state, a predicate to stop where it holds, None to visit all states;
+    `options` are lag, clock, components, eager, idle: see `TransitionSystem`; `named` are the objects that words name,
+    told of every new state.
     """
 
+    faults: tuple[ChosenFault, ...] = ()
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+    named: NamedObjects | None = None
     invariants: tuple[Invariant, ...] = ()
     never: tuple[str | Property, ...] = ()
     at_rest: tuple[str | Property, ...] = ()
@@ -123,24 +126,21 @@ class Expander:
 
     Args:
         sim: the world, which is changed: a fork without Events.
-        faults: the faults that may strike.
-        options: lag, clock, components, eager, idle: see `TransitionSystem`.
         question: what is asked of every state.
-        named: the objects that words name, told of every new state.
         known: whether a state was visited before, by its key.
         remember: whether transitions are remembered.
     """
 
-    def __init__(self, sim: Simulation, faults: Sequence[ChosenFault], options: dict[str, object], question: Question,
-                 named: NamedObjects | None, known: Callable[[int], bool], *, remember: bool = True) -> None:
+    def __init__(self, sim: Simulation, question: Question, known: Callable[[int], bool], *,
+                 remember: bool = True) -> None:
         self.sim = sim
-        self.system = TransitionSystem(sim, faults, **options)  # type: ignore[arg-type]
+        self.system = TransitionSystem(sim, question.faults, **question.options)
         self.searched = SearchedObjects(sim)
         never = question.never
         self.invariants = (*question.invariants, *((never_holds(never, sim),) if never else ()))
         self.wrong_at_rest = never_holds(question.at_rest, sim)
         self.goal, self.until, self.summary = question.goal, question.until, question.summary
-        self.named = named
+        self.named = question.named
         self.known = known
         self.memory = TurnMemory(sim) if remember else None
         names = list(sim.processes)

@@ -10,25 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kvolsched.api.volumes import volume_fits_node
-from kvolsched.core.conditions import HasWorld
-from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
-from kvolsched.scheduler import requests
-from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
-from kvolsched.scheduler.framework.extension_points import DomainCounter
-from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.loop.scheduling_cycle import SchedulingPass
-from kvolsched.scheduler.loop.scheduling_queue import (
-    BINDING,
-    DECIDING,
-    UNSCHEDULABLE,
-    WAITING,
-    pod_key_of_entry,
-    queue_of,
-)
-from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds, skews_on
-from kvolsched.world.log import Key
-from kvolsched.world.simulation import Simulation
+from ...api.volumes import volume_fits_node
+from ...core.conditions import HasWorld
+from ...rules.releases.kubernetes_1_36 import upstream_profile
+from ...scheduler import requests
+from ...scheduler.columns.snapshot import Snapshot, snapshot
+from ...scheduler.framework.extension_points import DomainCounter
+from ...scheduler.framework.judgement import judge
+from ...scheduler.loop.scheduling_cycle import SchedulingPass
+from ...scheduler.loop.scheduling_queue import BINDING, DECIDING, UNSCHEDULABLE, WAITING, pod_key_of_entry, queue_of
+from ...scheduler.plugins.pod_topology_spread import SkewExceeds, skews_on
+from ...world.log import Key
+from ...world.simulation import Simulation
 
 Objects = Mapping[Key, Any]
 SPREADING: Any = upstream_profile().extending(DomainCounter)

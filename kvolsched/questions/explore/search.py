@@ -10,7 +10,7 @@ import pickle
 import time
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,13 +18,11 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from kvolsched.questions.executors import AnyExecutor, Workers
-from kvolsched.world.simulation import Simulation
-
 from ...api.text.python_gc import infrequent_gc
+from ...world.simulation import Simulation
+from ..executors import AnyExecutor, Workers
 from .expansion import Expanded, Expander, ForetoldWrongError, Question, Successor, Waiting
-from .named import NamedObjects
-from .transitions import ChosenFault, Transition
+from .transitions import Transition
 from .workers import Crew, Level
 
 SHOWN_AT_ONCE = 20  # new states; the progress bar need not move for fewer
@@ -81,24 +79,14 @@ class Search:
 
     Args:
         sim: the world to start from; the search changes forks of it.
-        faults: the faults that may strike.
-        options: lag, clock, components, eager, idle: see `TransitionSystem`.
         question: what is asked of every state.
-        named: the objects that words name, told of every new state.
         executor: expands the states of large levels; None: here, one after the other.
         remember: whether transitions are remembered (see `turn_memory.py`).
     """
 
-    def __init__(
-        self, sim: Simulation, faults: Sequence[ChosenFault], options: dict[str, Any], question: Question,
-        named: NamedObjects | None = None, executor: AnyExecutor | None = None, *, remember: bool = True,
-    ) -> None:  # fmt: skip
-        self.sim = sim
-        self.faults = tuple(faults)
-        self.options = options
-        self.question = question
-        self.named = named
-        self.remember = remember
+    def __init__(self, sim: Simulation, question: Question, executor: AnyExecutor | None = None, *,
+                 remember: bool = True) -> None:
+        self.sim, self.question, self.remember = sim, question, remember
         self.ended = ""
         self.bytes_per_state = 0
         self._workers = Workers(executor) if executor is not None else None
@@ -113,12 +101,11 @@ class Search:
         self.trace: tuple[Transition, ...] = ()
         self._next: list[tuple[int, Waiting]] = []
         self._pack: tuple[bytes, Any, Any] = b"", (), ()  # the one that was opened last
-        self.expander = Expander(searched_fork(self.sim), self.faults, self.options, self.question, self.named,
-                                 self.graph.number.__contains__, remember=self.remember)
+        self.expander = Expander(searched_fork(self.sim), self.question, self.graph.number.__contains__,
+                                 remember=self.remember)  # fmt: skip
         self._crew: Crew | None = None
         if self._workers is not None:
-            self._crew = Crew(self._workers, self.expander.sim, self.faults, self.options, self.question, self.named,
-                              remember=self.remember)
+            self._crew = Crew(self._workers, self.expander.sim, self.question, remember=self.remember)
 
     def run(self, max_states: int, seconds: float | None, *, progress: bool) -> None:
         """Visit states until a violation is found, the space is exhausted, a bound is met, or the user interrupts."""

@@ -9,14 +9,13 @@ from typing import Any
 
 import attrs
 
-from kvolsched.controllers import kubelet
-from kvolsched.core.node_faults import chosen_nodes, stopping
-from kvolsched.world.apiserver import CLOCK, CommittedWrite, Write
-from kvolsched.world.component import WORLD, Actor, Process, TurnContext
-from kvolsched.world.log import Note
-from kvolsched.world.outage import API_SERVER, first_return, is_out
-from kvolsched.world.simulation import Simulation
-
+from ...controllers import kubelet
+from ...core.node_faults import chosen_nodes, stopping
+from ...world.apiserver import CLOCK, CommittedWrite, Write
+from ...world.component import WORLD, Actor, Process, TurnContext
+from ...world.log import Note
+from ...world.outage import API_SERVER, first_return, is_out
+from ...world.simulation import Simulation
 from .searched import SearchedObjects
 
 

@@ -9,12 +9,11 @@ order of turns has executed. Remembered are digests, never values, and which tra
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kvolsched.world.apiserver import CLOCK
-from kvolsched.world.component import WORLD
-from kvolsched.world.digest import MODULUS
-from kvolsched.world.log import Note
-from kvolsched.world.simulation import Simulation
-
+from ...world.apiserver import CLOCK
+from ...world.component import WORLD
+from ...world.digest import MODULUS
+from ...world.log import Note
+from ...world.simulation import Simulation
 from .transitions import Transition
 
 MAX_REMEMBERED = 400_000

@@ -11,13 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import uuid4
 
-from kvolsched.questions.executors import Workers, packed
-from kvolsched.world.log import Change
-from kvolsched.world.simulation import Simulation
-
+from ...world.log import Change
+from ...world.simulation import Simulation
+from ..executors import Workers, packed
 from .expansion import Base, Expanded, Expander, ForetoldWrongError, Question, Successor, Waiting
-from .named import NamedObjects
-from .transitions import ChosenFault, Transition
+from .transitions import Transition
 
 SMALLEST, LARGEST = 16, 200  # states of a chunk
 PARTS = 16  # chunks that a level is cut into, if they are neither too small nor too large
@@ -29,13 +27,12 @@ Level = Sequence[tuple[int, Waiting]]
 class Crew:
     """The workers of a search, and the world that they search. Mutable."""
 
-    def __init__(self, workers: Workers, sim: Simulation, faults: Sequence[ChosenFault], options: dict[str, Any],
-                 question: Question, named: NamedObjects | None, *, remember: bool) -> None:
+    def __init__(self, workers: Workers, sim: Simulation, question: Question, *, remember: bool) -> None:
         self.workers = workers
-        self.named = named
+        self.named = question.named
         world = (sim.components, sim.server, sim.seed, sim.rule_sets, sim.checkpoint())
         try:
-            self.world = packed((*world, tuple(faults), options, question, named, remember))
+            self.world = packed((*world, question, remember))
         except pickle.PicklingError as why:
             raise ValueError(f"the world does not travel to other processes: {why}") from None
         self.token = uuid4().hex
@@ -102,7 +99,7 @@ class Searcher:
     """A world of a search in a worker, and the keys that it told, with the level at which it did. Mutable."""
 
     def __init__(self, token: str, world: bytes) -> None:
-        components, server, seed, rule_sets, start, faults, options, question, named, remember = pickle.loads(world)  # noqa: S301
+        components, server, seed, rule_sets, start, question, remember = pickle.loads(world)  # noqa: S301
         sim = Simulation(components, server, seed)
         sim.rule_sets = rule_sets
         sim.records_events = False
@@ -112,7 +109,7 @@ class Searcher:
         self.told: dict[int, int] = {}
         self.in_chunk: set[int] = set()
         self.transitions: dict[Transition, Transition] = {}
-        self.expander = Expander(sim, faults, options, question, named, self._is_known, remember=remember)
+        self.expander = Expander(sim, question, self._is_known, remember=remember)
 
     def _is_known(self, key: int) -> bool:
         """Whether the process that searches knows a state by the time that it reads of this one."""

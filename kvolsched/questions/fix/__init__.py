@@ -1,6 +1,6 @@
 """What would make this pod schedulable? Finds the nearest edits of a catalogue and tries each on a fork.
 
-Imports only. `pods`, `nodes`, `topology_keys`, `claims`, `replace_claim`, `add_volume` and `components` are the
+Imports only. `pods`, `nodes`, `topology_keys`, `claims`, `replace_claim`, `add_volume` and `node_states` are the
 catalogue of edits, `edit_search` combines them, `trial_cluster` judges them, `edit` carries them out and prints them,
 `trials` runs them on forks until these are idle, `asking` proves and ranks fixes, `answer` prints them.
 """

@@ -8,11 +8,11 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
-from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
-from kvolsched.api.kinds.volume import (
+from ...api import volumes
+from ...api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
+from ...api.kinds.node import HOSTNAME_LABEL, Node
+from ...api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
+from ...api.kinds.volume import (
     BIND_COMPLETED,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -20,8 +20,7 @@ from kvolsched.api.kinds.volume import (
     PersistentVolumeStatus,
     VolumeNodeAffinity,
 )
-from kvolsched.api.words import listed
-
+from ...api.words import listed
 from .edit import Edit, ObjectChange
 from .trial_cluster import TrialCluster
 

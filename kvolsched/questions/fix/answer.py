@@ -5,14 +5,23 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer, PrintedAnswer, to_type
-from kvolsched.api.words import hanging_indent, listed
-from kvolsched.core.acts import ClusterActs
-from kvolsched.scheduler.framework.verdict import Code
-
+from ...api.notebook_output import DrawnAnswer, PrintedAnswer, to_type
+from ...api.words import hanging_indent, listed
+from ...core.acts import ClusterActs
+from ...scheduler.framework.verdict import Code
 from .advice import CLASSES, worst
-from .commands import commands, undo
-from .edit import Edit, ObjectChange, OutsideAct, carry_out, joined_words, manifest_diff, merge_changes, parts_of
+from .edit import (
+    Edit,
+    ObjectChange,
+    OutsideAct,
+    carry_out,
+    commands,
+    joined_words,
+    manifest_diff,
+    merge_changes,
+    parts_of,
+    undo,
+)
 from .outcome import TriedFix
 from .owners import owner_on_top
 from .trials import AskedCluster, Attempt

@@ -35,10 +35,9 @@ from ..why.demands import Demand
 from . import pods
 from .advice import COSTLY, ORDER
 from .answer import Fix, Fixes
-from .components import edits_of_components
 from .edit import Edit, ObjectChange, OutsideAct, joined_words, merge_changes, parts_of, without_unneeded
 from .edit_search import FoundFix, distinct, search
-from .node_states import ask_the_autoscaler, sick_taints, state_of_all
+from .node_states import ask_the_autoscaler, edits_of_components, sick_taints, state_of_all
 from .owners import owner_on_top, siblings
 from .replace_claim import restore_snapshot
 from .trial_cluster import TrialCluster
@@ -90,7 +89,9 @@ def _fix(cluster: ClusterActs, pod: str) -> Fixes:
             searched = search(trial)
             found, unmet = searched.found, searched.unmet
     found = tuple(attrs.evolve(fix, edits=(*before, *fix.edits)) for fix in found)
-    nothing = Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
+    head = "no edit of the catalogue lifts any of these:" if unmet else (
+        "edits of the catalogue lift each requirement, but no three edits lift all of them on one node.")  # fmt: skip
+    nothing = Fixes(name, rules, head, unmet=tuple(demand.words for demand in unmet))
     if asked.is_large:
         judged = _told([fix for each in found if (fix := _judged(asked, each)) is not None])
         head = to_type("judged by the plugins; in a large cluster `.try_it()` takes long, which runs one",
@@ -267,12 +268,6 @@ def _headline(fixes: Sequence[Fix]) -> str:
         return count
     each = ", each tried on a fork" if len(fixes) > 1 else ", tried on a fork"
     return f"{count}{each}{f' but {listed(untried)}' if untried else ''}"
-
-
-def _unmet_headline(unmet: tuple[Demand, ...]) -> str:
-    if unmet:
-        return "no edit of the catalogue lifts any of these:"
-    return "edits of the catalogue lift each requirement, but no three edits lift all of them on one node."
 
 
 def _without_unneeded_edits(asked: AskedCluster, found: FoundFix) -> FoundFix:

@@ -10,27 +10,26 @@ from functools import partial
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.csi import CSIStorageCapacity
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.quantity import of_bytes, value
-from kvolsched.api.kinds.selector import LabelSelector
-from kvolsched.api.kinds.storage_class import (
+from ...api import volumes
+from ...api.kinds.csi import CSIStorageCapacity
+from ...api.kinds.meta import Frozen, ObjectMeta, evolve_parts
+from ...api.kinds.node import Node
+from ...api.kinds.quantity import of_bytes, value
+from ...api.kinds.selector import LabelSelector
+from ...api.kinds.storage_class import (
     DEFAULT_CLASS,
     StorageClass,
     TopologySelectorLabelRequirement,
     TopologySelectorTerm,
 )
-from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
-from kvolsched.api.words import listed
-from kvolsched.core.acts import ClusterActs
-from kvolsched.core.pools import pools
-from kvolsched.questions.why.demands import Demand
-from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size, reaches
-from kvolsched.scheduler.framework.extension_points import VolumeDecider
-
+from ...api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
+from ...api.words import listed
+from ...core.acts import ClusterActs
+from ...core.pools import pools
+from ...scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size, reaches
+from ...scheduler.framework.extension_points import VolumeDecider
 from ..near_names import KEYS_TODAY, near_misses
+from ..why.demands import Demand
 from . import nodes as node_edits
 from . import replace_claim
 from .add_volume import VOLUME_COST, add_volume, bound_to_each_other, topology_labels
@@ -276,11 +275,13 @@ def _add_disks(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence
         words = f"{verb} for {size} of class {name} where {pool.node_topology}"
         acts = (OutsideAct(words, partial(_enlarge, driver=driver, labels=pool.node_topology, size=size)),)
         yield Edit(words, CAPACITY_COST, (ObjectChange(pool, new),), "add disks", note=note, acts=acts, do=do)
+    everywhere = trial.of_kind("CSIStorageCapacity")  # drivers publish in one namespace
+    namespace = str(everywhere[0].metadata.namespace) if everywhere else trial.key.namespace
     for node in near:
         if any(reaches(pool, node) for pool in published):
             continue
         topology = LabelSelector(match_labels=Frozen(topology_labels(node, storage_class.provisioner, trial)))
-        meta = ObjectMeta(name=f"{name}-{node.metadata.name}-more", namespace=_capacity_namespace(trial))
+        meta = ObjectMeta(name=f"{name}-{node.metadata.name}-more", namespace=namespace)
         if trial.get("CSIStorageCapacity", meta.name, meta.namespace) is None and topology.match_labels:
             pool = CSIStorageCapacity(metadata=meta, storage_class_name=name, capacity=size, node_topology=topology)
             words = f"Add disks for {size} of class {name} where {topology}" if published else (
@@ -367,12 +368,6 @@ def _mark_default_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> It
         words = f"Mark class {name} as the default one"
         note = "the claim then gets this class, and so does every other one that names none"
         yield Edit(words, 2, (ObjectChange(each, new),), "default class", (ObjectChange(claim, classed),), note)
-
-
-def _capacity_namespace(trial: TrialCluster) -> str:
-    """Return the namespace in which drivers publish their capacity."""
-    published = trial.of_kind("CSIStorageCapacity")
-    return str(published[0].metadata.namespace) if published else trial.key.namespace
 
 
 def _create_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:

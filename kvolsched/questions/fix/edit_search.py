@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from kvolsched.api.kinds.node import Node
-from kvolsched.questions.why.demands import Demand
-
+from ...api.kinds.node import Node
+from ..why.demands import Demand
 from . import claims, node_states, nodes, pods, topology_keys
 from .advice import COSTLY, NEVER, ORDER, worst
 from .edit import Edit, all_changes, merge_changes, without_unneeded

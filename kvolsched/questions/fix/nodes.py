@@ -10,20 +10,19 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.node import DOMAIN_LABELS, HOSTNAME_LABEL, ZONE_LABEL, Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import NodeSelector, Requirement, parse_integer
-from kvolsched.api.kinds.volume import PersistentVolume
-from kvolsched.api.words import listed
-from kvolsched.questions.why.demands import Demand
-from kvolsched.scheduler import requests
-from kvolsched.scheduler.framework.evidence import LimitExceeded
-from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.world.apiserver import key_of, ref
-
+from ...api import volumes
 from ...api.kinds.meta import Frozen, evolve_parts
+from ...api.kinds.node import DOMAIN_LABELS, HOSTNAME_LABEL, ZONE_LABEL, Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.selector import NodeSelector, Requirement, parse_integer
+from ...api.kinds.volume import PersistentVolume
+from ...api.words import listed
+from ...scheduler import requests
+from ...scheduler.framework.evidence import LimitExceeded
+from ...scheduler.framework.judgement import judge
+from ...world.apiserver import key_of, ref
 from ..near_names import near_misses, nodes_labelled_for, right_keys
+from ..why.demands import Demand
 from .advice import OPERATOR
 from .edit import Edit, ObjectChange, OutsideAct
 from .node_states import MEND_COST, sound_conditions
@@ -227,7 +226,8 @@ def make_room(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iter
         others = (pod for pod in _pods_in_the_way(demand, trial, node) if key_of(pod) != trial.key)
         pods = [pod for pod in others if may_leave(pod, trial)]
         pods.sort(key=lambda pod: (owner_on_top(pod, trial.objects) is None, -(pod.spec.priority or 0),
-                                   -_requested_amount(pod, demand), pod.metadata.name))  # fmt: skip
+                                   -requests.pod_requests(pod.spec).amounts.get(demand.about, 1),
+                                   pod.metadata.name))  # fmt: skip
         old = [pod for pod in pods if owner is not None and owner_on_top(pod, trial.objects) == owner]
         yield from _by_strategy(demand, trial, old)
         gone = _fewest_pods(trial, [pod for pod in pods if pod not in old][:MAX_MOVED], demand)
@@ -320,10 +320,6 @@ def _pods_in_the_way(demand: Demand, trial: TrialCluster, node: Node) -> list[Po
         shared = [pod for pod in pods if names & set(pod.claim_names())]
         pods = shared or [pod for pod in seen.pods_on(node.metadata.name) if pod.spec.volumes]
     return pods
-
-
-def _requested_amount(pod: Pod, demand: Demand) -> int:
-    return requests.pod_requests(pod.spec).amounts.get(demand.about, 1)
 
 
 def _fewest_pods(trial: TrialCluster, pods: Sequence[Pod], demand: Demand) -> list[Pod]:

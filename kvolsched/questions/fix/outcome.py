@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer
-from kvolsched.api.words import counted, first_of, hanging_indent, listed
-from kvolsched.core.acts import ClusterActs
-from kvolsched.questions.fix.harm import Harm, Stars, pods_among
-from kvolsched.questions.why.answer import Why
-from kvolsched.questions.why.asking import why
-from kvolsched.world.log import Key
+from ...api.notebook_output import DrawnAnswer
+from ...api.words import counted, first_of, hanging_indent, listed
+from ...core.acts import ClusterActs
+from ...world.log import Key
+from ..why.answer import Why
+from ..why.asking import why
+from .harm import Harm, Stars, pods_among
 
 MAX_NAMES = 6  # pods that are named in one sentence
 

@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.world.apiserver import key_of
-from kvolsched.world.log import Key
-
+from ...api.kinds.meta import evolve_parts
+from ...api.kinds.pod import Pod
+from ...world.apiserver import key_of
+from ...world.log import Key
 from .edit import ObjectChange, rebased
 
 TEMPLATE_HASH = "pod-template-hash"

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.directives import (
+from ...api.kinds.directives import (
     constraint_alone,
     with_constraint,
     with_node_affinity,
@@ -20,20 +20,19 @@ from kvolsched.api.kinds.directives import (
     with_tolerations,
     without_pod_term,
 )
-from kvolsched.api.kinds.meta import Frozen, evolve, evolve_parts
-from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
-from kvolsched.api.kinds.pod import SCHEDULE_ANYWAY, Affinity, Pod, PodAffinityTerm, PodSpec
-from kvolsched.api.kinds.quantity import parse
-from kvolsched.api.kinds.selector import Toleration
-from kvolsched.api.validation.pod_rules import allows_overcommit
-from kvolsched.api.words import listed
-from kvolsched.questions.why.demands import Demand
-from kvolsched.rules.named import plugin_card
-from kvolsched.scheduler import requests
-from kvolsched.scheduler.plugins.pod_topology_spread import SkewExceeds, match_domains
-from kvolsched.scheduler.plugins.taint_toleration import mended_by
-
+from ...api.kinds.meta import Frozen, evolve, evolve_parts
+from ...api.kinds.node import HOSTNAME_LABEL, Node
+from ...api.kinds.pod import SCHEDULE_ANYWAY, Affinity, Pod, PodAffinityTerm, PodSpec
+from ...api.kinds.quantity import parse
+from ...api.kinds.selector import Toleration
+from ...api.validation.pod_rules import allows_overcommit
+from ...api.words import listed
+from ...rules.named import plugin_card
+from ...scheduler import requests
+from ...scheduler.plugins.pod_topology_spread import SkewExceeds, match_domains
+from ...scheduler.plugins.taint_toleration import mended_by
 from ..near_names import near_misses, right_keys
+from ..why.demands import Demand
 from .edit import Edit, ObjectChange, rebased
 from .nodes import MACHINE
 from .owners import owner_on_top, siblings
@@ -138,14 +137,10 @@ def _correct_node_affinity(trial: TrialCluster) -> Iterator[Edit]:
                        for value in near_misses(wrong, there) if part.operator == "In"]  # fmt: skip
             for words, right in others:
                 terms = list(required.node_selector_terms)
-                terms[number] = evolve(term, match_expressions=_replaced(term.match_expressions, place, right))
+                parts = (*term.match_expressions[:place], right, *term.match_expressions[place + 1 :])
+                terms[number] = evolve(term, match_expressions=parts)
                 spec = with_required_node_affinity(trial.pod.spec, evolve(required, node_selector_terms=tuple(terms)))
                 yield edit_spec(trial, words, 1, spec, "use selector")
-
-
-def _replaced(items: Sequence[Any], place: int, item: Any) -> tuple[Any, ...]:
-    """Return items with another in one place."""
-    return (*items[:place], item, *items[place + 1 :])
 
 
 def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:

@@ -10,13 +10,12 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, DOMAIN_LABELS, HOSTNAME_LABEL, Node
-from kvolsched.api.kinds.volume import PersistentVolumeClaim
-from kvolsched.questions.why.demands import Demand
-from kvolsched.scheduler.columns.storage_capacities import reaches
-
+from ...api import volumes
+from ...api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, DOMAIN_LABELS, HOSTNAME_LABEL, Node
+from ...api.kinds.volume import PersistentVolumeClaim
+from ...scheduler.columns.storage_capacities import reaches
 from ..near_names import right_keys
+from ..why.demands import Demand
 from . import nodes as node_edits
 from .edit import Edit
 from .trial_cluster import TrialCluster

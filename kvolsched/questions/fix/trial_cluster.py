@@ -6,19 +6,18 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.meta import Frozen
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.storage_class import StorageClass
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.api.volumes import class_of_claim
-from kvolsched.questions.why.demands import Demand, demands, group_nodes_by_demands, node_with_most_left
-from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot_of
-from kvolsched.scheduler.framework.judgement import Judgement, judge
-from kvolsched.scheduler.framework.profile import Profile
-from kvolsched.world.apiserver import key_of
-from kvolsched.world.log import Key
-
+from ...api.kinds.meta import Frozen
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.storage_class import StorageClass
+from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ...api.volumes import class_of_claim
+from ...scheduler.columns.snapshot import Snapshot, snapshot_of
+from ...scheduler.framework.judgement import Judgement, judge
+from ...scheduler.framework.profile import Profile
+from ...world.apiserver import key_of
+from ...world.log import Key
+from ..why.demands import Demand, demands, group_nodes_by_demands, node_with_most_left
 from .edit import ObjectChange
 
 MAX_NEAR_NODES = 3  # nodes on which edits of nodes are tried

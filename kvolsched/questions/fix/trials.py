@@ -12,21 +12,20 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.controllers import taint_eviction
-from kvolsched.core.acts import ClusterActs
-from kvolsched.core.core import ClusterCore
-from kvolsched.core.results import ApplyRefused, Run
-from kvolsched.questions.fix.edit import ObjectChange, OutsideAct, carry_out
-from kvolsched.questions.fix.owners import for_owner, owner_on_top, siblings
-from kvolsched.questions.why.answer import Why
-from kvolsched.questions.why.asking import is_pending, judge_now, why
-from kvolsched.scheduler.framework.judgement import Judgement
-from kvolsched.world.apiserver import CommittedWrite, key_of
-from kvolsched.world.log import Key, Note
-
+from ...api.kinds.pod import Pod
+from ...controllers import taint_eviction
+from ...core.acts import ClusterActs
+from ...core.core import ClusterCore
+from ...core.results import ApplyRefused, Run
+from ...scheduler.framework.judgement import Judgement
+from ...world.apiserver import CommittedWrite, key_of
+from ...world.log import Key, Note
+from ..why.answer import Why
+from ..why.asking import is_pending, judge_now, why
+from .edit import ObjectChange, OutsideAct, carry_out
 from .harm import harm, identity, lost_claims, pods_among, stars
 from .outcome import LostNode, MovedPod, TriedFix, WaitingPod
+from .owners import for_owner, owner_on_top, siblings
 
 # Of a run; one step more for each object. A pod that tolerates a taint for a time does so for 300 s, as a rule.
 MAX_STEPS, MAX_SECONDS = 3_000, 600.0

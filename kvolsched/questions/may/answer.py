@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnswer
-from kvolsched.api.words import first_of, hanging_indent
-from kvolsched.rules.named import TODAY, documents_of
-
+from ...api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnswer
+from ...api.words import first_of, hanging_indent
+from ...rules.named import TODAY, documents_of
 from .changes import Changes
 from .witness import Witness
 

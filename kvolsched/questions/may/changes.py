@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from kvolsched.api.text.convert import to_plain
+from ...api.text.convert import to_plain
 
 FLOW = 44  # characters of a value in flow style, at most
 CONTEXT = 3  # equal items of a list that are shown

@@ -12,11 +12,10 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, ZONE_LABELS, Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import find_untolerated_taint
-from kvolsched.api.text.convert import to_plain
-
+from ...api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, ZONE_LABELS, Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.selector import find_untolerated_taint
+from ...api.text.convert import to_plain
 from .changes import REQUIRED
 
 _TAG = re.compile(r"(@.*|:[^/]*)$")

@@ -5,20 +5,20 @@ For each of these, the possible values fall into finitely many classes that no r
 representative of each class is tried. So a search that finds nothing is a proof, for all nodes that can exist.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import NamedTuple
 
 import attrs
 
-from kvolsched.api.kinds.directives import selects_node
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta
-from kvolsched.api.kinds.name_syntax import check_label_value, check_subdomain
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import NodeSelectorTerm, Requirement, parse_integer
-from kvolsched.api.text import manifest
+from ...api.kinds.directives import selects_node
+from ...api.kinds.meta import Frozen, ObjectMeta
+from ...api.kinds.name_syntax import check_label_value, check_subdomain
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.selector import Requirement, parse_integer
+from ...api.text import manifest
 
 NAME = "metadata.name"  # the one field that terms may match
 LARGEST = 2**63 - 1  # of the integers that Gt and Lt compare
@@ -95,13 +95,11 @@ def _construct(before: Pod, after: Pod) -> Node | None:
     for term in new:
         chosen = _restrict(every, term)
         for left in _violations(chosen, old) if chosen is not None else ():
-            return _node({about: _choose(values, every[about]) for about, values in left.items()})
+            # The first value that is left; no label where any value would do.
+            values = {about: None if some == every[about] and None in some else some[0] for about, some in left.items()}
+            labels = {key: value for (field, key), value in sorted(values.items()) if not field and value is not None}
+            return Node(metadata=ObjectMeta(name=values[True, NAME] or NEW_NAME, labels=Frozen(labels)))
     return None
-
-
-def _choose(values: _Values, every: _Values) -> str | None:
-    """Return the first value that is left; no label where any value would do."""
-    return None if values == every and None in values else values[0]
 
 
 def _terms(pod: Pod) -> list[_Term]:
@@ -111,14 +109,9 @@ def _terms(pod: Pod) -> list[_Term]:
     required = pod.spec.required_node_affinity
     if required is None:
         return [selector]
-    filled = [term for term in required.node_selector_terms if term.is_readable]
-    return [(*selector, *_parts(term)) for term in filled]
-
-
-def _parts(term: NodeSelectorTerm) -> Iterator[_Part]:
-    for field, requirements in ((False, term.match_expressions), (True, term.match_fields)):
-        for requirement in requirements:
-            yield _Part(field, requirement)
+    return [(*selector, *(_Part(field=False, requirement=each) for each in term.match_expressions),
+             *(_Part(field=True, requirement=each) for each in term.match_fields))
+            for term in required.node_selector_terms if term.is_readable]  # fmt: skip
 
 
 def _holds(part: _Part, value: str | None) -> bool:
@@ -158,32 +151,16 @@ def _representatives(about: tuple[bool, str], requirements: frozenset[Requiremen
     named = {value for each in requirements if each.operator in ("In", "NotIn") for value in each.values}
     if about[0]:
         names = sorted(name for name in named if not check_subdomain(name))
-        return (*names, _unnamed(NEW_NAME, named))
+        return (*names, _unnamed((f"{NEW_NAME}-{number}".removesuffix("-1") for number in count(1)), named))
     bounds = {bound for each in requirements if each.operator in ("Gt", "Lt") and len(each.values) == 1
               if (bound := parse_integer(each.values[0])) is not None}
     values: list[str | None] = [*sorted(value for value in named if not check_label_value(value))]
     edges = sorted({-1, *(bound for bound in bounds if 0 <= bound <= LARGEST), LARGEST + 1})
     for low, high in pairwise(edges) if bounds else ():
-        values += [_digits(number, named) for number in dict.fromkeys((low, low + 1)) if 0 <= number < high]
-    return (*values, _unnamed("other", named), None)
+        values += [_unnamed((f"{'0' * zeros}{number}" for zeros in count()), named)  # the number is the same
+                   for number in dict.fromkeys((low, low + 1)) if 0 <= number < high]  # fmt: skip
+    return (*values, _unnamed((f"other-{number}".removesuffix("-1") for number in count(1)), named), None)
 
 
-def _digits(number: int, named: set[str]) -> str:
-    """Return a number as a label's value that is not named; leading zeros do not change the number."""
-    text = str(number)
-    while text in named:
-        text = f"0{text}"
-    return text
-
-
-def _unnamed(word: str, named: set[str]) -> str:
-    number, text = 1, word
-    while text in named:
-        number += 1
-        text = f"{word}-{number}"
-    return text
-
-
-def _node(values: Mapping[tuple[bool, str], str | None]) -> Node:
-    labels = {key: value for (field, key), value in sorted(values.items()) if not field and value is not None}
-    return Node(metadata=ObjectMeta(name=values[True, NAME] or NEW_NAME, labels=Frozen(labels)))
+def _unnamed(texts: Iterable[str], named: set[str]) -> str:
+    return next(text for text in texts if text not in named)

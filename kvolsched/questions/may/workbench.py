@@ -10,21 +10,20 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.directives import selects_node, with_node_affinity
-from kvolsched.api.kinds.meta import EMPTY, thaw
-from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Affinity, Pod, PodSpec
-from kvolsched.api.kinds.selector import NodeSelectorTerm, Requirement
-from kvolsched.api.text import manifest
-from kvolsched.api.text.convert import schema, to_plain
-from kvolsched.core.core import USER, ClusterCore
-from kvolsched.core.upgrades import rules_of
-from kvolsched.questions.requests import CODES
-from kvolsched.rules.settings import API_SERVER, DIRECTIVES_GATE
-from kvolsched.world.apiserver import Denial, RefusedWrite, Write
-from kvolsched.world.log import Key
-from kvolsched.world.manifest_patch import PATCH_KINDS, ManifestPatch
-
+from ...api.kinds.directives import selects_node, with_node_affinity
+from ...api.kinds.meta import EMPTY, thaw
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Affinity, Pod, PodSpec
+from ...api.kinds.selector import NodeSelectorTerm
+from ...api.text import manifest
+from ...api.text.convert import schema, to_plain
+from ...core.core import USER, ClusterCore
+from ...core.upgrades import rules_of
+from ...rules.settings import API_SERVER, DIRECTIVES_GATE
+from ...world.apiserver import Denial, RefusedWrite, Write
+from ...world.log import Key
+from ...world.manifest_patch import PATCH_KINDS, ManifestPatch
+from ..requests import CODES
 from .answer import AS_WRITTEN, PatchAnswers, PatchRow
 from .changes import REQUIRED, changes_of
 from .suggested import suggestions
@@ -50,6 +49,8 @@ RULES = (  # part of a fault's path and of its detail -> the rule that it breaks
     ("spec.schedulingGates", "only deletion", "scheduling gates may be removed, none may be added after creation"),
     ("spec.tolerations", "existing toleration", "tolerations may be added, none may be changed or removed"),
 )
+RELATION_OF = {  # by whether nodes come, and whether some go
+    (False, False): "same", (False, True): "narrower", (True, False): "wider", (True, True): "different"}  # fmt: skip
 PROVED = (
     "no node that can exist would newly match, proved over all values of labels that its selector and affinity tell "
     "apart"
@@ -87,24 +88,16 @@ def may(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> P
 
 
 def _as_patch(patch: Any, kind: str) -> ManifestPatch:
-    """Return a patch as it is sent by kubectl; a list of operations is a JSON patch, whatever kind is asked for."""
-    plain = _plain(patch)
-    listed = isinstance(plain, list | tuple) and kind in PATCH_KINDS
-    return ManifestPatch(plain, "json" if listed else kind, drops_unknown=True)
-
-
-def _plain(patch: Any) -> Any:
-    """Return a patch as plain data.
+    """Return a patch as it is sent by kubectl; a list of operations is a JSON patch, whatever kind is asked for.
 
     Raises:
         ValueError: a text is not one YAML document.
     """
-    if not isinstance(patch, str):
-        return patch
-    documents = manifest.read_plain(patch, "patch")
+    documents = manifest.read_plain(patch, "patch") if isinstance(patch, str) else [patch]
     if len(documents) != 1:
         raise ValueError(f"a patch is one YAML document; this text has {len(documents)}: {patch[:60]!r}")
-    return documents[0]
+    listed = isinstance(documents[0], list | tuple) and kind in PATCH_KINDS
+    return ManifestPatch(documents[0], "json" if listed else kind, drops_unknown=True)
 
 
 def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], patch: ManifestPatch) -> PatchRow:
@@ -115,7 +108,8 @@ def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], pat
     after = None if isinstance(after, Denial) else after
     witness = find_witness(before, after, nodes) if after is not None else None
     rules = _broken_rules(before, after, refused) if refused is not None and after is not None else ()
-    relation = "unknown" if after is None else _relation(before, after, witness)
+    loses = after is not None and find_witness(after, before) is not None
+    relation = "unknown" if after is None else RELATION_OF[witness is not None, loses]
     narrows = refused is not None and relation in ("same", "narrower") and bool(before.spec.scheduling_gates)
     instead = _allowed_instead(cluster, key, before, after) if narrows and after is not None else []
     return PatchRow(
@@ -199,17 +193,13 @@ def _added_words(before: Pod, patch: ManifestPatch) -> str:
         kept = old[number] if number < len(old) else NodeSelectorTerm()
         more = [*term.match_expressions[len(kept.match_expressions):], *term.match_fields[len(kept.match_fields):]]
         place = f"nodeSelectorTerms[{number}]"
-        added = " and ".join(_requirement_words(each) for each in more)
+        added = " and ".join(f"{each.key} {each.operator}" + f" [{', '.join(each.values)}]" * bool(each.values)
+                             for each in more)  # fmt: skip
         words += [f"append the requirement{'s' * (len(more) > 1)} {added} to {place}"] if more else []
     entries = [f"{name}: {value}" for name, value in after.spec.node_selector.items()
                if name not in before.spec.node_selector]  # fmt: skip
     words += [f"add {', '.join(entries)} to nodeSelector"] if entries else []
     return " and ".join(words)
-
-
-def _requirement_words(requirement: Requirement) -> str:
-    values = f" [{', '.join(requirement.values)}]" if requirement.values else ""
-    return f"{requirement.key} {requirement.operator}{values}"
 
 
 def _additions(before: Pod, after: Pod) -> Iterator[dict[str, Any]]:
@@ -221,7 +211,8 @@ def _additions(before: Pod, after: Pod) -> Iterator[dict[str, Any]]:
     selector = {**after.spec.node_selector, **before.spec.node_selector}
     entries = {"nodeSelector": selector} if selector != dict(before.spec.node_selector) else {}
     terms = [to_plain(term) for term in wanted.node_selector_terms] if wanted is not None else []
-    if len(terms) == 1 and all(_is_entry(each) for each in terms[0].get("matchExpressions", ({},))):
+    if len(terms) == 1 and all(each.get("operator") == "In" and len(each["values"]) == 1  # as an entry of nodeSelector
+                               for each in terms[0].get("matchExpressions", ({},))):  # fmt: skip
         pairs = {each["key"]: each["values"][0] for each in terms[0]["matchExpressions"]}
         yield {"nodeSelector": {**pairs, **selector}}
     if terms and stored != wanted:
@@ -234,11 +225,6 @@ def _additions(before: Pod, after: Pod) -> Iterator[dict[str, Any]]:
         yield entries
 
 
-def _is_entry(requirement: dict[str, Any]) -> bool:
-    """Whether a requirement says what an entry of nodeSelector says."""
-    return requirement.get("operator") == "In" and len(requirement["values"]) == 1
-
-
 def _and(term: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     """Return a term with the requirements of another one that it does not have, at its end."""
     names = dict.fromkeys((*term, *more))
@@ -248,13 +234,6 @@ def _and(term: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 def _matching(pod: Pod, nodes: Sequence[Node]) -> tuple[str, ...]:
     return tuple(node.metadata.name for node in nodes if selects_node(pod.spec, node))
-
-
-def _relation(before: Pod, after: Pod, witness: Witness | None) -> str:
-    loses = find_witness(after, before) is not None
-    if witness is None:
-        return "narrower" if loses else "same"
-    return "different" if loses else "wider"
 
 
 def _one_line(patch: ManifestPatch) -> str:

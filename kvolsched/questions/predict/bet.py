@@ -6,8 +6,7 @@ A choice is right if it names the value, never because a cell that everybody rea
 import re
 from typing import Any, Self
 
-from kvolsched.api.words import listed
-
+from ...api.words import listed
 from .candidates import PossibleAnswer
 from .outcome import Outcome, Verdict
 from .prediction import AskedQuestion

@@ -8,19 +8,19 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.meta import EMPTY
-from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS, Node
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.api.words import amount, cores, listed
-from kvolsched.core.core import ClusterCore
-from kvolsched.core.results import as_sentence
-from kvolsched.rules.named import plugin_card
-from kvolsched.scheduler import requests
-from kvolsched.scheduler.loop.scheduling_cycle import PASS
-from kvolsched.world.history import Turn
-from kvolsched.world.log import Key
+from ...api import volumes
+from ...api.kinds.meta import EMPTY
+from ...api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS, Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ...api.words import amount, cores, listed
+from ...core.core import ClusterCore
+from ...core.results import as_sentence
+from ...rules.named import plugin_card
+from ...scheduler import requests
+from ...scheduler.loop.scheduling_cycle import PASS
+from ...world.history import Turn
+from ...world.log import Key
 
 ASKS = {  # what is asked -> the question if none is written
     "node": "Which node will {pod} get?",

@@ -9,17 +9,16 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.api.words import counted
-from kvolsched.core.core import ClusterCore
-from kvolsched.questions.explain import Pass, judge_last_pass
-from kvolsched.scheduler.framework.verdict import Code
-from kvolsched.scheduler.loop.scheduling_cycle import PASS
-from kvolsched.world.apiserver import ref
-from kvolsched.world.history import Turn
-from kvolsched.world.log import Key
-
+from ...api import volumes
+from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ...api.words import counted
+from ...core.core import ClusterCore
+from ...scheduler.framework.verdict import Code
+from ...scheduler.loop.scheduling_cycle import PASS
+from ...world.apiserver import ref
+from ...world.history import Turn
+from ...world.log import Key
+from ..explain import Pass, judge_last_pass
 from .candidates import GONE, NEW, NONE, PENDING, turn_name
 
 MOST_STEPS = 1_000

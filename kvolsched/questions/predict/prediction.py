@@ -11,17 +11,16 @@ from typing import Any, Self
 
 import attrs
 
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.volume import PersistentVolumeClaim
-from kvolsched.api.notebook_output import PrintedAnswer, Rows
-from kvolsched.api.unknown_name import UnknownName, did_you_mean
-from kvolsched.api.volumes import class_of_claim, has_provisioner
-from kvolsched.api.words import hanging_indent
-from kvolsched.core.core import ClusterCore
-from kvolsched.scheduler.loop.scheduling_cycle import PASS
-from kvolsched.world.apiserver import ref
-from kvolsched.world.log import Key
-
+from ...api.kinds.pod import Pod
+from ...api.kinds.volume import PersistentVolumeClaim
+from ...api.notebook_output import PrintedAnswer, Rows
+from ...api.unknown_name import UnknownName, did_you_mean
+from ...api.volumes import class_of_claim, has_provisioner
+from ...api.words import hanging_indent
+from ...core.core import ClusterCore
+from ...scheduler.loop.scheduling_cycle import PASS
+from ...world.apiserver import ref
+from ...world.log import Key
 from . import candidates as kinds
 from . import outcome as outcomes
 from .candidates import ASKS, MOST, NEW, NONE, PossibleAnswer

@@ -46,7 +46,8 @@ def what_decides(pod: Pod, said: str, seen: Snapshot, profile: Profile) -> Hasha
             return None
         claims.append(claim)
         said = said.replace(f'"{name}"', '""')
-    read = frozenset((*_keys_of_placed(seen), *_keys_of_pod(spec)))
+    placed = (key for term, _ in seen.pod_counts.anti_affinity_terms() for key in _keys(term.label_selector))
+    read = frozenset((*placed, *_keys_of_pod(spec)))  # of a new pod, by anti-affinity of placed ones and by itself
     labels = Frozen({key: value for key, value in pod.metadata.labels.items() if key in read})
     order = tuple(sorted(range(len(names)), key=names.__getitem__))
     selectors = seen.owner_selectors.selectors(pod)
@@ -66,12 +67,6 @@ def _what_decides_on_claim(namespace: str, name: str, seen: Snapshot) -> Hashabl
     meta = claim.metadata
     annotations = Frozen({key: value for key, value in meta.annotations.items() if key != LAST_APPLIED})
     return claim.spec, annotations, meta.deletion_timestamp is None, claim.status
-
-
-def _keys_of_placed(seen: Snapshot) -> Iterator[str]:
-    """Yield the label keys that anti-affinity of placed pods reads of a new pod."""
-    for term, _ in seen.pod_counts.anti_affinity_terms():
-        yield from _keys(term.label_selector)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -5,10 +5,9 @@ from typing import Self
 
 import attrs
 
-from kvolsched.api.notebook_output import DrawnAnswer, Rows, to_type
-from kvolsched.api.text.not_read import NotRead, not_read_words
-from kvolsched.api.words import LINE_WIDTH, first_of, hanging_indent
-
+from ...api.notebook_output import DrawnAnswer, Rows, to_type
+from ...api.text.not_read import NotRead, not_read_words
+from ...api.words import LINE_WIDTH, first_of, hanging_indent
 from ...scheduler.framework.evidence import Sides
 
 MAX_NODE_NAMES = 4  # named nodes of a group

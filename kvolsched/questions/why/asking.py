@@ -9,13 +9,34 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.text.python_gc import infrequent_gc
-from kvolsched.api.unknown_name import UnknownName
-from kvolsched.api.words import counted
-from kvolsched.core.core import ClusterCore
-from kvolsched.questions.why.demands import (
+from ...api import volumes
+from ...api.kinds.meta import evolve_parts
+from ...api.kinds.pod import Pod
+from ...api.progress import ProgressBar
+from ...api.text.python_gc import infrequent_gc
+from ...api.unknown_name import UnknownName
+from ...api.words import counted
+from ...api.workloads import WORKLOADS
+from ...core.core import ClusterCore
+from ...core.seen_by_scheduler import snapshot_of_scheduler
+from ...rules.named import plugin_card
+from ...rules.unread_fields import unread_fields, unread_words
+from ...scheduler import requests
+from ...scheduler.columns.snapshot import Snapshot
+from ...scheduler.framework.evidence import RequestExceeds
+from ...scheduler.framework.judgement import Judgement, judge
+from ...scheduler.framework.profile import Profile
+from ...scheduler.loop import scheduling_queue as queue
+from ...scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter
+from ...scheduler.loop.scheduling_queue import QUEUE
+from ...scheduler.requests import PODS
+from ...world.apiserver import key_of, ref
+from ...world.log import Key, Note
+from . import claim_problems, sentences
+from .alike import what_decides
+from .answer import DemandRow, FailureRow, Finding, Holding, Remark, Why, remarks_on_not_read
+from .causes import MOST_CAUSES, Alike, Answers, Whys
+from .demands import (
     Demand,
     demands,
     group_nodes_by_first_rejection,
@@ -23,28 +44,6 @@ from kvolsched.questions.why.demands import (
     node_with_most_left,
     nodes_with_one_failure,
 )
-from kvolsched.rules.named import plugin_card
-from kvolsched.scheduler import requests
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.evidence import RequestExceeds
-from kvolsched.scheduler.framework.judgement import Judgement, judge
-from kvolsched.scheduler.framework.profile import Profile
-from kvolsched.scheduler.loop import scheduling_queue as queue
-from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter
-from kvolsched.scheduler.loop.scheduling_queue import QUEUE
-from kvolsched.scheduler.requests import PODS
-from kvolsched.world.apiserver import key_of, ref
-from kvolsched.world.log import Key, Note
-
-from ...api.kinds.meta import evolve_parts
-from ...api.progress import ProgressBar
-from ...api.workloads import WORKLOADS
-from ...core.seen_by_scheduler import snapshot_of_scheduler
-from ...rules.unread_fields import unread_fields, unread_words
-from . import claim_problems, sentences
-from .alike import what_decides
-from .answer import DemandRow, FailureRow, Finding, Holding, Remark, Why, remarks_on_not_read
-from .causes import MOST_CAUSES, Alike, Answers, Whys
 from .first_sentence import UNBOUND, FirstSentence
 from .on_node import LastEvents, answer_on_node, claim_of_pod, claims_waited_for, missing_components
 from .table import clauses_of_sentence, node_groups, nodes_by_zone

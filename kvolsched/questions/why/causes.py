@@ -13,7 +13,7 @@ import attrs
 from ...api.notebook_output import DrawnAnswer, to_type
 from ...api.words import hanging_indent
 from .answer import DemandRow, Why
-from .sides import joined
+from .table import joined
 
 
 @attrs.frozen

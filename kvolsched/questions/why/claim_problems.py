@@ -5,17 +5,16 @@ This module reads claims, volumes and classes; the rules of matching are those o
 
 from collections.abc import Iterator, Sequence
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.meta import ObjectReference
-from kvolsched.api.kinds.node import HOSTNAME_LABEL
-from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.storage_class import NO_PROVISIONER, StorageClass
-from kvolsched.api.kinds.volume import PROVISIONED_BY, PersistentVolume, PersistentVolumeClaim
-from kvolsched.api.words import listed
-from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
-from kvolsched.world.apiserver import key_of
-
+from ...api import volumes
+from ...api.kinds.meta import ObjectReference
+from ...api.kinds.node import HOSTNAME_LABEL
+from ...api.kinds.pod import Pod
+from ...api.kinds.storage_class import NO_PROVISIONER, StorageClass
+from ...api.kinds.volume import PROVISIONED_BY, PersistentVolume, PersistentVolumeClaim
+from ...api.words import listed
+from ...scheduler.columns.snapshot import Snapshot
+from ...scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
+from ...world.apiserver import key_of
 from ..near_names import near_misses
 from .answer import Finding
 
@@ -73,11 +72,6 @@ def _describe_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) ->
     elif not volumes.is_bound(claim):
         objections = volume_objections(claim, volume, seen)
         yield f"it names volume {name}, but is not bound to it yet ({objections})"
-    yield from _describe_unreachable_volume(volume, seen)
-
-
-def _describe_unreachable_volume(volume: PersistentVolume, seen: Snapshot) -> Iterator[str]:
-    """Yield that no node of the cluster reaches a volume, and the missing nodes that its affinity names."""
     wanted = volume.spec.required_node_affinity
     if wanted is None or any(wanted.matches(node.metadata.labels, node.metadata.name) for node in seen.all_nodes()):
         return
@@ -187,8 +181,10 @@ def finding_of_claims(pod: Pod, names: Sequence[str], seen: Snapshot) -> Finding
     """Return what is wrong with the first claim that lacks its volume, or that claims need theirs on one node."""
     there = {name: seen.claim(pod.metadata.namespace, name) for name in names}
     for name, claim in there.items():
-        found = _missing_claim(pod, name, seen) if claim is None else _finding_of_claim(claim, seen)
-        if found is not None:
+        if claim is None:
+            near = near_misses(name, seen.claim_names(pod.metadata.namespace), longer=True)
+            return Finding(("missing claim",), f"claim {name} does not exist{there_is(near)}")
+        if (found := _finding_of_claim(claim, seen)) is not None:
             return found
     claims = [claim for claim in there.values() if claim is not None and not claim.spec.volume_name]
     if len(claims) < MAX_NAMED:
@@ -199,11 +195,6 @@ def finding_of_claims(pod: Pod, names: Sequence[str], seen: Snapshot) -> Finding
         free[node.metadata.name] = {volume.metadata.name for each in serving for volume in each}
     words = f"{len(claims)} claims ({', '.join(there)}) need as many free volumes on one node; "
     return Finding(("no volume",), words + listed(f"{name} has {len(each)}" for name, each in free.items()))
-
-
-def _missing_claim(pod: Pod, name: str, seen: Snapshot) -> Finding:
-    near = near_misses(name, seen.claim_names(pod.metadata.namespace), longer=True)
-    return Finding(("missing claim",), f"claim {name} does not exist{there_is(near)}")
 
 
 def there_is(near: Sequence[str]) -> str:

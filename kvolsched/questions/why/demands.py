@@ -11,15 +11,14 @@ demand fails, and the core is exact.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
 import attrs
 import numpy as np
 
-from kvolsched.api.kinds.pod import Pod
-
+from ...api.kinds.pod import Pod
 from ...rules.named import plugin_card
 from ...scheduler.columns.column import Mask
 from ...scheduler.framework.card import Clause
@@ -83,7 +82,8 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
         if not rejects.any():
             continue
         explained = np.zeros(size, bool)
-        pod = _as_read(enabled.plugin, judgement.pod)
+        as_read = getattr(enabled.plugin, "as_read", None)  # some releases do not know all fields
+        pod = judgement.pod if as_read is None else as_read(judgement.pod)
         for clause in plugin_card(enabled.name).clauses(pod, columns, enabled.plugin):
             fails = _rejected_rows(enabled.plugin, clause.pod or judgement.pod, columns)
             if clause.holds_on is not None:
@@ -265,9 +265,3 @@ def _demands_by_reason(judgement: Judgement, index: int, left: Mask, columns: Co
 def _demand(plugin: str, clause: Clause, reasons: tuple[str, ...], fails: Mask) -> Demand:
     parts = attrs.asdict(clause, recurse=False) | {"kind": clause.kind or clause.title}
     return Demand(plugin=plugin, reasons=reasons, fails=fails, **parts)
-
-
-def _as_read(plugin: Any, pod: Pod) -> Pod:
-    """Return a pod as a plugin reads it: some releases do not know all fields."""
-    read: Callable[[Pod], Pod] | None = getattr(plugin, "as_read", None)
-    return pod if read is None else read(pod)

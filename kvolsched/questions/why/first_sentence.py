@@ -11,11 +11,10 @@ from operator import and_
 
 import attrs
 
-from kvolsched.api import volumes
-from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS, kind_of_domain
-from kvolsched.api.kinds.selector import NodeSelector
-from kvolsched.api.words import counted, first_of, listed, one_of
-
+from ...api import volumes
+from ...api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS, kind_of_domain
+from ...api.kinds.selector import NodeSelector
+from ...api.words import counted, first_of, listed, one_of
 from ...scheduler.columns.column import Mask
 from ...scheduler.columns.pod_counts import AffinityTerm
 from ...scheduler.framework.evidence import Evidence, LabelMissing, LimitExceeded, RequestExceeds, VolumeOutOfReach
@@ -37,7 +36,7 @@ from ..near_names import near_misses, nodes_labelled_for, right_keys
 from . import claim_problems
 from .answer import Finding, Holding
 from .demands import Demand, mask_of, nearest_node
-from .sides import evidence_on, sample
+from .table import evidence_on, sample
 
 NOBODY_THERE = ", and no node is there"
 MOST_NAMED = 3  # nodes, domains and values that a sentence names
