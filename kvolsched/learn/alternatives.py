@@ -153,13 +153,6 @@ class Experiment:
         return dict(cluster.world.log.objects)
 
 
-def _experiment(fields: dict[str, Any]) -> Experiment:
-    """Return the experiment that `rejected_designs.yaml` describes."""
-    acts = tuple(map(_act, fields.pop("acts", ())))
-    fails, checklist = getattr(endings, fields.pop("fails")), tuple(fields.pop("checklist"))
-    return Experiment(fails=fails, checklist=checklist, acts=acts, **fields)
-
-
 def _act(told: Mapping[str, Any]) -> ChosenFault:
     if "crash" in told:
         return Crash(told["crash"])
@@ -170,7 +163,10 @@ def _act(told: Mapping[str, Any]) -> ChosenFault:
 
 @cache
 def _all_experiments() -> tuple[Experiment, ...]:
-    return tuple(_experiment(fields) for fields in packaged_data("kvolsched.learn", "rejected_designs.yaml"))
+    return tuple(Experiment(**{
+        **told, "fails": getattr(endings, told["fails"]), "checklist": tuple(told["checklist"]),
+        "acts": tuple(map(_act, told.get("acts", ()))),
+    }) for told in packaged_data("kvolsched.learn", "rejected_designs.yaml"))  # fmt: skip
 
 
 def experiments(*alternatives: str) -> tuple[Experiment, ...]:
@@ -215,10 +211,6 @@ class Comparison(Rows[tuple[Ending, ...]]):
     experiments: tuple[Experiment, ...]
     rows: tuple[tuple[Ending, ...], ...]
 
-    def _cells(self) -> list[tuple[str, ...]]:
-        return [(f"{each.scenario}: {each.question}", *(f"{end.rules} {end.cell}" for end in row))
-                for each, row in zip(self.experiments, self.rows, strict=True)]  # fmt: skip
-
     def __repr__(self) -> str:
         lines = []
         for each, row in zip(self.experiments, self.rows, strict=True):
@@ -231,8 +223,9 @@ class Comparison(Rows[tuple[Ending, ...]]):
         heads = ("Question", "Rejected design", *("" for _ in self.rows[0][1:])) if self.rows else ()
         style = ' style="text-align:left;vertical-align:top"'
         head = "".join(f"<th{style}>{escape(word)}</th>" for word in heads)
-        body = "".join(f"<tr>{''.join(f'<td{style}>{escape(cell)}</td>' for cell in row)}</tr>"
-                       for row in self._cells())
+        cells = ((f"{each.scenario}: {each.question}", *(f"{end.rules} {end.cell}" for end in row))
+                 for each, row in zip(self.experiments, self.rows, strict=True))  # fmt: skip
+        body = "".join(f"<tr>{''.join(f'<td{style}>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
         return f"<table><tr>{head}</tr>{body}</table>"
 
     def grid(self) -> FailureGrid:

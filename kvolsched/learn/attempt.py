@@ -45,26 +45,15 @@ class attempt:  # noqa: N801 - it is read as a verb: `with kvolsched.attempt(hin
                  _trace: TracebackType | None) -> bool:
         if error is None:
             _tell("solved")
-        elif isinstance(error, Exception) and _is_about_a_gap(error):
+        elif isinstance(error, Exception) and any(word in str(error) for word in _ABOUT_A_GAP):
             _tell(f"not yet: {GAP} is still to be filled in. {self.hint}")
         elif isinstance(error, AssertionError):
-            _tell(f"not yet: {self._said(error)}")
+            _tell(f"not yet: {next((str(part) for part in error.args if str(part).strip()), self.hint)}")
         elif isinstance(error, Exception) and type(error).__module__.partition(".")[0] == OURS:
-            _tell(f"not yet: {_sentence(error)}")
+            _tell(f"not yet: {error.args[0] if isinstance(error, KeyError) and error.args else error}")
         else:
             return False
         return True
-
-    def _said(self, error: AssertionError) -> str:
-        return next((str(part) for part in error.args if str(part).strip()), self.hint)
-
-
-def _sentence(error: Exception) -> str:
-    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-
-
-def _is_about_a_gap(error: Exception) -> bool:
-    return any(word in str(error) for word in _ABOUT_A_GAP)
 
 
 def _tell(line: str) -> None:

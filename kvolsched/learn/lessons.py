@@ -99,12 +99,9 @@ def _files() -> Iterator[tuple[str, Path]]:
     root = course()
     for part in PARTS:
         for source in sorted((root / part).rglob("*")):
-            if source.is_file() and not _is_left_out(source):
+            left_out = source.suffix == ".py" or source.name in _OF_THE_BOOK or set(LEFT_OUT) & set(source.parts)
+            if source.is_file() and not left_out:
                 yield str(source.relative_to(root).as_posix()), source
-
-
-def _is_left_out(source: Path) -> bool:
-    return source.suffix == ".py" or source.name in _OF_THE_BOOK or any(name in source.parts for name in LEFT_OUT)
 
 
 def open_lab(folder: str | Path, arguments: Sequence[str] = ()) -> int:

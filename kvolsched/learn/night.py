@@ -24,7 +24,7 @@ from ..views.pictures import picture
 from ..views.pictures.choices import Game, State, bundle, page
 from .renamed import names_for, number_of, renamed
 from .rescue import Act, Rescue
-from .scenario import Scenario, load, read_data
+from .scenario import load, read_data
 
 DEPTH = 2  # acts in a row that buttons reach
 CPU, MEMORY = "16", "64Gi"  # of a machine that is bought
@@ -133,23 +133,18 @@ def save_night(path: Path) -> Path:
 
 def _choices(name: str, data: Mapping[str, Any], names: Mapping[str, str] | None, depth: int, *seed: str) -> Choices:
     """Return a game of the file, under new names and with its acts in another order if a seed draws them."""
-    found = data["scenario"]
-    scenario: Scenario = load(found) if isinstance(found, str) else read_data(found, name)
-    filled = scenario.filled()
+    told = data["scenario"]
+    filled = (load(told) if isinstance(told, str) else read_data(told, name)).filled()
     script = [thaw(line) for line in filled.script]
     if names is None:
         applied = [line["apply"] for line in script if isinstance(line.get("apply"), dict)]
         names = names_for([*map(thaw, filled.objects), *applied], *seed, name)
     plain = {"revision": filled.revision, "components": thaw(filled.components),
              "objects": list(map(thaw, filled.objects)), "script": script}  # fmt: skip
-    start = _played(read_data(renamed(plain, names), name))
+    found = read_data(renamed(plain, names), name)
     offers = [_offer(renamed(each, names)) for each in data["acts"]]
     offers.sort(key=lambda offer: number_of(*seed, offer.words) if seed else 0)
-    return Choices(name, start, renamed(data["question"], names), offers, depth)
-
-
-def _played(scenario: Scenario) -> Cluster:
-    return scenario.play(scenario.cluster())
+    return Choices(name, found.play(found.cluster()), renamed(data["question"], names), offers, depth)
 
 
 def _offer(data: Mapping[str, Any]) -> Offer:

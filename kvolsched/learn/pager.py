@@ -29,6 +29,7 @@ from .incidents.one_incident import Symptom
 from .renamed import names_for, number_of, renamed
 from .rescue import Rescue
 from .scenario import SCRIPT_WORDS, ExpectationFailed, ScenarioError, read_data
+from .script_acts import listed
 
 TRIES = 4  # sets of names that are drawn
 NOT_PLAYED = (ExpectationFailed, ScenarioError, ApplyRefused, LookupError, ValueError)
@@ -215,13 +216,18 @@ def _drawn(found: Incident, *seed: object) -> tuple[Cluster, list[list[dict[str,
     plain = {"revision": filled.revision, "seed": filled.seed, "gates": thaw(filled.gates),
              "components": thaw(filled.components), "manifests": list(filled.manifests),
              "objects": _plain(filled.objects), "script": _plain(filled.script)}  # fmt: skip
-    objects = [*plain["objects"], *(obj for script in (plain["script"], *scripts) for obj in _applied(script))]
+    applied = [line.get("apply", []) for script in (plain["script"], *scripts) for line in script]
+    objects = [*plain["objects"], *(obj for each in applied for obj in listed(each))]
     for attempt in range(TRIES):
         machines = f"worker-{number_of(*seed, attempt) % 0x1000:03x}-"
         names = names_for(objects, *seed, attempt, machines=machines)
         for agents in (True, False):
             data = renamed(plain, names)
-            data["objects"] += _agents(data["objects"]) if agents else []
+            nodes = [obj["metadata"]["name"] for obj in data["objects"] if obj.get("kind") == "Node"] if agents else ()
+            data["objects"] += [
+                make.pod(f"agent-{name}", cpu="0", running_on=name, namespace="kube-system",
+                         tolerations=[{"operator": "Exists"}]) for name in nodes
+            ]  # fmt: skip
             try:
                 scenario = read_data(data, found.name)
                 cluster = scenario.play(scenario.cluster())
@@ -234,16 +240,3 @@ def _drawn(found: Incident, *seed: object) -> tuple[Cluster, list[list[dict[str,
 
 def _plain(lines: tuple[Frozen, ...]) -> list[dict[str, Any]]:
     return [thaw(line) for line in lines]
-
-
-def _applied(script: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for line in script:
-        objects = line.get("apply", [])
-        yield from objects if isinstance(objects, list) else [objects]
-
-
-def _agents(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a pod of kube-system on each of these nodes."""
-    nodes = [obj["metadata"]["name"] for obj in objects if obj.get("kind") == "Node"]
-    return [make.pod(f"agent-{name}", cpu="0", running_on=name, namespace="kube-system",
-                     tolerations=[{"operator": "Exists"}]) for name in nodes]  # fmt: skip

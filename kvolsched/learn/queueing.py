@@ -171,8 +171,9 @@ def in_order(limit: int) -> ReconcileFunction:
 
 def misplaced(objects: Mapping[Key, Any]) -> bool:
     """Say whether a pod is on a node that its own nodeSelector excludes; an `until` of `Cluster.explore`."""
+    labels = {key.name: obj.metadata.labels for key, obj in objects.items() if key.kind == "Node"}
     pods = (obj for key, obj in objects.items() if key.kind == "Pod" and obj.spec.node_name)
-    return any(not pod.spec.node_selector.items() <= _labels(objects, pod.spec.node_name).items() for pod in pods)
+    return any(not pod.spec.node_selector.items() <= labels.get(pod.spec.node_name, {}).items() for pod in pods)
 
 
 def more_than(limit: int) -> Callable[[Mapping[Key, Any]], bool]:
@@ -183,11 +184,6 @@ def more_than(limit: int) -> Callable[[Mapping[Key, Any]], bool]:
         return sum(not is_held(pod) and not pod.terminal for pod in pods) > limit
 
     return exceeded
-
-
-def _labels(objects: Mapping[Key, Any], node: str) -> Mapping[str, str]:
-    found = objects.get(Key("Node", "", node))
-    return found.metadata.labels if found is not None else {}
 
 
 __all__ = [

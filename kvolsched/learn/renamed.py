@@ -59,20 +59,17 @@ def renamed(data: Any, names: Mapping[str, str]) -> Any:
         if isinstance(value, str):
             return names.get(value) or whole.sub(lambda found: names[found[0]], value)
         if isinstance(value, Mapping):
-            return {_key(key): each if key == "kind" else _passes(each) if key == "passes" else replace(each)
-                    for key, each in value.items()}  # fmt: skip
+            return {replace(key) if names_an_object(key) else key: replaced(key, each) for key, each in value.items()}
         return [replace(each) for each in value] if isinstance(value, list | tuple) else value
 
-    def _passes(counts: Mapping[str, int]) -> dict[str, int]:
-        return {replace(pod): number for pod, number in counts.items()}
+    def replaced(key: Any, each: Any) -> Any:
+        if key == "passes":  # of pods, by their names
+            return {replace(pod): number for pod, number in each.items()}
+        return each if key == "kind" else replace(each)
 
-    def _key(key: Any) -> Any:
-        return replace(key) if _names_an_object(key, names) else key
+    def names_an_object(key: Any) -> bool:
+        """Say whether a key is a reference such as `pod/web-0`, or a node's name; a label's key is neither."""
+        kind, slash, _ = str(key).partition("/")
+        return bool(slash and "." not in kind) or (key in names and names[key].startswith(MACHINES))
 
     return replace(data)
-
-
-def _names_an_object(key: Any, names: Mapping[str, str]) -> bool:
-    """Say whether a key is a reference such as `pod/web-0`, or a node's name; a label's key is neither."""
-    kind, slash, _ = str(key).partition("/")
-    return bool(slash and "." not in kind) or (key in names and names[key].startswith(MACHINES))

@@ -34,7 +34,7 @@ from ..rules.revision import NOT_DRIVERS, Revision
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.apiserver import key_of
 from ..world.log import Note
-from .script_acts import ACT_WORDS
+from .script_acts import ACT_WORDS, listed
 from .templates import Parameter, ParameterError, Value, declared, fill, repeats
 
 FIELDS = (
@@ -186,13 +186,11 @@ class ScenarioNames(list[str]):
 
     def __repr__(self) -> str:
         width = max(map(len, self), default=0) + 2
-        return "\n".join(line for name in self for line in _described(load(name), width))
-
-
-def _described(found: Scenario, width: int) -> list[str]:
-    """Return the lines of a scenario in a list: its question, then its parameters."""
-    lines = [f"{found.name:<{width}}{hanging_indent([found.question], width)}"]
-    return lines + [f"{'':{width}}{hanging_indent([repr(each)], width + 2)}" for each in found.parameters]
+        lines = []
+        for found in map(load, self):
+            lines.append(f"{found.name:<{width}}{hanging_indent([found.question], width)}")
+            lines += [f"{'':{width}}{hanging_indent([repr(each)], width + 2)}" for each in found.parameters]
+        return "\n".join(lines)
 
 
 def scenario_names() -> ScenarioNames:
@@ -306,10 +304,6 @@ def _shipped_names(folder: str) -> list[str]:
 # -- the words of a script --------------------------------------------------------------------------------------------
 
 
-def _apply(cluster: Cluster, value: Any) -> None:
-    cluster.apply(*(value if isinstance(value, list) else [value]))
-
-
 def _refused(cluster: Cluster, value: Mapping[str, Any]) -> None:
     """Do an act of the script and expect that it is refused with this message: `{apply: ..., message: ...}`."""
     try:
@@ -323,15 +317,8 @@ def _refused(cluster: Cluster, value: Mapping[str, Any]) -> None:
 
 
 def _step(cluster: Cluster, value: Any) -> None:
-    if isinstance(value, int):
-        for _ in range(value):
-            cluster.step()
-    else:
-        cluster.step(value)
-
-
-def _run(cluster: Cluster, value: Any) -> None:
-    cluster.run(until=value if isinstance(value, str) else None)
+    for until in [None] * value if isinstance(value, int) else [value]:
+        cluster.step(until)
 
 
 def _expect_equal(what: str, expected: Any, actual: Any) -> None:
@@ -351,19 +338,28 @@ def _expect(cluster: Cluster, value: Mapping[str, Any]) -> None:
 
 
 def _expect_events(cluster: Cluster, wanted: Any, *, exist: bool) -> None:
-    for event in wanted if isinstance(wanted, list) else [wanted]:
-        _expect_event(cluster, event, wanted=exist)
+    """Look for events about objects, by their reason and message if they are given."""
+    for event in listed(wanted):
+        name = event["about"].rpartition("/")[2]
+        events = [found for found in cluster.objects("events") if found.involved_object.name == name]
+        reason, message = event.get("reason"), event.get("message")
+        found = any(reason in (None, each.reason) and message in (None, each.message) for each in events)
+        if found != exist:
+            existing = sorted({f"{each.reason}: {each.message}" for each in events})
+            raise ExpectationFailed(f"expected {'an' if exist else 'no'} event {dict(event)!r}, there are {existing!r}")
 
 
 def _expect_conditions(cluster: Cluster, wanted: Any, *, holds: bool) -> None:
-    for text in wanted if isinstance(wanted, list) else [wanted]:
+    for text in listed(wanted):
         found = condition(text, cluster.world.log.objects)
         _expect_equal(f"{text!r} to be", holds, found is not None and found(cluster))
 
 
 def _expect_passes(cluster: Cluster, wanted: Mapping[str, int]) -> None:
     for pod, number in wanted.items():
-        _expect_equal(f"passes of {pod}", number, _passes(cluster, pod))
+        name = "/".join(key_of(cluster[f"pod/{pod}"])[1:])
+        note = cluster.world.log.notes.get(Note(SCHEDULER, "pass", name))
+        _expect_equal(f"passes of {pod}", number, note.number if note is not None else 0)
 
 
 def _expect_phases(cluster: Cluster, wanted: Mapping[str, int]) -> None:
@@ -384,24 +380,6 @@ def _expect_skews(cluster: Cluster, wanted: Mapping[str, int]) -> None:
         skew = max(held.values(), default=0) - min(held.values(), default=0)
         if skew > most:
             raise ExpectationFailed(f"expected a skew of at most {most} by {key}, it is {skew}: {held}")
-
-
-def _expect_event(cluster: Cluster, event: Mapping[str, Any], *, wanted: bool) -> None:
-    """Look for an event about an object, by its reason and message if they are given."""
-    name = event["about"].rpartition("/")[2]
-    events = [found for found in cluster.objects("events") if found.involved_object.name == name]
-    reason, message = event.get("reason"), event.get("message")
-    exists = any(reason in (None, found.reason) and message in (None, found.message) for found in events)
-    if exists != wanted:
-        existing = sorted({f"{found.reason}: {found.message}" for found in events})
-        raise ExpectationFailed(f"expected {'an' if wanted else 'no'} event {dict(event)!r}, there are {existing!r}")
-
-
-def _passes(cluster: Cluster, pod: str) -> int:
-    """Return the number of a pod's scheduling passes so far."""
-    name = "/".join(key_of(cluster[f"pod/{pod}"])[1:])
-    note = cluster.world.log.notes.get(Note(SCHEDULER, "pass", name))
-    return note.number if note is not None else 0
 
 
 def _value_at(plain: Any, path: str) -> Any:
@@ -431,11 +409,11 @@ EXPECTATIONS: Mapping[str, Callable[[Cluster, Any], None]] = {
 }
 SCRIPT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     **ACT_WORDS,
-    "apply": _apply,
+    "apply": lambda cluster, value: cluster.apply(*listed(value)),
     "refused": _refused,
-    "delete": lambda cluster, value: cluster.delete(*(value if isinstance(value, list) else [value])),
+    "delete": lambda cluster, value: cluster.delete(*listed(value)),
     "step": _step,
-    "run": _run,
+    "run": lambda cluster, value: cluster.run(until=value if isinstance(value, str) else None),
     "set_pool": lambda cluster, value: cluster.set_pool(**value),
     "back": lambda cluster, value: cluster.back(int(value)),
     "expect": _expect,

@@ -28,7 +28,8 @@ from ..cluster import Cluster
 from ..world.outage import API_SERVER
 
 
-def _listed(value: Any) -> list[Any]:
+def listed(value: Any) -> list[Any]:
+    """Return a list as it is, anything else as a list of it alone."""
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
@@ -47,7 +48,7 @@ def _patch(cluster: Cluster, value: Mapping[str, Any]) -> None:
 def _set_texts(act: Callable[..., Any], value: Mapping[str, Any]) -> None:
     for reference, changes in value.items():
         if reference != "overwrite":
-            act(reference, *_listed(changes), overwrite=value.get("overwrite", False))
+            act(reference, *listed(changes), overwrite=value.get("overwrite", False))
 
 
 def _each(act: Callable[[str, Any], Any], value: Mapping[str, Any]) -> None:
@@ -57,22 +58,12 @@ def _each(act: Callable[[str, Any], Any], value: Mapping[str, Any]) -> None:
 
 def _taint(cluster: Cluster, value: Mapping[str, Any], sign: str = "") -> None:
     for node, taints in ({value["node"]: value["taint"]} if {"node", "taint"} == set(value) else value).items():
-        cluster.taint(node, *(taint.removesuffix(sign) + sign for taint in _listed(taints)))
-
-
-def _ungate(cluster: Cluster, value: Any) -> None:
-    for pod, gates in (value if isinstance(value, Mapping) else {value: []}).items():
-        cluster.ungate(pod, *_listed(gates))
-
-
-def _evict(cluster: Cluster, value: Any) -> None:
-    for pod in _listed(value):
-        cluster.evict(pod)
+        cluster.taint(node, *(taint.removesuffix(sign) + sign for taint in listed(taints)))
 
 
 def _drain(cluster: Cluster, value: Any) -> None:
     options = _named(value, "node")
-    cluster.drain(*_listed(options.pop("node")), **options)
+    cluster.drain(*listed(options.pop("node")), **options)
 
 
 def _api_servers(cluster: Cluster, value: Any) -> None:
@@ -92,8 +83,9 @@ ACT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "untaint": lambda cluster, value: _taint(cluster, value, "-"),
     "scale": lambda cluster, value: _each(cluster.scale, value),
     "restart": lambda cluster, value: cluster.rollout_restart(value),
-    "ungate": _ungate,
-    "evict": _evict,
+    "ungate": lambda cluster, value: _each(
+        lambda pod, gates: cluster.ungate(pod, *listed(gates)), value if isinstance(value, Mapping) else {value: []}),
+    "evict": lambda cluster, value: [cluster.evict(pod) for pod in listed(value)],
     "drain": _drain,
     "crash": lambda cluster, value: cluster.crash(value),
     "refuse": lambda cluster, value: cluster.refuse(**value),
@@ -101,6 +93,6 @@ ACT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "outage": lambda cluster, value: cluster.outage(**_named(value, "seconds")),
     "upgrade": lambda cluster, value: cluster.upgrade(**_named(value, "rules")),
     "api servers": _api_servers,
-    "stop nodes": lambda cluster, value: cluster.stop_nodes(*_listed(value)),
-    "start nodes": lambda cluster, value: cluster.start_nodes(*(_listed(value) if value else ())),
+    "stop nodes": lambda cluster, value: cluster.stop_nodes(*listed(value)),
+    "start nodes": lambda cluster, value: cluster.start_nodes(*(listed(value) if value else ())),
 }

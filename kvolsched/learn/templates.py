@@ -148,8 +148,9 @@ def _items(item: Any, values: Mapping[str, Value]) -> Iterator[Any]:
         if not isinstance(found, Mapping):
             raise ParameterError(f"{word}: wants a mapping such as {{zone: $(zones)}}, not {found!r}")
     wanted = fill(item.get("when", {}), values)
-    if not all(_holds(_value(name, values), each) for name, each in wanted.items()):
-        return
+    for name, each in wanted.items():
+        if _value(name, values) not in (each if isinstance(each, list) else [each]):
+            return
     rest = {word: value for word, value in item.items() if word not in ("for", "when")}
     repeated = rest["item"] if set(rest) == {"item"} else rest
     ranges = [_range(str(name), fill(bound, values)) for name, bound in over.items()]
@@ -157,10 +158,6 @@ def _items(item: Any, values: Mapping[str, Value]) -> Iterator[Any]:
         raise ParameterError(f"for: {', '.join(map(str, over))} would repeat more than {MOST_REPEATED} times")
     for chosen in product(*ranges):
         yield fill(repeated, {**values, **dict(zip(map(str, over), chosen, strict=True))})
-
-
-def _holds(value: Value, wanted: Any) -> bool:
-    return value in wanted if isinstance(wanted, list) else bool(value == wanted)
 
 
 def _range(name: str, bound: Any) -> Sequence[Value]:

@@ -316,7 +316,7 @@ def _run(
             for number, answer in _answers(f, points, left, executor):
                 answers[number] = answer
                 if file is not None and not answer.error:
-                    file.write(f"{_kept_line(points[number], answer)}\n")
+                    file.write(f"{_json(points[number], {'point': points[number], 'rows': answer.rows})}\n")
                     file.flush()
                 bar.update()
         except KeyboardInterrupt:
@@ -415,9 +415,9 @@ def _chart_rows(
     return ChartRows(title, x, y, by, drawn_lines, log if numeric else "")
 
 
-def _kept_line(point: Point, answer: Answered) -> str:
+def _json(point: Point, kept: Any) -> str:
     try:
-        return json.dumps({"point": point, "rows": answer.rows}, sort_keys=True, allow_nan=True)
+        return json.dumps(kept, sort_keys=True)
     except TypeError as why:
         raise ValueError(f"keep: {_point_text(point)} cannot be written as JSON: {why}") from None
 
@@ -440,11 +440,7 @@ def _read_kept(path: Path, points: Sequence[Point]) -> dict[int, Answered]:
             raise ValueError(f"{path}, line {line}: not what a sweep keeps; give another file") from None
     found = {}
     for number, point in enumerate(points):
-        try:
-            same = kept.get(json.dumps(point, sort_keys=True))
-        except TypeError as why:
-            raise ValueError(f"keep: {_point_text(point)} cannot be written as JSON: {why}") from None
-        if same:
+        if same := kept.get(_json(point, point)):
             found[number] = same.pop(0) if len(same) > 1 else same[0]
     return found
 

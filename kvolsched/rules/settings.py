@@ -267,14 +267,11 @@ NAMED_SETTINGS = (
                  lambda rules, text: rules.with_weights(_read_pairs(text))),
     NamedSetting("spreading: pseudo code", lambda settings: "" if settings.pseudo_code else None,
                  lambda rules, text: rules.matured(f"spreading: {text}") if text else rules.with_pseudo_code()),
-    NamedSetting("shape: ", lambda settings: _shape_text(settings.shape),
+    NamedSetting("shape: ", lambda settings: None if settings.shape is None else
+                 ", ".join(f"{point.utilization}={point.score}" for point in settings.shape),
                  lambda rules, text: rules.with_volume_binding_args(shape=_read_shape(text))),
 )  # fmt: skip
 """The settings beside level and gates, in the order in which they stand in a name."""
-
-
-def _shape_text(shape: Sequence[ShapePoint] | None) -> str | None:
-    return None if shape is None else ", ".join(f"{point.utilization}={point.score}" for point in shape)
 
 
 def _read_shape(text: str) -> list[dict[str, Any]]:

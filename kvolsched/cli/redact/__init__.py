@@ -1,21 +1,13 @@
 """A dump with other names, to be shared: `redact` for objects, `kvolsched redact` for files.
 
 Imports only. `words` lists what stays, `names` makes new names, `sentences` replaces names in messages, `objects` in
-the fields of an object, and `dump` in all of them; `explanation` tells people, `files` writes.
+the fields of an object, and `dump` in all of them and writes them; `explanation` tells people.
 """
 
-from .dump import RedactedDump, Redaction, redact
-from .explained import explanation
-from .files import CannotWrite, check_writable, write_pieces
+from .dump import CannotWrite, RedactedDump, Redaction, check_writable, redact, write_pieces
 from .sentences import REDACTED
+from .words import explanation
 
 __all__ = [
-    "REDACTED",
-    "CannotWrite",
-    "RedactedDump",
-    "Redaction",
-    "check_writable",
-    "explanation",
-    "redact",
-    "write_pieces",
-]
+    "REDACTED", "CannotWrite", "RedactedDump", "Redaction", "check_writable", "explanation", "redact", "write_pieces",
+]  # fmt: skip

@@ -2,11 +2,16 @@
 
 What stays is listed (`words`), all else is replaced, the same name by the same one wherever it stands. Names keep the
 parts that they are made of, and their order. This room knows manifests and Kubernetes' sentences, but no cluster and
-no scheduling rule.
+no scheduling rule. Files are not overwritten without being told to; what cannot be written is said in one line.
 """
 
+import gzip
 import json
+import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -14,8 +19,10 @@ import attrs
 from ...api.progress import ProgressBar
 from ...api.text.convert import to_plain
 from ...api.text.manifest import write
-from .names import Collector, Names
+from .names import NameParts, Names
 from .objects import Objects
+
+STDOUT = "-"
 
 
 @attrs.frozen
@@ -38,11 +45,12 @@ class Redaction:
 
     def __init__(self, objects: Sequence[Any], salt: str = "") -> None:
         self.source = objects
-        collector = Collector()
+        parts = NameParts()
         for item in self._each("collecting names"):
-            collector.add(item)
-            collector.sets.update(_stateful_sets(item))
-        self.names = Names(collector.found(), salt)
+            parts.add(item)
+            parts.sets.update(_stateful_sets(item))
+        parts.split()
+        self.names = Names(parts, salt)
         self.replacing = Objects(self.names)
 
     def objects(self) -> Iterator[dict[str, Any]]:
@@ -105,3 +113,61 @@ def _stateful_sets(item: Any) -> Iterator[str]:
         found = [(item.kind, item.metadata.name)]
         found += [(owner.kind, owner.name) for owner in item.metadata.owner_references]
     yield from (name for kind, name in found if kind == "StatefulSet" and isinstance(name, str))
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+class CannotWrite(Exception):
+    """A file that cannot be written; the message is one line."""
+
+
+def check_writable(path: str, *, overwrite: bool) -> None:
+    """Refuse early a file that could not be written.
+
+    Raises:
+        CannotWrite: it is a directory, it exists and may not be overwritten, or its directory does not exist.
+    """
+    if path == STDOUT:
+        return
+    file = Path(path)
+    if file.is_dir():
+        raise CannotWrite(f"{path} is a directory; name a file in it, such as {file / 'redacted.json'}")
+    if not overwrite and file.is_file():
+        raise CannotWrite(f"{path} exists and is not overwritten; --force overwrites it")
+    if not file.parent.is_dir():
+        raise CannotWrite(f"cannot write {path}: there is no directory {file.parent}")
+
+
+def write_pieces(path: str, pieces: Iterable[str], *, secret: bool = False) -> None:
+    """Write a text in pieces to a file or to standard output; compressed if its name ends in .gz.
+
+    A file that could not be written to its end is removed.
+
+    Args:
+        path: the file, or - for standard output.
+        pieces: of the text.
+        secret: only its owner may read the file.
+
+    Raises:
+        CannotWrite: the system refuses the file.
+        OSError: it refuses standard output.
+    """
+    mode = 0o600 if secret else 0o666
+    try:
+        with ExitStack() as opened:
+            stream: Any = sys.stdout.buffer if path == STDOUT else opened.enter_context(
+                open(path, "wb", opener=lambda file, flags: os.open(file, flags, mode)))
+            if secret and Path(path).is_file():
+                os.fchmod(stream.fileno(), mode)  # also if it was there
+            if path.endswith(".gz"):
+                stream = opened.enter_context(gzip.GzipFile(fileobj=stream, mode="wb", filename="", mtime=0))
+            for piece in pieces:
+                stream.write(piece.encode())
+            stream.flush()
+    except OSError as error:
+        if path == STDOUT:
+            raise
+        if Path(path).is_file():
+            Path(path).unlink()
+        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from None

@@ -40,22 +40,15 @@ _SUFFIXES = (".kubernetes.io", ".k8s.io")  # say that a key or resource is below
 
 @attrs.define
 class NameParts:
-    """The parts, numbers, addresses and networks of a dump's names, and the names of its StatefulSets. Mutable."""
+    """What the names of a dump may be made of, from every text of it, whatever it is. Mutable."""
 
     parts: set[str] = attrs.Factory(set)
     numbers: set[int] = attrs.Factory(set)
     addresses: set[Address] = attrs.Factory(set)
     networks: set[Network] = attrs.Factory(set)
-    sets: set[str] = attrs.Factory(set)
-
-
-class Collector:
-    """Collects what names may be made of: every text of a dump, whatever it is. Mutable."""
-
-    def __init__(self) -> None:
-        self.sets: set[str] = set()  # names of StatefulSets
-        self._texts: set[str] = set()
-        self._shared: set[int] = set()  # ids of values that live as long as the dump
+    sets: set[str] = attrs.Factory(set)  # names of StatefulSets
+    _texts: set[str] = attrs.Factory(set)
+    _shared: set[int] = attrs.Factory(set)  # ids of values that live as long as the dump
 
     def add(self, value: Any) -> None:
         """Collect all texts of an object, typed or plain; what objects share is read once."""
@@ -76,29 +69,26 @@ class Collector:
                 else:
                     stack += map(partial(getattr, item), _attributes(cls))
 
-    def found(self) -> NameParts:
-        """Return what the texts are made of."""
-        found = NameParts(sets=self.sets)
+    def split(self) -> None:
+        """Split the collected texts into what they are made of."""
         for text in self._texts:
-            _add_whole(found, text)
+            self._add_whole(text)
             for piece in _PIECES.split(text)[::2]:
-                _add_whole(found, piece)
+                self._add_whole(piece)
                 for segment in piece.rstrip(_ENDS).split("/"):
-                    _add_whole(found, segment)
+                    self._add_whole(segment)
                     parts = _PART.findall(segment)
-                    found.parts.update(parts if len(parts) <= _max_parts(segment) else (segment,))
-        return found
+                    self.parts.update(parts if len(parts) <= _max_parts(segment) else (segment,))
 
-
-def _add_whole(found: NameParts, text: str) -> None:
-    number = _NUMBER.fullmatch(text)
-    if number is not None:
-        found.numbers.add(int(number[3]))
-    elif (address := as_address(text)) is not None:
-        found.addresses.add(address)
-    elif (interface := as_interface(text)) is not None:
-        found.networks.add(interface.network)
-        found.addresses.add(interface.ip)
+    def _add_whole(self, text: str) -> None:
+        number = _NUMBER.fullmatch(text)
+        if number is not None:
+            self.numbers.add(int(number[3]))
+        elif (address := as_address(text)) is not None:
+            self.addresses.add(address)
+        elif (interface := as_interface(text)) is not None:
+            self.networks.add(interface.network)
+            self.addresses.add(interface.ip)
 
 
 @cache
@@ -129,7 +119,10 @@ class Names:
         """Return the replacement of a name or of a text with names; a new one counts as of this sort."""
         new = self.new_names.get(text)
         if new is None:
-            new = self.new_names[text] = self._text(text)
+            new, pieces = self._whole(text), enumerate(_PIECES.split(text))
+            if new is None:
+                new = "".join(each if place % 2 else self._piece(each) for place, each in pieces)
+            self.new_names[text] = new
             if new != text:
                 self.counts["addresses" if _ADDRESS.fullmatch(text) else sort] += 1
         return new
@@ -137,12 +130,6 @@ class Names:
     def word(self, text: str) -> str:
         """Return one word for a text: 15 characters at most, as the name of a port may have."""
         return self.new_words.setdefault(text, self._words[text])
-
-    def _text(self, text: str) -> str:
-        whole = self._whole(text)
-        if whole is not None:
-            return whole
-        return "".join(piece if place % 2 else self._piece(piece) for place, piece in enumerate(_PIECES.split(text)))
 
     def _piece(self, text: str) -> str:
         """Return the replacement of what stands between separators: a name, with or without others before slashes."""
@@ -227,21 +214,17 @@ class _Words(dict[str, str]):
             self.number += self.draws.randint(1, _MAX_GAP)
             if self.number >= self._capacity():
                 self.width, self.number = self.width + 1, 1
-            word = _letters(self.number, self.width)
+            word, rest = "", self.number
+            for _ in range(self.width - 1):
+                rest, digit = divmod(rest, len(_FURTHER))
+                word = _FURTHER[digit] + word
+            word = _FIRST[rest] + word
             if word not in self.reserved:
                 self[part] = word
                 return word
 
     def _capacity(self) -> int:
         return int(len(_FIRST) * len(_FURTHER) ** (self.width - 1))
-
-
-def _letters(number: int, width: int) -> str:
-    word = ""
-    for _ in range(width - 1):
-        number, digit = divmod(number, len(_FURTHER))
-        word = _FURTHER[digit] + word
-    return _FIRST[number] + word
 
 
 class _Numbers(dict[int, int]):

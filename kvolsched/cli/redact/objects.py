@@ -15,16 +15,7 @@ from ...api.kinds import quantity
 from ...api.text.convert import DESIGN_FIELDS, schema
 from .names import Names
 from .sentences import REDACTED, Sentences
-from .words import (
-    API_KINDS,
-    COMPONENTS,
-    COUNTING_KEYS,
-    ENUMERATED,
-    FIELD_NAMES,
-    GROUPS,
-    PARAMETERS,
-    RESOURCES,
-)
+from .words import API_KINDS, COMPONENTS, COUNTING_KEYS, ENUMERATED, FIELD_NAMES, GROUPS, PARAMETERS, RESOURCES
 
 Replace = Callable[[Any], Any]
 
@@ -94,7 +85,9 @@ class Objects:
             return {}
         plan = self._plans.get(type_name)
         if plan is None:
-            plan = self._plans[type_name] = self._plan(type_name)
+            fields = {**schema()["types"].get(type_name, {}), **DESIGN_FIELDS.get(type_name, {})}
+            plan = {name: self._field(type_name, name, each) for name, each in fields.items() if name not in LEFT_OUT}
+            self._plans[type_name] = plan
         redacted = {}
         for name, value in data.items():
             replace = plan.get(name)
@@ -105,11 +98,6 @@ class Objects:
             values = {name: data[name] for name in ("value", "values") if name in redacted}
             redacted.update({name: self.value(key, value) for name, value in values.items()})
         return redacted
-
-    def _plan(self, type_name: str) -> dict[str, Replace]:
-        """Return what replaces each field of a type."""
-        fields = {**schema()["types"].get(type_name, {}), **DESIGN_FIELDS.get(type_name, {})}
-        return {name: self._field(type_name, name, field) for name, field in fields.items() if name not in LEFT_OUT}
 
     def _field(self, type_name: str, name: str, declared: Any) -> Replace:
         """Return what replaces the values of a field."""

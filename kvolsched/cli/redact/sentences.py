@@ -4,10 +4,8 @@ What stands at a sentence's placeholders is replaced like every name; counts of 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
-
-import attrs
 
 from ...questions.decode.decoding import CLAIMS, MAX_DEPTH, PREEMPTION, REPEATED, SUMMARY, TAIL
 from ...questions.decode.splitting import COUNTED, counted_clauses
@@ -20,34 +18,21 @@ _COUNT = re.compile(r"[0-9]{1,9}")
 _COUNTS = frozenset({"asked", "used", "capacity", "before", "after", "count", "wanted", "present"})
 
 
-@attrs.frozen
-class _Sentence:
-    """A sentence of the table: what must stand in a text so that it can be this one, and its pattern."""
-
-    longest: str
-    pattern: re.Pattern[str]
-
-
 @cache
-def _sentences() -> tuple[_Sentence, ...]:
-    """Return the sentences of the table in which no placeholder stands twice, those with the most words first."""
+def _sentences() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return what a text must have to be a sentence of the table, and its pattern; those with the most words first.
+
+    One in which a placeholder stands twice is left out.
+    """
     found = []
     for sentence in {sentence: None for meaning in MEANINGS for sentence in meaning.sentences}:
         names = [match["inner"] or match["word"] for match in PLACEHOLDER.finditer(sentence)]
         if len(names) > len(set(names)):
             continue
-        literals = [sentence[start:end] for start, end in _literal_spans(sentence)]
-        own = sum(map(len, literals))
-        found.append((-own, _Sentence(max(literals, key=len), re.compile(as_expression(sentence), re.DOTALL))))
+        literals = PLACEHOLDER.sub("\0", sentence).split("\0")
+        pattern = re.compile(as_expression(sentence), re.DOTALL)
+        found.append((-sum(map(len, literals)), (max(literals, key=len), pattern)))
     return tuple(sentence for _, sentence in sorted(found, key=lambda pair: pair[0]))
-
-
-def _literal_spans(sentence: str) -> Iterator[tuple[int, int]]:
-    last = 0
-    for match in PLACEHOLDER.finditer(sentence):
-        yield last, match.start()
-        last = match.end()
-    yield last, len(sentence)
 
 
 class Sentences:
@@ -59,11 +44,8 @@ class Sentences:
 
     def __init__(self, name: Callable[[str], str]) -> None:
         self._name = name
-        self.replaced = cache(self._replaced)
-
-    def _replaced(self, text: str) -> str:
-        """Return a message with its names replaced, or `redacted` if it is none of Kubernetes' sentences."""
-        return self._message(text, 0) or REDACTED if text else text
+        # A message with its names replaced, or `redacted` if it is none of Kubernetes' sentences.
+        self.replaced = cache(lambda text: self._message(text, 0) or REDACTED if text else text)
 
     def _message(self, text: str, depth: int) -> str:
         """Return a message with its names replaced; empty if it is not known."""
@@ -109,10 +91,8 @@ class Sentences:
 
     def _sentence(self, text: str, depth: int) -> str:
         """Return a sentence of the table with what stands at its placeholders replaced; empty if it is none."""
-        for sentence in _sentences():
-            if sentence.longest not in text:
-                continue
-            match = sentence.pattern.fullmatch(text)
+        for longest, pattern in _sentences():
+            match = pattern.fullmatch(text) if longest in text else None
             if match is None:
                 continue
             parts, last = [], 0

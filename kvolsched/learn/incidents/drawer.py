@@ -164,7 +164,9 @@ def _by_words(every: Sequence[Incident], words: str) -> dict[str, float]:
     incident must have more than half.
     """
     asked = {_ENDING.sub("", word) for word in _WORD.findall(_SMALL_WORDS.sub(" ", words))}
-    hits = {stem: {each.name: hit for each in every if (hit := _hit(each.name, stem))} for stem in asked}
+    # What the beginning of a word counts in an incident: 0, 1, or 3 in its name, title or kinds.
+    hits = {stem: {each.name: max(found) for each in every if (
+        found := [counts for word, counts in _words_of(each.name).items() if word.startswith(stem)])} for stem in asked}
     weights = {stem: log(1 + len(every) / len(names)) for stem, names in hits.items() if names}
     scores = {}
     for each in every:
@@ -173,11 +175,6 @@ def _by_words(every: Sequence[Incident], words: str) -> dict[str, float]:
         if part > 1 / 2:
             scores[each.name] = part**2 * sum(weights[stem] * count for stem, count in counts.items())
     return scores
-
-
-def _hit(name: str, stem: str) -> int:
-    """Return what the beginning of a word counts in an incident: 0, 1, or 3 in its name, title or kinds."""
-    return max((counts for word, counts in _words_of(name).items() if word.startswith(stem)), default=0)
 
 
 @cache

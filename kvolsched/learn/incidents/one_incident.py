@@ -102,12 +102,12 @@ class Symptom(PrintedAnswer):
     shown: tuple[tuple[str, str, str], ...]
 
     def __repr__(self) -> str:
-        return "\n\n".join(f"$ {command}\n{_short(output)}" for command, output, _ in self.shown)
-
-
-def _short(output: str) -> str:
-    found = _EVENTS.search(output)
-    return (output[found.start():] if found else output).rstrip("\n")
+        shown = []
+        for command, output, _ in self.shown:
+            events = _EVENTS.search(output)
+            told = output[events.start() if events else 0:].rstrip("\n")
+            shown.append(f"$ {command}\n{told}")
+        return "\n\n".join(shown)
 
 
 @attrs.frozen(repr=False, slots=False)

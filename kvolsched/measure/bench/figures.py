@@ -12,7 +12,7 @@ import resource
 import runpy
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -184,7 +184,8 @@ def _passes(sizes: Sizes, known: Passes) -> Iterator[Measurement]:
 
 
 def _disks(sizes: Sizes) -> Iterator[Measurement]:
-    there, timers = attrs.evolve(workload("local"), around=_local_class), []
+    local = manifest.to_plain(storage_class("local", "kubernetes.io/no-provisioner"))
+    there, timers = attrs.evolve(workload("local"), around=lambda _nodes, _pods: [local]), []
     for each in sizes.disks:
         disks = map(manifest.from_plain, local_disks(sizes.nodes, each))
         timers.append(PassTimer(there, sizes.nodes, sizes.passes, disks))
@@ -194,10 +195,6 @@ def _disks(sizes: Sizes) -> Iterator[Measurement]:
         yield Measurement(name, 1 / seconds, "pods/s", at_least=5_000)
     few, many = taken
     yield Measurement("  cost with many disks against few", many / few, "times", at_most=1.3, gate=True)
-
-
-def _local_class(nodes: int, pods: int) -> Iterable[dict[str, Any]]:
-    return [manifest.to_plain(storage_class("local", "kubernetes.io/no-provisioner"))]
 
 
 # --- the loop -------------------------------------------------------------------------------------------------------
@@ -249,14 +246,14 @@ def _turn(sizes: Sizes) -> Iterator[Measurement]:
 
 
 def _explorer(sizes: Sizes) -> Iterator[Measurement]:
-    each = min(float(run_worker("explorer", str(sizes.states))) for _ in range(max(2, sizes.runs)))
+    each = min(run_worker("explorer", str(sizes.states))["seconds"] for _ in range(max(2, sizes.runs)))
     name = "explorer, two replicas under upstream, one process"
     figure = Measurement(name, 1 / each, "transitions/s", at_least=7_750)
     yield _explained(figure, lambda: worker.explorer(str(sizes.states // 10)))
-    alone, together = (run_worker("explorer_elapsed", str(sizes.states), cores) for cores in ("", "all"))
+    alone, together = (run_worker("explorer", str(sizes.states), cores)["elapsed"] for cores in ("", "all"))
     note = "elapsed time, executor=ProcessPoolExecutor, against no executor"
     yield Measurement("  on all cores", alone / together, "times as fast", note=note)
-    few, many = (run_worker("explorer_memory", str(count)) for count in (sizes.states // 4, sizes.states))
+    few, many = (run_worker("explorer", str(count)) for count in (sizes.states // 4, sizes.states))
     kilobytes = (many["bytes"] - few["bytes"]) / max(1, many["states"] - few["states"]) / 1e3
     name = f"  memory of 1,000,000 states, as those up to {many['states']:,}"
     if many["states"] > few["states"]:

@@ -8,7 +8,7 @@ import gc
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -22,30 +22,14 @@ FOREVER = 1e12  # simulated seconds
 TRACED = 20  # pods and nodes of the run whose memory is traced, which is slow
 
 
-@attrs.frozen
-class LoopRun:
-    """What one run of the loop cost.
+class LoopRun(NamedTuple):
+    """What one run of the loop cost; it is complete if nothing was left to do, else the time was over."""
 
-    Args:
-        seconds: CPU seconds.
-        pods: how many pods arrived.
-        turns: how many turns were taken.
-        writes: how many writes the API server was sent.
-        placed: how many of the pods have a node.
-        complete: whether nothing was left to do; else the time was over.
-    """
-
-    seconds: float
-    pods: int
+    seconds: float  # of CPU
     turns: int
-    writes: int
-    placed: int
+    writes: int  # that the API server was sent
+    placed: int  # of the pods that arrived
     complete: bool
-
-    @property
-    def seconds_per_turn(self) -> float:
-        """CPU seconds of a turn."""
-        return self.seconds / max(1, self.turns)
 
 
 @attrs.frozen
@@ -113,7 +97,7 @@ class LoopTimer:
         turns = cluster.world.turns[before:]
         arrived = {f"pod-{number:05}" for number in range(pods)}
         placed = sum(1 for pod in cluster.objects("pods") if pod.spec.node_name and pod.metadata.name in arrived)
-        return LoopRun(seconds, pods, len(turns), sum(len(turn.outcomes) for turn in turns), placed, seconds <= limit)
+        return LoopRun(seconds, len(turns), sum(len(turn.outcomes) for turn in turns), placed, seconds <= limit)
 
     def cost(self, pods: int, runs: int = 2, limit: float = FOREVER) -> LoopCost:
         """Return the cost of a pod, from the fastest of some runs.
@@ -130,14 +114,14 @@ class LoopTimer:
             found.append(self.run(pods, limit))
             if found[-1].seconds > limit / 2:
                 break
-        best = min(found, key=lambda run: run.seconds_per_turn)
+        best = min(found, key=lambda run: run.seconds / max(1, run.turns))
         if best.complete:
             self._turns_per_pod = best.turns / pods
             return LoopCost(best.seconds / pods * 1e6, best.turns / pods, best.writes / pods)
         turns = self._turns_per_pod or best.turns / max(1, best.placed)
         share = min(1.0, best.turns / max(1.0, turns * pods))
         writes = best.writes / max(1, best.turns) * turns
-        return LoopCost(best.seconds_per_turn * turns * 1e6, turns, writes, share)
+        return LoopCost(best.seconds / max(1, best.turns) * turns * 1e6, turns, writes, share)
 
     def running(self, pods: int) -> Callable[[], object]:
         """Return a function that does one run, to which the pods have come before: what a profile is made of."""

@@ -130,7 +130,9 @@ class PassTimer:
 
         A clock around every call costs some time of its own, which is measured and taken off.
         """
-        overhead, timed = _clock_nanoseconds(), [_PluginClock(enabled.plugin) for enabled in self.profile.plugins]
+        clock = time.thread_time_ns
+        overhead = min(-(clock() - clock()) for _ in range(1_000))  # of reading it twice
+        timed = [_PluginClock(enabled.plugin) for enabled in self.profile.plugins]
         both = list(zip(self.profile.plugins, timed, strict=True))
         plugins = tuple(attrs.evolve(each, plugin=clock.plugin) for each, clock in both)
         profile = attrs.evolve(self.profile, plugins=plugins)
@@ -165,12 +167,6 @@ def _mean_of_least(runs: Sequence[Sequence[float]]) -> float:
     """Return the mean over the pods of each pod's least time over the runs."""
     least: list[float] = [min(times) for times in zip(*runs, strict=True)]
     return sum(least) / len(least)
-
-
-def _clock_nanoseconds() -> int:
-    """Return what reading the clock twice takes, in nanoseconds."""
-    clock = time.thread_time_ns
-    return min(-(clock() - clock()) for _ in range(1_000))
 
 
 class _PluginClock:

@@ -88,7 +88,9 @@ class RuleDifference(DrawnAnswer):
         answer = next((row for row in rows_of(*self.outcomes, ("answers",)) if row.differs), None)
         if answer is not None:
             both = zip(self.names, (answer.a, answer.b), strict=True)
-            return f"{answer.about}: " + "; ".join(f"{name} answers: {_shortened(said)}" for name, said in both)
+            words = ((name, " ".join(said.split())) for name, said in both)
+            told = [f"{name} answers: {said[:MOST_WORDS]}{' …' * (len(said) > MOST_WORDS)}" for name, said in words]
+            return f"{answer.about}: {'; '.join(told)}"
         judged = "nodes" in self.of
         found, _ = parting(self.outcomes[0].cluster, self.outcomes[1].cluster, self.names) if judged else ("", "")
         row = self.rows[0]
@@ -156,8 +158,3 @@ class NoRuleDifference(PrintedAnswer):
 
     def __repr__(self) -> str:
         return f"{self.names[0]} and {self.names[1]}: {self.searched}"
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MOST_WORDS else f"{line[:MOST_WORDS]} …"

@@ -4,10 +4,8 @@
 were found by `differ` (tests/store_differences.py); they are run again whenever they are asked for.
 """
 
-from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
-from typing import Any
 
 import attrs
 
@@ -84,27 +82,16 @@ class KnownDifference(PrintedAnswer):
         return "\n".join([hanging_indent([head], 2), *dials, body])
 
 
-class KnownDifferences(PrintedAnswer, Mapping[int, KnownDifference]):
+class KnownDifferences(PrintedAnswer, dict[int, KnownDifference]):
     """The known differences by their numbers; printed, a table."""
 
-    def __init__(self, rows: Mapping[int, KnownDifference]) -> None:
-        self.rows = rows
-
-    def __getitem__(self, row: int) -> KnownDifference:
-        if row not in self.rows:
-            raise UnknownName(f"no difference {row!r}; there are 1 to {len(self.rows)}")
-        return self.rows[row]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
+    def __missing__(self, row: object) -> KnownDifference:
+        raise UnknownName(f"no difference {row!r}; there are 1 to {len(self)}")
 
     def __repr__(self) -> str:
-        topics = max(len(each.topic) for each in self.rows.values())
+        topics = max(len(each.topic) for each in self.values())
         lines = []
-        for row, each in self.rows.items():
+        for row, each in self.items():
             count = f"{len(each.objects)} objects" if len(each.objects) != 1 else "1 object"
             seen = f"{count}, {' and '.join(each.rules)}" if each.objects else each.why
             head = f"{row:>2}  {each.topic:<{topics}}  "
@@ -121,10 +108,6 @@ def known_differences() -> KnownDifferences:
     'pod/p1, passes: under design 2, under upstream 1.'
     """
     files = sorted((resources.files("kvolsched") / FOLDER).iterdir(), key=lambda each: each.name)
-    rows = [_row(each.read_text("utf-8")) for each in files if each.name.endswith(".yaml")]
+    told = [manifest.read_plain(each.read_text("utf-8"))[0] for each in files if each.name.endswith(".yaml")]
+    rows = [KnownDifference(**{word: freeze(value) for word, value in fields.items()}) for fields in told]
     return KnownDifferences({each.row: each for each in rows})
-
-
-def _row(text: str) -> KnownDifference:
-    fields: dict[str, Any] = {word: freeze(value) for word, value in manifest.read_plain(text)[0].items()}
-    return KnownDifference(**fields)

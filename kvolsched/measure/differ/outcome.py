@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolume
 from ...api.text.fault import ManifestError
 from ...cluster import Cluster
@@ -109,14 +108,19 @@ class CaseOutcome:
             obj: Any = self.cluster.world.log.objects[key]
             match key.kind:
                 case "Pod":
-                    owner = _maker(obj)
-                    found.setdefault(f"pods of {owner}" if owner else ref(key), []).append(_pod_words(obj))
+                    maker = next((each for each in obj.metadata.owner_references if each.controller), None)
+                    made_up = maker is not None and maker.kind != "StatefulSet"  # its name
+                    node, phase = obj.spec.node_name, obj.status.phase
+                    about = f"pods of {maker.kind} {maker.name}" if maker is not None and made_up else ref(key)
+                    found.setdefault(about, []).append(f"on {node}, {phase}" if node else phase or "Pending")
                 case "PersistentVolumeClaim":
                     name = obj.spec.volume_name
                     volume = "a new volume" if name.startswith(MADE_BY_PROVISIONERS) else name
                     found[ref(key)] = [f"{obj.status.phase} to {volume}" if volume else obj.status.phase]
                 case "PersistentVolume":
-                    found[_volume_name(key, obj)] = [_volume_words(obj)]
+                    claim, is_new = obj.spec.claim_ref, key.name.startswith(MADE_BY_PROVISIONERS)
+                    about = f"new volume of pvc/{claim.name}" if claim and is_new else ref(key)
+                    found[about] = [_volume_words(obj)]
                 case "Node":
                     found[ref(key)] = ["exists"]
         return {about: "; ".join(sorted(words)) for about, words in found.items()}
@@ -174,21 +178,6 @@ def start(rules: Cluster, case: Case, seed: int) -> tuple[Cluster, dict[str, str
             raise ImpossibleCase(str(why)) from why
     cluster.world.reset_history()
     return cluster, answers
-
-
-def _maker(pod: Pod) -> str:
-    """Return the owner that made up a pod's name; "" if the name is known before."""
-    owner = next((each for each in pod.metadata.owner_references if each.controller), None)
-    return "" if owner is None or owner.kind == "StatefulSet" else f"{owner.kind} {owner.name}"
-
-
-def _pod_words(pod: Pod) -> str:
-    return f"on {pod.spec.node_name}, {pod.status.phase}" if pod.spec.node_name else pod.status.phase or "Pending"
-
-
-def _volume_name(key: Key, volume: PersistentVolume) -> str:
-    claim = volume.spec.claim_ref
-    return f"new volume of pvc/{claim.name}" if claim and key.name.startswith(MADE_BY_PROVISIONERS) else ref(key)
 
 
 def _volume_words(volume: PersistentVolume) -> str:

@@ -143,7 +143,8 @@ def gates(revision: str | Revision = "design", provisioners: Sequence[str] = ("i
                 existing=_outcome(existing[False]), existing_zone_a=_outcome(existing[True]),
                 made=_outcome(made(plain, zone_a=False)),
                 made_zone_a=_outcome(made(plain, zone_a=True)),
-                allowed=_zone(made(in_a, zone_a=False)),
+                allowed=next((str(volume.metadata.labels.get(make.ZONE) or domain_of(volume))
+                              for volume in made(in_a, zone_a=False)[0].objects("pv")), ""),
             )
             inside = provisioner == "in-tree" and rules.provisioning.plays_in_tree
             rows.append(GateRow(
@@ -214,10 +215,3 @@ def _outcome(run: tuple[Cluster, bool]) -> str:
         return f"{bound}, not mounted"
     reached = volume_fits_node(c[f"pv/{claim.spec.volume_name}"], c[f"node/{pod.spec.node_name}"])
     return f"{bound}, {'runs' if reached else 'runs out of reach'}"
-
-
-def _zone(run: tuple[Cluster, bool]) -> str:
-    """Return the zone of the volume that was made, or ""."""
-    for volume in run[0].objects("pv"):
-        return str(volume.metadata.labels.get(make.ZONE) or domain_of(volume))
-    return ""

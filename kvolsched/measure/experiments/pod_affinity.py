@@ -183,7 +183,9 @@ def anti_affinity(nodes: int = 30, zones: int = 3, *, revision: str | Revision =
         objects = [make.node(name, zone) for name, zone in named]
         theirs = make.apart(key, app="bar")
         objects += [make.pod(f"other-{name}", running_on=name, affinity=theirs) for name, _ in named]
-        c = Cluster.from_manifests(objects, revision=_counting(rules, counter))
+        counting = derived(rules.profile.plugin("InterPodAffinity"), CountingInterPodAffinity, counter=counter)
+        counted = attrs.evolve(rules, profile=rules.profile.replacing(counting))
+        c = Cluster.from_manifests(objects, revision=counted)
         pods = [f"app-{number}" for number in range(zones)]
         c.apply(*(make.pod(name, labels=APP, affinity=make.apart(key, **APP), **spec) for name in pods))
         c.run(seconds=60)
@@ -204,14 +206,6 @@ class CountingInterPodAffinity(InterPodAffinity):
         self.counter["passes"] += 1
         self.counter["comparisons"] += comparisons(pod, columns.seen)
         return super().column(pod, columns)
-
-
-def _counting(rules: Revision, counter: Counter[str]) -> Revision:
-    def counting(plugin: Any) -> Any:
-        is_counted = isinstance(plugin, InterPodAffinity)
-        return derived(plugin, CountingInterPodAffinity, counter=counter) if is_counted else plugin
-
-    return attrs.evolve(rules, profile=rules.profile.changed(counting))
 
 
 def comparisons(pod: Pod, seen: Snapshot) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Never
+from typing import Never
 
 import attrs
 from tqdm.auto import tqdm
@@ -82,7 +82,8 @@ class CapacityRun(PrintedAnswer):
         return f"{self.running} of {self.volumes} pods run, {self.stuck} are stuck at {self.seconds:.0f} s"
 
     def __repr__(self) -> str:
-        head = f"{self.volumes} volumes on {self.nodes} nodes {self.name}: {self.outcome}; {_failures(self.failures)}"
+        head = f"{self.volumes} volumes on {self.nodes} nodes {self.name}: {self.outcome}; "
+        head += f"{counted(self.failures, 'volume creation')} failed for want of room"
         rows = ((row.node, str(row.pods), str(row.failures)) for row in self.rows)
         return "\n".join([head, *table_text([("NODE", "PODS", "FAILED"), *rows], 3)])
 
@@ -129,12 +130,16 @@ def capacity(
     if nodes < 1 or volumes < 1:
         raise ValueError(f"{nodes} nodes and {volumes} volumes: wants at least one of each")
     cluster = _cluster(nodes, volumes, lag, seed, tracking=tracking)
-    cluster._load(_busy_pods(nodes // 2 if busy is None else busy, nodes))
+    requests = {"cpu": "500m", "memory": "500Mi"}
+    system = [make.pod(f"system-on-{name}", namespace="kube-system", running_on=name, requests=requests)
+              for name in _names("node", nodes)[: nodes // 2 if busy is None else busy]]  # fmt: skip
+    cluster._load(map(from_plain, system))
     for _ in cluster.world.pass_time(2 * lag + 1, "user", "user waits"):  # until capacity is published
         pass
     start = cluster.now
     times = _play(cluster, volumes, timeout, progress=progress)
-    failures = _failures_by_node(cluster)
+    found = (FAILED.search(turn.words) for turn in cluster.world.turns if turn.component == DRIVER)
+    failures = Counter(match[1] or "" for match in found if match)  # by the node that was selected
     placed = Counter(cluster[f"pod/{name}"].spec.node_name for name in times)
     rows = tuple(NodeCount(name, placed[name], failures[name]) for name in _names("node", nodes))
     last = max(times.values()) - start if len(times) == volumes else None
@@ -184,18 +189,6 @@ def _cluster(
     return cluster
 
 
-def _busy_pods(count: int, nodes: int) -> list[Any]:
-    """Return a running pod of the system for each of the first nodes."""
-    requests = {"cpu": "500m", "memory": "500Mi"}
-    return [from_plain(make.pod(f"system-on-{name}", namespace="kube-system", running_on=name, requests=requests))
-            for name in _names("node", nodes)[:count]]  # fmt: skip
-
-
-def _pod(name: str) -> dict[str, Any]:
-    template = {"spec": make.claim(size="1Gi", storage_class=CLASS)["spec"]}
-    return make.pod(name, requests={}, volumes=[{"name": "vol", "ephemeral": {"volumeClaimTemplate": template}}])
-
-
 # -- the run ----------------------------------------------------------------------------------------------------------
 
 
@@ -203,9 +196,11 @@ def _play(cluster: Cluster, volumes: int, timeout: float, *, progress: bool) -> 
     """Create the pods at their pace and let everybody act; return when each pod began to run, by name."""
     times: dict[str, float] = {}
     seen = len(cluster.world.turns)
+    template = {"spec": make.claim(size="1Gi", storage_class=CLASS)["spec"]}
+    volume = {"name": "vol", "ephemeral": {"volumeClaimTemplate": template}}
     with tqdm(total=volumes, unit=" pods", disable=not progress, leave=False, delay=1.0) as bar:
         for name in _names("pod", volumes):
-            cluster.apply(_pod(name))
+            cluster.apply(make.pod(name, requests={}, volumes=[volume]))
             for _ in cluster.world.pass_time(SECONDS_BETWEEN_PODS, "user", "user waits"):
                 pass
             seen = _note_times(cluster, seen, times, bar)
@@ -227,11 +222,3 @@ def _note_times(cluster: Cluster, seen: int, times: dict[str, float], bar: tqdm[
     return len(turns)
 
 
-def _failures_by_node(cluster: Cluster) -> Counter[str]:
-    """Return how often a volume could not be created, by the node that was selected for it."""
-    found = (FAILED.search(turn.words) for turn in cluster.world.turns if turn.component == DRIVER)
-    return Counter(match[1] or "" for match in found if match)
-
-
-def _failures(count: int) -> str:
-    return f"{counted(count, 'volume creation')} failed for want of room"
