@@ -16,9 +16,8 @@ from kvolsched.api.text.manifest import read_plain
 from kvolsched.api.text.yaml_text import to_yaml
 from kvolsched.make import DRIVER, SELECTED_NODE
 from kvolsched.measure.differ import clusters
-from kvolsched.measure.differ.case import WORKLOADS, Case
 from kvolsched.measure.differ.known import FOLDER, known_differences
-from kvolsched.measure.differ.outcome import differs, run_case
+from kvolsched.measure.differ.outcome import WORKLOADS, Case, differs, run_case
 from kvolsched.measure.differ.search import differ
 
 KNOWN = Path(__file__).parents[1] / "kvolsched" / FOLDER

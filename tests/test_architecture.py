@@ -39,7 +39,7 @@ FLOORS = {
     "world": (("changes",), ("log",), ("view", "storage_pools", "digest"), ("apiserver", "work_queue"),
               ("component", "outage", "history", "references"), ("plan", "reconciler", "runtime", "mutation_cache"), ("simulation",)),
     "scheduler": (("requests", "csi_migration"), ("columns",), ("framework",), ("plugins",), ("loop",)),
-    "rules": (("driver_dials", "registry", "settings"), ("drivers",), ("revision",), ("releases",), ("named",),
+    "rules": (("registry", "settings"), ("drivers",), ("revision",), ("releases",), ("named",),
               ("alternatives", "custom_scheduler", "unread_fields")),
     "core": (("component_names", "user_commands", "conditions", "results", "node_faults"), ("actor_names",), ("core",),
              ("pools", "upgrades", "other_rules", "seen_by_scheduler"), ("acts",)),

@@ -21,7 +21,7 @@ from ..api.workloads import with_generated_names
 from ..controllers import autoscaler, kubelet
 from ..controllers.custom_controller import is_custom
 from ..controllers.provisioner import INSTANCE
-from ..rules.driver_dials import refuse_misspelled_drivers, without_effect
+from ..rules.drivers import refuse_misspelled_drivers, without_effect
 from ..rules.named import revision_named
 from ..rules.revision import NOT_DRIVERS, Revision, offered_by
 from ..rules.settings import IN_TREE

@@ -7,7 +7,7 @@ neighbour is noticed. It is for a class and not for an exam: who can run the pro
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import attrs
 from ..api.notebook_output import PrintedAnswer, Rows
 from ..questions import predict
 from ..questions.predict import Grade
-from .pager import IncidentPage, done_pages, page
+from .pager import done_pages, page
 
 COLUMNS = ("asked", "answered", "first", "pages", "stars", "acts", "minutes")
 MOST = 10_000_000  # characters of a report
@@ -123,7 +123,8 @@ def _judged(path: Path) -> StudentRow:
     stars = 0
     for (level, number), row in sorted(pages.items()):
         drawn = page(name, level, number)
-        if refused := list(_replayed(drawn, row["acts"])):
+        done = [drawn.kubectl(command, stdin) for command, stdin in row["acts"][:MOST_ACTS]]
+        if refused := [each.stderr.strip() for each in done if each.code]:
             count = f"{len(refused)} of {len(row['acts'])} acts"
             remarks.append(f"page L{level}.{number}: {count} cannot be done there: {refused[0]}")
         stars += 0 if remarks and not _is_whole(name, rows) else drawn.stars.count
@@ -132,14 +133,6 @@ def _judged(path: Path) -> StudentRow:
     acts, seconds = (sum(each) for each in (
         [len(row["acts"]) for row in pages.values()], [int(row["seconds"]) for row in pages.values()]))
     return StudentRow(name, asked, answered, first, len(pages), stars, acts, seconds // 60, tuple(remarks))
-
-
-def _replayed(drawn: IncidentPage, acts: Iterable[Any]) -> Iterator[str]:
-    """Do acts on a page again, and yield what it refuses."""
-    for command, stdin in list(acts)[:MOST_ACTS]:
-        done = drawn.kubectl(command, stdin)
-        if done.code:
-            yield done.stderr.strip()
 
 
 def _is_whole(name: str, rows: Iterable[Mapping[str, Any]]) -> bool:

@@ -196,11 +196,6 @@ def _levels() -> Mapping[int, list[str]]:
     return {int(level): names for level, names in _file()["levels"].items()}
 
 
-def not_paged() -> Mapping[str, str]:
-    """Return the incidents in which a pod waits, and that are no page, with the reason."""
-    return dict(_file()["no page"])
-
-
 def _incident_of(name: str, level: int, number: int) -> Incident:
     names = _levels()[level]
     turn, place = divmod(number - 1, len(names))

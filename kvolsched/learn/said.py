@@ -153,32 +153,23 @@ def said(text: str, most: int = MOST) -> Statements:
         rows = tuple(each for each in statements() if f"{each.anchor}-".startswith(f"{name}-"))
     else:
         rows = tuple(statements()[place] for place in _search().ranked(text)[:most])
-    return Statements(rows, "" if rows else _hint(text))
-
-
-def _hint(text: str) -> str:
+    if rows:
+        return Statements(rows)
     example = to_type('kvolsched.said("ActualSkew")', "kvolsched said ActualSkew")
-    near = _search().near(text)
-    return f"no statement fits{f'; near are: {chr(44).join(near)}' if near else ''}; for example {example}"
+    near = ",".join(_search().near(text))
+    return Statements((), f"no statement fits{f'; near are: {near}' if near else ''}; for example {example}")
 
 
 @cache
 def statements() -> tuple[Statement, ...]:
     """Return all statements, in the documents' order."""
-    found: list[Statement] = []
-    for path in sorted((course() / FOLDER).glob("S?.ipynb")):
-        found += read(path)
-    by_anchor = {each.anchor: each for each in found}
-    return tuple(_followed(each, by_anchor) for each in found)
-
-
-def _followed(each: Statement, by_anchor: Mapping[str, Statement]) -> Statement:
-    """Give a statement that points to another one the answer of that."""
-    target = by_anchor.get(each.seen)
-    if target is None:
-        return each
-    text = each.text or target.text
-    return attrs.evolve(each, answer=target.answer, cell=target.cell, rules=target.rules, text=text)
+    told = {each.anchor: each for path in sorted((course() / FOLDER).glob("S?.ipynb")) for each in read(path)}
+    found = []
+    for each in told.values():
+        seen = told.get(each.seen, each)  # one that points to another has the answer of that
+        text = each.text or seen.text
+        found.append(attrs.evolve(each, answer=seen.answer, cell=seen.cell, rules=seen.rules, text=text))
+    return tuple(found)
 
 
 def read(path: Path) -> Iterator[Statement]:
@@ -199,16 +190,16 @@ def read(path: Path) -> Iterator[Statement]:
 def _read_one(anchor: str, document: str, section: str, told: str, code: str, shown: str) -> Statement:
     sentence, _, rest = told.partition("\n\n")
     sentence, rest = " ".join(sentence.split()), " ".join(rest.split())
+    plain = Statement(anchor, document, section, sentence, "words", rest.removeprefix(WORDS))
     if rest.startswith(SEE):
         target, _, rest = rest.removeprefix(SEE).partition("]")
-        return Statement(anchor, document, section, sentence, "words", rest.partition(")")[2].lstrip(": "), seen=target)
+        return attrs.evolve(plain, text=rest.partition(")")[2].lstrip(": "), seen=target)
     if rest.startswith(CANNOT):
-        return Statement(anchor, document, section, sentence, "cannot", rest.removeprefix(CANNOT))
+        return attrs.evolve(plain, answer="cannot", text=rest.removeprefix(CANNOT))
     if not code:
-        return Statement(anchor, document, section, sentence, "words", rest.removeprefix(WORDS))
+        return plain
     named = [known or rejected for known, rejected in _RULES.findall(code)] or _RAN_UNDER.findall(shown)
-    rules = tuple(dict.fromkeys(named)) or ("design",)
-    return Statement(anchor, document, section, sentence, "cell", rest, code, rules)
+    return attrs.evolve(plain, answer="cell", text=rest, cell=code, rules=tuple(dict.fromkeys(named)) or ("design",))
 
 
 def terms(text: str) -> list[str]:

@@ -12,7 +12,8 @@ from kvolsched.api.text.yaml_text import to_yaml
 from kvolsched.cli import main
 from kvolsched.learn import pager
 from kvolsched.learn.class_report import grade, report
-from kvolsched.learn.pager import not_paged, page
+from kvolsched.learn.pager import page
+from kvolsched.learn.script_acts import listed
 from kvolsched.questions.predict.prediction import forget_grades
 from kvolsched.questions.why.asking import is_pending
 
@@ -58,12 +59,12 @@ def test_a_thousand_pages_keep_their_symptom_and_can_be_solved():
 
 def test_every_incident_with_a_waiting_pod_is_a_page_or_says_why_not():
     """In none that is neither a page nor has a reason does a pod wait; no name stands twice."""
-    named = [name for names in LEVELS.values() for name in names] + list(not_paged())
+    named = [name for names in LEVELS.values() for name in names] + list(pager._file()["no page"])
     others = [each for each in incidents() if each.name not in named]
 
     assert len(set(named)) == len(named) == len(incidents()) - len(others)
     assert [each.name for each in others if any(map(is_pending, each._played.objects("pods")))] == []
-    assert all(not_paged().values())
+    assert all(pager._file()["no page"].values())
 
 
 def test_every_page_is_explained_in_a_lesson_that_there_is():
@@ -96,7 +97,7 @@ def test_copied_acts_earn_nothing():
         assert mine.carried_out(mine._cures[0]).stars.count == 3
         copied[wanted] = theirs.carried_out(mine._cures[0]).stars.count
     mine, theirs = page_of("ada", MACHINE), page_of("bob", MACHINE)
-    for machine in pager._applied(mine._cures[0]):
+    for machine in (machine for line in mine._cures[0] for machine in listed(line.get("apply", []))):
         theirs.kubectl("apply -f -", to_yaml(machine))
         assert mine.kubectl("apply -f -", to_yaml(machine)).code == 0
     copied[MACHINE] = theirs.stars.count

@@ -22,7 +22,6 @@ from kvolsched.measure.conform import (
     Agreement,
     Family,
     api_server,
-    applying,
     conform,
     judge_case,
     read,
@@ -55,7 +54,7 @@ AGREE = {
 OTHERS = {
     # family: where its cases are, of how many cases, and how many agree in each aspect
     "api": ("api.jsonl.gz", 1000, dict.fromkeys(api_server.ASPECTS, 1000)),
-    "apply": ("apply.jsonl.gz", 200, dict.fromkeys(applying.ASPECTS, 200)),
+    "apply": ("apply.jsonl.gz", 200, dict.fromkeys(api_server.APPLY_ASPECTS, 200)),
     "pod-create": ("pod-create.jsonl.gz", 300, {"errors": 300}),
     "pod-update": ("pod-update.jsonl.gz", 300, {"errors": 300}),
     "odd": ("odd.jsonl.gz", 2346, dict.fromkeys(verdicts.ODD_ASPECTS, 2346)),

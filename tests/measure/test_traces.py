@@ -14,10 +14,9 @@ from trace_variants import recorded_variants, variants_shown
 
 from kvolsched.api.text.manifest import read_plain
 from kvolsched.measure.conform import FAMILIES, read
-from kvolsched.measure.conform.trace_player import TracePlayer
+from kvolsched.measure.conform.trace_player import TimingDraws, TracePlayer
 from kvolsched.measure.conform.trace_renaming import interchanges
 from kvolsched.measure.conform.trace_rows import trace_of
-from kvolsched.measure.conform.trace_timing import TimingDraws
 from kvolsched.measure.conform.traces import ASPECTS
 from kvolsched.rules.named import upstream
 from kvolsched.world.apiserver import RefusedWrite

@@ -7,6 +7,7 @@ manifests: `write` stores the same objects for kube-scheduler's own benchmarks, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -105,7 +106,7 @@ def written_readme(written: Iterable[Workload], nodes: int, pods: int) -> str:
 # --- pods -----------------------------------------------------------------------------------------------------------
 
 
-def _pod(number: int, *claims: Plain, app: str = APP, cpu: str = "100m", **spec: Any) -> list[Plain]:
+def _pod(number: int, _nodes: int = 0, *claims: Plain, app: str = APP, cpu: str = "100m", **spec: Any) -> list[Plain]:
     """Return the manifests of a pod and of its claims, all with its number in their names."""
     requests = {"cpu": cpu, "memory": "200Mi"}
     names = [each["metadata"]["name"] for each in claims]
@@ -114,39 +115,24 @@ def _pod(number: int, *claims: Plain, app: str = APP, cpu: str = "100m", **spec:
 
 def _with_claim(storage_class: str) -> Callable[..., list[Plain]]:
     """Return the function that makes pods with one claim of a class."""
-
-    def pod(number: int, nodes: int = 0, **fields: Any) -> list[Plain]:
-        return _pod(number, make.claim(f"data-{number:05}", "10Gi", storage_class), **fields)
-
-    return pod
-
-
-def _basic(number: int, nodes: int = 0, **fields: Any) -> list[Plain]:
-    return _pod(number, **fields)
+    return lambda number, nodes, **fields: _pod(
+        number, nodes, make.claim(f"data-{number:05}", "10Gi", storage_class), **fields)
 
 
 def _spread(key: str, skew: int, *, soft: bool = False) -> Callable[..., list[Plain]]:
     """Return the function that makes pods with one spread constraint over pods of their own label."""
-
-    def pod(number: int, nodes: int = 0, app: str = APP, **fields: Any) -> list[Plain]:
-        constraint = make.spread(key, skew, soft=soft, app=app)
-        return _pod(number, app=app, topologySpreadConstraints=[constraint], **fields)
-
-    return pod
+    return lambda number, nodes, app=APP, **fields: _pod(
+        number, nodes, app=app, topologySpreadConstraints=[make.spread(key, skew, soft=soft, app=app)], **fields)
 
 
 def _affinity(number: int, nodes: int = 0, app: str = APP, **fields: Any) -> list[Plain]:
-    return _pod(number, app=app, affinity=make.together(app=app), **fields)
+    return _pod(number, nodes, app=app, affinity=make.together(app=app), **fields)
 
 
 def _anti_affinity(number: int, nodes: int, app: str = APP, **fields: Any) -> list[Plain]:
     """Return a pod that keeps away from its group: half as many pods as there are nodes, so that all of them fit."""
     group = f"{app}-{number // max(1, nodes // 2)}"
-    return _pod(number, app=group, affinity=make.apart(app=group), **fields)
-
-
-def _preempting(number: int, nodes: int = 0) -> list[Plain]:
-    return _pod(number, cpu=HELD_CPU, priorityClassName="bench-high", priority=1000)
+    return _pod(number, nodes, app=group, affinity=make.apart(app=group), **fields)
 
 
 def _mixed(number: int, nodes: int) -> list[Plain]:
@@ -236,17 +222,18 @@ def _around_mixed(nodes: int, pods: int) -> Iterator[Plain]:
 LOCAL, ZONAL, PER_NODE, LIMITED = map(_with_claim, ("local", "zonal", "per-node", "limited"))
 HARD_ZONE, HARD_HOST = _spread(make.ZONE, 5), _spread(make.HOST, 1)
 SOFT_ZONE = _spread(make.ZONE, 1, soft=True)
+PREEMPTING = partial(_pod, cpu=HELD_CPU, priorityClassName="bench-high", priority=1000)
 MIXED_KINDS: tuple[Callable[..., list[Plain]], ...] = (
-    _basic, HARD_ZONE, HARD_HOST, SOFT_ZONE, _affinity, _anti_affinity, LOCAL, ZONAL, PER_NODE, LIMITED
+    _pod, HARD_ZONE, HARD_HOST, SOFT_ZONE, _affinity, _anti_affinity, LOCAL, ZONAL, PER_NODE, LIMITED
 )  # fmt: skip
 ON_NODES: Mapping[str, Mapping[str, Any]] = {"per-node.example.com": {"kind": "local"}}
 
 WORKLOADS: Mapping[str, Workload] = {each.name: each for each in (
-    Workload("basic", "cpu and memory alone", _basic),
+    Workload("basic", "cpu and memory alone", _pod),
     Workload("zone", "hard spread over zones, maxSkew 5", HARD_ZONE),
     Workload("host", "hard spread over nodes, maxSkew 1", HARD_HOST),
     Workload("soft", "soft spread over zones, maxSkew 1", SOFT_ZONE),
-    Workload("default-spread", "soft spread by the default constraints, from a Service", _basic, _service),
+    Workload("default-spread", "soft spread by the default constraints, from a Service", _pod, _service),
     Workload("affinity", "required affinity to pods of their label, by zone", _affinity),
     Workload("anti-affinity", "required anti-affinity to their group, by node", _anti_affinity),
     Workload("local", "a claim for one of at least two local disks on each node", LOCAL, _local_disks),
@@ -254,8 +241,8 @@ WORKLOADS: Mapping[str, Workload] = {each.name: each for each in (
     Workload("capacity", "a claim that is provisioned on the chosen node, with a CSIStorageCapacity for each node",
              PER_NODE, _capacities, ON_NODES),
     Workload("limits", f"a zonal claim, at most {VOLUME_LIMIT} volumes on a node", LIMITED, _limits),
-    Workload("preemption", "room that only the preemption of a pod of lower priority makes", _preempting, _held_nodes),
-    Workload("gated", f"cpu and memory alone, beside {GATED_TIMES} gated pods for each", _basic, _gated_pods),
+    Workload("preemption", "room that only the preemption of a pod of lower priority makes", PREEMPTING, _held_nodes),
+    Workload("gated", f"cpu and memory alone, beside {GATED_TIMES} gated pods for each", _pod, _gated_pods),
     Workload("mixed", f"{MIXED_TEMPLATES} templates in disorder: spread, affinity, local, zonal, capacity, limits",
              _mixed, _around_mixed, ON_NODES),
     Workload("own-templates", "every pod its own template: requests, label, hard spread over zones", _own_template),

@@ -4,6 +4,7 @@ One line for each family; a family that is not in the table is refused by name, 
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from tqdm import tqdm
@@ -11,26 +12,18 @@ from tqdm import tqdm
 from kvolsched.rules.named import revision_named
 from kvolsched.rules.revision import Revision
 
-from . import (
-    api_server,
-    bind,
-    design_loop,
-    kubectl,
-    provisioning,
-    spread,
-    verdicts,
-    volume_controller,
-    wakeups,
-)
+from . import api_server, bind, design_loop, kubectl, provisioning, verdicts, volume_controller, wakeups
 from .agreement import Agreement, Family
 from .recording import Recorded, read
 from .traces import TRACES, Traces
 
 SCHEDULER = Family(verdicts.ASPECTS, verdicts.answer, verdicts.expected)
+# To cases whose objects are as a user writes them: defaults are filled in first.
+AS_WRITTEN = partial(verdicts.answer, read_object=verdicts.from_plain_with_defaults)
 FAMILIES: Mapping[str, Family | Traces] = {
     **dict.fromkeys(("fit", "spread", "static", "dynamic", "bound", "limits"), SCHEDULER),
     **dict.fromkeys(("interpod", "preempt", "disrupt", "wide", "wide2", "mixed"), SCHEDULER),
-    "wild": Family(verdicts.ASPECTS, verdicts.defaulted_answer, verdicts.expected),
+    "wild": Family(verdicts.ASPECTS, AS_WRITTEN, verdicts.expected),
     "odd": Family(verdicts.ODD_ASPECTS, verdicts.odd_answer, verdicts.odd_expected),
     "api": Family(api_server.ASPECTS, api_server.answer, api_server.expected),
     "apply": Family(api_server.APPLY_ASPECTS, api_server.apply_answer, api_server.apply_expected),
@@ -45,7 +38,7 @@ FAMILIES: Mapping[str, Family | Traces] = {
     "design-bind": Family(bind.DESIGN_ASPECTS, bind.design_answer, bind.design_expected, "design"),
     "design-controller": Family(volume_controller.ASPECTS, volume_controller.answer, revision="design"),
     "design-loop": Family(design_loop.ASPECTS, design_loop.answer, design_loop.expected, "design"),
-    "design-spread": Family(spread.ASPECTS, spread.answer, spread.expected, "design"),
+    "design-spread": Family(verdicts.SPREAD_ASPECTS, verdicts.spread_answer, verdicts.spread_expected, "design"),
     "kubectl": Family(kubectl.ASPECTS, kubectl.answer, kubectl.expected),
     "wakeups": Family(wakeups.ASPECTS, wakeups.answer, wakeups.expected),
     "traces": TRACES,

@@ -11,7 +11,7 @@ from typing import Any
 
 from kvolsched.api import defaults
 from kvolsched.api.kinds.csi import CSIStorageCapacity
-from kvolsched.api.kinds.meta import OwnerReference, evolve_parts
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeSpec
@@ -59,8 +59,11 @@ class _Play:
     def __init__(self, case: Case, revision: Revision) -> None:
         self.case = case
         self.answers = case["answers"]
+        owners = {"ownerReferences": [case["owner"]]} if case["owner"] is not None else {}
+        owned: Pod = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": owners})
+        owner = next(iter(owned.metadata.owner_references), None)
         options = PublishingOptions(
-            namespace=case["namespace"], managed_by=case["managedBy"], owner=_owner(case["owner"]),
+            namespace=case["namespace"], managed_by=case["managedBy"], owner=owner,
             immediate=case["immediateBinding"]
         )
         self.publisher = CapacityPublisher(case["driver"], self.ask, options)
@@ -182,13 +185,6 @@ class _Play:
 
 def _as_json(plain: Mapping[str, Any]) -> str:
     return json.dumps(plain, sort_keys=True, separators=(",", ":"))
-
-
-def _owner(plain: Mapping[str, Any] | None) -> OwnerReference | None:
-    if plain is None:
-        return None
-    owned: Pod = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"ownerReferences": [dict(plain)]}})
-    return owned.metadata.owner_references[0]
 
 
 def _segments(obj: CSIStorageCapacity) -> dict[str, str]:

@@ -46,7 +46,10 @@ def read(path: Path) -> tuple[Recorded, ...]:
     """
     if path.is_dir():
         inside = path / "case.json"
-        files = [inside] if inside.exists() else sorted(file for file in path.iterdir() if _may_hold_cases(file))
+        files = [inside] if inside.exists() else sorted(
+            file for file in path.iterdir()
+            if file.is_dir() or file.name.removesuffix(".gz").endswith((".json", ".jsonl"))
+        )
         return tuple(recorded for file in files for recorded in read(file))
     text, name = _text(path), path.name.removesuffix(".gz")
     stem = name.rpartition(".")[0]
@@ -78,11 +81,6 @@ def read(path: Path) -> tuple[Recorded, ...]:
         said = {**case, "objects": objects, "files": list(printed), "expect": printed}
         return (_made("kubectl", folder.name, said),)
     return (Recorded(str(case.get("family", stem)), str(case.get("id", stem)), text),)
-
-
-def _may_hold_cases(path: Path) -> bool:
-    name = path.name.removesuffix(".gz")
-    return path.is_dir() if not path.is_file() else name.endswith((".json", ".jsonl"))
 
 
 def _text(path: Path) -> str:

@@ -34,6 +34,7 @@ CONTENTS = {  # kind, verb -> the fields of a write that the recordings contain
     (CLAIM, "update"): "annotations labels finalizers volumeName storageClassName",
     (CLAIM, "updateStatus"): "phase accessModes capacity currentVolumeAttributesClassName",
 }
+IN_METADATA = ("annotations", "labels", "finalizers")
 IN_STATUS = ("phase", "message", "currentVolumeAttributesClassName")
 
 
@@ -185,7 +186,9 @@ def fields_of(verb: str, obj: Any) -> dict[str, Any]:
     kind = VOLUME if isinstance(obj, PersistentVolume) else CLAIM
     found = {}
     for field in CONTENTS[kind, verb].split():
-        part = plain.get(_section(field, verb), {})
+        of_status = field in IN_STATUS or verb == "updateStatus"
+        section = "metadata" if field in IN_METADATA else "status" if of_status else "spec"
+        part = plain.get(section, {})
         value = part.get("persistentVolumeReclaimPolicy" if field == "reclaimPolicy" else field)
         if field == "claimRef" and value:
             value = {word: what for word, what in value.items() if word != "resourceVersion"}
@@ -194,12 +197,6 @@ def fields_of(verb: str, obj: Any) -> dict[str, Any]:
         if value or (value is not None and (kind, field) == (CLAIM, "storageClassName")):
             found[field] = value
     return found
-
-
-def _section(field: str, verb: str) -> str:
-    if field in ("annotations", "labels", "finalizers"):
-        return "metadata"
-    return "status" if field in IN_STATUS or verb == "updateStatus" else "spec"
 
 
 def keep_fields(fields: Sequence[str], written: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,10 +18,9 @@ from kvolsched.rules.revision import Revision
 
 from .agreement import ABSENT, FailedAnswer
 from .recording import Case, read
-from .trace_player import TracePlayer
+from .trace_player import TimingDraws, TracePlayer
 from .trace_renaming import renamed_traces
 from .trace_rows import is_driver_owned, trace_of, uid_names
-from .trace_timing import TimingDraws
 
 ASPECTS = ("final", "events", "objects", "refused", "order")
 Aspects = dict[str, tuple[dict[str, Any], dict[str, Any]]]  # aspect -> what was recorded, what is ours
@@ -55,8 +54,10 @@ def compare_all_renamings(case: Case, revision: Revision, luck: TimingDraws | No
     player = TracePlayer(case["steps"], revision, luck)
     ours = trace_of(player.world, player.drivers)
     recorded = {name: rows[0] for name, rows in _recorded(case).items()}
-    names = uid_names(player.world)
-    for renamed in renamed_traces(case["steps"], _renamed(ours, names), recorded):
+    text = json.dumps(ours)
+    for old, new in uid_names(player.world).items():
+        text = text.replace(old, new)
+    for renamed in renamed_traces(case["steps"], json.loads(text), recorded):
         yield compared(case, renamed, player.refused)
 
 
@@ -176,14 +177,6 @@ def _holds(order: str, places: Mapping[str, Sequence[int]]) -> bool | None:
             return None
         sides.append(there[int(number)])
     return sides[0] < sides[1]
-
-
-def _renamed(ours: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    text = json.dumps(ours)
-    for old, new in names.items():
-        text = text.replace(old, new)
-    renamed: dict[str, Any] = json.loads(text)
-    return renamed
 
 
 TRACES = Traces()

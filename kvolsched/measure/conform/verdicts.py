@@ -1,6 +1,8 @@
 """Families of the scheduler: schedule a pod in a recorded cluster and report the result in the recording's format.
 
 The profile's plugins filter, score, choose volumes and victims; this module only calls them and formats the answers.
+Family `design-spread` is played with the PodTopologySpread of 1.16 and of 1.18, which implemented S3; all else is the
+revision's.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,6 +19,11 @@ from kvolsched.scheduler.framework.judgement import Judgement, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.loop.scheduling_cycle import post_filter
+from kvolsched.scheduler.plugins.pod_topology_spread.releases import (
+    EVEN_PODS_SPREAD_1_16,
+    EVEN_PODS_SPREAD_1_18,
+    NOT_RANKED,
+)
 from kvolsched.scheduler.requests import NATIVE
 
 from .recording import Case
@@ -26,6 +33,8 @@ NATIVE_REASONS = tuple(f"Insufficient {resource}" for resource in NATIVE)
 UNSURE = {"odd-7-1673-mixed": ("message",)}
 ASPECTS = ("preFilter", "nodes", "feasible", "scores", "totals", "bindings", "message", "preemption")
 ODD_ASPECTS = (*ASPECTS, "host")
+SPREAD_ASPECTS = ("feasible", "first", "words", "message", "raw", "scores", "beta")
+SPREADING = "PodTopologySpread"
 
 
 def judge_case(case: Case, profile: Profile,
@@ -44,14 +53,10 @@ def judge_case(case: Case, profile: Profile,
     return judge(read_object(case["pod"]), snapshot(objects), profile)
 
 
-def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+def answer(case: Case, revision: Revision,
+           read_object: Callable[[Mapping[str, Any]], Any] = from_plain) -> Mapping[str, Any]:
     """Return our scheduler's answer, aspect by aspect; aspects that do not apply are absent."""
-    return _told(judge_case(case, revision.profile))
-
-
-def defaulted_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return the answer to a case whose objects are as a user writes them: defaults are filled in first."""
-    return _told(judge_case(case, revision.profile, from_plain_with_defaults))
+    return _told(judge_case(case, revision.profile, read_object))
 
 
 def from_plain_with_defaults(plain: Mapping[str, Any]) -> Any:
@@ -166,3 +171,47 @@ def _bindings(judgement: Judgement, node: str) -> dict[str, str]:
     decision = plugin.decide(judgement.pod, node, judgement.seen)
     static = {claim.name: f"pv:{volume.name}" for claim, volume in decision.static}
     return static | {claim.name: "provision" for claim in decision.provision}
+
+
+# -- spreading of 1.16 and 1.18 ----------------------------------------------------------------------------------------
+
+
+def spread_expected(case: Case) -> Mapping[str, Any]:
+    """Return what 1.16 answered for a pod and its nodes, and 1.18 in `beta`."""
+    recorded = case["expect"]
+    firsts = {name: node.get("codes", {}).get("first") for name, node in recorded["nodes"].items()}
+    words = {name: recorded["nodes"][name]["rejections"][first] for name, first in firsts.items() if first}
+    beta = {word: value for word, value in recorded["beta"].items() if word != "version"}
+    optional = {word: recorded[word] for word in ("message", "raw", "scores") if word in recorded}
+    return {"feasible": recorded["feasible"], "first": firsts, "words": words, **optional, "beta": beta}
+
+
+def spread_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return what our scheduler answers, in the form of `expected`."""
+    profiles = map(revision.profile.replacing, (EVEN_PODS_SPREAD_1_16, EVEN_PODS_SPREAD_1_18))
+    alpha, beta = (judge_case(case, profile) for profile in profiles)
+    firsts = {node: alpha.first_rejecting[node] for node in alpha.nodes}
+    words = {node: list(alpha.verdict(node, first)[0]) for node, first in firsts.items() if first}
+    found: dict[str, Any] = {"feasible": list(alpha.feasible), "first": firsts, "words": words}
+    if not alpha.any_feasible:
+        found["message"] = alpha.sentence()
+    counts, scores = _ranked(alpha)
+    if counts is not None:
+        least = {"min": min(counts.values())} if counts else {}
+        found["raw"] = {"counts": counts, "total": sum(counts.values()), **least}
+        found["scores"] = {node: {SPREADING: score} for node, score in scores.items()}
+    reasons = {node: beta.verdict(node, SPREADING)[0] for node in beta.nodes}
+    found["beta"] = {"rejected": {node: said[0] for node, said in reasons.items() if said}}
+    counts, scores = _ranked(beta)
+    if counts is not None:
+        found["beta"] |= {"raw": {**dict.fromkeys(scores, 0), **counts}, "scores": scores}
+    return found
+
+
+def _ranked(judgement: Judgement) -> tuple[dict[str, int] | None, dict[str, int]]:
+    """Return the counts of the nodes that are ranked, and the scores of all; None: no node is ranked."""
+    if not judgement.any_feasible or SPREADING not in rank(judgement).raw:
+        return None, {}
+    scores = {node: rank(judgement).scores_of(node)[SPREADING] for node in judgement.feasible}
+    counts = {node: int(raw) for node, (raw, _, _) in scores.items() if raw != NOT_RANKED}
+    return counts, {node: normalised for node, (_, normalised, _) in scores.items()}

@@ -59,16 +59,6 @@ class _RecordingOperations(Operations):
         return super().make_storage(plugin, node, allowed)
 
 
-def _plugins(case: Case) -> tuple[InTreePlugin, ...]:
-    """Return the recorded in-tree plugins, failing as the case says; 1.11's recording knew no nfs."""
-    fails = case.get("plugin", {})
-    host_path = InTreePlugin(
-        name=HOST_PATH, source="hostPath", provisions=True, deletes=True, recycles=True, fails=fails
-    )
-    nfs = InTreePlugin(name="kubernetes.io/nfs", source="nfs", recycles=True, fails=fails)
-    return (host_path,) if case.get("family") == FAMILY_OF_1_11 else (host_path, nfs)
-
-
 class _CasePlayer(RecordedLoop):
     """Plays one case. Mutable."""
 
@@ -77,7 +67,12 @@ class _CasePlayer(RecordedLoop):
         options = attrs.evolve(revision.binder, in_tree_plugins=frozenset({HOST_PATH}), delayed_provisioning=gate)
         self.records_provision = case.get("family") == FAMILY_OF_1_11
         self.started: list[str] = []
-        self.operations = _RecordingOperations(_plugins(case), options)
+        # Those of the recording, failing as the case says; 1.11's knew no nfs.
+        host_path = InTreePlugin(name=HOST_PATH, source="hostPath", provisions=True, deletes=True, recycles=True)
+        nfs = InTreePlugin(name="kubernetes.io/nfs", source="nfs", recycles=True)
+        known = (host_path,) if self.records_provision else (host_path, nfs)
+        plugins = tuple(attrs.evolve(each, fails=case.get("plugin", {})) for each in known)
+        self.operations = _RecordingOperations(plugins, options)
         controller = PVController(options, self.may_start)
         self.routines: dict[str, Reconciler] = {
             routine.name: routine for routine in (*controller.routines(), self.operations.routine())

@@ -20,8 +20,7 @@ from kvolsched.world.apiserver import Write
 from kvolsched.world.log import Key, Note
 
 from .recording import Case
-from .trace_player import TracePlayer
-from .trace_timing import TimingDraws
+from .trace_player import TimingDraws, TracePlayer
 
 ASPECTS = ("woken", "attempts")
 APART = 2.6  # simulated seconds between two events
@@ -114,7 +113,8 @@ class WakeUpPlayer(TracePlayer):
             case {"run": name, "with": beyond}:
                 self.apply({"apply": [self.told.pod(name, beyond)]})
             case {"each": what}:
-                for key in self._waiting() if what == "pods" else self._claims():
+                claims = (Key("PersistentVolumeClaim", "default", name) for name in self.told.pending)
+                for key in self._waiting() if what == "pods" else filter(self.world.log.objects.__contains__, claims):
                     self._change(key, step["with"])
             case {"tolerate": toleration}:
                 for key in self._waiting():
@@ -136,10 +136,6 @@ class WakeUpPlayer(TracePlayer):
     def _waiting(self) -> list[Key]:
         keys = (Key("Pod", "default", name) for name in self.told.pending)
         return [key for key in keys if not self.world.log.objects[key].spec.node_name]
-
-    def _claims(self) -> list[Key]:
-        keys = (Key("PersistentVolumeClaim", "default", name) for name in self.told.pending)
-        return [key for key in keys if key in self.world.log.objects]
 
 
 @lru_cache(maxsize=2)

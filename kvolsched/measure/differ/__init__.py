@@ -1,8 +1,8 @@
 """The smallest cluster on which two sets of rules disagree: searched for, or shipped for a known difference."""
 
-from .case import Case
 from .difference import NoRuleDifference, RuleDifference
 from .known import KnownDifference, known_differences
+from .outcome import Case
 from .search import differ
 
 __all__ = ["Case", "KnownDifference", "NoRuleDifference", "RuleDifference", "differ", "known_differences"]

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from ...api import make
 from ...api.make import HOST, LOCAL, ZONE, Plain
-from ...api.unknown_name import unknown_name
-from .case import Case
+from .outcome import Case, chosen_words
 
 ABOUT = ("volumes", "spread", "affinity", "resources", "gates", "workloads", "capacity", "limits")
 """What clusters may be about."""
@@ -55,11 +54,7 @@ def clusters(about: Iterable[str] = ABOUT) -> st.SearchStrategy[Case]:
     Raises:
         UnknownName: there is no such matter; the message lists those there are. It is a ValueError.
     """
-    chosen = (about,) if isinstance(about, str) else tuple(about)
-    for each in chosen:
-        if each not in ABOUT:
-            raise unknown_name(f"matter {each!r}", each, ABOUT)
-    return _clusters(frozenset(chosen))
+    return _clusters(frozenset(chosen_words("matter", about, ABOUT)))
 
 
 def find_case(cases: st.SearchStrategy[Case], wanted: Callable[[Case], bool], examples: int, seed: int) -> bool:
@@ -79,7 +74,10 @@ def find_case(cases: st.SearchStrategy[Case], wanted: Callable[[Case], bool], ex
 @cache
 @st.composite
 def _clusters(draw: Draw, about: frozenset[str]) -> Case:
-    nodes = [_node(draw, name, about) for name in NODES[: draw(_count(1, 3))]]
+    nodes = []
+    for name in NODES[: draw(_count(1, 3))]:
+        taints = draw(_one_of((), (), (), ("old",))) if about & {"spread", "affinity"} else ()
+        nodes.append(make.node(name, draw(_one_of(*ZONES)), cpu=draw(_one_of("2", "1", "4")), taints=taints))
     names = [each["metadata"]["name"] for each in nodes]
     stored = _stored(draw, names) if "volumes" in about else []
     claims = tuple(each["metadata"]["name"] for each in stored if each["kind"] == "PersistentVolumeClaim")
@@ -94,11 +92,6 @@ def _clusters(draw: Draw, about: frozenset[str]) -> Case:
     made = (*nodes, *_said_by_drivers(draw, names, about), *(_class(draw, name) for name in classes), *stored,
             *running, *workloads, *pods)  # fmt: skip
     return Case(made, draw(_one_of((), (), *_commands(pods))) if "gates" in about and pods else ())
-
-
-def _node(draw: Draw, name: str, about: frozenset[str]) -> Plain:
-    taints = draw(_one_of((), (), (), ("old",))) if about & {"spread", "affinity"} else ()
-    return make.node(name, draw(_one_of(*ZONES)), cpu=draw(_one_of("2", "1", "4")), taints=taints)
 
 
 def _class(draw: Draw, name: str) -> Plain:

@@ -12,8 +12,7 @@ from ...api.kinds.kind import KINDS_BY_NAME
 from ...api.words import hanging_indent
 from ...cluster import Cluster
 from ...questions.differences import Diff, columns, diff, parting
-from .case import Case
-from .outcome import CaseOutcome, ComparedAnswer, rows_of, start
+from .outcome import Case, CaseOutcome, ComparedAnswer, rows_of, start
 
 SHOWN = ("answers", "words", "ends")
 """The aspects of the table of verdicts."""

@@ -14,11 +14,10 @@ from kvolsched.api.notebook_output import PrintedAnswer
 from ...api.kinds.meta import EMPTY, Frozen, freeze, thaw
 from ...api.text import manifest
 from ...api.unknown_name import UnknownName
-from ...api.words import hanging_indent
+from ...api.words import counted, hanging_indent
 from ...cluster import Cluster
-from .case import Case
 from .difference import RuleDifference
-from .outcome import USUAL, run_case
+from .outcome import USUAL, Case, run_case
 
 FOLDER = "measure/differ/known"
 
@@ -92,8 +91,7 @@ class KnownDifferences(PrintedAnswer, dict[int, KnownDifference]):
         topics = max(len(each.topic) for each in self.values())
         lines = []
         for row, each in self.items():
-            count = f"{len(each.objects)} objects" if len(each.objects) != 1 else "1 object"
-            seen = f"{count}, {' and '.join(each.rules)}" if each.objects else each.why
+            seen = f"{counted(len(each.objects), 'object')}, {' and '.join(each.rules)}" if each.objects else each.why
             head = f"{row:>2}  {each.topic:<{topics}}  "
             lines.append(head + hanging_indent([seen], len(head)))
         return "\n".join(lines)

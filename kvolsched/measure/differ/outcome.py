@@ -1,19 +1,24 @@
-"""What two sets of rules make of one case: a run of the whole loop under each, compared aspect by aspect.
+"""A case, and what two sets of rules make of it: a run of the whole loop under each, compared aspect by aspect.
 
+A case is what is found in a cluster, what a user then creates, and kubectl commands.
 Names that controllers make up are left out, so that runs that differ in nothing else are alike.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import attrs
 
+from ...api.defaults import with_defaults
 from ...api.kinds.volume import PersistentVolume
+from ...api.text import manifest
 from ...api.text.fault import ManifestError
+from ...api.unknown_name import unknown_name
+from ...api.validation.validate import validate
 from ...cluster import Cluster
 from ...core.results import ApplyRefused
 from ...questions.differences import different_fields, is_bookkeeping, rejections
@@ -22,10 +27,69 @@ from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.apiserver import ref
 from ...world.component import seeded_draw
 from ...world.log import Key
-from .case import Case, ImpossibleCase
 
+Plain = dict[str, Any]
+WORKLOADS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet"})
 MOST_STEPS, MOST_SECONDS = 150, 900.0  # of a run; a pod may wait ten minutes in PreBind
 MADE_BY_PROVISIONERS = "pvc-"
+
+
+class ImpossibleCase(ValueError):
+    """Raised when the objects of a case cannot be read, or cannot be there; says why."""
+
+
+@attrs.frozen(slots=False)
+class Case:
+    """Manifests, and commands that come once nobody has anything left to do.
+
+    Pods without a node, claims without a volume and workloads are created by a user, so that the API server and its
+    webhooks judge them; all other objects are there from the start, as `Cluster.from_manifests` loads them.
+
+    Args:
+        objects: manifests as plain data, in the order of their creation.
+        commands: kubectl command lines, each given when the one before has had its effects.
+    """
+
+    objects: tuple[Plain, ...]
+    commands: tuple[str, ...] = ()
+
+    @cached_property
+    def found(self) -> tuple[Any, ...]:
+        """The objects that are there from the start.
+
+        Raises:
+            ImpossibleCase: they cannot be read, or no API server would have created one of them.
+        """
+        try:
+            found = manifest.read([each for each in self.objects if not _is_new(each)]).objects
+        except ManifestError as why:
+            raise ImpossibleCase(str(why)) from why
+        if faults := [str(fault) for obj in found for fault in validate(with_defaults(obj))]:
+            raise ImpossibleCase("; ".join(faults))
+        return found
+
+    @property
+    def created(self) -> tuple[Plain, ...]:
+        """The objects that a user creates."""
+        return tuple(each for each in self.objects if _is_new(each))
+
+    @property
+    def manifests(self) -> str:
+        """The objects as YAML, to be saved and loaded; commands follow as comments."""
+        said = "".join(f"# then: {command}\n" for command in self.commands)
+        return manifest.write(self.objects) + said
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How large it is: by objects and commands, then by characters."""
+        return len(self.objects) + len(self.commands), len(self.manifests)
+
+
+def _is_new(obj: Plain) -> bool:
+    """Say whether an object is one that a user creates while the others are there."""
+    spec, kind = obj.get("spec") or {}, obj.get("kind")
+    awaited = {"Pod": "nodeName", "PersistentVolumeClaim": "volumeName"}
+    return kind in WORKLOADS or (kind in awaited and isinstance(spec, dict) and not spec.get(awaited[kind]))
 
 
 class ComparedAnswer(NamedTuple):
@@ -239,3 +303,16 @@ def rows_of(a: CaseOutcome, b: CaseOutcome, of: Iterable[str]) -> Iterator[Compa
 def differs(a: CaseOutcome, b: CaseOutcome, of: Iterable[str]) -> bool:
     """Say whether two outcomes differ in one of these aspects."""
     return any(row.differs for row in rows_of(a, b, of))
+
+
+def chosen_words(what: str, chosen: str | Iterable[str], known: Collection[str]) -> tuple[str, ...]:
+    """Return words of which each must be known, one or several.
+
+    Raises:
+        UnknownName: one of them is not; the message lists those there are. It is a ValueError.
+    """
+    words = (chosen,) if isinstance(chosen, str) else tuple(chosen)
+    for word in words:
+        if word not in known:
+            raise unknown_name(f"{what} {word!r}", str(word), list(known))
+    return words

@@ -13,14 +13,12 @@ from typing import Any
 import attrs
 
 from ...api.progress import ProgressBar
-from ...api.unknown_name import unknown_name
 from ...cluster import Cluster
 from ...core.core import ClusterCore
 from ...rules.named import revision_named
 from ...rules.revision import Revision
-from .case import Case, ImpossibleCase
 from .difference import NoRuleDifference, RuleDifference
-from .outcome import ASPECTS, USUAL, CaseOutcome, differs, run_case
+from .outcome import ASPECTS, USUAL, Case, CaseOutcome, ImpossibleCase, chosen_words, differs, run_case
 
 INSTALL = "differ draws clusters with Hypothesis, which is not installed: pip install 'kvolsched[differ]'"
 SEEDS = 5  # under which a side that draws is run before a disagreement counts
@@ -70,7 +68,7 @@ def differ(  # noqa: PLR0913 - named options, each with its default
     if examples < 1:
         raise ValueError(f"differ: examples: {examples}: must be at least 1")
     rules = (_empty_cluster(a), _empty_cluster(b))
-    search = _Search(rules, _names(rules), _aspects(of), seed, where)
+    search = _Search(rules, _names(rules), chosen_words("aspect", of, ASPECTS), seed, where)
     with ProgressBar(unit=" clusters", disable=not progress) as search.bar:
         return search.result(_cases(clusters, about), examples)
 
@@ -208,14 +206,6 @@ def _names(rules: tuple[Cluster, Cluster]) -> tuple[str, str]:
             [f"{each.revision.name} ({place})" for each, place in zip(rules, "ab", strict=True)])  # fmt: skip
     first, second = next(names for names in ways if names[0] != names[1])
     return first, second
-
-
-def _aspects(of: str | Iterable[str]) -> tuple[str, ...]:
-    chosen = (of,) if isinstance(of, str) else tuple(of)
-    for aspect in chosen:
-        if aspect not in ASPECTS:
-            raise unknown_name(f"aspect {aspect!r}", str(aspect), list(ASPECTS))
-    return chosen
 
 
 def _cases(clusters: Any, about: str | Iterable[str]) -> Any:

@@ -94,18 +94,15 @@ class GateTable(NumberedRows[GateRow], PrintedAnswer):
     def __repr__(self) -> str:
         head = ("scheduler", "manager", "kubelets", "provisioner", "disk exists", "pod in zone a", "disk is made",
                 "pod in zone a", "allowed: a", "as S0 says")
-        table = [head, *(_cells(row) for row in self.rows)]
+        table, switch = [head], {True: "on", False: "off"}
+        for row in self.rows:
+            gated = (" ".join(switch[on] for on in each) for each in (row.scheduler, row.manager, (row.kubelets,)))
+            found = attrs.astuple(attrs.evolve(row.found, allowed=row.found.allowed or "-"))
+            table.append((*gated, row.provisioner, *found, "yes" if row.agrees else "NO"))
         agreeing = sum(row.agrees for row in self.rows)
         title = f"Gates by process, rules {self.revision}: {agreeing} of {len(self.rows)} combinations as S0 says"
         gates = f"scheduler, manager: {SCHEDULING}, {PROVISIONING}; kubelets: {SCHEDULING}"
         return "\n".join([title, gates, *table_text(table)])
-
-
-def _cells(row: GateRow) -> tuple[str, ...]:
-    found, switch = row.found, {True: "on", False: "off"}
-    processes = (" ".join(switch[on] for on in each) for each in (row.scheduler, row.manager, (row.kubelets,)))
-    return (*processes, row.provisioner, *attrs.astuple(attrs.evolve(found, allowed=found.allowed or "-")),
-            "yes" if row.agrees else "NO")
 
 
 def gates(revision: str | Revision = "design", provisioners: Sequence[str] = ("in-tree", "external")) -> GateTable:

@@ -37,6 +37,8 @@ OWN = "own"  # the notes of what the PV controller has written itself
 FILTER, BIND = "filter", "bind"
 QUESTION, ENDPOINT = "question", "extender"
 LEASE = Note(WORLD, "lease", "kube-controller-manager")
+# The sorts of the scheduler's notes about calls that it waits for, and of those with answers.
+ASKED_TO, ANSWERED = ({verb: f"{word} to {verb}" for verb in (FILTER, BIND)} for word in ("asked", "answer"))
 TIMEOUT = {FILTER: 5.0, BIND: 30.0}  # seconds after which the scheduler gives a call up
 
 
@@ -66,23 +68,6 @@ class CallAnswer:
     reasons: tuple[str, ...] = ()
     error: str = ""
     order: int = attrs.field(default=0, metadata=DIGEST_IGNORES)
-
-
-@attrs.frozen
-class Asked:
-    """The note of a call that the scheduler waits for."""
-
-    order: int = attrs.field(metadata=DIGEST_IGNORES)
-
-
-def asked_sort(verb: str) -> str:
-    """Return the sort of the scheduler's notes about calls that it waits for."""
-    return f"asked to {verb}"
-
-
-def answer_sort(verb: str) -> str:
-    """Return the sort of the scheduler's notes with answers."""
-    return f"answer to {verb}"
 
 
 def component_on(master: str) -> str:
@@ -116,7 +101,7 @@ class Network:
         callee = component_on(holder)
         ctx.sim.log.write(Note(callee, QUESTION, name), CallQuestion(verb, pod, nodes))
         ctx.sim.log.write(Note(callee, f"todo {ENDPOINT}", name), WorkItem(ctx.place))
-        ctx.remember(asked_sort(verb), name, Asked(ctx.place))
+        ctx.remember(ASKED_TO[verb], name, WorkItem(ctx.place))
         ctx.wake_after(f"{verb} {name}", TIMEOUT[verb], actor=PASS)
         return ""
 
@@ -124,22 +109,22 @@ class Network:
 def answer(ctx: TurnContext, verb: str, name: str, given: CallAnswer) -> None:
     """Answer a question in the callee's turn; a scheduler that waits no longer gets nothing."""
     ctx.remember(QUESTION, name, None)
-    if Note(SCHEDULER, asked_sort(verb), name) in ctx.sim.log.notes:
-        ctx.sim.log.write(Note(SCHEDULER, answer_sort(verb), name), attrs.evolve(given, order=ctx.place))
+    if Note(SCHEDULER, ASKED_TO[verb], name) in ctx.sim.log.notes:
+        ctx.sim.log.write(Note(SCHEDULER, ANSWERED[verb], name), attrs.evolve(given, order=ctx.place))
 
 
 def give_up(ctx: TurnContext, verb: str, name: str) -> None:
     """Note in the scheduler's turn that a call has taken too long."""
-    if ctx.note(asked_sort(verb), name) is not None and ctx.note(answer_sort(verb), name) is None:
+    if ctx.note(ASKED_TO[verb], name) is not None and ctx.note(ANSWERED[verb], name) is None:
         message = f"the extender's {verb}: context deadline exceeded"
-        ctx.remember(answer_sort(verb), name, CallAnswer(error=message, order=ctx.place))
+        ctx.remember(ANSWERED[verb], name, CallAnswer(error=message, order=ctx.place))
 
 
 def take_answer(ctx: TurnContext, verb: str, name: str) -> CallAnswer:
     """End a call in the scheduler's turn and return its answer."""
-    given: CallAnswer = ctx.note(answer_sort(verb), name) or CallAnswer()
-    ctx.remember(asked_sort(verb), name, None)
-    ctx.remember(answer_sort(verb), name, None)
+    given: CallAnswer = ctx.note(ANSWERED[verb], name) or CallAnswer()
+    ctx.remember(ASKED_TO[verb], name, None)
+    ctx.remember(ANSWERED[verb], name, None)
     ctx.cancel_wake_up(f"{verb} {name}", PASS)
     return given
 
@@ -181,7 +166,7 @@ class ExtenderPass(SchedulingPass):
         first = waiting.first()
         if first is None:
             return super().ready_causes(ctx, every=every)
-        answered = ctx.note(answer_sort(FILTER), first[1]) is not None
+        answered = ctx.note(ANSWERED[FILTER], first[1]) is not None
         return (first,) if answered or ctx.note(QUEUE, first[1]) is None else ()
 
     def on_wake_up(self, ctx: TurnContext, name: str) -> None:
@@ -195,7 +180,7 @@ class ExtenderPass(SchedulingPass):
     def act(self, ctx: TurnContext, name: str) -> bool:
         """Ask about a pod with claims, bound or not; with the answer, judge and choose as always."""
         pod: Pod | None = ctx.seen.at(pod_key_of_entry(name))
-        if ctx.note(asked_sort(FILTER), name) is not None:
+        if ctx.note(ASKED_TO[FILTER], name) is not None:
             return self._with_answer(ctx, name, pod)
         if pod is None or pod.spec.node_name or not tuple(pod.claim_names()):
             return super().act(ctx, name)
@@ -208,7 +193,7 @@ class ExtenderPass(SchedulingPass):
         return False
 
     def _with_answer(self, ctx: TurnContext, name: str, pod: Pod | None) -> bool:
-        given: CallAnswer | None = ctx.note(answer_sort(FILTER), name)
+        given: CallAnswer | None = ctx.note(ANSWERED[FILTER], name)
         if pod is not None and given is not None and given.error and ctx.note(QUEUE, name) is not None:
             self._fail(ctx, name, pod, given.error)
         elif ctx.note(QUEUE, name) is not None:
@@ -223,7 +208,7 @@ class ExtenderPass(SchedulingPass):
 
     def choose(self, ctx: TurnContext, name: str, judgement: Judgement, number: int) -> str:
         """Return the best of the nodes that fit and that the extender has not rejected."""
-        given: CallAnswer | None = ctx.note(answer_sort(FILTER), name)
+        given: CallAnswer | None = ctx.note(ANSWERED[FILTER], name)
         if given is None:
             return super().choose(ctx, name, judgement, number)
         totals = {node: total for node, total in rank(judgement).total().items() if node in given.fits}
@@ -233,7 +218,7 @@ class ExtenderPass(SchedulingPass):
     def _handle_no_fit(self, ctx: TurnContext, name: str, pod: Pod, judgement: Judgement,
                        preemption: PostFilterResult) -> None:
         """Report the extender's reasons, or the plugins' if they reject every node."""
-        given: CallAnswer | None = ctx.note(answer_sort(FILTER), name)
+        given: CallAnswer | None = ctx.note(ANSWERED[FILTER], name)
         if given is None or not judgement.any_feasible:
             super()._handle_no_fit(ctx, name, pod, judgement, preemption)
             return
@@ -305,7 +290,7 @@ class BindAnswers:
 
 def scheduler_views(_seen: InformerCache) -> dict[str, View]:
     """Return the scheduler's queues of calls."""
-    return {ASKED: WorkQueue(asked_sort(FILTER)), BIND_ANSWERS: WorkQueue(answer_sort(BIND))}
+    return {ASKED: WorkQueue(ASKED_TO[FILTER]), BIND_ANSWERS: WorkQueue(ANSWERED[BIND])}
 
 
 # -- the PV controller ------------------------------------------------------------------------------------------------
