@@ -31,12 +31,11 @@ if TYPE_CHECKING:
     from .serve import ServedCluster
     from .views.charts.figure import ChartFigure, PlainChart
     from .views.drawing.figure import Figure
-    from .views.fill.writes import RecordedWrites
+    from .views.pages.writes import RecordedWrites, Writes
     from .views.panel.lab import Lab
     from .views.panel.predict import Predict
     from .views.panel.what_if import WhatIf
     from .views.panel.workbench import GateWorkbench
-    from .views.pictures.writes import Writes
     from .views.show import SeriesFigure, SkewFigure, StepsFigure, Text
 
 
@@ -617,7 +616,7 @@ class Cluster(ClusterActs):
         >>> print(repr(c.writes()).splitlines()[1])
         2     0 s   scheduler  bind pod/web: nodeName n1, PodScheduled True  PV controller 3, kubelet 3
         """
-        from .views.show import writes
+        from .views.pages.writes import writes
 
         return writes(self, other)
 

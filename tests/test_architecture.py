@@ -30,7 +30,6 @@ HOUSE = ROOT / "kvolsched"
 ROOMS = ("api", "world", "scheduler", "controllers", "rules", "core", "questions", "kubectl", "views", "serve", "cluster",
          "learn", "measure", "cli")
 BESIDE = {"__main__", "__init__"}  # the package and its command: they may import every room
-ROWS = sorted(path.stem for path in (HOUSE / "views").glob("*_rows.py"))  # what pictures are drawn from
 # The floors of a room in their order; floors of one group may import each other (not in a circle), those of a set not.
 # What a room does not name here has no floor: the law against circles alone holds for it.
 FLOORS = {
@@ -47,7 +46,7 @@ FLOORS = {
                   ("differences",)),
     "kubectl": (("formatting", "serialize"), ("printers", "output"), ("resource_lookup",),
                 ("get_command",), ("command_line",)),
-    "views": (("drawing",), ("frame", *ROWS), {"pictures", "fill"}, ("charts", "pages"), ("panel",), ("show",), ("answers", "widgets")),
+    "views": (("drawing",), ("frame",), {"pictures", "fill"}, ("charts", "pages"), ("panel",), ("show",), ("answers", "widgets")),
     "learn": (("templates", "script_acts", "attempt", "exercise", "lessons", "queueing", "ready"), ("scenario",), {"alternatives", "incidents", "renamed", "rescue"}, ("night", "pager"), ("class_report",)),
     "measure": ({"bench", "check", "conform", "differ", "sweep"}, ("experiments", "pytest_plugin")),
     "cli": (("output", "ipython_magic"), ("redact", "learning"), ("commands",)),
@@ -535,11 +534,10 @@ SPLIT_STILL = {
     "measure/experiments/storage_capacity.py": {"words"},
     "questions/predict/candidates.py": {"words"},
     "views/fill/history.py": {"words"},
-    "views/fill/writes.py": {"words"},
     "views/pictures/headline.py": {"words"},
     "views/pictures/map_tray.py": {"pod_words"},
     "views/pictures/skew_hard.py": {"words"},
-    "views/pictures/why_head.py": {"title"},
+    "views/pages/why_head.py": {"title"},
 }
 
 

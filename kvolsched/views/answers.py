@@ -9,9 +9,8 @@ from attrs import evolve
 from .charts.figure import ChartFigure
 from .charts.tables import sample as sample_table
 from .drawing.figure import Figure
-from .fill.why import card_of as why_card
-from .pages import decode, fix, may, node_terms, searches, turns, why_causes
-from .pictures import why
+from .pages import decode, fix, may, node_terms, searches, turns, why, why_causes
+from .pages.why_card import card_of as why_card
 
 
 def _drawn(draw: Callable[..., str], fill: Callable[[Any], Any] = lambda answer: answer) -> Callable[[Any], Figure]:
@@ -28,7 +27,7 @@ def _sample(answer: Any) -> ChartFigure:
 def _whys(answer: Any) -> Figure:
     if len(answer) == 1:  # the card of the only pod says more
         return Figure(partial(why.draw, why_card(evolve(answer[0], nearest_edit=answer.nearest_edit))), repr(answer))
-    return _drawn(why_causes.draw, why_causes.page_of)(answer)
+    return Figure(why_causes.draw(answer), repr(answer))
 
 
 ANSWERS: dict[str, Callable[[Any], Figure]] = {

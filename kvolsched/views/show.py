@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
 from ..api.notebook_output import PrintedAnswer, Table, printable
@@ -27,19 +27,15 @@ from .drawing.figure import Figure
 from .drawing.svg import nothing
 from .fill import frame_of, over_steps
 from .fill import series as fill_series
-from .fill import writes as fill_writes
 from .fill.context import FrameContext
 from .fill.ledgers import LEDGERS, without_ledger
-from .fill.writes import RecordedWrites
 from .pages import disagreement as disagreement_page
 from .pictures import capacity as capacity_picture
 from .pictures import matrix, skew_rows, table_chart
 from .pictures import series as series_picture
-from .pictures import writes as order
 from .pictures.picture import NAMED
 from .pictures.scores import weight_effects
 from .pictures.table_chart import ChartRows
-from .pictures.writes import Writes
 
 if TYPE_CHECKING:
     from .panel.lab import Lab
@@ -76,18 +72,11 @@ def _charted(drawn: Figure, name: str, frame: f.Frame, key: str = "") -> ChartFi
                        options={"step": frame.head.step} if kind == "turns" else {})
 
 
-def _skew_words(frame: f.Frame) -> tuple[str, ...]:
-    """Return question and answer, then why, and which constraint is judged when."""
-    return tuple(word for ledger in frame.skew[:1] for word in (
-        f"{skew_rows.question(ledger)} {ledger.answer}", ledger.sentence,
-        f"{skew_rows.constraint(ledger)}; {ledger.moment}") if word)  # fmt: skip
-
-
-def _capacity_words(frame: f.Frame) -> tuple[str, ...]:
-    """Return question and answer, then why, and what is asked for when."""
-    return tuple(word for ledger in frame.capacity[:1] for word in (
-        f"{capacity_picture.question(ledger)} {ledger.answer}", ledger.sentence,
-        f"{capacity_picture.asked_words(ledger)}; {ledger.moment}") if word)  # fmt: skip
+def _ledger_words(ledgers: tuple[Any, ...], question: Callable[[Any], str],
+                  asked: Callable[[Any], str]) -> tuple[str, ...]:  # fmt: skip
+    """Return question and answer, then why, and what is asked when."""
+    return tuple(word for ledger in ledgers[:1] for word in (
+        f"{question(ledger)} {ledger.answer}", ledger.sentence, f"{asked(ledger)}; {ledger.moment}") if word)
 
 
 def _score_words(frame: f.Frame) -> tuple[str, ...]:
@@ -98,8 +87,10 @@ def _score_words(frame: f.Frame) -> tuple[str, ...]:
 _CHARTED: Mapping[str, tuple[str, Callable[[f.Frame, str], Table], Callable[[f.Frame], tuple[str, ...]]]] = {
     "map": ("nodes", tables.nodes, lambda _: ()),
     "domains": ("nodes", tables.nodes, lambda _: ()),
-    "skew": ("skew", lambda frame, _: tables.skew(frame.skew), _skew_words),
-    "capacity": ("capacity", lambda frame, _: tables.capacity(frame.capacity), _capacity_words),
+    "skew": ("skew", lambda frame, _: tables.skew(frame.skew),
+             lambda frame: _ledger_words(frame.skew, skew_rows.question, skew_rows.constraint)),
+    "capacity": ("capacity", lambda frame, _: tables.capacity(frame.capacity), lambda frame: _ledger_words(
+        frame.capacity, capacity_picture.question, capacity_picture.asked_words)),
     "scores": ("scores", lambda frame, _: tables.scores(frame.verdicts), _score_words),
     "timeline": ("turns", lambda frame, _: tables.turns(frame.lanes), lambda _: ()),
 }  # fmt: skip
@@ -173,24 +164,6 @@ def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
         raise unknown_name(f"node/{name} in the last pass of {about}", name, [row.node for row in found.rows])
     first, *rest = matrix.cell_lines(found.cell)
     return Text("\n".join([hanging_indent([first], 4), *(f"  {hanging_indent([line.strip()], 4)}" for line in rest)]))
-
-
-def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None = None) -> Writes:
-    """Draw the writes in order, with who saw each when; or beside those of another cluster or of a recorded trace."""
-    if other is None:
-        rows, columns = fill_writes.rows_of(cluster), fill_writes.components(cluster)
-        drawn = order.reading(rows, columns)
-        return Writes(lambda width, _selection: order.draw(rows, columns, width), drawn, rows=rows)
-    rows = fill_writes.recorded_kinds(cluster)
-    if not isinstance(other, ClusterCore):
-        theirs, names = fill_writes.rows_of_trace(other), ("here", f"Kubernetes {other.version}")
-        accepted = (row for row in rows if row.kind == "write")  # a recording has no others
-        rows = tuple(evolve(row, place="|" + row.place.partition("|")[2]) for row in accepted)
-    else:
-        theirs = fill_writes.recorded_kinds(other)
-        revisions = (cluster.revision.name, other.revision.name)
-        names = revisions if revisions[0] != revisions[1] else (cluster.name, other.name)
-    return order.beside(rows, theirs, names)
 
 
 def series(cluster: ClusterCore, *others: ClusterCore, what: Wanted | Iterable[Wanted] = DEFAULT,

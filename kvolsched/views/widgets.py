@@ -49,15 +49,17 @@ class Part(RunWidget, DrawnPanel):
     """
 
     chart = traitlets.Bool(False, help="whether it is shown as an altair chart")
+    is_chart = False  # by default
 
-    def __init__(self, cluster: ClusterCore, *controls: Any, chart: bool = False, width: int = 720,
+    def __init__(self, cluster: ClusterCore, *controls: Any, chart: bool | None = None, width: int = 720,
                  layout: Any = None) -> None:  # fmt: skip
         self.cluster, self._width = cluster, width
         self.driver = ClusterDriver(cluster)
         self.host = Host(names={"body": type(self).__name__.lower()})
         self.view: ChartView | None = None
         self.box = ipywidgets.Box([*controls, self.host]).add_class("k-widget")
-        super().__init__([self.box], of="k-lab", layout=layout or ipywidgets.Layout(width="100%"), chart=chart)
+        super().__init__([self.box], of="k-lab", layout=layout or ipywidgets.Layout(width="100%"),
+                         chart=self.is_chart if chart is None else chart)
         self.follow(self.driver.watched)
         self.observe(lambda _: self._redraw(), ["digest", "selection", "playing", "chart"])
         self.host.observe(lambda _: self._redraw(), "shown")
@@ -196,8 +198,7 @@ class Domains(Map):
         more: `width` and `layout`.
     """
 
-    def __init__(self, cluster: ClusterCore, key: str = "", **more: Any) -> None:
-        super().__init__(cluster, key, **{"chart": True} | more)
+    is_chart = True
 
 
 class Lanes(Part):
@@ -246,8 +247,7 @@ class Verdicts(Part):
 class Scores(Verdicts):
     """What each plugin gives to each node that fits, a chart. Not to be confused with the numbers themselves."""
 
-    def __init__(self, cluster: ClusterCore, pod: str = "", **more: Any) -> None:
-        super().__init__(cluster, pod, **{"chart": True} | more)
+    is_chart = True
 
     def figure(self) -> Figure:
         return show.chart(self.cluster, "scores", self._asked())
@@ -264,10 +264,12 @@ class Series(Part):
         more: `width` and `layout`.
     """
 
+    is_chart = True
+
     def __init__(self, cluster: ClusterCore, *others: ClusterCore, what: Any = DEFAULT, over: str = "time",
                  **more: Any) -> None:  # fmt: skip
         self.others, self.what, self.over = others, what, over
-        super().__init__(cluster, **{"chart": True} | more)
+        super().__init__(cluster, **more)
         for other in others:
             run_of(other).observe(lambda _: self._redraw(), "digest")
 

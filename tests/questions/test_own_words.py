@@ -14,9 +14,9 @@ from kvolsched import Cluster, design, incident
 from kvolsched.questions.why.answer import Remark
 from kvolsched.rules.revision import Revision
 from kvolsched.scheduler.framework.evidence import Evidence
-from kvolsched.views.fill.why import card_of
 from kvolsched.views.pages import may
 from kvolsched.views.pages.fix import card_of as fix_card
+from kvolsched.views.pages.why_card import card_of
 
 RECORDED = Path(__file__).parent.parent / "conformance" / "dumps" / "storage.yaml.gz"
 # What sentences are split at, so that whoever splits one is misled.

@@ -22,7 +22,7 @@ from kvolsched.scheduler.columns.pod_counts import PodCounts
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.columns.storage_capacities import StorageCapacities
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.views.pages.why_causes import draw, page_of
+from kvolsched.views.pages.why_causes import draw
 
 EACH = 4  # pods of each cause
 
@@ -87,7 +87,7 @@ def test_a_page_has_the_causes_of_most_pods(tmp_path):
     counted = [line.split()[0] for line in repr(few).splitlines() if line[:4].strip().isdigit()]
     assert [str(len(few.causes[0])), str(len(few.causes[1])), str(pods)] == counted
     assert f"{pods}  of {rest} more causes" in repr(few)
-    assert f"{pods} pods of {rest} more causes" in draw(page_of(few), 900)
+    assert f"{pods} pods of {rest} more causes" in draw(few)
     assert answers.causes == few.causes
     with pytest.raises(ValueError, match="most is 0"):
         cluster.why(most=0)

@@ -11,7 +11,7 @@ from kvolsched.views.drawing import text as t
 from kvolsched.views.panel import what_if as panel
 from kvolsched.views.panel.what_if import WhatIf
 from kvolsched.views.pictures import what_if
-from kvolsched.views.what_if_rows import FieldStrip, ValueCell, WhatIfRows
+from kvolsched.views.pictures.what_if import FieldStrip, ValueCell, WhatIfRows
 
 FIELDS = {MAX_SKEW: [1, 2, 3, 4, 5, 6], REPLICAS: (3, 6), TAINTS_POLICY: ["Ignore", "Honor"], "node/c1:spec.unschedulable": bool}
 TABLE = """\

@@ -9,10 +9,10 @@ import pytest
 
 from kvolsched import Cluster
 from kvolsched.api.text.manifest import from_plain
-from kvolsched.views.fill.why import MAX_COLUMNS, card_of
+from kvolsched.views.pages import why as picture
 from kvolsched.views.pages import why_causes as causes_picture
-from kvolsched.views.pages.why_causes import page_of
-from kvolsched.views.pictures import why as picture
+from kvolsched.views.pages.why_card import MAX_COLUMNS, card_of
+from kvolsched.views.pages.why_causes import heads_of, lines_of
 
 DUMPS = Path(__file__).parent.parent / "conformance" / "dumps"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -151,10 +151,11 @@ def test_the_rules_stand_in_the_corner_or_below(width, at):
 
 def test_each_cause_has_its_plugins_its_nodes_and_its_edit():
     """A row has a letter for each plugin, a square for each node by zone, and the nearest edit."""
-    page = page_of(dump("shop").why())
-    reports = next(line for line in page.causes if line.pods == "demo/reports")
-    imports = next(line for line in page.causes if line.pods == "demo/import")
-    nightly = next(line for line in page.causes if line.pods == "demo/nightly")
+    answers = dump("shop").why()
+    causes = lines_of(answers, heads_of(answers))
+    reports = next(line for line in causes if line.pods == "demo/reports")
+    imports = next(line for line in causes if line.pods == "demo/import")
+    nightly = next(line for line in causes if line.pods == "demo/nightly")
 
     assert (("A", "node"), ("V", "storage")) == reports.chips
     assert ["A", "A", "A", "A", "V", "V"] == [mark for zone in reports.zones for mark, _, _ in zone.nodes]
@@ -165,7 +166,7 @@ def test_each_cause_has_its_plugins_its_nodes_and_its_edit():
 
 def test_no_pending_pod_is_one_sentence():
     """Nothing waits: a sentence, no table."""
-    assert "No pod waits for a node." in causes_picture.draw(page_of(Cluster().why()), 720)
+    assert "No pod waits for a node." in causes_picture.draw(Cluster().why())
 
 
 def test_the_only_pending_pod_has_its_card():
@@ -179,11 +180,12 @@ def test_the_only_pending_pod_has_its_card():
 
 def test_many_nodes_are_a_bar_for_each_zone():
     """From 13 nodes on a zone has a bar with the letters of most nodes in place of squares."""
-    page = page_of(cluster_of(*nodes(20, name="n"), pod(), pod("web-1")).why())
-    zone, = page.causes[0].zones
+    answers = cluster_of(*nodes(20, name="n"), pod(), pod("web-1")).why()
+    cause, = lines_of(answers, heads_of(answers))
+    zone, = cause.zones
 
     assert ((("F", "resources", 20),), ()) == (zone.marks, zone.nodes)
-    assert "e.g. shop/web and 1 more" == page.causes[0].pods
+    assert "e.g. shop/web and 1 more" == cause.pods
 
 
 def test_the_figure_is_shown_and_reads_as_the_answer():

@@ -8,17 +8,16 @@ import kvolsched
 from kvolsched import decode
 from kvolsched.questions.explain import Passes, PassRow, Story, StoryRow
 from kvolsched.questions.predict import predict
-from kvolsched.views.fill.why import card_of
 from kvolsched.views.frame import Mark
 from kvolsched.views.pages import decode as decode_picture
-from kvolsched.views.pages import differences, fix, may, searches, turns, why_causes
+from kvolsched.views.pages import differences, fix, may, searches, turns, why, why_causes
 from kvolsched.views.pages import predict as predict_picture
 from kvolsched.views.pages.differences import DifferenceRow, Differences
 from kvolsched.views.pages.predict import rows_of as predicted
-from kvolsched.views.pages.why_causes import page_of
-from kvolsched.views.pictures import lanes, log, what_if, why
+from kvolsched.views.pages.why_card import card_of
+from kvolsched.views.pictures import lanes, log, what_if
 from kvolsched.views.pictures.picture import NAMED, PICTURES
-from kvolsched.views.what_if_rows import WhatIfRows
+from kvolsched.views.pictures.what_if import WhatIfRows
 
 from . import (
     frames,
@@ -100,9 +99,10 @@ def of_why():
     cluster = test_why.cluster_of(*test_why.nodes(2, name=MARKUP, spec=taints), test_why.pod("<script>", cpu="1"))
     hostile = card_of(cluster.why("<script>"))
     yield "why hostile", lambda width: why.draw(hostile, width)
-    for name, page in (("shop", page_of(test_why.dump("shop").why())), ("storage", page_of(test_why.dump("storage").why())),
-                       ("hostile", page_of(cluster.why()))):
-        yield f"causes {name}", lambda width, page=page: why_causes.draw(page, width)
+    for name, answers in (("shop", test_why.dump("shop").why()), ("storage", test_why.dump("storage").why()),
+                          ("hostile", cluster.why())):
+        page = why_causes.draw(answers)
+        yield f"causes {name}", lambda _width, page=page: page
 
 
 def of_tables():

@@ -6,9 +6,8 @@ import pytest
 
 import kvolsched
 from kvolsched.measure.conform import trace
-from kvolsched.views.pictures import writes
-from kvolsched.views.pictures.writes import paired
-from kvolsched.views.write_rows import NOT_YET, WriteRow
+from kvolsched.views.pages import writes
+from kvolsched.views.pages.writes import NOT_YET, WriteRow, paired
 
 from .pages import cells, faults, texts
 

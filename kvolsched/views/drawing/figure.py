@@ -6,10 +6,7 @@ shows the PNG, if vl-convert is installed; of a page of words, which is HTML, it
 untrusted notebook would show its bare words.
 """
 
-import json
 from collections.abc import Callable
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,7 @@ from attrs import field, frozen
 
 from kvolsched.api.notebook_output import printable
 from kvolsched.views.drawing.text import escape
-from kvolsched.views.drawing.theme import page_style, png_form, resolve, svg_png
+from kvolsched.views.drawing.theme import in_a_script, page_style, png_form, resolve, served, svg_png
 
 SCRIPT = "application/javascript"
 WIDTH = 828
@@ -26,8 +23,6 @@ WIDTHS = (520, 720, 900, 1136)
 """Widths that a figure is laid out for on a page, px: beside the file browser of windows of 1000 to 1600 px."""
 MARGIN = 10
 """Paper around a saved figure, px."""
-
-_IN_A_SCRIPT = (("</", "<\\/"), ("<!", "\\u003c!"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))
 
 Draw = Callable[[int, str], str]
 
@@ -60,7 +55,7 @@ class Figure:
         return self.reading
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        script = f"{_front_end()}({self._data()})(element);"
+        script = f"{self._script()}(element);"
         drawn = self.svg
         png = png_form(svg_png(self._resolved(drawn))) if drawn else {}
         return {SCRIPT: script} | png | {"text/plain": self.reading}
@@ -88,7 +83,7 @@ class Figure:
             ".txt": self.reading.encode,
             ".html": lambda: _PAGE.format(
                 title=escape(self.reading.partition("\n")[0]), light=str(self.theme == "light").lower(),
-                script=f"{_front_end()}({self._data()})",
+                script=self._script(),
             ).encode(),
         }
 
@@ -110,17 +105,10 @@ class Figure:
                 layouts.append((width, drawn))
         root, style = page_style(drawn for _, drawn in layouts)
         layouts = [(width, drawn.replace('"', "'")) for width, drawn in layouts]  # in JSON each " would be \\"
-        data = json.dumps({"root": root, "style": style, "layouts": layouts}, ensure_ascii=False, separators=(",", ":"))
-        for unsafe, safe in _IN_A_SCRIPT:
-            data = data.replace(unsafe, safe)
-        return data
+        return in_a_script({"root": root, "style": style, "layouts": layouts})
 
-
-@cache
-def _front_end() -> str:
-    source = (resources.files("kvolsched.views.drawing") / "figure.js").read_text("utf-8")
-    lines = (line.strip() for line in source.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    def _script(self) -> str:
+        return f"{served('kvolsched.views.drawing', 'figure.js')}({self._data()})"
 
 
 _PAGE = """<!doctype html>

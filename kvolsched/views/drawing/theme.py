@@ -8,6 +8,7 @@ pictures of two versions on one page cannot recolour each other.
 from __future__ import annotations
 
 import base64
+import json
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -30,12 +31,28 @@ _PAIR = re.compile(r'([-:\w]+)="([^"]*)"')
 _VARIABLE = re.compile(r"var\(--kv-([-\w]+)\)")
 _RULE = re.compile(r"([^{}@]+)\{([^{}]*)\}")
 _BETWEEN = re.compile(r",(?![^(]*\))")  # selectors, not those within :is()
+_IN_A_SCRIPT = (("</", "<\\/"), ("<!", "\\u003c!"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))
 _MOVE = re.compile(r"translate\(([-\d.]+)px,\s*([-\d.]+)px\)")
 # Switches that need a kernel: <g class="k-live"> without groups in it, and <text>.
 _LIVE_ONLY = re.compile(r'<(g|text)\b[^>]*class="[^"]*\bk-live\b[^"]*"[^>]*>.*?</\1>')
 _LIVE = ("data-", "tabindex", "role", "aria-")
 _CLASS = re.compile(r"\.(k-[-\w]+)")
 _CLASSES = re.compile(r'class="([^"]*)"')
+
+
+@cache
+def served(package: str, name: str) -> str:
+    """Return a script or style sheet of a package without indentation and lines of comment."""
+    lines = (line.strip() for line in (resources.files(package) / name).read_text("utf-8").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
+
+
+def in_a_script(data: Any) -> str:
+    """Return data as JSON that may stand in a script."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for unsafe, safe in _IN_A_SCRIPT:
+        text = text.replace(unsafe, safe)
+    return text
 
 
 @cache

@@ -9,13 +9,15 @@ from kvolsched.questions.why import Cause, Why, Whys
 from kvolsched.rules.named import plugin_card
 from kvolsched.views.drawing.html import Html, bar, block, joined, page, row, table, tag, tile, words
 from kvolsched.views.fill.verdicts import plugin_heads
-from kvolsched.views.fill.why import SMALL_CLUSTER
 from kvolsched.views.frame import PluginHead
+from kvolsched.views.pages.why_card import SMALL_CLUSTER
 
 MAX_SQUARES = 12  # nodes that have a square each; of more, each zone has a bar
 MAX_ZONES = 4  # zones that are told apart
 MAX_NAMES = 12  # pods in a label
 MAX_EDITS = 8  # causes for which the nearest edit is looked for
+LETTERS = (("G", "none", "scheduling gates"), ("✓", "ok", "would fit"), ("✕", "none", "would not"),
+           ("·", "none", "no node was asked"))  # fmt: skip
 
 
 @frozen
@@ -29,71 +31,50 @@ class ZoneMarks:
 
 @frozen
 class CauseLine:
-    """Pods that wait for one cause."""
+    """Pods that wait for one cause, as they are drawn."""
 
-    count: int  # How many pods
+    of: Cause
     chips: tuple[tuple[str, str], ...]  # Letter and family of each plugin that takes part
-    title: str  # What is lacking
-    about: str  # Both sides
     zones: tuple[ZoneMarks, ...]  # How the nodes judge the first of these pods
-    pods: str  # An example, and how many more
-    label: str  # The cause in full, with the pods' names
-    edit: str = ""  # The nearest edit for the first of these pods
+    edit: str  # The nearest edit for the first of these pods
+
+    @property
+    def pods(self) -> str:
+        """An example, and how many more."""
+        more = len(self.of) - 1
+        return f"e.g. {self.of.pods[0]} and {more:,} more" if more else self.of.pods[0]
+
+    @property
+    def label(self) -> str:
+        """The cause in full, with the pods' names."""
+        count, sides = len(self.of), f" ({self.of.sides})" if self.of.sides else ""
+        names = ", ".join(self.of.pods[:MAX_NAMES]) + (f" and {count - MAX_NAMES:,} more" if count > MAX_NAMES else "")
+        return f"{count:,} pod{'s' * (count != 1)}: {self.of.title}{sides}: {names}"
 
 
-@frozen
-class CausePage:
-    """Why many pods wait: the causes, most pods first, and the letters that stand for plugins."""
+def lines_of(answers: Whys, heads: Mapping[str, PluginHead]) -> tuple[CauseLine, ...]:
+    """Return the causes that are shown; with nearest edits if the cluster is small enough to look for them."""
+    count, lines = _nodes(answers), []
+    edits = answers.nearest_edit if count <= SMALL_CLUSTER else None
+    for place, cause in enumerate(answers.causes[: answers.most]):
+        chips = tuple((heads[name].letter, heads[name].family) for name in cause.plugins)
+        chips = (("G", "none"),) if cause.example.state == "gated" else chips or (("·", "none"),)
+        edit = edits(cause.pods[0]) if edits is not None and place < MAX_EDITS else ""
+        lines.append(CauseLine(cause, chips, _zones(cause.example, answers, heads, count), edit))
+    return tuple(lines)
 
-    title: str
-    corner: str
-    causes: tuple[CauseLine, ...] = ()
-    letters: tuple[tuple[str, str, str], ...] = ()
-    folded: int = 0
-    folded_pods: int = 0
 
-
-def page_of(answers: Whys) -> CausePage:
-    """Return the page of causes; with nearest edits if the cluster is small enough to look for them."""
+def heads_of(answers: Whys) -> Mapping[str, PluginHead]:
+    """Return the plugins that reject, with their letters."""
     causes = answers.causes
-    if not causes:
-        return CausePage(answers.title, "")
     plugins = dict.fromkeys(name for cause in causes for name in cause.plugins)
     plugins |= dict.fromkeys(group.first for cause in causes for group in cause.example.groups if group.first)
     ordered = sorted(plugins, key=lambda name: (not plugin_card(name).letter, name))
-    heads = dict(zip(ordered, plugin_heads(ordered, ordered), strict=True))
-    count = sum(len(nodes) for _, nodes in answers.zones)
-    shown, rest = causes[: answers.most], causes[answers.most :]
-    edits = answers.nearest_edit if count <= SMALL_CLUSTER else None
-    lines = tuple(
-        _line(cause, answers, heads, count,
-              edits(cause.pods[0]) if edits is not None and place < MAX_EDITS else "")
-        for place, cause in enumerate(shown)
-    )  # fmt: skip
-    nodes = f"{count:,} node{'s' if count != 1 else ''}"
-    letters = [(head.letter, head.family, head.name) for head in heads.values()]
-    used = {mark for line in lines for zone in line.zones for mark, _, _ in zone.marks}
-    used |= {letter for line in lines for letter, _ in line.chips}
-    letters += [("G", "none", "scheduling gates"), ("✓", "ok", "would fit"), ("✕", "none", "would not")]
-    letters.append(("·", "none", "no node was asked"))
-    return CausePage(
-        answers.title, f"{nodes} · most pods first · rules {answers[0].revision}", lines,
-        tuple(letter for letter in letters if letter[0] in used), len(rest), sum(map(len, rest)),
-    )  # fmt: skip
+    return dict(zip(ordered, plugin_heads(ordered, ordered), strict=True))
 
 
-def _line(cause: Cause, answers: Whys, heads: Mapping[str, PluginHead], count: int, edit: str) -> CauseLine:
-    chips = tuple((heads[name].letter, heads[name].family) for name in cause.plugins)
-    if cause.example.state == "gated":
-        chips = (("G", "none"),)
-    more = len(cause) - 1
-    pods = f"e.g. {cause.pods[0]} and {more:,} more" if more else cause.pods[0]
-    unnamed = f" and {len(cause) - MAX_NAMES:,} more" if len(cause) > MAX_NAMES else ""
-    names = ", ".join(cause.pods[:MAX_NAMES]) + unnamed
-    words = f"{cause.title}{f' ({cause.sides})' if cause.sides else ''}"
-    label = f"{len(cause):,} pod{'s' if more else ''}: {words}: {names}"
-    return CauseLine(len(cause), chips or (("·", "none"),), cause.title, cause.sides,
-                       _zones(cause.example, answers, heads, count), pods, label, edit)  # fmt: skip
+def _nodes(answers: Whys) -> int:
+    return sum(len(nodes) for _, nodes in answers.zones)
 
 
 def _zones(answer: Why, answers: Whys, heads: Mapping[str, PluginHead], count: int) -> tuple[ZoneMarks, ...]:
@@ -118,41 +99,41 @@ def _zones(answer: Why, answers: Whys, heads: Mapping[str, PluginHead], count: i
 # -- drawing ----------------------------------------------------------------------------------------------------------
 
 
-def draw(rows: CausePage, width: int, selection: str = "") -> str:
+def draw(answers: Whys) -> Html:
     """Return the causes, most pods first."""
-    title = tag("h3", "k-title", rows.title)
-    if not rows.causes:
+    title = tag("h3", "k-title", answers.title)
+    if not answers.causes:
         return page(title)
-    total = sum(cause.count for cause in rows.causes) + rows.folded_pods
-    most = max(cause.count for cause in rows.causes)
-    said = "nearest edit, for one of the pods" if any(cause.edit for cause in rows.causes) else "pods"
-    heads = ("pods", "", "what lacks, and both sides", *(zone.zone or "nodes" for zone in rows.causes[0].zones), said)
-    lines = (_row(cause, f"p{place}", most) for place, cause in enumerate(rows.causes))
-    folded = f"{rows.folded_pods:,} pods of {rows.folded} more causes: `.causes` has all" if rows.folded else ""
-    letters = (tag("span", "", tile(mark, family), f" {name}") for mark, family, name in rows.letters)
+    heads, count, rest = heads_of(answers), _nodes(answers), answers.causes[answers.most :]
+    causes, folded = lines_of(answers, heads), sum(map(len, rest))
+    total, most = sum(len(cause.of) for cause in causes) + folded, max(len(cause.of) for cause in causes)
+    corner = f"{count:,} node{'s' if count != 1 else ''} · most pods first · rules {answers[0].revision}"
+    said = "nearest edit, for one of the pods" if any(cause.edit for cause in causes) else "pods"
+    names = ("pods", "", "what lacks, and both sides", *(zone.zone or "nodes" for zone in causes[0].zones), said)
+    lines = (_row(cause, f"p{place}", most) for place, cause in enumerate(causes))
+    more = f"{folded:,} pods of {len(rest)} more causes: `.causes` has all" if rest else ""
+    used = {mark for cause in causes for zone in cause.zones for mark, _, _ in zone.marks}
+    used |= {letter for cause in causes for letter, _ in cause.chips}
+    known = [*((head.letter, head.family, head.name) for head in heads.values()), *LETTERS]
+    letters = (tag("span", "", tile(mark, family), f" {name}") for mark, family, name in known if mark in used)
+    pieces = (tag("span", f"k-s-{cause.chips[0][1]} k-on",
+                  f"{' '.join(mark for mark, _ in cause.chips)} {len(cause.of):,} {cause.of.title}",
+                  style=f"width:{100 * len(cause.of) / total:.4g}%", role="button", data_ref=f"part/{place}",
+                  data_tie=f"p{place}", aria_label=cause.label) for place, cause in enumerate(causes))  # fmt: skip
     return page(
-        title, block("k-q", rows.corner), _strip(rows, total),
-        block("k-q", f"all {total:,} pods, to scale" if total > 1 else ""), table(lines, heads), block("k-q", folded),
+        title, block("k-q", corner), tag("div", "k-bar k-parts k-high", *pieces),
+        block("k-q", f"all {total:,} pods, to scale" if total > 1 else ""), table(lines, names), block("k-q", more),
         block("k-flow k-q", "The letter is the first plugin that rejects there.", *letters),
     )  # fmt: skip
 
 
-def _strip(rows: CausePage, total: int) -> Html:
-    """Return all pods to scale: the width of a piece is the number of its pods."""
-    pieces = (tag("span", f"k-s-{cause.chips[0][1]} k-on",
-                  f"{' '.join(mark for mark, _ in cause.chips)} {cause.count:,} {cause.title}",
-                  style=f"width:{100 * cause.count / total:.4g}%", role="button", data_ref=f"part/{place}",
-                  data_tie=f"p{place}", aria_label=cause.label) for place, cause in enumerate(rows.causes))  # fmt: skip
-    return tag("div", "k-bar k-parts k-high", *pieces)
-
-
 def _row(cause: CauseLine, tie: str, most: int) -> Html:
-    chips = (tile(mark, family) for mark, family in cause.chips[:4])
-    lacks = tag("div", "", *chips, " ", tag("b", "", cause.title), role="button", data_ref=f"cause/{tie}", data_tie=tie,
-                aria_label=cause.label)
-    cells = (tag("b", f"k-title k-t-{cause.chips[0][1]}", f"{cause.count:,}"),
-             bar(cause.count / most, cause.chips[0][1]) if most > 1 else "",
-             joined(lacks, block("k-q", cause.about)), *(_where(zone) for zone in cause.zones),
+    chips, count = (tile(mark, family) for mark, family in cause.chips[:4]), len(cause.of)
+    lacks = tag("div", "", *chips, " ", tag("b", "", cause.of.title), role="button", data_ref=f"cause/{tie}",
+                data_tie=tie, aria_label=cause.label)
+    cells = (tag("b", f"k-title k-t-{cause.chips[0][1]}", f"{count:,}"),
+             bar(count / most, cause.chips[0][1]) if most > 1 else "",
+             joined(lacks, block("k-q", cause.of.sides)), *(_where(zone) for zone in cause.zones),
              joined(tag("b", "", cause.edit), block("k-q", cause.pods)))  # fmt: skip
     scale = "k-rail-cell" if most > 1 else ""
     return row(cells, ("k-short", scale, "k-wide", *["k-short"] * len(cause.zones), "k-name"))

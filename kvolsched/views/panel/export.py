@@ -5,7 +5,6 @@ network. A still picture is sentence, map and timeline as SVG with its colours r
 installed.
 """
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.drawing.svg import height
+from kvolsched.views.drawing.theme import in_a_script
 from kvolsched.views.frame import Frame
 from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.host import ROOT, read, script, style
@@ -89,8 +89,7 @@ def _page(title: str, steps: list[dict[str, Any]], pool: list[str], width: int) 
     lists: dict[tuple[int, ...], int] = {}  # a view is often the same over several steps
     rows = [{name: lists.setdefault(tuple(parts), len(lists)) for name, parts in step.items()} for step in steps]
     run = {"steps": rows, "lists": list(lists), "pool": pool, "at": 0, "root": ROOT}
-    data = json.dumps(run, ensure_ascii=False, separators=(",", ":"))
-    data = data.replace("</", "<\\/").replace("<!", "\\u003c!")
+    data = in_a_script(run)
     tabs = "".join(f'<button class="k-tab" data-tab="{name}">{label}</button>' for name, label in EXPORTED.items())
     buttons = "".join(
         f'<button class="k-btn k-{name}" data-cmd="{name}">{name.capitalize()}</button>'

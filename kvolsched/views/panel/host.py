@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,15 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
-from kvolsched.views.drawing.theme import sheet
+from kvolsched.views.drawing.theme import served, sheet
 
 _SPACED = re.compile(r"""("[^"\n]*"|'[^'\n]*'|`[^`]*`)|[ ]*([=(){},;:?<>&|+*!-])[ ]*""")
 
 
 def read(name: str) -> str:
     """Return one of this folder's scripts in few bytes: no indentation, comment, or space beside an operator."""
-    source = (resources.files("kvolsched.views.panel") / name).read_text("utf-8")
-    lines = (line.strip() for line in source.splitlines())
-    kept = "\n".join(line for line in lines if line and not line.startswith("//"))
-    short = _SPACED.sub(lambda found: found[1] or found[2], kept.replace("const ", "let "))
+    kept = served("kvolsched.views.panel", name).replace("const ", "let ")
+    short = _SPACED.sub(lambda found: found[1] or found[2], kept)
     return short.replace(";}", "}").replace(";\n", "\n")
 
 

@@ -14,10 +14,11 @@ from kvolsched.core.core import ClusterCore
 from kvolsched.views.fill import frame_of
 from kvolsched.views.fill.context import JudgedPass
 from kvolsched.views.panel.player import Player, failure
-from kvolsched.views.panel.selection import OBJECTS
 
 SETTABLE = ("step", "selection", "playing")
 NAMES = (*SETTABLE, "steps_known", "time", "branch", "digest")
+OBJECTS = frozenset({"node", "pod", "pvc", "pv", "sc"})
+"""Kinds of refs that name an object of a frame; the others are made by views."""
 
 
 class _Fresh(traitlets.TraitType[Any, Any]):

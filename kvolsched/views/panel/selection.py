@@ -5,8 +5,6 @@ from kvolsched.views.frame import Frame
 
 JUDGE = "judge/now"
 """Ref of the button that judges the pod in focus on a fork."""
-OBJECTS = frozenset({"node", "pod", "pvc", "pv", "sc"})
-"""Kinds of refs that name an object of a frame; the others are made by views."""
 
 
 def pod_of(frame: Frame, ref: str) -> str:

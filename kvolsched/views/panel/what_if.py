@@ -16,7 +16,7 @@ import ipywidgets as widgets
 import traitlets
 from attrs import frozen
 
-from kvolsched.api.notebook_output import PrintedAnswer
+from kvolsched.api.notebook_output import PrintedAnswer, Rows
 from kvolsched.api.unknown_name import unknown_name
 from kvolsched.core.results import ApplyRefused
 from kvolsched.questions.what_if import TrialOutcome, Trials, VariedField, shown
@@ -24,7 +24,7 @@ from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import Figure
 from kvolsched.views.panel.host import DrawnPanel, Host
 from kvolsched.views.pictures import what_if as pictures
-from kvolsched.views.what_if_rows import FieldStrip, ValueCell, WhatIfRows
+from kvolsched.views.pictures.what_if import FieldStrip, ValueCell, WhatIfRows
 from kvolsched.world.apiserver import ref
 
 Positions = tuple[int, ...]
@@ -39,24 +39,14 @@ _MAX_BUTTONS = 4
 
 
 @frozen(repr=False)
-class WhatIfTable(PrintedAnswer):
+class WhatIfTable(Rows[tuple[str, str, int, int, str]], PrintedAnswer):
     """What came of every value of every field while the others stay; printed as a line a field.
 
     `rows` are (field, value, pods that run, pods, why the API server refused it).
     """
 
     fields: tuple[FieldStrip, ...]
-
-    @property
-    def rows(self) -> list[tuple[str, str, int, int, str]]:
-        """Every cell as a row."""
-        return pictures.table(self.fields)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[tuple[str, str, int, int, str]]:
-        return iter(self.rows)
+    rows: tuple[tuple[str, str, int, int, str], ...]
 
     def __repr__(self) -> str:
         return pictures.reading(WhatIfRows(self.fields))
@@ -158,7 +148,9 @@ class WhatIf(DrawnPanel):
         for positions in self.trials.outward(self._positions):
             self._run(positions)
         self._draw()
-        return WhatIfTable(self._rows().fields)
+        fields = self._rows().fields
+        return WhatIfTable(fields, tuple((field.label, cell.value, cell.running, cell.pods, cell.refused)
+                                         for field in fields for cell in field.cells))
 
     def _field(self, name: str) -> int:
         for number, field in enumerate(self.trials.fields):

@@ -4,18 +4,16 @@ A figure for a notebook, or a page that stands alone, in the look of all picture
 differ little, so their parts are kept once.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import partial
 from html import escape
-from importlib import resources
 from typing import Any
 
 import attrs
 
 from kvolsched.views.drawing.figure import SCRIPT, Figure
-from kvolsched.views.drawing.theme import page_style
+from kvolsched.views.drawing.theme import in_a_script, page_style, served
 from kvolsched.views.frame import Frame
 from kvolsched.views.pictures import cluster_map
 
@@ -64,8 +62,7 @@ def _data(games: Sequence[Game], reader: str, widths: Sequence[int]) -> str:
     extra = _read("choices.css").replace(".kv ", f".{root} ")
     data = {"root": root, "style": style + extra, "games": plain, "pool": list(pool), "widths": widths,
             "reader": reader, "of": len(games) + 1}  # fmt: skip
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("</", "<\\/").replace("<!", "\\u003c!")
+    return in_a_script(data)
 
 
 def _plain(game: Game, widths: Sequence[int], number: Callable[[str], int]) -> dict[str, Any]:
@@ -85,12 +82,7 @@ def _drawn(frame: Frame, width: int) -> str:
     return cluster_map.draw(frame, width).replace(' role="button"', "").replace('"', "'")
 
 
-@cache
-def _read(name: str) -> str:
-    """Return a file of this folder without indentation and comments."""
-    source = (resources.files("kvolsched.views.pictures") / name).read_text("utf-8")
-    lines = (line.strip() for line in source.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
+_read = partial(served, "kvolsched.views.pictures")
 
 
 _PAGE = """<!doctype html>

@@ -98,11 +98,18 @@ def kind_of(frame: Frame, node: NodeRow) -> CellKind:
     return ("·" if node.verdict == "not asked" else "", "none", node.verdict)
 
 
-def tally(frame: Frame, nodes: tuple[NodeRow, ...]) -> list[tuple[CellKind, int]]:
-    """Return the count of each kind of verdict: fits, then plugins in profile order, then the rest."""
+def by_kind(frame: Frame, nodes: tuple[NodeRow, ...]) -> list[tuple[CellKind, list[NodeRow]]]:
+    """Return the nodes of each kind of verdict: fits, then plugins in profile order, then the rest."""
     order = {head.name: i for i, head in enumerate(frame.verdicts.plugins)} | {"fits": -1}
-    counted = Counter(kind_of(frame, node) for node in nodes)
-    return sorted(counted.items(), key=lambda item: (order.get(item[0][2], len(order)), item[0]))
+    found: dict[CellKind, list[NodeRow]] = {}
+    for node in nodes:
+        found.setdefault(kind_of(frame, node), []).append(node)
+    return sorted(found.items(), key=lambda item: (order.get(item[0][2], len(order)), item[0]))
+
+
+def tally(frame: Frame, nodes: tuple[NodeRow, ...]) -> list[tuple[CellKind, int]]:
+    """Return the count of each kind of verdict, in that order."""
+    return [(kind, len(alike)) for kind, alike in by_kind(frame, nodes)]
 
 
 def tally_words(frame: Frame, nodes: tuple[NodeRow, ...]) -> str:

@@ -7,7 +7,7 @@ domains and plugins, not with that of nodes.
 from collections import Counter
 from math import ceil
 
-from attrs import define, field
+from attrs import frozen
 
 from kvolsched.api.words import counted
 from kvolsched.views.drawing import text
@@ -24,14 +24,14 @@ CARD_H, CARD_GAP, CELL, NAMED, MOST_OPEN = 36.0, 5.0, 13, 60, 1500
 NAME_W = 118.0
 
 
-@define
+@frozen
 class VerdictGroup:
-    """All nodes of one domain with the same verdict. Mutable while nodes are counted."""
+    """All nodes of one domain with the same verdict."""
 
     domain: str
     kind: map_cells.CellKind
-    nodes: list[NodeRow] = field(factory=list)
-    placed: int = 0  # pods in focus on them
+    nodes: list[NodeRow]
+    placed: int  # pods in focus on them
 
     @property
     def ref(self) -> str:
@@ -73,16 +73,8 @@ def draw_groups(frame: Frame, width: float, selection: str, domains: tuple[Domai
 
 def grouped(frame: Frame, domain: str, nodes: tuple[NodeRow, ...], homes: Counter[str]) -> list[VerdictGroup]:
     """Group a domain's nodes by verdict: those that fit, then plugins in profile order, then the rest."""
-    order = {head.name: i for i, head in enumerate(frame.verdicts.plugins)} | {"fits": -1}
-    found: dict[map_cells.CellKind, VerdictGroup] = {}
-    for node in nodes:
-        kind = map_cells.kind_of(frame, node)
-        group = found.get(kind)
-        if group is None:
-            group = found[kind] = VerdictGroup(domain, kind)
-        group.nodes.append(node)
-        group.placed += homes[node.name]
-    return sorted(found.values(), key=lambda group: (order.get(group.kind[2], len(order)), group.kind))
+    return [VerdictGroup(domain, kind, alike, sum(homes[node.name] for node in alike))
+            for kind, alike in map_cells.by_kind(frame, nodes)]  # fmt: skip
 
 
 def opened(groups: dict[str, list[VerdictGroup]], selection: str) -> VerdictGroup | None:

@@ -4,20 +4,63 @@ A cell is a run to its end; a value that has not been run is drawn as such, noth
 where "all pods run" changes.
 """
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 from attrs import frozen
 
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import height, num, path, pick, picture, rect, rule, word
-from kvolsched.views.what_if_rows import FieldStrip, ValueCell, WhatIfRows
 
 NARROW = 760
 """Under this width words stand below a strip, px."""
 CONTROL = 30.0
 """Height of a control above its strip, px."""
 _WORDS, _CELL, _TOP, _BAR = 176.0, 150.0, 9.0, 44.0  # room for words, widest cell, room above cells, height of cells
+
+
+@frozen
+class ValueCell:
+    """One value of a field, while the other fields keep theirs."""
+
+    value: str  # As a manifest writes it
+    running: int = 0  # Pods that run at the end
+    pods: int = 0  # Pods in all
+    is_known: bool = False  # Whether it has been run
+    refused: str = ""  # Why the API server refused it, in its words
+    unfinished: str = ""  # Why its run stopped before its end
+    others: tuple[int, int] = (0, 0)  # Of pods that are not counted: how many run, how many there are
+
+    @property
+    def all_run(self) -> bool:
+        """Whether every pod that is counted runs."""
+        return self.is_known and not self.refused and self.running == self.pods
+
+
+@frozen
+class FieldStrip:
+    """One field, and a cell for each of its values."""
+
+    label: str  # Its short name: "maxSkew"
+    path: str  # "deploy/web:spec.template.spec.topologySpreadConstraints[0].maxSkew"
+    cells: tuple[ValueCell, ...]
+    present: int  # Number of the cell that is shown
+    is_ordered: bool = True  # Whether the values are numbers in order
+
+
+@frozen
+class WhatIfRows:
+    """What came of all values that were tried."""
+
+    fields: tuple[FieldStrip, ...]
+    step: int = 0  # Where every run begins
+    revision: str = ""
+    seed: int = 0
+    workload: str = ""  # Whose pods are counted, if not all: "deploy/web"
+
+    @property
+    def shown(self) -> ValueCell:
+        """What came of the values that are shown."""
+        return self.fields[0].cells[self.fields[0].present]
 
 
 @frozen
@@ -312,9 +355,3 @@ def _placed(svg: str, y: float = 0.0) -> str:
     """Return a picture's marks, moved down."""
     body = svg.partition(">")[2].removesuffix("</svg>") if svg.startswith("<svg") else svg
     return f'<g transform="translate(0,{num(y)})">{body}</g>'
-
-
-def table(fields: Sequence[FieldStrip]) -> list[tuple[str, str, int, int, str]]:
-    """Return every cell as a row: field, value, pods that run, pods, why it was refused."""
-    cells = ((field, cell) for field in fields for cell in field.cells)
-    return [(field.label, cell.value, cell.running, cell.pods, cell.refused) for field, cell in cells]

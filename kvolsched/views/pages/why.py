@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import path, pick, picture, rect, rounded, rule, word
-from kvolsched.views.why_rows import CellRow, DemandLine, WhyCard
+from kvolsched.views.pages.why_card import CellRow, DemandLine, WhyCard
 
 from .why_grid import MARGIN, Grid, block, grid_for, letter, number_mark, wrapped
 from .why_head import column_tie, draw_clauses, draw_heads, draw_preemption, draw_strip

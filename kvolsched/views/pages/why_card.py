@@ -1,17 +1,16 @@
-"""Rows of the picture of `why` from the engine's answer: letters, columns at most seven, names in few words."""
+"""The card of `why` as rows of the engine's answer: letters, columns at most seven, names in few words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from ...questions.why import Why
 from ...questions.why.answer import AlikeNodes, Cell, DemandRow
 from ...rules.named import plugin_card
 from ...scheduler.plugins.default_preemption import NEVER, NO_VICTIMS, NOT_HELPFUL
-from .. import why_rows as w
 from ..drawing.text import common_start
+from ..fill.verdicts import plugin_heads
 from ..frame import PluginHead
-from .verdicts import plugin_heads
 
 MAX_COLUMNS = 7  # columns; the smallest groups of more share the last
 MAX_DETAILS = 6  # lines on claims below the table
@@ -26,7 +25,86 @@ PREEMPTION = {
 }
 
 
-def card_of(answer: Why) -> w.WhyCard:
+@frozen
+class CountedClause:
+    """A clause of kube-scheduler's sentence, and the columns that it counts."""
+
+    number: int  # Its place in the sentence, from 1
+    text: str  # Its words
+    family: str  # Of the plugin that rejects these nodes first
+    columns: tuple[int, ...]  # Places of columns; a preemption clause has those where it counts most nodes
+    preemption: bool = False
+    resolvable: bool = True
+    about: str = ""  # What the words mean, for a preemption clause
+
+
+@frozen
+class ColumnRow:
+    """Nodes that are judged alike: one node by name, several by their number."""
+
+    title: str  # The first line of the head
+    about: str  # The second one
+    count: int  # How many nodes
+    mark: str  # The letter of the plugin that rejects them first
+    family: str
+    resolvable: bool
+    label: str  # The head in full, with the nodes' names
+    clauses: tuple[int, ...] = ()  # Numbers of the clauses that count them
+
+
+@frozen
+class CellRow:
+    """One demand on one column: `first` (rejects first, counted), `also` (rejects, not counted), `passes`, `some`."""
+
+    verdict: str
+    sides: str = ""  # The first line
+    about: str = ""  # The second one
+    asked: int | None = None  # An amount
+    found: int | None = None  # What is there of it
+    clauses: tuple[int, ...] = ()  # Numbers of the clauses that count it
+    label: str = ""  # The cell in full
+
+
+@frozen
+class DemandLine:
+    """A demand: what is lacking, with its plugin's letter, and its cell in each column."""
+
+    letter: str
+    family: str
+    title: str
+    about: str
+    cells: tuple[CellRow, ...]
+    core: bool
+    clauses: tuple[int, ...] = ()
+
+
+@frozen
+class NoteRow:
+    """A remark below the table: a glyph, the first words in bold, and the rest."""
+
+    glyph: str
+    bold: str
+    text: str
+
+
+@frozen
+class WhyCard:
+    """Why one pod has no node."""
+
+    title: str  # The answer in one sentence
+    corner: str  # Rules, and how many kinds the dump lacks
+    state: str  # `unschedulable`, `before filtering`, or another state, which has no table
+    start: str = ""  # The first words of the event
+    size: int = 0  # How many nodes there are
+    clauses: tuple[CountedClause, ...] = ()
+    columns: tuple[ColumnRow, ...] = ()
+    demands: tuple[DemandLine, ...] = ()
+    set_title: str = ""  # What the frame around the minimal set says
+    set_about: str = ""  # And below that
+    notes: tuple[NoteRow, ...] = ()
+
+
+def card_of(answer: Why) -> WhyCard:
     """Return the card of an answer: with a table if the pod was judged and fits no node, else its sentence alone."""
     corner = f"rules {answer.revision}"
     if answer.missing:
@@ -34,9 +112,9 @@ def card_of(answer: Why) -> w.WhyCard:
     is_small = answer.state in ("unschedulable", "gated") and 0 < answer.size <= SMALL_CLUSTER
     edit = answer.nearest_edit(answer.pod) if answer.nearest_edit and is_small else ""
     notes = tuple(_notes(answer, edit))
-    card = w.WhyCard(answer.title, corner, answer.state, size=answer.size, notes=notes)
+    card = WhyCard(answer.title, corner, answer.state, size=answer.size, notes=notes)
     if answer.state != "unschedulable" or not answer.demands:
-        said = (w.NoteRow("", "kube-scheduler says:", answer.sentence),) if answer.sentence else ()
+        said = (NoteRow("", "kube-scheduler says:", answer.sentence),) if answer.sentence else ()
         return evolve(card, notes=(*said, *notes))
     heads = _heads(answer)
     if answer.demands[0].sort == "before filtering":
@@ -64,7 +142,7 @@ def card_of(answer: Why) -> w.WhyCard:
     )
 
 
-def _shortened(rows: Sequence[w.DemandLine]) -> tuple[w.DemandLine, ...]:
+def _shortened(rows: Sequence[DemandLine]) -> tuple[DemandLine, ...]:
     """Return at most eight demands: the last of more share a row."""
     if len(rows) <= MAX_ROWS:
         return tuple(rows)
@@ -75,12 +153,12 @@ def _shortened(rows: Sequence[w.DemandLine]) -> tuple[w.DemandLine, ...]:
         first = next((cell for cell in column if cell.verdict == "first"), None)
         numbers = tuple(sorted({number for cell in column for number in cell.clauses}))
         verdict = "passes" if not failing else "first" if first is not None else "some"
-        cells.append(w.CellRow(verdict, f"{len(failing)} of {len(rest)}" if failing else "", clauses=numbers,
+        cells.append(CellRow(verdict, f"{len(failing)} of {len(rest)}" if failing else "", clauses=numbers,
                                label=f"fails: {'; '.join(failing)}" if failing else "passes all of these"))  # fmt: skip
     letters = list(dict.fromkeys(row.letter for row in rest))
     about = "; ".join(row.title for row in rest)
     numbers = tuple(sorted({number for row in rest for number in row.clauses}))
-    shared = w.DemandLine(letters[0] if len(letters) == 1 else "…", rest[0].family if len(letters) == 1 else "none",
+    shared = DemandLine(letters[0] if len(letters) == 1 else "…", rest[0].family if len(letters) == 1 else "none",
                           f"{len(rest)} more demands", about, tuple(cells), rest[0].core, numbers)  # fmt: skip
     return (*kept, shared)
 
@@ -92,18 +170,18 @@ def _heads(answer: Why) -> Mapping[str, PluginHead]:
     return dict(zip(ordered, plugin_heads(ordered, ordered), strict=True))
 
 
-def _before_filtering(answer: Why, card: w.WhyCard, heads: Mapping[str, PluginHead]) -> w.WhyCard:
+def _before_filtering(answer: Why, card: WhyCard, heads: Mapping[str, PluginHead]) -> WhyCard:
     """Return the card of a pod that was rejected before any node was looked at: one column, one row."""
     demand, = answer.demands
     head = heads[demand.plugin]
     words = demand.details[0] if demand.details else demand.words
     nodes = f"{answer.size:,} node{'s' if answer.size != 1 else ''}"
-    column = w.ColumnRow(nodes, "no node was asked", answer.size, head.letter, head.family, False,
+    column = ColumnRow(nodes, "no node was asked", answer.size, head.letter, head.family, False,
                          f"{nodes}: no node was asked", (1,))
-    cell = w.CellRow("first", words, demand.plugin, clauses=(1,), label=f"{demand.plugin}: {demand.words}; {words}")
+    cell = CellRow("first", words, demand.plugin, clauses=(1,), label=f"{demand.plugin}: {demand.words}; {words}")
     about = f"{demand.plugin} · before any node"
-    line = w.DemandLine(head.letter, head.family, demand.title, about, (cell,), True, (1,))
-    clause = w.CountedClause(1, answer.sentence[len(answer.start) :].strip(), head.family, (0,), resolvable=False)
+    line = DemandLine(head.letter, head.family, demand.title, about, (cell,), True, (1,))
+    clause = CountedClause(1, answer.sentence[len(answer.start) :].strip(), head.family, (0,), resolvable=False)
     return evolve(
         card, state="before filtering", start=answer.start, clauses=(clause,), columns=(column,),
         demands=(line,), set_title="rejected before filtering", set_about="PreFilter rejects the pod as a whole.",
@@ -124,7 +202,7 @@ def _folded(groups: Sequence[AlikeNodes]) -> tuple[list[AlikeNodes], list[tuple[
     return [*kept, shared], [*(() for _ in kept), rest]
 
 
-def _column(group: AlikeNodes, heads: Mapping[str, PluginHead], folded: int) -> w.ColumnRow:
+def _column(group: AlikeNodes, heads: Mapping[str, PluginHead], folded: int) -> ColumnRow:
     head = heads.get(group.first)
     letter, family = (head.letter, head.family) if head is not None and not folded else ("", "none")
     count = len(group.nodes)
@@ -137,7 +215,7 @@ def _column(group: AlikeNodes, heads: Mapping[str, PluginHead], folded: int) -> 
     else:
         title, about = f"{count:,} nodes", _range_of(group.nodes)
     label = "; ".join(part for part in (f"{count:,} node{'s' if count > 1 else ''}: {listed}", why) if part)
-    return w.ColumnRow(title, about, count, letter, family, group.resolvable, label, group.clauses)
+    return ColumnRow(title, about, count, letter, family, group.resolvable, label, group.clauses)
 
 
 def _range_of(names: Sequence[str]) -> str:
@@ -150,22 +228,22 @@ def _range_of(names: Sequence[str]) -> str:
     return f"{first} … {last[cut:] or last}"
 
 
-def _cell(demand: DemandRow, cell: Cell, rest: tuple[AlikeNodes, ...], place: int) -> w.CellRow:
+def _cell(demand: DemandRow, cell: Cell, rest: tuple[AlikeNodes, ...], place: int) -> CellRow:
     if rest:
         failing = sum(len(group.nodes) for group in rest if group.cells[place].verdict != "passes")
         total = sum(len(group.nodes) for group in rest)
         verdict = "passes" if not failing else "some"
         words = "" if not failing else f"{failing:,} of {total:,}" if failing < total else "all"
-        return w.CellRow(verdict, words, label=f"{demand.title}: fails on {failing:,} of {total:,} nodes")
+        return CellRow(verdict, words, label=f"{demand.title}: fails on {failing:,} of {total:,} nodes")
     fate = {"first": "rejects first, counted", "also": "rejects, too, not counted", "passes": "passes"}[cell.verdict]
     sides = cell.sides
     words = sides.evidence or " ".join(filter(None, (str(sides), sides.about)))
     label = f"{demand.plugin}, {demand.title}: {fate}" + (f": {words}" if words else "")
-    return w.CellRow(cell.verdict, str(sides), sides.about, sides.asked, sides.found, cell.clauses, label)
+    return CellRow(cell.verdict, str(sides), sides.about, sides.asked, sides.found, cell.clauses, label)
 
 
-def _demand(demand: DemandRow, cells: tuple[w.CellRow, ...], heads: Mapping[str, PluginHead], answer: Why, *,
-            core: bool) -> w.DemandLine:
+def _demand(demand: DemandRow, cells: tuple[CellRow, ...], heads: Mapping[str, PluginHead], answer: Why, *,
+            core: bool) -> DemandLine:
     head = heads[demand.plugin]
     where = "every node" if demand.nodes == answer.size else f"{demand.nodes:,} of {answer.size:,} nodes"
     about = f"{demand.plugin} · {where}"
@@ -176,7 +254,7 @@ def _demand(demand: DemandRow, cells: tuple[w.CellRow, ...], heads: Mapping[str,
         others = _always_beside(demand, answer, heads)
         about += f" · always with {', '.join(others)}" if others else ""
     numbers = tuple(sorted({number for cell in cells for number in cell.clauses}))
-    return w.DemandLine(head.letter, head.family, demand.title, about, cells, core, numbers)
+    return DemandLine(head.letter, head.family, demand.title, about, cells, core, numbers)
 
 
 def _always_beside(demand: DemandRow, answer: Why, heads: Mapping[str, PluginHead]) -> list[str]:
@@ -193,39 +271,39 @@ def _always_beside(demand: DemandRow, answer: Why, heads: Mapping[str, PluginHea
 
 
 def _clauses(answer: Why, groups: Sequence[AlikeNodes], heads: Mapping[str, PluginHead], *,
-             folds: bool) -> Iterator[w.CountedClause]:
+             folds: bool) -> Iterator[CountedClause]:
     """Yield the clauses; a column that small groups share is only tied to clauses that count no other column."""
     for clause in answer.clauses:
         if clause.preemption:
             places = tuple(place for place, group in enumerate(groups) if group.preemption[:1] == (clause.number,))
             helps, about = PREEMPTION.get(clause.reason, (True, "also with the pods of lower priority gone"))
-            yield w.CountedClause(clause.number, clause.text, "none", places, True, helps, about)
+            yield CountedClause(clause.number, clause.text, "none", places, True, helps, about)
             continue
         places = tuple(place for place, group in enumerate(groups) if clause.number in group.clauses)
         own = tuple(place for place in places if place < len(groups) - folds)
         first = next((group.first for group in answer.groups if clause.number in group.clauses), "")
         family = heads[first].family if first in heads else "none"
-        yield w.CountedClause(clause.number, clause.text, family, own or places)
+        yield CountedClause(clause.number, clause.text, family, own or places)
 
 
-def _notes(answer: Why, edit: str) -> Iterator[w.NoteRow]:
+def _notes(answer: Why, edit: str) -> Iterator[NoteRow]:
     if edit:
-        yield w.NoteRow("★", "Nearest edit:", f"{edit} (`c.fix` tries it and others)")
+        yield NoteRow("★", "Nearest edit:", f"{edit} (`c.fix` tries it and others)")
     details = [detail for demand in answer.demands for detail in demand.details]
     if answer.demands and answer.demands[0].sort == "before filtering":
         details = details[1:]
     told = ""
     for detail in details[:MAX_DETAILS]:
-        yield w.NoteRow("·", f"{detail.head}:" if detail.head and detail.head != told else "", detail.words)
+        yield NoteRow("·", f"{detail.head}:" if detail.head and detail.head != told else "", detail.words)
         told = detail.head
     if len(details) > MAX_DETAILS:
-        yield w.NoteRow("·", "", f"and {len(details) - MAX_DETAILS} more: `.demands` has all `.details`")
+        yield NoteRow("·", "", f"and {len(details) - MAX_DETAILS} more: `.demands` has all `.details`")
     for holding in answer.holdings:
-        yield w.NoteRow("·", f"{holding.left};", holding.holders)
+        yield NoteRow("·", f"{holding.left};", holding.holders)
     for note in answer.notes:
         if answer.state == "unschedulable" and note.kind in ("table", "words"):
             continue
-        yield w.NoteRow("△", f"{note.head}:", note.words) if note.kind == "before" else w.NoteRow("–", "", note)
+        yield NoteRow("△", f"{note.head}:", note.words) if note.kind == "before" else NoteRow("–", "", note)
     if answer.missing:
         kinds = ", ".join(one.about for one in sorted(answer.missing, key=lambda one: one.kind))
-        yield w.NoteRow("?", "Not loaded:", f"{kinds} (`.missing` says what that hides).")
+        yield NoteRow("?", "Not loaded:", f"{kinds} (`.missing` says what that hides).")

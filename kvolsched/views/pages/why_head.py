@@ -6,7 +6,7 @@ from attrs import frozen
 
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.svg import num, path, pick, rect, word
-from kvolsched.views.why_rows import ColumnRow, CountedClause, WhyCard
+from kvolsched.views.pages.why_card import ColumnRow, CountedClause, WhyCard
 
 from .why_grid import BADGE, MANY, MARGIN, Grid, block, fits, number_mark, wrapped
 
