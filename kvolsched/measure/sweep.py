@@ -26,7 +26,6 @@ from ..questions.executors import AnyExecutor, Portable, Workers
 
 if TYPE_CHECKING:
     from ..views.charts.figure import ChartFigure
-    from ..views.pictures.table_chart import ChartRows
 
 Point = Mapping[str, Any]
 Row = dict[str, Any]
@@ -75,7 +74,8 @@ class SweepRows(Table):
         """
         from ..views.show import sweep_chart  # noqa: PLC0415 - drawn only when asked for
 
-        return sweep_chart(_chart_rows(self, x, y, by, title, log, expected))
+        rows = _chart_rows(self, x, y, by, log, expected)
+        return sweep_chart(rows, x, y, by, title, "" if isinstance(rows[0][x], str) else log)
 
 
 @attrs.frozen
@@ -375,10 +375,10 @@ def _rows(point: Point, value: Any) -> Iterator[Row]:
 
 
 def _chart_rows(
-    table: Sequence[Row], x: str, y: str, by: str, title: str, log: str, expected: Expected | None,
-) -> ChartRows:  # fmt: skip
-    """Check the columns of a chart, and return its rows."""
-    from ..views.pictures.table_chart import MOST_LINES, ChartLine, ChartPoint, ChartRows  # noqa: PLC0415 - as above
+    table: Sequence[Row], x: str, y: str, by: str, log: str, expected: Expected | None,
+) -> Table:  # fmt: skip
+    """Check the columns of a chart, and return its rows under their names, line by line."""
+    from ..views.pictures.table_chart import MOST_LINES  # noqa: PLC0415 - as above
 
     known = list(dict.fromkeys(name for row in table for name in row))
     if unknown := [name for name in (x, y, *([by] if by else [])) if name not in known]:
@@ -389,7 +389,7 @@ def _chart_rows(
     if not drawn:
         raise ValueError(f"no row has a value of {y}: there is nothing to draw")
     numeric = all(isinstance(row.get(x), Real) and not isinstance(row[x], bool) for row in drawn)
-    lines: dict[str, dict[Any, ChartPoint]] = {}
+    lines: dict[str, dict[Any, Row]] = {}
     for row in drawn:
         place = {name: row.get(name) for name in (x, by) if name}
         values = {name: row[name] for name in (x, y) if numeric or name == y}
@@ -400,19 +400,18 @@ def _chart_rows(
                 raise ValueError(f"{name} is {value!r} at {_point_text(row)}: only finite numbers are drawn")
             if numeric and ("x" if name == x else "y") in log and not float(value) > 0:
                 raise ValueError(f"{name} is {value!r} at {_point_text(place)}: a logarithmic axis starts above 0")
-        line = lines.setdefault(str(row.get(by)) if by else "", {})
+        named = {by: str(row.get(by))} if by else {}
+        line = lines.setdefault(named.get(by, ""), {})
         if row.get(x) in line:
             raise ValueError(f"two rows at {_point_text(place)}: name the column that differs with by, or draw "
                              ".means(...)")
         beside = {name: float(row[name]) for name in ("low", "high") if "low" in row and "high" in row}
         if expected is not None:
             beside["expected"] = float(values["expected"])
-        line[row.get(x)] = ChartPoint(float(row[x]) if numeric else str(row.get(x)), float(row[y]), **beside)
+        line[row.get(x)] = {x: float(row[x]) if numeric else str(row.get(x)), y: float(row[y])} | named | beside
     if len(lines) > MOST_LINES:
         raise ValueError(f"{len(lines)} lines: a chart shows 1 to {MOST_LINES}; choose another column for by")
-    ordered = ([line[place] for place in (sorted(line) if numeric else line)] for line in lines.values())
-    drawn_lines = tuple(ChartLine(name, tuple(points)) for name, points in zip(lines, ordered, strict=True))
-    return ChartRows(title, x, y, by, drawn_lines, log if numeric else "")
+    return Table(line[place] for line in lines.values() for place in (sorted(line) if numeric else line))
 
 
 def _json(point: Point, kept: Any) -> str:

@@ -186,7 +186,6 @@ class CellDetail:
     code: str  # The cell's code, as in VerdictRow.codes
     reasons: tuple[str, ...] = ()  # Reasons of the rule, in its order
     evidence: tuple[str, ...] = ()  # Both sides of each comparison: "requests.cpu 500m > allocatable 4000m − ..."
-    rule: str = ""  # Source line of the rule; empty: not shown
 
 
 @frozen

@@ -20,6 +20,7 @@ from ..questions.series import DEFAULT, Wanted
 from ..questions.what_if import Trials, varied_fields
 from ..rules.revision import Revision
 from ..world.apiserver import key_of, ref
+from ..world.references import matching_keys
 from . import frame as f
 from .charts import tables
 from .charts.figure import ChartFigure, PlainChart
@@ -35,7 +36,6 @@ from .pictures import matrix, skew_rows, table_chart
 from .pictures import series as series_picture
 from .pictures.picture import NAMED
 from .pictures.scores import weight_effects
-from .pictures.table_chart import ChartRows
 
 if TYPE_CHECKING:
     from .panel.lab import Lab
@@ -190,10 +190,10 @@ def _lives(cluster: ClusterCore, over: str = "time") -> PlainChart:
                       options={"over": "step" if by_step else "time"})
 
 
-def sweep_chart(rows: ChartRows) -> PlainChart:
+def sweep_chart(rows: Table, x: str, y: str, by: str, title: str, log: str) -> PlainChart:
     """Chart one column of a table over another; see `kvolsched.measure.sweep.SweepRows.chart`."""
-    return PlainChart(table_chart.reading(rows), kind="sweep", rows_of=partial(tables.sweep, rows),
-                      words=(rows.title,), options={"x": rows.x, "y": rows.y, "by": rows.by, "log": rows.log})
+    return PlainChart(table_chart.reading(rows, x, y, by, title), kind="sweep", rows_of=lambda: rows, words=(title,),
+                      options={"x": x, "y": y, "by": by, "log": log})
 
 
 def what_if(cluster: ClusterActs, name: str, pod: str, fields: Mapping[str, Any]) -> WhatIf:
@@ -217,21 +217,14 @@ def _trial_figure(cluster: Any, name: str, pod: str) -> Figure:
         return series(cluster)
     if name in ("map", "domains"):
         return chart(cluster, name)
-    asked = pod if pod and _exists(cluster, pod) else _pod_in_question(cluster, name)
+    there = pod and matching_keys(cluster.world.log.objects, pod, ("Pod",))
+    asked = pod if there else _pod_in_question(cluster, name)
     if name == "why" and asked:
         answer = cluster.why(asked)
         return answer.figure() if hasattr(answer, "figure") else _words(repr(answer))
     if name in LEDGERS and asked:
         return ledger(cluster, name, asked)
     return figure(cluster, name, asked) if cluster.objects("pods") else _words("There is no pod to ask about.")
-
-
-def _exists(cluster: ClusterCore, pod: str) -> bool:
-    try:
-        cluster.world.find_key(pod, "pod")
-    except UnknownName:
-        return False
-    return True
 
 
 def _pod_in_question(cluster: ClusterCore, name: str) -> str:

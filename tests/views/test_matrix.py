@@ -179,7 +179,7 @@ def test_hostile_names_and_words_are_escaped():
     v = evolve(
         v, rows=(evolve(v.rows[0], node=HOSTILE), *v.rows[1:]),
         plugins=(f.PluginHead(HOSTILE, "<", "node"), *v.plugins[1:]),
-        cell=evolve(v.cell, reasons=(HOSTILE,), evidence=(HOSTILE,), rule=HOSTILE),
+        cell=evolve(v.cell, reasons=(HOSTILE,), evidence=(HOSTILE,)),
     )  # fmt: skip
     for drawn in (matrix.draw(evolve(frame, verdicts=v), 700), NAMED["scores"].svg(evolve(frame, verdicts=v), 700)):
         parsed(drawn)

@@ -14,7 +14,6 @@ from kvolsched.views.pictures.capacity import driver_says, is_stale, rule_says
 from kvolsched.views.pictures.map_domains import NO_LABEL
 from kvolsched.views.pictures.series import heading, name_of
 from kvolsched.views.pictures.skew_rows import AlikeRows, is_soft, not_counted_words, verdict
-from kvolsched.views.pictures.table_chart import ChartRows
 
 GIBIBYTE = 1 << 30
 LANDS, SHUT, OVER, LEFT_OUT = "may land", "allowed, but shut", "over the limit", "left out"
@@ -118,17 +117,6 @@ def sample(rows: SampleRows) -> Table:
         low, high = wilson(end.count, rows.runs)
         found.append({"end": end.words, "runs": end.count, "share": end.count / rows.runs, "low": low, "high": high,
                       "goal": HOLDS if end.good else STUCK})
-    return found
-
-
-def sweep(rows: ChartRows) -> Table:
-    """Return the points of a chart of a sweep under the names of its columns."""
-    found = Table()
-    for line in rows.lines:
-        for point in line.points:
-            named = {rows.x: point.x, rows.y: point.y, **({rows.by: line.name} if rows.by else {})}
-            beside = {"low": point.low, "high": point.high, "expected": point.expected}
-            found.append(named | {name: value for name, value in beside.items() if value is not None})
     return found
 
 

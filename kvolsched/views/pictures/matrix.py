@@ -353,8 +353,7 @@ def _selected_cell(frame: f.Frame, selection: str) -> f.CellDetail | None:
 def cell_lines(cell: f.CellDetail) -> list[str]:
     """Return one cell as lines: the verdict of the plugin on the node, then both sides of the comparison."""
     content = ", ".join(cell.reasons) or CELL_WORDS[cell.code]
-    lines = [f"{GLYPHS[cell.code]} {cell.plugin} on {cell.node}: {content}", *(f"  {line}" for line in cell.evidence)]
-    return [*lines, f"  {cell.rule}"] if cell.rule else lines
+    return [f"{GLYPHS[cell.code]} {cell.plugin} on {cell.node}: {content}", *(f"  {line}" for line in cell.evidence)]
 
 
 def _detail(frame: f.Frame, y: float, width: int, selection: str) -> tuple[str, float]:
@@ -368,7 +367,7 @@ def _detail(frame: f.Frame, y: float, width: int, selection: str) -> tuple[str, 
     start = 34 + t.width(cell.plugin, 13, bold=True) + 24 + t.width(node, 13, bold=True)
     inline = t.wrap(content, width - start - 22, 13, 1) if t.width(content, 13) <= width - start - 22 else ()
     body = [] if inline else list(t.wrap(content, room, 12, 3))
-    high = 26 + 17 * (len(body) + len(evidence)) + (18 if cell.rule else 0) + 8
+    high = 26 + 17 * (len(body) + len(evidence)) + 8
     parts = [rect(0, y, width, high, "k-p-none", 4), rect(0, y, 4, high, "k-s-accent")]
     parts.append(word(16, y + 21, "k-cap k-b", GLYPHS[cell.code]))
     tail = f"</tspan>: {t.escape(inline[0])}" if inline else "</tspan>:"
@@ -381,8 +380,6 @@ def _detail(frame: f.Frame, y: float, width: int, selection: str) -> tuple[str, 
         for row in rows:
             line += 17
             parts.append(word(16, line, kind, row))
-    if cell.rule:
-        parts.append(word(16, line + 18, "k-code", t.end(cell.rule.strip(), room * 0.84, 11)))
     return "".join(parts), y + high + 6
 
 

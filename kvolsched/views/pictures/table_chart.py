@@ -1,58 +1,29 @@
-"""The table of a sweep's chart: one column over another, a line for each value of a third; and how it reads."""
+"""How the chart of a sweep reads: one column over another, a line for each value of a third."""
 
-from attrs import frozen
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kvolsched.views.drawing import text as t
 
 MOST_LINES = 8
 
 
-@frozen
-class ChartPoint:
-    """One value, over a number or a name: with its interval if it is a mean, and with what a formula says."""
+def reading(rows: Sequence[Mapping[str, Any]], x: str, y: str, by: str = "", title: str = "") -> str:
+    """Return the values as a table: a row for each x, a column for each line.
 
-    x: float | str
-    y: float
-    low: float | None = None
-    high: float | None = None
-    expected: float | None = None
-
-
-@frozen
-class ChartLine:
-    """The points of one line, in the order of x; its name is "" if it is the only one."""
-
-    name: str
-    points: tuple[ChartPoint, ...]
+    Beside its value a row may have the interval from `low` to `high`, and what is `expected`.
+    """
+    lines: dict[str, dict[float | str, str]] = {}
+    for row in rows:
+        lines.setdefault(row[by] if by else y, {})[row[x]] = _value(row, y)
+    places = dict.fromkeys(place for line in lines.values() for place in line)
+    table = [[x, *lines], *([_name(place), *(line.get(place, "–") for line in lines.values())] for place in places)]
+    return "\n".join([*([title] if title else []), f"{y} by {x}{f' and {by}' if by else ''}", t.columns(table)])
 
 
-@frozen
-class ChartRows:
-    """What a chart of a table shows."""
-
-    title: str  # A sentence over it; "" for none
-    x: str  # Name of the column along the bottom
-    y: str  # Name of the column that is drawn
-    by: str  # Name of the column that tells the lines apart; "" for one line
-    lines: tuple[ChartLine, ...]  # The lines
-    log: str = ""  # Which axes are logarithmic: "", "x", "y" or "xy"
-
-
-def reading(rows: ChartRows) -> str:
-    """Return the values as a table: a row for each x, a column for each line."""
-    head = f"{rows.y} by {rows.x}{f' and {rows.by}' if rows.by else ''}"
-    places = list(dict.fromkeys(point.x for line in rows.lines for point in line.points))
-    found = [{point.x: _value(point) for point in line.points} for line in rows.lines]
-    table = [[rows.x, *(line.name or rows.y for line in rows.lines)],
-             *([_name(x), *(values.get(x, "–") for values in found)] for x in places)]
-    return "\n".join([*([rows.title] if rows.title else []), head, t.columns(table)])
-
-
-def _value(point: ChartPoint) -> str:
-    found = t.short(point.y)
-    if point.low is not None and point.high is not None:
-        found += f" ({t.short(point.low)} to {t.short(point.high)})"
-    return found if point.expected is None else f"{found}, expected {t.short(point.expected)}"
+def _value(row: Mapping[str, Any], y: str) -> str:
+    found = t.short(row[y]) + (f" ({t.short(row['low'])} to {t.short(row['high'])})" if "low" in row else "")
+    return f"{found}, expected {t.short(row['expected'])}" if "expected" in row else found
 
 
 def _name(x: float | str) -> str:
