@@ -6,7 +6,7 @@ names are drawn again, and at last taken as they are.
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -21,14 +21,14 @@ from ..api.words import counted
 from ..cluster import Cluster
 from ..core.results import ApplyRefused
 from ..kubectl import CommandOutput
-from ..questions.fix.harm import MOST, Stars
+from ..questions.fix.harm import Stars
 from ..questions.why import Why, Whys
 from ..questions.why.asking import is_pending
 from .incidents import Incident, incident
 from .incidents.one_incident import Symptom
 from .renamed import names_for, number_of, renamed
 from .rescue import Rescue
-from .scenario import SCRIPT_WORDS, ExpectationFailed, ScenarioError, read_data
+from .scenario import ExpectationFailed, ScenarioError, read_data
 from .script_acts import listed
 
 TRIES = 4  # sets of names that are drawn
@@ -122,34 +122,6 @@ class IncidentPage(Rescue):
                          self._incident, so_far)  # fmt: skip
         _done.append(found)
         return found
-
-    def best(self) -> Stars:
-        """Return the stars of the best cure that is known: one of the incident's file, else one that `fix` finds."""
-        found = Stars(("no cure is known",))
-        for stars in self._cured():
-            found = max(found, stars, key=lambda each: each.count)
-            if found.count == MOST:
-                break
-        return found
-
-    def _cured(self) -> Iterator[Stars]:
-        for cure in self._cures:
-            yield self.carried_out(cure).stars
-        waiting = next(pod.metadata for pod in self.start.objects("pods") if is_pending(pod))
-        yield from (fix.try_it().stars for fix in self.start.fix(f"{waiting.namespace}/{waiting.name}"))
-
-    def carried_out(self, script: list[dict[str, Any]]) -> Rescue:
-        """Return this cluster after the acts of a script; what cannot be done here is left out."""
-        tried = Rescue(self.start)
-        for line in script:
-            for word, value in line.items():
-                try:
-                    if word != "expect":
-                        SCRIPT_WORDS[word](tried.cluster, value)
-                except NOT_PLAYED:
-                    continue
-        tried.cluster.run(seconds=60)
-        return tried
 
     def __repr__(self) -> str:
         waiting = (pod.metadata for pod in self.cluster.objects("pods") if is_pending(pod))
