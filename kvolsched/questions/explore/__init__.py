@@ -195,25 +195,8 @@ def _assumptions_of(
 
 
 __all__ = [
-    "Counterexample",
-    "Crash",
-    "EndState",
-    "Exploration",
-    "Refuse",
-    "Sample",
-    "SearchedObjects",
-    "StopNodes",
-    "Transition",
-    "UserAct",
-    "claims_and_volumes_match",
-    "everybody_runs",
-    "explore",
-    "nodes_hold_what_they_run",
-    "outcome",
-    "pods_forgotten",
-    "pods_reach_their_volumes",
-    "pods_stay",
-    "pods_within_max_skew",
-    "sample",
+    "Counterexample", "Crash", "EndState", "Exploration", "Refuse", "Sample", "SearchedObjects", "StopNodes",
+    "Transition", "UserAct", "claims_and_volumes_match", "everybody_runs", "explore", "nodes_hold_what_they_run",
+    "outcome", "pods_forgotten", "pods_reach_their_volumes", "pods_stay", "pods_within_max_skew", "sample",
     "versions_grow",
-]
+]  # fmt: skip

@@ -8,25 +8,11 @@ catalogue of edits, `edit_search` combines them, `trial_cluster` judges them, `e
 from .answer import Fix, Fixes, LiftedVerdict
 from .asking import fix
 from .edit import Edit, ObjectChange, edits_without, manifest_diff
-from .edit_search import CATALOGUE, FoundFix, SearchResult, search
-from .outcome import MovedPod, TriedFix, WaitingPod
+from .edit_search import search
+from .outcome import TriedFix
 from .trial_cluster import TrialCluster
 
 __all__ = [
-    "CATALOGUE",
-    "Edit",
-    "Fix",
-    "Fixes",
-    "FoundFix",
-    "LiftedVerdict",
-    "MovedPod",
-    "ObjectChange",
-    "SearchResult",
-    "TrialCluster",
-    "TriedFix",
-    "WaitingPod",
-    "edits_without",
-    "fix",
-    "manifest_diff",
-    "search",
-]
+    "Edit", "Fix", "Fixes", "LiftedVerdict", "ObjectChange", "TrialCluster", "TriedFix", "edits_without", "fix",
+    "manifest_diff", "search",
+]  # fmt: skip

@@ -35,4 +35,4 @@ __all__ = [
     "grade",
     "predict",
     "question_of_next_step",
-]
+]  # fmt: skip

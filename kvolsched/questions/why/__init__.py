@@ -7,19 +7,8 @@ the sentence's clauses to nodes and demands and compares in few words, `claim_pr
 volume, `on_node` what a placed pod waits for, `sentences` explains kube-scheduler's words.
 """
 
-from .answer import DemandRow, FailureRow, Holding, Why
+from .answer import Why
 from .asking import explain_judgement, pending, why, why_all
 from .causes import Cause, Whys
 
-__all__ = [
-    "Cause",
-    "DemandRow",
-    "FailureRow",
-    "Holding",
-    "Why",
-    "Whys",
-    "explain_judgement",
-    "pending",
-    "why",
-    "why_all",
-]
+__all__ = ["Cause", "Why", "Whys", "explain_judgement", "pending", "why", "why_all"]
