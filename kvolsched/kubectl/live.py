@@ -72,7 +72,9 @@ def read_live_cluster(
     program = shutil.which(kubectl)
     if program is None:
         raise KubectlError(f"no program {kubectl!r} is found: install it, or save a dump where it is: {DUMP_COMMAND}")
-    where = [f"--context={_checked_context(context)}"] if context is not None else []
+    if context is not None and not (context and context.isprintable()):
+        raise ValueError(f"context: {context!r} cannot be the name of a context")
+    where = [f"--context={context}"] if context is not None else []
     cannot_tell = dict(DECIDING_KINDS)
     kinds = [KINDS_BY_NAME[name] for name in (*cannot_tell, *OTHER_KINDS)]
     requests = [(kind, scope) for kind in kinds for scope in (scopes if kind.namespaced else ("",))]
@@ -124,12 +126,6 @@ def _scopes(namespaces: str | Iterable[str] | None) -> tuple[str, ...]:
         words = ", ".join(map(repr, wrong)) or "an empty list"
         raise ValueError(f"namespaces: {words} cannot be a namespace: lower-case letters, digits and '-', at most 63")
     return tuple(f"--namespace={name}" for name in names)
-
-
-def _checked_context(context: str) -> str:
-    if not context or not context.isprintable():
-        raise ValueError(f"context: {context!r} cannot be the name of a context")
-    return context
 
 
 def _list(program: str, kind: Kind, flags: Sequence[str]) -> str | None:

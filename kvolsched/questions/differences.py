@@ -277,7 +277,9 @@ class Diff(Rows[Row], DrawnAnswer):
         count = len(self.bookkeeping)
         if not count:
             return ""
-        fields = list(dict.fromkeys(_last_part(change.path) for _, change in self.bookkeeping))
+        # Of each path the last name, or what stands in the last brackets.
+        lasts = (re.search(r"(?:\[([^\]]+)\]|([^.\[\]]*))$", change.path) for _, change in self.bookkeeping)
+        fields = list(dict.fromkeys(last[1] or last[2] for last in lasts if last))
         of = "1 field of bookkeeping differs" if count == 1 else f"{count} fields of bookkeeping differ"
         return f"{of}, too ({first_of(fields, MOST_NAMED)}): .bookkeeping"
 
@@ -389,12 +391,6 @@ def _notes(cluster: ClusterCore, other: ClusterCore) -> Iterator[str]:
             *unread_by_pods(other.first_rules, other.world.log.objects, cluster.first_rules),
             *unread_by_pods(cluster.first_rules, cluster.world.log.objects, other.first_rules)]  # fmt: skip
     yield from dict.fromkeys(said)
-
-
-def _last_part(path: str) -> str:
-    """Return the last name of a path: `startTime`, or what stands in the last brackets."""
-    inner = re.search(r"\[([^\]]+)\]$", path)
-    return inner[1] if inner else path.rpartition(".")[2]
 
 
 def columns(table: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from ..api.kinds.volume import PersistentVolume
 from ..api.kinds.workload import Event
 from ..api.notebook_output import NumberedRows, PrintedAnswer, table_text
 from ..api.volumes import Topology, flattened, publish_context
-from ..controllers.provisioner import INSTANCE, Attempt, GetCapacityCall
+from ..controllers.provisioner import INSTANCE, Attempt
 from ..core.core import ClusterCore
 from ..core.pools import storage_of
 from ..world.apiserver import CommittedWrite
@@ -228,16 +228,14 @@ def get_capacity_requests(cluster: ClusterCore, driver: str = "") -> GetCapacity
         storage_of(cluster, driver.partition(INSTANCE)[0])
     turns = (turn for turn in cluster.world.turns if turn.end <= cluster.world.place)
     calls = ((turn, call) for turn in turns for call in turn.calls)
-    return GetCapacityRequests(tuple(_capacity_row(turn, call) for turn, call in calls
-                                     if driver in ("", call.driver, call.driver.partition(INSTANCE)[0])))  # fmt: skip
-
-
-def _capacity_row(turn: Turn, call: GetCapacityCall) -> GetCapacityRequest:
-    answer, segment = call.answer, dict(call.segment)
-    asked = (turn.step, turn.time, call.driver, call.storage_class, call.parameters, segment)
-    if isinstance(answer, str):
-        return GetCapacityRequest(*asked, None, error=answer)
-    return GetCapacityRequest(*asked, answer.available, answer.largest)
+    rows = []
+    for turn, call in calls:
+        if driver in ("", call.driver, call.driver.partition(INSTANCE)[0]):
+            told = (None, None, call.answer) if isinstance(call.answer, str) else (
+                call.answer.available, call.answer.largest)  # fmt: skip
+            rows.append(GetCapacityRequest(turn.step, turn.time, call.driver, call.storage_class, call.parameters,
+                                           dict(call.segment), *told))  # fmt: skip
+    return GetCapacityRequests(tuple(rows))
 
 
 MOUNT_HEAD = ("POD", "VOLUME", "DRIVER", "NODE", "ENTRY", "VALUE")

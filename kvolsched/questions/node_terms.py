@@ -68,12 +68,8 @@ class MatchedNodes(DrawnAnswer, list[str]):
             table.append([line.words, *map(str.__add__, marks, values)])
         rows = table_text(table) if self.lines else []
         rows += [f"{self.unseen} nodes more"] * bool(self.unseen)
-        return "\n".join([*rows, f"{self.sentence}{self.written_out}"])
-
-    @property
-    def written_out(self) -> str:
-        """The keys that were written short, in full."""
-        return f" ({', '.join(f'{short} is {key}' for short, key in self.keys)})" if self.keys else ""
+        in_full = f" ({', '.join(f'{short} is {key}' for short, key in self.keys)})" if self.keys else ""
+        return "\n".join([*rows, f"{self.sentence}{in_full}"])
 
 
 def where(cluster: ClusterCore, *terms: str) -> MatchedNodes:

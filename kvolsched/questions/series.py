@@ -237,16 +237,11 @@ class FreeRoom:
 
     def values(self) -> Mapping[str, float]:
         if self.known is None:
-            self.known = {name: room / GIBIBYTE for name, room in self._rooms()}
+            log = cast(Log, self.contents)  # only its map is read
+            free = [max(0, each.free_bytes(log, pool)) for each in self.storages.values() for pool in each.pools]
+            rooms = ((self.published, self._published().values()), (self.true, free))
+            self.known = {name: sum(room) / GIBIBYTE for name, room in rooms if room}
         return self.known
-
-    def _rooms(self) -> Iterator[tuple[str, int]]:
-        if published := self._published():
-            yield self.published, sum(published.values())
-        log = cast(Log, self.contents)  # only its map is read
-        free = [max(0, storage.free_bytes(log, pool)) for storage in self.storages.values() for pool in storage.pools]
-        if free:
-            yield self.true, sum(free)
 
     def _published(self) -> Mapping[Any, int]:
         """Return the bytes that are published of each pool; one that is published for several classes counts once."""

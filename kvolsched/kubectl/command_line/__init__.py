@@ -48,12 +48,7 @@ def kubectl(cluster: ClusterActs, command: str, stdin: str = "") -> CommandOutpu
         COMMANDS[name](running)
     except (CommandError, ActRefused) as error:
         running.fail(error)
-    return _output(running)
-
-
-def _output(command: Command) -> CommandOutput:
-    lines = "".join(text.removesuffix("\0") if text.endswith("\0") else f"{text}\n" for text in command.out)
-    errors = "".join(f"{text}\n" for text in command.errors)
-    hint = "; ".join(dict.fromkeys(command.hints))
-    out, errors = escape_control_characters(lines), escape_control_characters(errors)
-    return CommandOutput(out, errors, int(command.failed), escape_control_characters(hint))
+    lines = "".join(text.removesuffix("\0") if text.endswith("\0") else f"{text}\n" for text in running.out)
+    errors, hint = "".join(f"{text}\n" for text in running.errors), "; ".join(dict.fromkeys(running.hints))
+    out, errors, hint = map(escape_control_characters, (lines, errors, hint))
+    return CommandOutput(out, errors, int(running.failed), hint)

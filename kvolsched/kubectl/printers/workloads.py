@@ -167,14 +167,10 @@ def describe_job(job: Job, _context: DescribeContext) -> Iterator[str]:
     ready = "" if status.ready is None else f" ({status.ready} Ready)"
     yield f"Pods Statuses:\t{status.active} Active{ready} / {status.succeeded} Succeeded / {status.failed} Failed"
     if job.is_indexed:
-        yield f"Completed Indexes:\t{_capped(status.completed_indexes) or formatting.NONE}"
+        indexes = status.completed_indexes
+        comma = indexes.find(",", 50)  # from the 50th character on they are left out
+        yield f"Completed Indexes:\t{f'{indexes[: comma + 1]}...' if comma >= 0 else indexes or formatting.NONE}"
     yield from template_lines(spec.template)
-
-
-def _capped(indexes: str) -> str:
-    """Return a list of indexes, ended after the first comma from the 50th character on."""
-    end = indexes.find(",", 50)
-    return indexes if end < 0 else f"{indexes[: end + 1]}..."
 
 
 def _condition_lines(status: Frozen) -> Iterator[str]:

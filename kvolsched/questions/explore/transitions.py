@@ -311,15 +311,12 @@ class TransitionSystem:
         self.draw_sizes, self._choices = [], ()
         ctx, continues = self.sim.act(process, actor, cause)
         acted = continues or ctx.outcomes or ctx.reads or ctx.events or ctx.failure or self.draw_sizes
-        if acted or ctx.looked_beyond or not self._only_forgot(start):
+        forgot = all(type(each.key) is Note and each.new is None for each in log.changes[start - log.base :])
+        if acted or ctx.looked_beyond or not forgot:
             log.seek(start)
             log.truncate()
             return False
         return True
-
-    def _only_forgot(self, start: int) -> bool:
-        log = self.sim.log
-        return all(type(change.key) is Note and change.new is None for change in log.changes[start - log.base :])
 
     def _sees_at_once(self, process: Process) -> bool:
         if self.lag == "none":

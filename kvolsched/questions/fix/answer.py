@@ -152,7 +152,7 @@ class Fix(DrawnAnswer):
         return self._written(self.parts)
 
     def _written(self, edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
-        mine = merge_changes(edit for edit in edits if not edit.is_hypothesis)
+        mine = merge_changes(edit for edit in edits if not edit.acts)
         mine = tuple(change for change in mine if change.old is not None or change.key.kind not in REGISTERED)
         return mine if self.asked is None else self.asked.for_owner(mine)
 

@@ -19,7 +19,7 @@ from ...api.text import manifest
 from ...core.acts import ClusterActs
 from ...core.core import USER
 from ...core.results import ApplyRefused
-from ...world.apiserver import RefusedWrite, Write, key_of
+from ...world.apiserver import RefusedWrite, Write, key_of, ref
 from ...world.log import Key
 from .advice import ORDER, USUAL, worst
 
@@ -94,11 +94,6 @@ class Edit:
     data: str = ""
     who: str = ""
     parts: tuple[Edit, ...] = ()
-
-    @property
-    def is_hypothesis(self) -> bool:
-        """Whether no change of an object makes it: a machine, a driver or its disks must change."""
-        return bool(self.acts)
 
 
 def combined(edits: Sequence[Edit]) -> Edit:
@@ -256,8 +251,8 @@ def carry_out(cluster: ClusterActs, changes: Iterable[ObjectChange], acts: Itera
             if change.old is not None and (change.new is None or change.recreate):
                 if change.recreate and change.key.kind == "Pod" and change.old.metadata.finalizers:
                     # else its name stays taken
-                    cluster.patch(reference(change.key), {"metadata": {"finalizers": None}})
-                cluster.delete(reference(change.key))
+                    cluster.patch(ref(change.key), {"metadata": {"finalizers": None}})
+                cluster.delete(ref(change.key))
         again = [change.key for change in changes if change.new is not None and change.recreate]
         if any(key in cluster.world.log.objects for key in again):  # a finalizer holds it
             cluster.run(lambda asked: not any(key in asked.world.log.objects for key in again), steps=MOST_FINALIZED)
@@ -272,7 +267,7 @@ def carry_out(cluster: ClusterActs, changes: Iterable[ObjectChange], acts: Itera
 
 def _edit_in_place(cluster: ClusterActs, change: ObjectChange) -> None:
     """Change one object in place as the user; a node's status as its kubelet."""
-    where = reference(change.key)
+    where = ref(change.key)
     cluster._edit(where, lambda now: _changed_parts(now, change), f"user edits {change.key.name}")
     if change.key.kind == "Node" and change.old.status != change.new.status:
         new = attrs.evolve(cluster[where], status=change.new.status)
@@ -300,11 +295,6 @@ def as_created(obj: Any) -> Any:
         template = evolve_parts(obj.spec.template, metadata={"labels": labels})
         found = evolve_parts(found, spec={"selector": None, "template": template})
     return found
-
-
-def reference(key: Key) -> str:
-    """Return the reference that names an object."""
-    return f"{key.kind}/{key.namespace}/{key.name}" if key.namespace else f"{key.kind}/{key.name}"
 
 
 def _changed_parts(now: Any, change: ObjectChange) -> Any:

@@ -112,7 +112,9 @@ def search(trial: TrialCluster) -> SearchResult:
                             met.add(demand.sort)
                             continue
                         left = failures_of(trial, after)
-                    lifted = left.fewest_on_node < state.fewest_on_node or _fails_on_fewer_nodes(demand, state, left)
+                    still = [other.nodes for other in left.demands if other.words == demand.words]
+                    fewer = demand in state.demands and (not still or still[0] < demand.nodes)
+                    lifted = left.fewest_on_node < state.fewest_on_node or fewer
                     if lifted:
                         met.add(demand.sort)
                     if lifted or demand.sort == "before filtering":  # each of several claims may need an edit
@@ -127,12 +129,6 @@ def search(trial: TrialCluster) -> SearchResult:
             break
         beam = [edits for *_, edits in sorted(candidates, key=lambda candidate: candidate[:4])[:BEAM_WIDTH]]
     return SearchResult(_cheapest_fixes(found, trial), unmet)
-
-
-def _fails_on_fewer_nodes(demand: Demand, before: Failures, after: Failures) -> bool:
-    """Say whether a demand fails on fewer nodes than before, or no more."""
-    left = [other.nodes for other in after.demands if other.words == demand.words]
-    return demand in before.demands and (not left or left[0] < demand.nodes)
 
 
 def _candidates(trial: TrialCluster, state: Failures) -> Iterator[tuple[Demand, Edit]]:

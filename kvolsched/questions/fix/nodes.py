@@ -367,7 +367,9 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     # Where nodes with a device are kept for those who ask for it, a new one will be, too.
     taints = tuple({taint: "" for each in trial.seen.all_nodes() for taint in each.spec.taints if taint.key in asks})
     for node in near:
-        name = _free_name(trial, f"{node.metadata.name}-more")
+        name = f"{node.metadata.name}-more"
+        while trial.get("Node", name) is not None:
+            name += "-more"
         selected = dict(pod.spec.node_selector)
         like = evolve_parts(node, metadata={"labels": node.metadata.labels.merged({HOSTNAME_LABEL: name, **selected})})
         selected |= labels_matching(pod.spec.required_node_affinity, like)
@@ -466,7 +468,3 @@ def labels_to_reach(volume: PersistentVolume, node: Node) -> dict[str, Any]:
     return domains | labels_matching(volume.spec.required_node_affinity, node)
 
 
-def _free_name(trial: TrialCluster, name: str) -> str:
-    while trial.get("Node", name) is not None:
-        name += "-more"
-    return name

@@ -150,7 +150,8 @@ def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
     if resource in WHOLE:
         return
     least = LEAST.get(resource, 1)  # less is no slip of the unit
-    too_much = all(MUCH * node_total(node, resource) <= ask for node in trial.seen.all_nodes())
+    totals = (requests.allocatable(node.status.allocatable).get(resource, 0) for node in trial.seen.all_nodes())
+    too_much = all(MUCH * total <= ask for total in totals)
     for node in near:
         free = trial.seen.node_info(node.metadata.name).free(resource)
         slips = [unit for unit in UNITS if ask % unit == 0 and least <= ask // unit <= free] if too_much else []
@@ -165,11 +166,6 @@ def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
             note = slip if slips else "compare kubectl top pod first"
             yield edit_spec(trial, words, 1 if slips else LOWER_REQUEST_COST, evolve(pod.spec, containers=containers),
                             "lower request", letter="B" if slips else "E", note=note)  # fmt: skip
-
-
-def node_total(node: Node, resource: str) -> int:
-    """Return what a node has of a resource, in the scheduler's units."""
-    return requests.allocatable(node.status.allocatable).get(resource, 0)
 
 
 def _lower_containers(pod: Pod, resource: str, less: int) -> tuple[Any, ...] | None:
@@ -255,14 +251,9 @@ def drop_pod_affinity_term(demand: Demand, trial: TrialCluster, near: Sequence[N
             return  # nobody prefers what he did not mean
         wish = with_pod_term_preferred(spec, side, demand.number)
         words = f"Set the {name} over {demand.about} as a preference"
-        edit = edit_spec(trial, words, LOOSEN_COST, wish, "soften spread")
-        yield attrs.evolve(edit, expected=_replicas_alike(trial, wish))
-
-
-def _replicas_alike(trial: TrialCluster, spec: PodSpec) -> tuple[ObjectChange, ...]:
-    """Return the changes of the pod and its siblings that follow from the same change of their template."""
-    alike = siblings(trial.pod, trial.objects)
-    return tuple(ObjectChange(pod, evolve(pod, spec=rebased(trial.pod.spec, spec, pod.spec))) for pod in alike)
+        follow = (ObjectChange(pod, evolve(pod, spec=rebased(spec, wish, pod.spec)))
+                  for pod in siblings(trial.pod, trial.objects))  # by the same change of their template
+        yield edit_spec(trial, words, LOOSEN_COST, wish, "soften spread", expected=tuple(follow))
 
 
 def _near_selector(term: PodAffinityTerm, demand: Demand, trial: TrialCluster) -> Iterator[Edit]:

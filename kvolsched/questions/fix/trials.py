@@ -134,11 +134,6 @@ class ForkWithFix:
         pod = self.stands_for_it
         return _node(pod) if pod is not None else ""
 
-    @property
-    def keeps_node(self) -> bool:
-        """Whether the pod has a node now, and keeps it."""
-        return bool(self.node) and self.eviction is None
-
 
 class AskedCluster:
     """The cluster as it was when fixes were asked for, on which each is tried. Mutable: it remembers runs.
@@ -237,7 +232,7 @@ class AskedCluster:
         before, after = self._kept.world.log.objects, forked.cluster.world.log.objects
         lost = _placed(before, self.pod) - _placed(after, self.pod)
         lost.update({f"claim {name}": 1 for name in lost_claims(after) if name not in lost_claims(before)})
-        return lost if forked.keeps_node else None
+        return lost if forked.node and forked.eviction is None else None
 
     def try_changes(self, changes: Attempt, words: str) -> TriedFix:
         """Make changes in a fork, run it until idle, and compare its pods with those of a run without them."""
@@ -262,6 +257,7 @@ class AskedCluster:
                           for key in cost.waiting)  # fmt: skip
         shifts = tuple(MovedPod(f"{key.namespace}/{key.name}", _node(before[key]), others[key])
                        for key in sorted(changed) if others[key])  # fmt: skip
+        lacked = {(row.plugin, row.sort) for row in (*self.asked.demands, *self.asked.also)}
         owner = owner_on_top(self.objects[self.pod], self.objects)
         nodes = [each.key.name for each in changes if isinstance(each, ObjectChange)
                  and each.key.kind == "Node" and each.old is None]  # fmt: skip
@@ -273,7 +269,8 @@ class AskedCluster:
             moved=tuple(shift for shift in shifts if shift.before),
             harm=cost,
             stars=stars(self.without_fix.cluster.world.log.objects, fork.world.log.objects, self.objects, cost),
-            lack_moves_to=tuple(waits.name for waits in waits_now if self._lacks_alike(waits.why)),
+            lack_moves_to=tuple(waits.name for waits in waits_now
+                                if any((row.plugin, row.sort) in lacked for row in waits.why.demands)),
             without_fix=_placements(before),
             with_fix=_placements(after),
             new_nodes=tuple(nodes),
@@ -284,11 +281,6 @@ class AskedCluster:
             waits=forked.waiting,
             runs_more=forked.running > self.without_fix.running,
         )  # fmt: skip
-
-    def _lacks_alike(self, other: Why) -> bool:
-        """Say whether another pod lacks something that the pod lacked: a demand of one plugin and sort."""
-        lacked = {(row.plugin, row.sort) for row in (*self.asked.demands, *self.asked.also)}
-        return any((row.plugin, row.sort) in lacked for row in other.demands)
 
 
 def _node(pod: Any) -> str:

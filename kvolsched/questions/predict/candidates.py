@@ -16,7 +16,6 @@ from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ...api.words import amount, cores, listed
 from ...core.core import ClusterCore
 from ...core.results import as_sentence
-from ...rules.named import plugin_card
 from ...scheduler import requests
 from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.history import Turn
@@ -62,7 +61,10 @@ def node_candidates(cluster: ClusterCore, groups: Iterable[tuple[str, ...]] = ()
         groups: the names of nodes that are judged alike, sorted; none: every node by itself.
     """
     nodes: dict[str, Node] = {node.metadata.name: node for node in cluster.objects("nodes")}
-    used = used_by_node(cluster)
+    used: dict[str, list[Pod]] = {}
+    for pod in cluster.objects("pods"):
+        if pod.holds_node:
+            used.setdefault(pod.spec.node_name, []).append(pod)
     alike = list(groups) or [(name,) for name in nodes]
     found = []
     for names in sorted(alike):
@@ -71,15 +73,6 @@ def node_candidates(cluster: ClusterCore, groups: Iterable[tuple[str, ...]] = ()
         more = [f"and {len(others)} judged alike"] if others else []
         found.append(PossibleAnswer(names[0], " · ".join([*more, *common]), tuple(names)))
     return tuple(found)
-
-
-def used_by_node(cluster: ClusterCore) -> dict[str, list[Pod]]:
-    """Return the pods on each node by the API."""
-    found: dict[str, list[Pod]] = {}
-    for pod in cluster.objects("pods"):
-        if pod.holds_node:
-            found.setdefault(pod.spec.node_name, []).append(pod)
-    return found
 
 
 def node_facts(node: Node, pods: Iterable[Pod]) -> list[str]:
@@ -103,11 +96,6 @@ def _free(size: int, used: int, words: Callable[[int], str]) -> str:
     return f"{words(size - used)} of {words(size)}" if used else words(size)
 
 
-def plugin_candidates(plugins: Iterable[str]) -> tuple[PossibleAnswer, ...]:
-    """Return filter plugins by name, each with what it looks at."""
-    return tuple(PossibleAnswer(name, plugin_card(name).looks_at or "a plugin of your own") for name in sorted(plugins))
-
-
 def volume_candidates(cluster: ClusterCore, claim: PersistentVolumeClaim) -> tuple[PossibleAnswer, ...]:
     """Return the volumes of a claim's class that no other claim holds, by name."""
     found = []
@@ -120,26 +108,13 @@ def volume_candidates(cluster: ClusterCore, claim: PersistentVolumeClaim) -> tup
 
 def volume_facts(volume: PersistentVolume) -> str:
     """Return what the API says of a volume: its size, class, where it can be reached, its phase."""
-    storage = volume.spec.capacity.get("storage", "")
-    reach = _reach(volume)
+    asked = (part for term in volume.spec.node_terms for part in term.match_expressions)
+    values = [", ".join(part.values) for part in asked if part.key in (*ZONE_LABELS, HOSTNAME_LABEL)]
+    reach = " or ".join(values) or "from some nodes"
+    reach = "from every node" if volume.spec.required_node_affinity is None else reach
     kind = volumes.class_of_volume(volume)
-    parts = (storage, f"class {kind}" if kind else "", reach, volume.status.phase or "")
+    parts = (volume.spec.capacity.get("storage", ""), f"class {kind}" if kind else "", reach, volume.status.phase or "")
     return " · ".join(part for part in parts if part)
-
-
-def _reach(volume: PersistentVolume) -> str:
-    if volume.spec.required_node_affinity is None:
-        return "from every node"
-    known = (*ZONE_LABELS, HOSTNAME_LABEL)
-    parts = (part for term in volume.spec.node_terms for part in term.match_expressions)
-    values = [", ".join(part.values) for part in parts if part.key in known]
-    return " or ".join(values) or "from some nodes"
-
-
-def end_candidates(nodes: Iterable[PossibleAnswer]) -> tuple[PossibleAnswer, ...]:
-    """Return how a pod may end: on a node, pending, or deleted."""
-    stays = PossibleAnswer(PENDING, "it has no node when the cluster is idle")
-    return (*nodes, stays, PossibleAnswer(GONE, "it is deleted or evicted"))
 
 
 def turn_candidates(turns: Sequence[Turn]) -> tuple[PossibleAnswer, ...]:

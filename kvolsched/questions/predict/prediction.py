@@ -18,6 +18,7 @@ from ...api.unknown_name import UnknownName, did_you_mean
 from ...api.volumes import class_of_claim, has_provisioner
 from ...api.words import hanging_indent
 from ...core.core import ClusterCore
+from ...rules.named import plugin_card
 from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.apiserver import ref
 from ...world.log import Key
@@ -347,14 +348,21 @@ def predict(cluster: ClusterCore, question: str = "", *, pod: str = "", ask: str
         wanted = cluster.world.find_key(node, "node").name if node else ""
         outcome, node, asked = outcomes.first_rejection(cluster, key, wanted)
         title = question or ASKS[ask].format(node=node, pod=_short(key))
-        found = (*kinds.plugin_candidates(asked), PossibleAnswer(NONE, "the pod fits there"))
+        plugins = (PossibleAnswer(name, plugin_card(name).looks_at or "a plugin of your own") for name in sorted(asked))
+        found = (*plugins, PossibleAnswer(NONE, "the pod fits there"))
         facts = next((each.facts for each in kinds.node_candidates(cluster) if each.name == node), "")
         about = f"{node}: {facts}. {about}"
         return Prediction(cluster, title, ask, about, found, lambda: outcome, f"{ref(key)} {node}")
     find = cache(partial(outcomes.next_pass if ask == "node" else outcomes.end_of_pod, cluster.fork(), key))
     count = len(cluster.objects("nodes"))
-    nodes = kinds.node_candidates(cluster, _shown_groups(find()) if count > MOST else ())
-    found = (*nodes, PossibleAnswer(NONE)) if ask == "node" else kinds.end_candidates(nodes)
+    groups: list[tuple[str, ...]] = []
+    if count > MOST:  # that of what happened, then the largest
+        happened = find().happened
+        groups = sorted(find().groups(), key=lambda names: (happened not in names, -len(names), names))[:MOST_GROUPS]
+    nodes = kinds.node_candidates(cluster, groups)
+    ends = (PossibleAnswer(kinds.PENDING, "it has no node when the cluster is idle"),
+            PossibleAnswer(kinds.GONE, "it is deleted or evicted"))  # fmt: skip
+    found = (*nodes, PossibleAnswer(NONE)) if ask == "node" else (*nodes, *ends)
     hidden = count - sum(len(each.stands_for) for each in nodes)
     about += f" {hidden} more nodes are judged in other ways." if hidden else ""
     return Prediction(cluster, question or ASKS[ask].format(pod=_short(key)), ask, about, found, find, ref(key))
@@ -430,13 +438,6 @@ def _few_volumes(found: tuple[PossibleAnswer, ...], outcome: Outcome) -> tuple[P
     if taken is not None and taken not in chosen:
         chosen = {min(chosen, key=lambda place: abs(place - taken)), taken} ^ chosen
     return tuple(each for place, each in enumerate(found) if place in chosen)
-
-
-def _shown_groups(outcome: Outcome) -> list[tuple[str, ...]]:
-    """Return the groups of nodes that are shown: that of what happened, then the largest."""
-    groups = outcome.groups()
-    groups.sort(key=lambda names: (outcome.happened not in names, -len(names), names))
-    return groups[:MOST_GROUPS]
 
 
 def _pod(cluster: ClusterCore, pod: str) -> Key:

@@ -194,8 +194,12 @@ def _judged_answer(asked: Pod, name: str, cluster: ClusterCore, missing: tuple[R
         gates = tuple(gate.name for gate in asked.spec.scheduling_gates)
         ungated = f"{len(judgement.feasible)} of {answer.size} nodes would fit" if judgement.any_feasible else (
             "without its gates no node would fit either")  # fmt: skip
+        condition = asked.status.condition("PodScheduled")
+        message = "Scheduling is blocked due to non-empty scheduling gates"
+        if condition is not None and condition.reason == "SchedulingGated":
+            message = condition.message
         head = f"it is not tried at all: its scheduling gates [{', '.join(gates)}] must be removed first ({ungated})."
-        return attrs.evolve(answer, state="gated", headline=head, sentence=gated_message(asked), gates=gates,
+        return attrs.evolve(answer, state="gated", headline=head, sentence=message, gates=gates,
                             ungated=ungated, findings=(Finding(("gate",), head),))  # fmt: skip
     if answer.state == "fits":
         return _fitting_answer(answer, judgement, message)
@@ -303,14 +307,6 @@ def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[Remark, ...]:
         *(Remark(one.cannot_tell, f"no {one.kind.plural}", "absent", one.kind.plural) for one in missing),
         *not_read,
     )
-
-
-def gated_message(pod: Pod) -> str:
-    """Return the condition message of a gated pod."""
-    condition = pod.status.condition("PodScheduled")
-    if condition is not None and condition.reason == "SchedulingGated":
-        return condition.message
-    return "Scheduling is blocked due to non-empty scheduling gates"
 
 
 def _answer_if_not_pending(

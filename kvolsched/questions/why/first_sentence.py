@@ -231,7 +231,9 @@ class FirstSentence:
         evidence = self._evidence(demand, near)
         kinds = (KINDS.get(type(evidence), demand.sort),)
         if evidence is None:
-            return Finding(kinds, f"{_uncapitalised(demand)} on {_names(nodes)}")
+            title = demand.title  # that of a reason begins with a name
+            title = title if demand.sort in ("objection", "reason") else title[:1].lower() + title[1:]
+            return Finding(kinds, f"{title} on {_names(nodes)}")
         if isinstance(evidence, SkewExceeds):
             return Finding(kinds, _too_skewed(evidence.skew))
         verb, rest = evidence.of_node()
@@ -428,11 +430,6 @@ def _too_skewed(skew: Skew) -> str:
         full = f"{kind} {skew.domain} has {here} already, maxSkew {skew.constraint.max_skew}"
         return f"{there}, so the emptiest counts as 0: {full}"
     return f"{kind} {skew.domain} has {here}, the emptiest {kind} has {skew.min_match or 'none'}: {_limit(skew)}"
-
-
-def _uncapitalised(demand: Demand) -> str:
-    """Return a demand's title without its capital, unless it begins with a name."""
-    return demand.title if demand.sort in ("objection", "reason") else demand.title[:1].lower() + demand.title[1:]
 
 
 def _values_of(selector: NodeSelector) -> tuple[str, tuple[str, ...]]:

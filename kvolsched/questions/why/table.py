@@ -197,7 +197,9 @@ def node_groups(judgement: Judgement, found: Sequence[Demand], order: Sequence[i
             if alike not in known:
                 known[alike] = counted_reasons(judgement, node)
             reasons, helps = known[alike]
-            apart.setdefault((reasons, helps, _first_plugin(judgement, node)), []).append(node)
+            restricting = (each.plugin for each in judgement.restrictions if node not in each.names)
+            first = judgement.first_rejecting[node] or next(restricting, "")  # be it by naming other nodes
+            apart.setdefault((reasons, helps, first), []).append(node)
         for (reasons, helps, first), nodes in apart.items():
             counting = tuple(sorted(numbers[reason] for reason in reasons if reason in numbers))
             cells = tuple(
@@ -230,12 +232,6 @@ def _is_excluded(judgement: Judgement, node: str) -> bool:
     """Say whether a node was not filtered, as it lies outside the nodes that plugins named before filtering."""
     outside = any(node not in restriction.names for restriction in judgement.restrictions)
     return outside and node != judgement.pod.status.nominated_node_name
-
-
-def _first_plugin(judgement: Judgement, node: str) -> str:
-    """Return the plugin that rejects a node first, be it by restricting the pass to other nodes."""
-    restricting = (restriction.plugin for restriction in judgement.restrictions if node not in restriction.names)
-    return judgement.first_rejecting[node] or next(restricting, "")
 
 
 def _cell(demand: Demand, judgement: Judgement, nodes: Sequence[str], reasons: Sequence[str],
