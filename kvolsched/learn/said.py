@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from functools import cache
 from html import escape
 from importlib import resources
+from itertools import islice
 from math import log
 from pathlib import Path
 from textwrap import indent, wrap
@@ -28,6 +29,7 @@ WIDTH = 92  # characters of a line that a notebook of 1000 px shows
 MOST = 8  # so many statements are an answer
 WORDS, CANNOT, SEE = "In words: ", "Cannot run here, because ", "See ["
 _ANCHOR = re.compile(r'<a id="(S\d-\d+-\w+)"[^>]*>[^<]*</a> · (.*)', re.DOTALL)
+_ONE_DOCUMENT = re.compile(r"(?:\[?(S[0-4])\]?[:,]? +(?=\S))?(.*)", re.IGNORECASE | re.DOTALL)
 _NAMED = re.compile(r"S\d-\d+(?:-\w+)?", re.IGNORECASE)
 _RULES = re.compile(r"\b(upstream|design|draft)\b|^from kvolsched\.alternatives import (\w+)", re.MULTILINE)
 _RAN_UNDER = re.compile(r"\brules (upstream|design|draft)\b")
@@ -109,7 +111,8 @@ class Statement(PrintedAnswer):
         """Return where it stands, and what it says."""
         rules = f" · {', '.join(self.rules)}" if self.rules not in ((), ("design",)) else ""
         told = indent("\n".join(wrap(self.sentence, WIDTH - 2)), "  ")
-        return f"{self.anchor} · {self.document}, {self.section}{rules}\n{told}"
+        cell = f" · the cell of {self.seen}" if self.seen and self.cell else ""
+        return f"{self.anchor} · {self.document}, {self.section}{rules}{cell}\n{told}"
 
 
 @attrs.frozen(repr=False)
@@ -134,13 +137,16 @@ class Statements(NumberedRows[Statement], PrintedAnswer):
         if not self.rows:
             return self.hint
         first, *others = self.rows
-        return "\n\n".join([repr(first), *(each.line() for each in others)])
+        asked = (to_type(f'kvolsched.said("{each.anchor}")', f"kvolsched said {each.anchor}") for each in others[:1])
+        more = [f"{call} shows the cell of another one" for call in asked]
+        return "\n\n".join([repr(first), *(each.line() for each in others), *more])
 
 
 def said(text: str, most: int = MOST) -> Statements:
     """Find statements of the five design documents: by their words and names, a section, an anchor, a pasted sentence.
 
-    Returns the statements, best first; none, with a hint, where nothing fits.
+    Returns the statements, best first; none, with a hint, where nothing fits. A document's name before the words, such
+    as `S0 ActualSkew`, leaves the others out.
 
     >>> said("schedulingGates nodeSelector narrow")[0].document
     'Pod Mutable Scheduling Directives'
@@ -152,7 +158,9 @@ def said(text: str, most: int = MOST) -> Statements:
         name = text.lower().capitalize()
         rows = tuple(each for each in statements() if f"{each.anchor}-".startswith(f"{name}-"))
     else:
-        rows = tuple(statements()[place] for place in _search().ranked(text)[:most])
+        ((document, words),) = _ONE_DOCUMENT.findall(text)[:1]
+        found = (statements()[place] for place in _search().ranked(words))
+        rows = tuple(islice((each for each in found if each.anchor.startswith(document.upper())), most))
     if rows:
         return Statements(rows)
     example = to_type('kvolsched.said("ActualSkew")', "kvolsched said ActualSkew")

@@ -96,3 +96,11 @@ def test_the_index_names_each_statement_once():
     for anchor, words in finding.index().items():
         assert list(words) == sorted(set(words), key=str.lower), anchor
         assert len({word.lower() for word in words}) == len(words), anchor
+
+
+def test_a_document_before_the_words_leaves_the_others_out():
+    """`S0 ...`, in brackets or not, finds statements of that document alone; the answer says whose cell is shown."""
+    for words in ("S1 each PV is validated", "[S1] each PV is validated"):
+        assert {each.anchor[:2] for each in kvolsched.said(words)} == {"S1"}
+    assert "the cell of S0-" in repr(kvolsched.said("S1-15-3"))
+    assert repr(kvolsched.said("ActualSkew")).splitlines()[-1].endswith("shows the cell of another one")
