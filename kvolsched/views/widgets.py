@@ -122,7 +122,8 @@ class Part(RunWidget, DrawnPanel):
     def _commands(self) -> dict[str, Callable[..., None]]:
         driver, run = self.driver, self.run
         return {
-            "step": driver.step, "back": driver.back, "reset": driver.reset, "run": driver.run, "goto": driver.goto,
+            "step": driver.step, "back": driver.back, "reset": lambda: driver.goto(0), "run": driver.run,
+            "goto": driver.goto,
             "branch": lambda name: driver.switch(name) if name != self.branch else None,
             "gear": driver.gear, "speed": lambda seconds: setattr(run.player, "seconds", seconds),
             "toggle": lambda: run.player.stop() if run.playing else run.play(), "pause": run.player.stop,

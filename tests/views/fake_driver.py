@@ -74,10 +74,6 @@ class FakeDriver:
         self.orders.append(("run",))
         self._to(len(self.frames) - 1)
 
-    def reset(self) -> None:
-        self.orders.append(("reset",))
-        self._to(0)
-
     def gear(self, unit: str) -> None:
         self.orders.append(("gear", unit))
         self.unit = unit
@@ -101,9 +97,6 @@ class FakeDriver:
 
     def holds(self, until: Callable[[object], bool]) -> Callable[[], bool]:
         return lambda: until(self)
-
-    def history(self) -> Script:
-        return self.script
 
     def details(
         self, frame: f.Frame, selected: str, tables: Iterable[str], *, judge: bool = False, at: str | int = "now"

@@ -110,7 +110,7 @@ def hostile() -> f.Frame:
             pod=f"pod/{HOSTILE}",
             plugins=(f.PluginHead(HOSTILE, "<", "node"), *base.verdicts.plugins[1:]),
             rows=tuple(evolve(r, node=n.name) for r, n in zip(base.verdicts.rows, nodes, strict=True)),
-            cell=f.CellDetail(nodes[1].name, "NodeResourcesFit", f.REJECT, (HOSTILE,), (HOSTILE,), HOSTILE),
+            cell=f.CellDetail(nodes[1].name, "NodeResourcesFit", f.REJECT, (HOSTILE,), (HOSTILE,)),
         ),
         changes=tuple(
             evolve(

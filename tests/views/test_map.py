@@ -10,7 +10,7 @@ from attrs import evolve
 import kvolsched
 from kvolsched.views import frame as f
 from kvolsched.views.fill import frame_of
-from kvolsched.views.pictures import cluster_map, map_domains, states
+from kvolsched.views.pictures import cluster_map, states
 
 from . import frames
 
@@ -178,7 +178,7 @@ def test_another_topology_key_regroups_the_nodes():
     base = frames.zonal(14)
     nodes = (evolve(base.nodes[0], topology=(*base.nodes[0].topology, ("rack", "r1"))), *base.nodes[1:])
     frame = evolve(base, nodes=nodes)
-    assert [name for name, _ in map_domains.group_by(frame, "rack")] == ["r1", "(no label)"]
+    assert [name for name, _ in states.group_by(frame, "rack")] == ["r1", "(no label)"]
     assert "of several domains" in cluster_map.draw(frame, 1000, key="rack")
 
 

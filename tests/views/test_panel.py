@@ -67,7 +67,7 @@ def test_buttons_slider_and_chips_end_in_the_same_commands(lab):
     lab.chips.children[2].click()
     lab.gear.value = "turns"
     assert lab.driver.orders == [
-        ("step", None), ("run",), ("back",), ("reset",), ("goto", 3), ("step", "user"), ("gear", "turns"),
+        ("step", None), ("run",), ("back",), ("goto", 0), ("goto", 3), ("step", "user"), ("gear", "turns"),
     ]  # fmt: skip
 
 

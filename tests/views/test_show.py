@@ -104,7 +104,7 @@ def test_driver_steps_back_and_lets_others_act():
     assert driver.frame().head.actor == "scheduler · pass"
     driver.run()
     end = driver.frame().head.step
-    driver.reset()
+    driver.goto(0)
     assert driver.frame().head.step == 0
     driver.goto(end)
     assert driver.frame().next == ()

@@ -47,10 +47,14 @@ def skew(rows: Rows, answer: str = "", *lines: str) -> Any:
         least.mark_text(align="right", dx=-4, **_ABOVE),
         most.mark_text(**_ABOVE | beside),
         *words(base, "said", dy=20 - 7 * tall), rows=shown, height=alt.Step(38 + 14 * tall))  # fmt: skip
-    head = title(answer, [*lines, *cut], 26)
-    if len({row["constraint"] for row in rows}) < 2:
+    return _one_each(drawn, rows, "constraint", title(answer, [*lines, *cut], 26))
+
+
+def _one_each(drawn: Any, rows: Rows, column: str, head: alt.Title) -> Any:
+    """Return a chart for each value of a column, under each other, if there are several."""
+    if len({row[column] for row in rows}) < 2:
         return drawn.properties(title=head)
-    each = drawn.facet(row=alt.Row("constraint:N", sort=None, title=None, header=_OVER)).properties(title=head)
+    each = drawn.facet(row=alt.Row(f"{column}:N", sort=None, title=None, header=_OVER)).properties(title=head)
     return each.resolve_scale(x="independent", y="independent")
 
 
@@ -174,11 +178,7 @@ def capacity(rows: Rows, answer: str = "", *lines: str) -> Any:
         bars[0].add_params(pool), bars[1], asked.mark_rule(size=2, strokeDash=[6, 3]),
         ask.mark_text(align="left", dx=4, **_ABOVE),
         *words(told, "said", dy=11 - 7 * tall), rows=shown, height=alt.Step(42 + 14 * tall))  # fmt: skip
-    head = title(answer, [*lines, *cut], 22)
-    if len({row["claim"] for row in rows}) < 2:
-        return drawn.properties(title=head)
-    each = drawn.facet(row=alt.Row("claim:N", sort=None, title=None, header=_OVER)).properties(title=head)
-    return each.resolve_scale(x="independent", y="independent")
+    return _one_each(drawn, rows, "claim", title(answer, [*lines, *cut], 22))
 
 
 def scores(rows: Rows, head: str = "", *lines: str) -> Any:

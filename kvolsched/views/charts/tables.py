@@ -11,9 +11,10 @@ from kvolsched.api.notebook_output import Table
 from kvolsched.views import frame as f
 from kvolsched.views.pages.searches import SampleRows, wilson
 from kvolsched.views.pictures.capacity import driver_says, is_stale, rule_says
-from kvolsched.views.pictures.map_domains import NO_LABEL
+from kvolsched.views.pictures.scores import ranked
 from kvolsched.views.pictures.series import heading, name_of
 from kvolsched.views.pictures.skew_rows import AlikeRows, is_soft, not_counted_words, verdict
+from kvolsched.views.pictures.states import NO_LABEL
 
 GIBIBYTE = 1 << 30
 LANDS, SHUT, OVER, LEFT_OUT = "may land", "allowed, but shut", "over the limit", "left out"
@@ -87,14 +88,10 @@ def _pool(ledger: f.CapacityLedger, row: f.CapacityRow) -> list[dict[str, Any]]:
 def scores(verdicts: f.Verdicts) -> Table:
     """Return a row for each plugin on each node that was scored, best nodes first."""
     chosen = {row.node for row in verdicts.rows if row.chosen}
-    totals: dict[str, int] = {}
-    for score in verdicts.scores:
-        totals[score.node] = totals.get(score.node, 0) + score.total
     return Table(
-        {"node": score.node, "plugin": score.plugin, "raw": score.raw, "normalised": score.normalised,
-         "weight": score.weight, "points": score.total, "total": totals[score.node],
-         "chosen": "chosen" if score.node in chosen else ""}
-        for score in sorted(verdicts.scores, key=lambda score: (-totals[score.node], score.node))
+        {"node": node, "plugin": score.plugin, "raw": score.raw, "normalised": score.normalised,
+         "weight": score.weight, "points": score.total, "total": total, "chosen": "chosen" if node in chosen else ""}
+        for node, total, scores in ranked(verdicts) for score in scores
     )  # fmt: skip
 
 

@@ -219,14 +219,11 @@ def _best_nodes(spreading: str, asked: JudgedPod, domains: Mapping[str, Sequence
         place = index[best]
         points = [(plugin, int(weighted[place])) for plugin, weighted in ranking.weighted.items()]
         points.sort(key=lambda one: one[0] != spreading)
-        parts = tuple(_points(name, given) for name, given in points if given)
+        cards = ((plugin_card(name), name, given) for name, given in points if given)
+        parts = tuple(f.Points(name, card.letter or name[:1].upper(), card.family, given, card.short or name)
+                      for card, name, given in cards)  # fmt: skip
         found[domain] = f.BestNode(
             node=best, raw=round(float(ranking.raw[spreading][place])), score=int(ranking.normalised[spreading][place]),
             weight=weights[spreading], parts=parts, total=int(totals[place]), chosen=best == chosen,
         )  # fmt: skip
     return found
-
-
-def _points(plugin: str, given: int) -> f.Points:
-    card = plugin_card(plugin)
-    return f.Points(plugin, card.letter or plugin[:1].upper(), card.family, given, card.short or plugin)

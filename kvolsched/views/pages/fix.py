@@ -15,7 +15,6 @@ from kvolsched.questions.fix.advice import CLASSES
 from kvolsched.questions.fix.edit import file_name
 from kvolsched.views.drawing.html import Html, block, code, joined, page, row, table, tag, tile, words
 from kvolsched.views.fill.verdicts import plugin_heads
-from kvolsched.world.apiserver import ref
 
 SHORT_DIFF = 8
 """Changed lines of a diff that is not folded."""
@@ -44,15 +43,6 @@ class LiftedRow:
     plugin: str
     glyph: str  # ✕, ⊘ if removing pods cannot help, ‖ for a gate
     words: str  # Both sides of the comparison, else the reasons
-
-
-@frozen
-class TouchedObject:
-    """An object that the fix touches: its column, how, and its reference."""
-
-    column: str
-    how: str
-    ref: str
 
 
 @frozen
@@ -98,7 +88,7 @@ class FixCard:
     where: str
     is_new: bool  # That node does not exist yet
     lifted: tuple[LiftedRow, ...]
-    touched: tuple[TouchedObject, ...]
+    touched: tuple[tuple[str, str], ...]  # Of each object its column, and how it is touched
     restart: str  # "yes", "no", or who must say: "driver", "machine"
     others: str  # Whom else it concerns, in few words
     outcome: FixOutcome
@@ -178,14 +168,14 @@ def _lifted(verdicts: Iterable[LiftedVerdict]) -> Iterator[LiftedRow]:
         yield LiftedRow(head.letter, head.family, verdict.plugin, glyph, words)
 
 
-def _touched(changes: Iterable[ObjectChange]) -> Iterator[TouchedObject]:
+def _touched(changes: Iterable[ObjectChange]) -> Iterator[tuple[str, str]]:
     for change in changes:
         how = AGAIN if change.recreate else EDITED
         how = MADE if change.old is None else GONE if change.new is None else how
         if change.key.kind not in COLUMN_OF:
             old, new = change.old.spec, change.new.spec
             how = TEMPLATE if old.template != new.template else SCALED if old.replicas != new.replicas else how
-        yield TouchedObject(COLUMN_OF.get(change.key.kind, "pod"), how, ref(change.key))
+        yield COLUMN_OF.get(change.key.kind, "pod"), how
 
 
 def _restart(fix: Fix) -> str:
@@ -373,10 +363,10 @@ def touched_words(card: FixCard) -> list[str]:
     """Return what a card touches, a line for each column, and whether a container stops."""
     lines = []
     for name in COLUMNS:
-        found = [touched for touched in card.touched if touched.column == name]
+        found = [how for column, how in card.touched if column == name]
         if found:
             several = f"{len(found)} {name}{'es' if name.endswith('s') else 's'}"
-            lines.append(f"{name if len(found) == 1 else several} {found[0].how}")
+            lines.append(f"{name if len(found) == 1 else several} {found[0]}")
     asks = {"yes": "pods restart", "no": ""}.get(card.restart, f"restart? {card.restart}")
     return [*lines, *([asks] if asks else [])]
 

@@ -89,10 +89,6 @@ class ClusterDriver:
         if self.cluster.run(steps=1_000).steps:
             self.script.add("c.run(steps=1_000)")
 
-    def reset(self) -> None:
-        """Go to the start; the known steps of this branch stay known."""
-        self.goto(0)
-
     def gear(self, unit: str) -> None:
         """Count in "steps" or in "turns"."""
         self.unit = unit
@@ -154,7 +150,3 @@ class ClusterDriver:
         """Return whether a condition, in words or as a function, holds, as a function of the present place."""
         holds = condition(until, self.cluster.world.log.objects)
         return lambda: bool(holds is None or holds(self.cluster))
-
-    def history(self) -> Script:
-        """Return what was done so far as lines of Python."""
-        return self.script

@@ -19,7 +19,7 @@ from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
 from kvolsched.api.unknown_name import UnknownName, did_you_mean, unknown_name
 from kvolsched.core.core import ClusterCore
 from kvolsched.views.drawing.svg import nothing
-from kvolsched.views.drawing.text import escape
+from kvolsched.views.drawing.text import escape, name_in_ref
 from kvolsched.views.fill.moments import NOW, PASS
 from kvolsched.views.frame import Frame, NextActor
 from kvolsched.views.panel import pair as side_by_side
@@ -34,13 +34,14 @@ from kvolsched.views.panel.moment import CHARTED, PLAIN, MomentChoice
 from kvolsched.views.panel.player import failure
 from kvolsched.views.panel.run import RunWidget
 from kvolsched.views.panel.script import Script
-from kvolsched.views.panel.selection import JUDGE, judge_button, pod_of
 from kvolsched.views.panel.toolbar import ALONE, Toolbar
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
 from kvolsched.views.pictures.picture import NAMED, TABS
 
 MOST_TRIED = 12
 """Of so many who may act next the panel tries out what each would do; of the others when they are asked for."""
+JUDGE = "judge/now"
+"""Ref of the button that judges the pod in focus on a fork."""
 _WHILE_PLAYING = frozenset(
     {"tick", "play", "pause", "toggle", "width", "ping", "tab", "select", "judge", "speed", "only", "moment", "chart"}
 )
@@ -284,7 +285,7 @@ class Lab(RunWidget, DrawnPanel):
     @property
     def history(self) -> Script:
         """What was done here, as lines of Python that do the same on a cluster `c`."""
-        return self.driver.history()
+        return self.driver.script
 
     @property
     def branches(self) -> list[str]:
@@ -320,7 +321,7 @@ class Lab(RunWidget, DrawnPanel):
         'run.html'
         """
         width = width or max(self._width, 0 if self._pair is None else side_by_side.BESIDE)
-        with self.driver.history().unrecorded():
+        with self.driver.script.unrecorded():
             saved = save_page(self.driver, Path(path), self._drawn, width)
         self._refill()
         return saved
@@ -377,7 +378,7 @@ class Lab(RunWidget, DrawnPanel):
         return {
             "step": self._step,
             "back": lambda: self._drive(self.driver.back),
-            "reset": lambda: self._drive(self.driver.reset),
+            "reset": lambda: self._drive(self.driver.goto, 0),
             "run": lambda: self._drive(self.driver.run) if self._frame.next else None,
             "goto": lambda step: self._drive(self.driver.goto, step),
             "gear": lambda unit: self._drive(self.driver.gear, unit),
@@ -580,7 +581,7 @@ class Lab(RunWidget, DrawnPanel):
         past = f"starts a branch at step {head.step}" if head.step < head.steps_known else ""
         ended = f"Play stopped: {self.run.ended}" if self.run.ended else ""
         note = " · ".join(part for part in (ended, self._said, past, head.not_read) if part)
-        self.acts.update(note, self.driver.history(), self.driver.offered())
+        self.acts.update(note, self.driver.script, self.driver.offered())
         events = len(frame.events)
         self.tabs["events"].description = f"Events {events}" if events else "Events"
         self.moment.update(self.at, head, self.tab, chart=self.chart)
@@ -621,3 +622,27 @@ class Lab(RunWidget, DrawnPanel):
 
     def _still(self) -> Any:
         return still(self.frame, self._width, self.reading(), self.selection, self.topology)
+
+
+def pod_of(frame: Frame, ref: str) -> str:
+    """Return the ref of the pod that an object is about: a pod, that of a claim or of a volume's claim; "" for none."""
+    if any(pod.ref == ref for pod in frame.pods):
+        return ref
+    for volume in frame.volumes:
+        if volume.ref == ref:
+            ref = volume.claim or volume.assumed_claim
+    users = next((claim.pods for claim in frame.claims if claim.ref == ref), ())
+    return users[0] if users else ""
+
+
+def judge_button(frame: Frame) -> str:
+    """Return the button under an empty table of verdicts, as HTML; "" where there is nothing to judge."""
+    focus = frame.head.focus
+    if frame.verdicts.rows or not frame.nodes or all(pod.ref != focus for pod in frame.pods):
+        return ""
+    name = escape(name_in_ref(focus))
+    return (
+        f'<div class="k-judge"><span class="k-btn k-plain" data-ref="{JUDGE}" role="button" '
+        f'aria-label="judge {name} now, on a fork">Judge {name} now</span>'
+        '<span class="k-q-label">on a fork: the scheduler learns nothing of it</span></div>'
+    )

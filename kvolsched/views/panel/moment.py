@@ -32,7 +32,8 @@ class MomentChoice:
         self.step = widgets.BoundedIntText(0, min=0, max=0, tooltip="a step of this branch")
         self.form = widgets.Dropdown(options=[("picture", False), ("chart", True)], value=False,
                                      tooltip="drawn, or as an altair chart")  # fmt: skip
-        self.form.add_class("k-choice").add_class("k-form-of").observe(lambda _: self._formed(), "value")
+        self.form.add_class("k-choice").add_class("k-form-of").observe(
+            lambda change: None if self._quiet else self._do("chart", shown=change["new"]), "value")
         for each, name in ((self.way, "k-moment"), (self.step, "k-moment-step")):
             each.add_class("k-choice").add_class(name)
             each.observe(lambda _: self._chosen(), "value")
@@ -50,10 +51,6 @@ class MomentChoice:
         show(self.form, shown=tab in CHARTED - PLAIN)
         show(self.way, shown=tab in LEDGERS)
         show(self.step, shown=tab in LEDGERS and isinstance(at, int))
-
-    def _formed(self) -> None:
-        if not self._quiet:
-            self._do("chart", shown=self.form.value)
 
     def _chosen(self) -> None:
         if not self._quiet:

@@ -11,9 +11,9 @@ from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
 from kvolsched.views.pictures import states as s
 from kvolsched.views.pictures.map_cards import draw_cards, volume_places
 from kvolsched.views.pictures.map_cells import draw_cells, tally_words
-from kvolsched.views.pictures.map_domains import group_by, key_word, title
 from kvolsched.views.pictures.map_groups import draw_groups
 from kvolsched.views.pictures.map_tray import about_words
+from kvolsched.views.pictures.states import group_by, key_word, title
 
 MOST_CARDS, MOST_IN_DOMAIN, MANY = 24, 8, 300
 """Up to so many nodes, and so many a domain, each is a card; from `MANY` on, nodes with the same verdict are one."""

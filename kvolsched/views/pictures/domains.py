@@ -13,7 +13,7 @@ from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.pictures import states
 from kvolsched.views.pictures.ledger_parts import CROWD
-from kvolsched.views.pictures.map_domains import NO_LABEL
+from kvolsched.views.pictures.states import NO_LABEL
 
 NO_PLACE = "(no place yet)"
 NO_NODE = "No nodes. Apply some, or load a scenario."

@@ -298,11 +298,8 @@ def _legend(frame: f.Frame, width: int) -> tuple[str, float]:
             mark = sign(f.Mark(0, kind), x + 5, mid, now=False)
         else:
             shown = f.Mark(0, "write" if kind == "later" else kind)
-            mark = _small(sign(evolve(shown, verb=" "), 0, 0, now=False), x + 6, mid)
+            mark = sign(evolve(shown, verb=" "), 0, 0, now=False)
+            mark = f'<g transform="translate({num(x + 6)} {num(mid)}) scale(.75)">{mark}</g>'
             mark = f'<g class="k-later">{mark}</g>' if kind == "later" else mark
         parts.append(mark + word(x + 16, mid + 3.5, "k-w", t.end(content, width - x - 20, 10)))
     return "".join(parts), mid + 12
-
-
-def _small(mark: str, x: float, y: float) -> str:
-    return f'<g transform="translate({num(x)} {num(y)}) scale(.75)">{mark}</g>'

@@ -18,10 +18,10 @@ from kvolsched.views.drawing.svg import path, rect, word
 from kvolsched.views.frame import Frame, NodeRow, PodRow, VolumeRow
 from kvolsched.views.pictures import map_pods, states
 from kvolsched.views.pictures.map_cells import tiles
-from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_links import Tracks, draw_links
 from kvolsched.views.pictures.map_tray import draw_tray, tray_height
 from kvolsched.views.pictures.matrix import name_legend
+from kvolsched.views.pictures.states import Domain
 
 GAP, PAD, HEAD, CARD_GAP, COLUMN_GAP = 8.0, 10.0, 26.0, 7.0, 6.0
 CARD_H, CARD_END, VOLUME_H, TRACKS = 50.0, 2.0, 29.0, 18.0

@@ -12,10 +12,9 @@ from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import num, rect, word
 from kvolsched.views.frame import Frame, NodeRow
-from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_pods import chip_width, count_chip, draw_chip, draw_line, ghost
 from kvolsched.views.pictures.map_tray import draw_strip
-from kvolsched.views.pictures.states import node_facts, plugin, reason, selection_refs, verdict_glyph
+from kvolsched.views.pictures.states import Domain, node_facts, plugin, reason, selection_refs, verdict_glyph
 
 GAP, PAD, TOP, DETAIL = 8, 10, 44, 62
 CellKind = tuple[str, str, str]

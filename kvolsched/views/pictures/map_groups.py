@@ -15,9 +15,8 @@ from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import rect, word
 from kvolsched.views.frame import Frame, NodeRow
 from kvolsched.views.pictures import map_cells
-from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_tray import draw_strip
-from kvolsched.views.pictures.states import reason, selection_refs
+from kvolsched.views.pictures.states import Domain, reason, selection_refs
 
 CARD_H, CARD_GAP, CELL, NAMED, MOST_OPEN = 36.0, 5.0, 13, 60, 1500
 """Height of a card, and the gap below it; pitch of a cell; up to so many nodes have their names; most cells; px."""

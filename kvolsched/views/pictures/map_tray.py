@@ -165,14 +165,10 @@ def _class_words(row: ClassRow) -> str:
         return row.mode
     if "," in values and " and " not in words and " or " not in words:
         names = values.split(", ")
-        words = f"{key}s {names[0]}, {', '.join(_tails(names))}"
+        shorts = text.short_names(names)  # "-b" after "us-central1-a"
+        tails = (f"{'-' * (shorts[name] != name)}{shorts[name]}" for name in names[1:])
+        words = f"{key}s {names[0]}, {', '.join(tails)}"
     return f"{row.mode}, {words}"
-
-
-def _tails(names: list[str]) -> list[str]:
-    """Return all but the first name without their common start: "-b" after "us-central1-a"."""
-    shorts = text.short_names(names)
-    return [("-" if shorts[name] != name else "") + shorts[name] for name in names[1:]]
 
 
 def _classes(scene: Scene, box: Box, shown: list[tuple[ClassRow, float]]) -> list[Box]:

@@ -1,9 +1,10 @@
-"""Signs and words of states: the glyph, word and colour of each state of a node, pod, claim or volume.
+"""Signs and words of states: the glyph, word and colour of each state of a node, pod, claim or volume; and domains.
 
 Every picture takes its signs from here, so that a state looks alike wherever it stands, and a picture can draw no
 state that a table below does not name. Solid is written to the API; dashed is assumed, planned or half done.
 """
 
+from kvolsched.api.kinds.node import HOSTNAME_LABEL
 from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PluginHead, PodRow, VolumeRow
 
 POD_GLYPHS = {
@@ -21,6 +22,8 @@ VOLUME_GLYPHS = {
 VOLUME_LEVEL = {"reserved": 0.5, "bound": 1.0, "released": 1.0, "terminating": 1.0}
 CORDON = "node.kubernetes.io/unschedulable:"
 UNKNOWN = PluginHead("a plugin", "?", "node")
+NO_LABEL = "(no label)"
+Domain = tuple[str, tuple[NodeRow, ...]]
 
 
 def family(node: NodeRow, plugins: tuple[PluginHead, ...]) -> str:
@@ -106,3 +109,26 @@ def selection_refs(frame: Frame, selection: str) -> frozenset[str]:
     if selection.startswith("pv/"):
         refs.update(v.claim for v in frame.volumes if v.ref == selection and v.claim)
     return frozenset(refs)
+
+
+# -- domains: nodes by a topology key ----------------------------------------------------------------------------------
+
+
+def group_by(frame: Frame, key: str) -> tuple[Domain, ...]:
+    """Group the nodes by a topology key, sorted by value; nodes without it stand last."""
+    found: dict[str, list[NodeRow]] = {}
+    for node in frame.nodes:
+        value = node.name if key in (HOSTNAME_LABEL, "hostname") else dict(node.topology).get(key)
+        found.setdefault(NO_LABEL if value is None else value, []).append(node)
+    ordered = sorted(found, key=lambda value: (value == NO_LABEL, value))
+    return tuple((value, tuple(found[value])) for value in ordered)
+
+
+def key_word(key: str) -> str:
+    """Return the last part of a topology key: "zone" of "topology.kubernetes.io/zone"."""
+    return key.rpartition("/")[2]
+
+
+def title(key: str, name: str) -> str:
+    """Return a domain's title: "zone us-central1-a"."""
+    return name if name == NO_LABEL else f"{key_word(key)} {name}"
