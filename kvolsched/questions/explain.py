@@ -469,7 +469,8 @@ def fits(cluster: ClusterCore, pod: str) -> Fits:
         raise UnknownName(f"the scheduler has not seen {ref(key)} yet")
     judged, ranking = found.judgement, found.ranking
     scored = ranking.nodes if ranking is not None else ()
-    scores = {node: _scores(ranking, node) for node in scored if ranking is not None}
+    scores = {node: {plugin: NodeScore(*values) for plugin, values in ranking.scores_of(node).items()}
+              for node in scored if ranking is not None}  # fmt: skip
     shown_names = {each.name: each.shown_name for each in judged.profile.plugins}
     return Fits(ref(key), judged.feasible, rejected_nodes(judged), scores, found.chosen, shown_names)
 
@@ -479,7 +480,3 @@ def rejected_nodes(judged: Judgement) -> dict[str, tuple[str, ...]]:
     outside = ", ".join(each.plugin for each in judged.restrictions), "outside the nodes it allows"
     firsts = ((node, judged.first_rejecting[node]) for node in judged.nodes if node not in judged.feasible)
     return {node: (first, *judged.rejection(node)[0]) if first else outside for node, first in firsts}
-
-
-def _scores(ranking: Ranking, node: str) -> Mapping[str, NodeScore]:
-    return {plugin: NodeScore(*values) for plugin, values in ranking.scores_of(node).items()}

@@ -105,16 +105,13 @@ def _item(step: str, items: Sequence[Any], where: str) -> tuple[int, Any]:
     """Return an item of a list by its number, or by its name or type."""
     if step.isdigit() and int(step) < len(items):
         return int(step), items[int(step)]
-    names = [_name(item) if isinstance(item, Mapping) else "" for item in items]
+    # An item's name, that of its metadata (as a claim template has it), or its type.
+    names = [str(item.get("name") or (item.get("metadata") or {}).get("name") or item.get("type") or "")
+             if isinstance(item, Mapping) else "" for item in items]  # fmt: skip
     if step in names and step:
         return names.index(step), items[names.index(step)]
     known = [f"[{name or number}]" for number, name in enumerate(names)]
     raise ValueError(f"{where} has no item [{step}]: {_listed(known) if known else 'the list is empty'}")
-
-
-def _name(item: Mapping[str, Any]) -> str:
-    """Return the name of an item, that of its metadata (as a claim template has it), or its type; "" for none."""
-    return str(item.get("name") or (item.get("metadata") or {}).get("name") or item.get("type") or "")
 
 
 def _field_type(name: str, plain: Any, type_name: str, where: str) -> str:
@@ -403,7 +400,10 @@ def count_running(cluster: ClusterActs, workload: Key | None = None) -> tuple[tu
     """
     has_kubelet = kubelet.NAME in cluster.world.processes
     done = ("Running", "Succeeded") if has_kubelet else ("Succeeded",)
-    uids = _owners(cluster, workload)
+    found = cluster.world.log.objects.get(workload) if workload is not None else None
+    uids = {found.metadata.uid} if found is not None else set()
+    sets = [each.metadata for each in cluster.objects("replicasets")] if uids else []
+    uids |= {each.uid for each in sets if each.controller is not None and each.controller.uid in uids}
     counts = [0, 0, 0, 0]
     for pod in cluster.objects("pods"):
         owner = pod.metadata.controller
@@ -411,13 +411,3 @@ def count_running(cluster: ClusterActs, workload: Key | None = None) -> tuple[tu
         counts[other] += pod.status.phase in done or (not has_kubelet and bool(pod.spec.node_name))
         counts[other + 1] += 1
     return (counts[0], counts[1]), (counts[2], counts[3])
-
-
-def _owners(cluster: ClusterActs, workload: Key | None) -> set[str]:
-    """Return the uids of a workload and of its ReplicaSets."""
-    found = cluster.world.log.objects.get(workload) if workload is not None else None
-    if found is None:
-        return set()
-    uid = found.metadata.uid
-    sets = (each.metadata for each in cluster.objects("replicasets"))
-    return {uid, *(each.uid for each in sets if each.controller is not None and each.controller.uid == uid)}

@@ -40,7 +40,9 @@ def _candidates(cluster: ClusterCore | None, words: list[str], last: str) -> Ite
         return _values(cluster, waiting)
     if not command:
         return ("restart", "status") if "rollout" in rest else VERBS
-    return _arguments(cluster, command, _without_flags(rest, usable), last, _namespace(words))
+    plain = [word for place, word in enumerate(rest)
+             if not word.startswith("-") and not (place and _flag_before(rest[place - 1], usable))]  # fmt: skip
+    return _arguments(cluster, command, plain, last, _namespace(words))
 
 
 def _command(words: list[str]) -> tuple[str, list[str]]:
@@ -75,14 +77,6 @@ def _namespace(words: list[str]) -> str:
         if word.startswith(("-n=", "--namespace=")):
             return word.partition("=")[2]
     return "default"
-
-
-def _without_flags(words: list[str], usable: dict[str, Flag]) -> list[str]:
-    return [
-        word
-        for place, word in enumerate(words)
-        if not word.startswith("-") and not (place and _flag_before(words[place - 1], usable))
-    ]
 
 
 def _arguments(

@@ -48,15 +48,13 @@ class Words:
 WITHOUT_EFFECT = " without effect"
 
 
-def _flag(told: str) -> Flag:
-    """Return the flag that words of `flags.yaml` describe: `-w bool without effect`."""
-    short, _, value = told.removesuffix(WITHOUT_EFFECT).rpartition(" ")
-    return Flag(short.removeprefix("-"), value, simulated=not told.endswith(WITHOUT_EFFECT))
-
-
 def _flags(parts: Iterable[str | Mapping[str, str]]) -> Mapping[str, Flag]:
-    found = (_TABLE["groups"][part] if isinstance(part, str) else part for part in parts)
-    return {name: _flag(told) for part in found for name, told in part.items()}
+    """Return the flags that words of `flags.yaml` describe: `-w bool without effect`."""
+    found = [(name, told) for part in parts for name, told in (
+        _TABLE["groups"][part] if isinstance(part, str) else part).items()]  # fmt: skip
+    read = ((name, told.removesuffix(WITHOUT_EFFECT).rpartition(" "), told) for name, told in found)
+    return {name: Flag(short.removeprefix("-"), value, simulated=not told.endswith(WITHOUT_EFFECT))
+            for name, (short, _, value), told in read}  # fmt: skip
 
 
 _TABLE = packaged_data(__package__, "flags.yaml")

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from ...api.kinds.meta import EMPTY, Frozen
-from ...api.kinds.pod import Container, ContainerPort, Pod, PodTemplateSpec, TopologySpreadConstraint, Volume
+from ...api.kinds.pod import Container, Pod, PodTemplateSpec, TopologySpreadConstraint, Volume
 from ...api.kinds.selector import Toleration
 from ...api.text.convert import to_plain
 from ...api.text.yaml_text import packaged_data
@@ -60,8 +60,8 @@ def _basic_lines(container: Container, status: Frozen | None) -> Iterator[str]:
     if status is not None:
         yield f"{INDENT}Image ID:\t{status.get('imageID', '')}"
     for title, ports in (
-        ("Port", [_format_port(port, port.container_port) for port in container.ports]),
-        ("Host Port", [_format_port(port, port.host_port) for port in container.ports]),
+        ("Port", [f"{port.container_port}/{port.protocol}" for port in container.ports]),
+        ("Host Port", [f"{port.host_port}/{port.protocol}" for port in container.ports]),
     ):
         yield f"{INDENT}{title}{'s' if len(ports) > 1 else ''}:\t{', '.join(ports) or NONE}"
     profile = container.rest.get("securityContext", EMPTY).get("seccompProfile")
@@ -69,10 +69,6 @@ def _basic_lines(container: Container, status: Frozen | None) -> Iterator[str]:
         yield f"{INDENT}SeccompProfile:\t{profile.get('type', '')}"
         if profile.get("type") == "Localhost":
             yield f"      LocalhostProfile:\t{profile.get('localhostProfile', '')}"
-
-
-def _format_port(port: ContainerPort, number: int) -> str:
-    return f"{number}/{port.protocol}"
 
 
 def _state_lines(title: str, state: Mapping[str, Any]) -> Iterator[str]:

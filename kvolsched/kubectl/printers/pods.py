@@ -19,7 +19,9 @@ from .printer import Cell, DescribeContext, controller_of, metadata_lines, print
 def _pod_cells(pod: Pod) -> Iterable[Cell]:
     addresses = pod.status.rest.get("podIPs", ())
     address = addresses[0].get("ip") if addresses else ""
-    wide_cells = (address, pod.spec.node_name, pod.status.nominated_node_name, _readiness_gates(pod))
+    gates = pod.spec.rest.get("readinessGates", ())
+    met = f"{sum(_holds(pod, gate.get('conditionType', '')) for gate in gates)}/{len(gates)}" if gates else ""
+    wide_cells = (address, pod.spec.node_name, pod.status.nominated_node_name, met)
     return ready_containers(pod), pod_status(pod), partial(_restarts, pod), *(cell or NONE for cell in wide_cells)
 
 
@@ -105,12 +107,6 @@ def _restarts(pod: Pod, now: datetime) -> str:
     ends = [status.get("lastState", EMPTY).get("terminated", EMPTY).get("finishedAt") for status in counted]
     last = max((end for end in ends if end), key=lambda end: parse_time(end) or now, default=None)
     return f"{count} ({format_age(last, now)} ago)" if count and last else str(count)
-
-
-def _readiness_gates(pod: Pod) -> str:
-    gates = pod.spec.rest.get("readinessGates", ())
-    met = sum(_holds(pod, gate.get("conditionType", "")) for gate in gates)
-    return f"{met}/{len(gates)}" if gates else NONE
 
 
 def _sidecars(pod: Pod) -> set[str]:

@@ -128,12 +128,7 @@ def _meaning(row: Mapping[str, Any], writer: str = "") -> Meaning:
     return Meaning(**fields | {"sentences": tuple(fields["sentences"].splitlines()), "cases": cases})
 
 
-def _rows() -> tuple[Meaning, ...]:
-    """Return the rows of all files."""
-    return tuple(_meaning(row) for name in FILES for row in packaged_data(__package__, "sentences", f"{name}.yaml"))
-
-
-MEANINGS = _rows()
+MEANINGS = tuple(_meaning(row) for name in FILES for row in packaged_data(__package__, "sentences", f"{name}.yaml"))
 CUT = Meaning(
     "",
     (),

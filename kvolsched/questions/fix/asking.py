@@ -138,7 +138,7 @@ def _is_good(fix: Fix) -> bool:
     frees = tried.waits < tried.waited or tried.runs_more or not tried.waited
     if fix.acts and fix.nodes and tried.waits_for_other_reasons:
         return True  # a node would take it: what then fails is another matter, which the card says
-    return tried.places and frees and not tried.waits_now and not tried.lost_claims
+    return tried.places and frees and not tried.waits_now and not tried.harm.lost_claims
 
 
 def _refutation(fix: Fix) -> str:
@@ -251,7 +251,7 @@ def _rank(fix: Fix) -> tuple[Any, ...]:
     tried = fix.trial
     helped = tried.helped if tried is not None else 1
     harmed = len(tried.gone) + len(tried.waits_now) if tried is not None else 0
-    restarted = sum(map(len, tried.restarted.values())) if tried is not None else 0
+    restarted = sum(map(len, tried.harm.restarted.values())) if tried is not None else 0
     last = any(kind in LAST for kind in fix.kinds)
     return (ORDER.index(fix.letter), last, -helped, harmed, sum(edit.cost for edit in fix.edits), restarted,
             len(fix.changes), fix.undo == "none", fix.words)  # fmt: skip
@@ -330,7 +330,7 @@ def _prove(asked: AskedCluster, found: FoundFix) -> Fix | str:
         return f"{proved.words}: {proved.try_it().lacks}"
     if forked.eviction is not None:
         return f"{proved.words}: then the pod is {forked.eviction.words}"
-    if lost := proved.try_it().lost_claims:
+    if lost := proved.try_it().harm.lost_claims:
         return f"{proved.words}: then claim {', '.join(lost)} loses its volume"
     proof = f"after {forked.steps_until_scheduled} steps the pod is on {forked.node}"
     return attrs.evolve(proved, nodes=(forked.node,), proof=proof, steps=forked.steps_until_scheduled)

@@ -22,7 +22,7 @@ from ...api.kinds.storage_class import (
     TopologySelectorLabelRequirement,
     TopologySelectorTerm,
 )
-from ...api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
+from ...api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolumeClaim
 from ...api.words import listed
 from ...core.acts import ClusterActs
 from ...core.pools import pools
@@ -52,7 +52,10 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
             continue
         bound = trial.get("PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
         if bound is not None:
-            yield from _label_to_reach(bound, near)
+            for node in near:  # true only if the node can attach it
+                note = f"only if {node.metadata.name} can attach {bound.metadata.name}"
+                for edit in node_edits.set_labels(node, node_edits.labels_to_reach(bound, node), note):
+                    yield attrs.evolve(edit, cost=edit.cost + 3)
             yield from recreate_volume(claim, bound, trial, near)
             yield from replace_claim.delete_claim_and_pod([claim], trial)
             yield from _leaving_data(replace_claim.replace_with_free_volume(claim, trial, near))
@@ -135,14 +138,6 @@ def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
         yield from replace_claim.replace_with_existing_class(claim, trial)
     yield from replace_claim.create_ephemeral_claims(trial)
     yield from replace_claim.replace_all_claims(trial)
-
-
-def _label_to_reach(volume: PersistentVolume, near: Sequence[Node]) -> Iterator[Edit]:
-    """Label a node so that it reaches a volume; true only if the node can attach it."""
-    for node in near:
-        note = f"only if {node.metadata.name} can attach {volume.metadata.name}"
-        for edit in node_edits.set_labels(node, node_edits.labels_to_reach(volume, node), note):
-            yield attrs.evolve(edit, cost=edit.cost + 3)
 
 
 def _clear_selected_node(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:

@@ -114,16 +114,6 @@ class TriedFix(DrawnAnswer):
         return tuple(f"{key.namespace}/{key.name}" for key in self.harm.gone)
 
     @property
-    def lost_claims(self) -> tuple[str, ...]:
-        """Claims that lose their volume, and would not without the fix."""
-        return self.harm.lost_claims
-
-    @property
-    def restarted(self) -> Mapping[str, tuple[str, ...]]:
-        """Pods that ran and are made anew because of the fix, by their owners."""
-        return self.harm.restarted
-
-    @property
     def places(self) -> bool:
         """Whether the pod, or the one that its owner makes in its place, gets a node for good."""
         return bool(self.node) and self.eviction is None
@@ -148,7 +138,7 @@ class TriedFix(DrawnAnswer):
     def restarts(self) -> tuple[str, ...]:
         """Which pods that ran are made anew, in words, by their owners."""
         return tuple(f"the {len(names)} running pods of {owner}" if len(names) > 1 else names[0]
-                     for owner, names in self.restarted.items())  # fmt: skip
+                     for owner, names in self.harm.restarted.items())  # fmt: skip
 
     @property
     def next(self) -> tuple[str, ...]:
@@ -175,7 +165,7 @@ class TriedFix(DrawnAnswer):
     def helps(self) -> bool:
         """Whether the pod got a node for good and no other pod waits or is gone for it, nor any claim lost."""
         good = self.places or self.is_not_needed
-        return good and not self.waits_now and not self.gone and not self.lost_claims
+        return good and not self.waits_now and not self.gone and not self.harm.lost_claims
 
     @property
     def headline(self) -> str:
@@ -194,8 +184,8 @@ class TriedFix(DrawnAnswer):
             return f"{self.pod} gets a node, but {_names([pod.name for pod in self.waits_now])} waits now"
         if self.gone:
             return f"{self.pod} gets a node, but nobody creates {_names(self.gone)} again"
-        if self.lost_claims:
-            return f"{self.pod} gets a node, but claim {_names(self.lost_claims)} loses its volume"
+        if self.harm.lost_claims:
+            return f"{self.pod} gets a node, but claim {_names(self.harm.lost_claims)} loses its volume"
         return f"{self.pod} gets a node, and no other pod waits for it"
 
     @property
@@ -217,7 +207,7 @@ class TriedFix(DrawnAnswer):
         lines += [f"{pod.name} gets a node as well: {pod.after}" for pod in self.placed]
         lines += [f"{pod.name} is on {pod.after}, no longer on {pod.before}" for pod in self.moved]
         lines += [f"{name} is gone, and nobody creates it again" for name in self.gone]
-        lines += [f"claim {name} is Lost: its volume is gone, or another claim's" for name in self.lost_claims]
+        lines += [f"claim {name} is Lost: its volume is gone, or another claim's" for name in self.harm.lost_claims]
         if len(lines) == 1:
             lines.append("every other pod is where it would be without the fix")
         return (*lines, *([f"stopped before the cluster was idle: {self.ended}"] if not self.is_idle else []))

@@ -318,19 +318,15 @@ def _with_claims(pod: Pod, others: Mapping[str, str]) -> PodSpec:
 
 
 def _minimal_claim(name: str, namespace: str, of_class: str) -> PersistentVolumeClaim:
-    spec = PersistentVolumeClaimSpec(
-        access_modes=("ReadWriteOnce",), resources=Resources(requests=Frozen({"storage": "1Gi"})),
-        storage_class_name=of_class,
-    )  # fmt: skip
+    asked = Resources(requests=Frozen({"storage": "1Gi"}))
+    spec = PersistentVolumeClaimSpec(access_modes=("ReadWriteOnce",), resources=asked, storage_class_name=of_class)
     return PersistentVolumeClaim(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
 
 
 def _claim_like(claim: PersistentVolumeClaim, name: str, of_class: str) -> PersistentVolumeClaim:
     """Return a claim with the size and modes of another, in another class."""
-    spec = PersistentVolumeClaimSpec(
-        access_modes=claim.spec.access_modes, resources=claim.spec.resources, volume_mode=claim.spec.volume_mode,
-        storage_class_name=of_class,
-    )  # fmt: skip
+    spec = PersistentVolumeClaimSpec(access_modes=claim.spec.access_modes, resources=claim.spec.resources,
+                                     volume_mode=claim.spec.volume_mode, storage_class_name=of_class)  # fmt: skip
     return PersistentVolumeClaim(metadata=ObjectMeta(name=name, namespace=claim.metadata.namespace), spec=spec)
 
 

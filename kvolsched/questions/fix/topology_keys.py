@@ -35,7 +35,8 @@ def add_topology_key(demand: Demand, trial: TrialCluster, near: Sequence[Node]) 
             continue
         before = node_edits.rejection_count(trial.judge(), demand)
         for value in _values(key, node, trial):
-            for edit in node_edits.set_labels(node, {key: value}, _note(node, key, value)):
+            note = f"only if {node.metadata.name} is in {key.rpartition('/')[2]} {value}"
+            for edit in node_edits.set_labels(node, {key: value}, note * (key != HOSTNAME_LABEL)):
                 with trial.with_changes(edit.changes):
                     helps = node_edits.rejection_count(trial.judge(), demand) < before
                 if helps:
@@ -104,11 +105,4 @@ def _looked_up(edit: Edit, node: Node, key: str, value: str) -> Edit:
     words = f"Label {name} with its true {key}, such as {value}"
     note = f"why has nobody set it? {SETS_DOMAINS}" if key in DOMAIN_LABELS else ""
     return attrs.evolve(edit, words=words, do=do, note="; ".join(filter(None, (edit.note, note))))
-
-
-def _note(node: Node, key: str, value: str) -> str:
-    """Return what must be true of a node that gets a topology label."""
-    if key == HOSTNAME_LABEL:
-        return ""
-    return f"only if {node.metadata.name} is in {key.rpartition('/')[2]} {value}"
 

@@ -139,13 +139,10 @@ def node_verdicts(passed: Pass) -> dict[str, Verdict]:
             found[node] = _fitting(node, passed, totals, best)
         else:
             found[node] = _rejected(node, passed)
-    none = "no node passes every filter" if not judgement.feasible else f"{_count(len(judgement.feasible))} all filters"
+    fit = len(judgement.feasible)
+    none = f"{counted(fit, 'node')} pass{'es' * (fit == 1)} all filters" if fit else "no node passes every filter"
     found[NONE] = Verdict(right=not passed.chosen, words=judgement.error or none)
     return found
-
-
-def _count(fit: int) -> str:
-    return f"{counted(fit, 'node')} pass{'es' * (fit == 1)}"
 
 
 def _fitting(node: str, passed: Pass, totals: Mapping[str, int], best: int | None) -> Verdict:

@@ -6,11 +6,12 @@ their claims. Claims count as alike while they are unbound, nobody else uses the
 
 from collections.abc import Hashable, Iterator
 from functools import lru_cache
+from typing import Any
 
 import attrs
 
 from ...api.kinds.meta import Frozen
-from ...api.kinds.pod import Container, Pod, PodSpec, Volume
+from ...api.kinds.pod import Pod, PodSpec
 from ...api.kinds.selector import LabelSelector
 from ...api.volumes import is_bound
 from ...scheduler.columns.exclusive_use import claim_resource
@@ -20,6 +21,7 @@ from ...world.log import Key
 
 TOKEN = "kube-api-access-"  # noqa: S105 - begins the name of the volume that holds a pod's token
 OF_ONE_POD = frozenset({"hostname", "subdomain"})  # unmodelled fields of a spec that no plugin reads
+MOUNTS = frozenset({"volumeMounts"})
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 SHIPPED = "kvolsched.scheduler.plugins."
 
@@ -88,25 +90,14 @@ def _keys(selector: LabelSelector | None) -> Iterator[str]:
 
 def _without_names(spec: PodSpec) -> PodSpec:
     """Return a spec without what only one of several replicas has and no plugin reads."""
-    return attrs.evolve(
-        spec,
-        volumes=tuple(map(_without_claim, (each for each in spec.volumes if not each.name.startswith(TOKEN)))),
-        containers=tuple(map(_without_mounts, spec.containers)),
-        init_containers=tuple(map(_without_mounts, spec.init_containers)),
-        rest=_without(spec.rest, OF_ONE_POD),
-    )
+    def bare(part: Any, names: frozenset[str]) -> Any:
+        kept = Frozen({name: value for name, value in part.rest.items() if name not in names})
+        return part if kept == part.rest else attrs.evolve(part, rest=kept)
 
-
-def _without_claim(volume: Volume) -> Volume:
-    source = volume.persistent_volume_claim
-    if source is None:
-        return volume
-    return attrs.evolve(volume, persistent_volume_claim=attrs.evolve(source, claim_name=""))
-
-
-def _without_mounts(container: Container) -> Container:
-    return attrs.evolve(container, rest=_without(container.rest, frozenset({"volumeMounts"})))
-
-
-def _without(fields: Frozen, names: frozenset[str]) -> Frozen:
-    return fields if names.isdisjoint(fields) else Frozen({k: v for k, v in fields.items() if k not in names})
+    volumes = [each if (source := each.persistent_volume_claim) is None else attrs.evolve(
+        each, persistent_volume_claim=attrs.evolve(source, claim_name=""))
+        for each in spec.volumes if not each.name.startswith(TOKEN)]  # fmt: skip
+    containers, init_containers = (tuple(bare(each, MOUNTS) for each in group)
+                                   for group in (spec.containers, spec.init_containers))  # fmt: skip
+    plain: PodSpec = bare(spec, OF_ONE_POD)
+    return attrs.evolve(plain, volumes=tuple(volumes), containers=containers, init_containers=init_containers)

@@ -307,7 +307,8 @@ def _demand_lines(demands: Sequence[DemandRow], size: int) -> list[str]:
     lines = []
     for demand in demands:
         before = demand.sort == "before filtering"
-        where = "before any node is looked at" if before else f"on {_nodes(demand, size)}"
+        nodes = "every node" if demand.nodes == size else f"{demand.nodes} of {size} nodes"
+        where = "before any node is looked at" if before else f"on {nodes}"
         lines.append(f"  • {hanging_indent([f'{demand.words} – {where}'], 4)}")
         lines += _detail_lines(demand.details, 6)
     return lines
@@ -315,7 +316,3 @@ def _demand_lines(demands: Sequence[DemandRow], size: int) -> list[str]:
 
 def _detail_lines(details: Sequence[Remark], indent: int, bullet: str = "") -> list[str]:
     return [f"{' ' * indent}{bullet}{hanging_indent([detail], indent + 2)}" for detail in details]
-
-
-def _nodes(demand: DemandRow, size: int) -> str:
-    return "every node" if demand.nodes == size else f"{demand.nodes} of {size} nodes"
