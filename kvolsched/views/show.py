@@ -27,7 +27,6 @@ from .charts.figure import ChartFigure, PlainChart
 from .drawing.figure import Figure
 from .drawing.svg import nothing
 from .fill import frame_of, over_steps
-from .fill import series as fill_series
 from .fill.context import FrameContext
 from .fill.ledgers import LEDGERS, without_ledger
 from .pages import disagreement as disagreement_page
@@ -171,7 +170,7 @@ def series(cluster: ClusterCore, *others: ClusterCore, what: Wanted | Iterable[W
     """Chart counts over simulated time: a pane for each count, a line for each cluster; see `Cluster.series`."""
     if what == LIVES and not others:
         return _lives(cluster, over)
-    return _of_series(fill_series.series([cluster, *others], what, over))
+    return _of_series(over_steps.series([cluster, *others], what, over))
 
 
 def _of_series(rows: f.SeriesRows) -> SeriesFigure:
@@ -183,7 +182,7 @@ def _of_series(rows: f.SeriesRows) -> SeriesFigure:
 
 def _lives(cluster: ClusterCore, over: str = "time") -> PlainChart:
     """Chart how long each pod was without a node, started and ran; see `Cluster.series`."""
-    fill_series.known_axis(over)
+    over_steps.known_axis(over)
     rows = over_steps.lives(cluster)
     by_step = over == "steps" or not any(row["to"] for row in rows)
     return PlainChart(over_steps.reading_of_lives(rows, by_step=by_step), kind="lives", rows_of=lambda: rows,

@@ -5,7 +5,7 @@ import pytest
 import kvolsched
 from kvolsched.questions.series import Timeline, TimelinePoint
 from kvolsched.views.drawing import text as t
-from kvolsched.views.fill import series as filled
+from kvolsched.views.fill import over_steps as filled
 from kvolsched.views.frame import SeriesPane, SeriesRows
 from kvolsched.views.pictures import series
 

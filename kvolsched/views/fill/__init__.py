@@ -20,7 +20,7 @@ from .. import frame as f
 from . import history as fill_history
 from . import ledgers as fill_ledgers
 from . import objects as fill_objects
-from . import series as fill_series
+from . import over_steps
 from . import verdicts as fill_verdicts
 from .context import FrameContext, JudgedPass, label_of
 
@@ -38,7 +38,7 @@ TABLES: Mapping[str, Callable[[FrameContext], Any]] = {  # field of the frame ->
     "skew": partial(fill_ledgers.of_focus, fill_ledgers.skew_at),
     "capacity": partial(fill_ledgers.of_focus, fill_ledgers.capacity_at),
     "story": fill_history.story,
-    "series": lambda context: fill_series.series([context.cluster]),
+    "series": lambda context: over_steps.series([context.cluster]),
 }
 
 

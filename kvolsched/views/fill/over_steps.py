@@ -1,23 +1,26 @@
-"""Tables of a whole run, read off the log: what a spread constraint counts, what users did, how pods live; in words."""
+"""Tables of whole runs, read off the log: counts of a constraint, acts of users, lives of pods, counts over time."""
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 
 from ...api.kinds.pod import Pod
 from ...api.notebook_output import Table
-from ...api.unknown_name import UnknownName
+from ...api.unknown_name import UnknownName, unknown_name
 from ...controllers import kubelet
 from ...core.core import USER, ClusterCore
 from ...core.results import as_sentence
 from ...questions.explain import changes_of
+from ...questions.series import CPU_HELD, DEFAULT, Wanted, cluster_labels, timelines
 from ...scheduler.loop.scheduling_cycle import SCHEDULER
 from ...world.log import Key
 from ...world.references import matching_keys
+from .. import frame as f
 from ..drawing import text as t
 from .ledgers import skew_at
 from .moments import with_all_steps
 from .next_replica import REPLICATED
 
+AXES = ("time", "steps")
 WAITS, STARTS, RUNNING = "waits", "starts", "running"
 
 
@@ -101,6 +104,42 @@ def _state(pod: Pod, has_kubelet: bool) -> str:  # noqa: FBT001 - of the world
     if not pod.spec.node_name:
         return WAITS
     return RUNNING if pod.status.phase == "Running" or not has_kubelet else STARTS
+
+
+def series(clusters: Sequence[ClusterCore], what: Wanted | Iterable[Wanted] = DEFAULT,
+           over: str = "time") -> f.SeriesRows:
+    """Return the counts of clusters over time, or over steps if time stands still.
+
+    Raises:
+        UnknownName: there is no such measure or axis. It is a ValueError.
+    """
+    known_axis(over)
+    first, found = clusters[0], timelines(clusters, what)
+    until = max((line.until for line in found), default=0.0)
+    measured = ((name, list(lines)) for name, lines in groupby(found, key=lambda line: line.measure))
+    panes = (f.SeriesPane(name, tuple(line for line in lines if line.points), lines[0].unit,
+                          tuple(sorted({reason for line in lines for reason, _ in line.reasons})), name == CPU_HELD)
+             for name, lines in measured)  # fmt: skip
+    return f.SeriesRows(
+        clusters=tuple(cluster_labels(clusters)),
+        seeds=tuple(cluster.world.seed for cluster in clusters),
+        panes=tuple(panes),
+        until=until,
+        time=first.now,
+        step=first.world.step_number,
+        is_at_end=first.world.step_number >= first.world.known_steps,
+        by_step=over == "steps" or until == 0,
+    )
+
+
+def known_axis(over: str) -> None:
+    """Refuse an axis that there is not.
+
+    Raises:
+        UnknownName: as the name says.
+    """
+    if over not in AXES:
+        raise unknown_name(f"axis {over!r}", str(over), AXES)
 
 
 # -- in words ---------------------------------------------------------------------------------------------------------
