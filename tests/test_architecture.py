@@ -604,7 +604,7 @@ def test_no_room_takes_an_own_sentence_apart():
 ])
 def test_a_sentence_that_is_taken_apart_is_found(source, house):
     """Each way to read a sentence again is a breach; lines of a text are not."""
-    built = house({"questions/why/table.py": source, "questions/decode/splitting.py": source,
+    built = house({"questions/why/table.py": source, "questions/decode/decoding.py": source,
                    "views/show.py": "lines = words.split('\\n') + message.split()"})
 
     assert [module for module, _, _ in taken_apart(built)] == ["questions/why/table.py"]

@@ -8,8 +8,19 @@ from waiting_pods import cluster_of, waiting_pod
 
 from kvolsched import Cluster, decode, incidents, make
 from kvolsched.api.notebook_output import IN_TERMINAL
-from kvolsched.questions.fix.advice import CLASSES, NEVER, ORDER, USUAL, worst
-from kvolsched.questions.fix.edit import MOST_LINES, Edit, ObjectChange, OutsideAct, combined, commands
+from kvolsched.questions.fix.edit import (
+    CLASSES,
+    MOST_LINES,
+    NEVER,
+    ORDER,
+    USUAL,
+    Edit,
+    ObjectChange,
+    OutsideAct,
+    combined,
+    commands,
+    worst,
+)
 from kvolsched.questions.near_names import near_misses
 from kvolsched.questions.why import pending
 from kvolsched.scheduler.plugins.taint_toleration import STATES

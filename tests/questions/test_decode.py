@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import kvolsched
 from kvolsched import Decoded, decode
 from kvolsched.cli import main
-from kvolsched.questions.decode.splitting import counted_clauses
+from kvolsched.questions.decode.decoding import counted_clauses
 from kvolsched.questions.decode.table import MEANINGS
 from kvolsched.rules.named import REVISIONS
 from kvolsched.scheduler.framework.verdict import Reason

@@ -7,8 +7,16 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from ...questions.decode.decoding import CLAIMS, MAX_DEPTH, PREEMPTION, REPEATED, SUMMARY, TAIL
-from ...questions.decode.splitting import COUNTED, counted_clauses
+from ...questions.decode.decoding import (
+    CLAIMS,
+    COUNTED,
+    MAX_DEPTH,
+    PREEMPTION,
+    REPEATED,
+    SUMMARY,
+    TAIL,
+    counted_clauses,
+)
 from ...questions.decode.table import INNER, MEANINGS, PLACEHOLDER, as_expression
 from .words import API_KINDS, ENUMERATED, IN_SENTENCES
 

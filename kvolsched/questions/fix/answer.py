@@ -9,8 +9,8 @@ from ...api.notebook_output import DrawnAnswer, PrintedAnswer, to_type
 from ...api.words import hanging_indent, listed
 from ...core.acts import ClusterActs
 from ...scheduler.framework.verdict import Code
-from .advice import CLASSES, worst
 from .edit import (
+    CLASSES,
     Edit,
     ObjectChange,
     OutsideAct,
@@ -21,6 +21,7 @@ from .edit import (
     merge_changes,
     parts_of,
     undo,
+    worst,
 )
 from .outcome import TriedFix
 from .owners import owner_on_top

@@ -33,9 +33,8 @@ from ..why.asking import is_pending, why, why_all
 from ..why.causes import Whys
 from ..why.demands import Demand
 from . import pods
-from .advice import COSTLY, ORDER
 from .answer import Fix, Fixes
-from .edit import Edit, ObjectChange, OutsideAct, joined_words, merge_changes, parts_of, without_unneeded
+from .edit import COSTLY, ORDER, Edit, ObjectChange, OutsideAct, joined_words, merge_changes, parts_of, without_unneeded
 from .edit_search import FoundFix, distinct, search
 from .node_states import ask_the_autoscaler, edits_of_components, sick_taints, state_of_all
 from .owners import owner_on_top, siblings

@@ -33,8 +33,7 @@ from ..why.demands import Demand
 from . import nodes as node_edits
 from . import replace_claim
 from .add_volume import VOLUME_COST, add_volume, bound_to_each_other, topology_labels
-from .advice import OPERATOR, USUAL
-from .edit import Edit, ObjectChange, OutsideAct, combined
+from .edit import OPERATOR, USUAL, Edit, ObjectChange, OutsideAct, combined
 from .replace_claim import recreate_volume
 from .topology_keys import add_topology_of_claim
 from .trial_cluster import TrialCluster

@@ -12,8 +12,7 @@ import attrs
 from ...api.kinds.node import Node
 from ..why.demands import Demand
 from . import claims, node_states, nodes, pods, topology_keys
-from .advice import COSTLY, NEVER, ORDER, worst
-from .edit import Edit, all_changes, merge_changes, without_unneeded
+from .edit import COSTLY, NEVER, ORDER, Edit, all_changes, merge_changes, without_unneeded, worst
 from .trial_cluster import Failures, TrialCluster, failures_of
 
 EditGenerator = Callable[[Demand, TrialCluster, Sequence[Node]], Iterator[Edit]]

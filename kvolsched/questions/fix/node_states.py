@@ -31,8 +31,7 @@ from ..why.answer import node_names_text
 from ..why.demands import Demand
 from ..why.on_node import is_running
 from ..why.sentences import forbidden_write
-from .advice import OPERATOR
-from .edit import Edit, ObjectChange, OutsideAct
+from .edit import OPERATOR, Edit, ObjectChange, OutsideAct
 from .trial_cluster import TrialCluster
 
 UNCORDON_COST, UNTAINT_COST, MEND_COST = 1, 2, 1

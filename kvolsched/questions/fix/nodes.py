@@ -23,8 +23,7 @@ from ...scheduler.framework.judgement import judge
 from ...world.apiserver import key_of, ref
 from ..near_names import near_misses, nodes_labelled_for, right_keys
 from ..why.demands import Demand
-from .advice import OPERATOR
-from .edit import Edit, ObjectChange, OutsideAct
+from .edit import OPERATOR, Edit, ObjectChange, OutsideAct
 from .node_states import MEND_COST, sound_conditions
 from .owners import owner_on_top, siblings
 from .trial_cluster import TrialCluster

@@ -30,8 +30,7 @@ from ...controllers.ephemeral_volume import claim_for
 from ...scheduler.volume_clauses import named_claims
 from ..near_names import near_misses
 from .add_volume import VOLUME_COST, add_volume, bound_to_each_other
-from .advice import CLASSES, OPERATOR
-from .edit import Edit, ObjectChange
+from .edit import CLASSES, OPERATOR, Edit, ObjectChange
 from .owners import owner_on_top
 from .pods import edit_spec
 from .trial_cluster import TrialCluster

@@ -11,8 +11,7 @@ from attrs import frozen
 
 from kvolsched.api.words import counted
 from kvolsched.questions.fix import Fix, Fixes, LiftedVerdict, ObjectChange, TriedFix, manifest_diff
-from kvolsched.questions.fix.advice import CLASSES
-from kvolsched.questions.fix.edit import file_name
+from kvolsched.questions.fix.edit import CLASSES, file_name
 from kvolsched.views.drawing.html import Html, block, code, joined, page, row, table, tag, tile, words
 from kvolsched.views.fill.verdicts import plugin_heads
 
