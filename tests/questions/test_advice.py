@@ -87,7 +87,7 @@ def test_a_card_says_who_does_what_and_what_it_costs():
     assert first.do.startswith("kubectl patch deployment web -n default --type=json -p '[{")
     assert "the 3 running pods of Deployment web" == first.restarts
     assert "wait as before" in first.undo
-    assert "of Deployment web, 3 waited, 0 wait" in first.tried
+    assert "of Deployment web, 3 waited, none waits then" in first.tried
     assert "+        nodeTaintsPolicy: Honor" in first.diff
 
 
@@ -144,11 +144,12 @@ def test_a_copy_is_offered_where_a_claim_would_go_with_its_data():
 
 
 def test_lost_data_is_said_in_capitals():
-    """Deleting claim and pod keeps the volume first, says what becomes of the files, and cannot be taken back."""
+    """Deleting claim and pod keeps the volume first, says what becomes of the files, and how they come back."""
     cluster = cluster_of("inc/disk-outlives-its-node")
     last = list(cluster.fix("db-0"))[-1]
 
-    assert ("H", "none") == (last.letter, last.undo)
+    assert last.letter == "H"
+    assert "with volumeName: pvc-" in last.undo
     assert last.data.startswith("EMPTY VOLUME: ")
     assert "would be GONE" in last.data
     assert ["patch", "delete", "delete"] == [line.split()[1] for line in last.do.splitlines()]
@@ -357,18 +358,29 @@ def test_no_data_are_given_up_beside_a_cordon():
 
 def test_what_a_machine_must_have_is_allocatable_and_a_new_one_can_go_again():
     """A machine is larger than what its node lets pods have; who added one drains it to take it back."""
-    card = card_of("07-unit-typo", "api", "add node")
+    card = card_of("57-ephemeral-storage", "build", "add node")
 
-    assert "at least 500Gi memory allocatable" in card.words
+    assert "at least 50Gi ephemeral-storage allocatable" in card.words
     assert "drain" in card.undo
-    assert "at least" in card_of("07-unit-typo", "api", "larger machine").words
+    assert "at least 50Gi" in card_of("57-ephemeral-storage", "build", "larger machine").words
+
+
+@pytest.mark.parametrize(("name", "pod"), [("07-unit-typo", "api"), ("48-cpu-unit-slip", "web")])
+def test_a_slip_of_the_unit_needs_no_machine(name, pod):
+    """Where a request is larger than any machine, by a unit, nobody buys one for it."""
+    assert [fix.kinds for fix in fixes_of(f"own/{name}", pod)] == [("lower request",)]
+
+
+def test_what_never_ran_is_not_measured():
+    """A request may be lowered after a look at what the pods use, or, if none ran, at who knows."""
+    assert "none of it ran yet" in repr(card_of("extra-daemonset", "agent", "lower request"))
 
 
 def test_promises_are_told_where_one_is_broken():
     """A card says what a workload no longer asks for; a slip that is corrected promised nothing."""
     assert "Deployment web asks for 2 replicas instead of 3" == card_of("36-min-domains", "web", "scale down").promises
     assert "kept" == card_of("07-unit-typo", "api", "lower request").promises
-    assert "kept" == card_of("07-unit-typo", "api", "add node").promises
+    assert "kept" == card_of("57-ephemeral-storage", "build", "add node").promises
 
 
 def test_a_terminal_is_told_no_python():

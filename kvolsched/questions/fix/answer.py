@@ -244,7 +244,9 @@ class Fix(DrawnAnswer):
         """The commands that take it back, a line each, or "none"."""
         told = [edit.undo for edit in self.parts if edit.undo]
         mine = "–" if self.acts else undo(self.written)
-        return mine if mine == "none" or not told else "\n".join([*told, *([mine] if mine != "–" else [])])
+        if mine == "none":  # what is deleted comes back only where its edit says how
+            return "\n".join(told) if told and self.kinds == ("delete claim",) else mine
+        return "\n".join([*told, *([mine] if mine != "–" else [])]) if told else mine
 
     @property
     def tried(self) -> str:
@@ -258,8 +260,7 @@ class Fix(DrawnAnswer):
             return f"not enough: {tried.lacks}"
         runs = "runs" if tried.phase == "Running" else "is"
         state = f"{tried.pod_then} {runs} on {tried.node}"
-        wait = "waits" if tried.waits == 1 else "wait"
-        mine = f"; of {tried.owner}, {tried.waited} waited, {tried.waits} {wait}" if tried.waited > 1 else ""
+        mine = f"; {tried.told_of_owner}" if tried.waited > 1 else ""
         mine = mine or f"; then {listed(tried.next)} wait{'s' * (len(tried.next) == 1)}" if tried.next else mine
         left = f"; works only because {listed(tried.leaving)}" if tried.leaving else ""
         return f"{state}{mine}{left}"

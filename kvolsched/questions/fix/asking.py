@@ -144,7 +144,7 @@ def _refutation(fix: Fix) -> str:
     """Return why a fix that was tried does not help."""
     tried = fix.try_it()
     if tried.places and tried.waits >= tried.waited > 0 and not tried.runs_more:
-        return f"of {tried.owner}, {tried.waited} waited, {tried.waits} wait then"
+        return tried.told_of_owner
     return tried.headline
 
 
@@ -213,7 +213,8 @@ def _worth_telling(fixes: Sequence[Fix]) -> list[Fix]:
     slipped with his pen needs no machine for it, nor does anybody where a new one would be in the state of all others.
     """
     letters = {fix.letter for fix in fixes}
-    slipped = any(fix.kinds == ("use selector",) for fix in fixes)
+    slipped = any(fix.kinds == ("use selector",) or (fix.kinds == ("lower request",) and fix.letter == "B")
+                  for fix in fixes)  # fmt: skip
     asked = fixes[0].asked if fixes else None
     there = [obj for key, obj in asked.objects.items() if key.kind == "Node"] if asked is not None else []
     alone, shared = len(there) == 1, state_of_all(there)
@@ -229,7 +230,8 @@ def _worth_telling(fixes: Sequence[Fix]) -> list[Fix]:
         costly = harmless and len(fix.edits) > 1 and fix.letter in COSTLY
         if keeps and costly:  # but where a disk is lost for good, the empty one is no other edit's
             keeps = {(edit.kind, edit.letter) for edit in fix.edits} == {("delete claim", "H"), ("add volume", "D")}
-        if keeps and not ((slipped or shared) and "add node" in fix.kinds):
+        needless = {"add node", "larger machine"} if slipped else {"add node"} if shared else set()
+        if keeps and not needless & set(fix.kinds):
             found.append(fix)
     return found
 

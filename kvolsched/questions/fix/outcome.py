@@ -200,7 +200,7 @@ class TriedFix(DrawnAnswer):
             lines[0] = f"{after} {self.pod} is gone, and nobody creates it again"
         elif not self.node:
             lines[0] += f": {self.lacks}"
-        lines += [f"of {self.owner}, {self.waited} waited, {self.waits} wait then"] if self.waited > 1 else []
+        lines += [self.told_of_owner] if self.waited > 1 else []
         lines += [f"{what} made anew" for what in self.restarts]
         lines += [f"{name} waits next" for name in self.next if self.waited == 1]
         lines += [f"{pod.name} waits now: {pod.lack}" for pod in self.waits_now]
@@ -211,6 +211,12 @@ class TriedFix(DrawnAnswer):
         if len(lines) == 1:
             lines.append("every other pod is where it would be without the fix")
         return (*lines, *([f"stopped before the cluster was idle: {self.ended}"] if not self.is_idle else []))
+
+    @property
+    def told_of_owner(self) -> str:
+        """How many pods of the workload waited, and how many wait then."""
+        wait = f"{self.waits or 'none'} {'wait' if self.waits > 1 else 'waits'}"
+        return f"of {self.owner}, {self.waited} waited, {wait} then"
 
     @property
     def is_gone(self) -> bool:

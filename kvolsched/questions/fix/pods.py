@@ -163,9 +163,17 @@ def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
             lowered, before = requests.format_amount(resource, less), requests.format_amount(resource, ask)
             words = f"Ask for {lowered} {resource} instead of {before}"
             slip = "no node of this cluster has as much: a slip of the unit?"
-            note = slip if slips else "compare kubectl top pod first"
+            known = "compare kubectl top pod first" if _has_run(trial) else "none of it ran yet: ask what it needs"
+            note = slip if slips else known
             yield edit_spec(trial, words, 1 if slips else LOWER_REQUEST_COST, evolve(pod.spec, containers=containers),
                             "lower request", letter="B" if slips else "E", note=note)  # fmt: skip
+
+
+def _has_run(trial: TrialCluster) -> bool:
+    """Say whether a pod of the same controller has a node, so that what it uses is measured."""
+    owner = trial.pod.metadata.controller
+    return owner is not None and any(
+        pod.spec.node_name and pod.metadata.controller == owner for pod in trial.of_kind("Pod"))
 
 
 def _lower_containers(pod: Pod, resource: str, less: int) -> tuple[Any, ...] | None:

@@ -112,6 +112,12 @@ def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:
         yield _replacement_edit(trial, others, words, CLAIM_COST * len(changes), changes)
 
 
+TAKE_BACK = (
+    "scale the set down, delete the new claim, take claimRef out of {0}, create the claim anew with volumeName: {0}; "
+    "WITHOUT what was written meanwhile"
+)
+
+
 def delete_claim_and_pod(claims: Sequence[PersistentVolumeClaim], trial: TrialCluster) -> Iterator[Edit]:
     """Delete claims of a StatefulSet's pod together with the pod: the set makes both anew, with empty volumes."""
     owner = owner_on_top(trial.pod, trial.objects)
@@ -135,7 +141,8 @@ def delete_claim_and_pod(claims: Sequence[PersistentVolumeClaim], trial: TrialCl
         "safe only if the application has replicas, or a backup to restore")  # fmt: skip
     safe = safe if bound else "nothing is lost"
     note = f"{owner} makes both anew; {safe}"
-    yield Edit(words, CLAIM_COST * len(mine), changes, "delete claim", (*expected, again), note, letter, data=data)
+    yield Edit(words, CLAIM_COST * len(mine), changes, "delete claim", (*expected, again), note, letter, data=data,
+               undo="".join(TAKE_BACK.format(volume.metadata.name) for volume in bound[:1]))
 
 
 def restore_snapshot(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
@@ -344,7 +351,8 @@ def recreate_volume(claim: PersistentVolumeClaim, volume: PersistentVolume, tria
     name, pod, where = volume.metadata.name, trial.pod, f"-n {trial.key.namespace}"
     do = (f"kubectl get pv {name} -o yaml   # look its disk up at the provider; the policy MUST BE Retain\n"
           f"only if the disk is not where the PV says, go on; else change nothing, and add a node there\n"
-          f"keep volume, claim and pod as files; write the domain into {name}.yaml, and no uid into its claimRef\n"
+          f"keep volume, claim and pod as files; write the domain into {name}.yaml, no uid into its claimRef,\n"
+          f"and no annotation {BIND_COMPLETED} into {claim.metadata.name}.yaml\n"
           f"kubectl delete pod {pod.metadata.name} {where}\nkubectl delete pvc {claim.metadata.name} {where}\n"
           f"kubectl delete pv {name}\n"
           f"kubectl apply -f {name}.yaml -f {claim.metadata.name}.yaml -f {pod.metadata.name}.yaml")
