@@ -141,6 +141,13 @@ class ServedCluster(PrintedAnswer):
 
         Raises:
             UnknownName: no client has this name. It is a KeyError.
+
+        >>> from kvolsched import Cluster
+        >>> served = Cluster().serve()
+        >>> url = served.url("my-operator")
+        >>> print(served.client("my-operator"))
+        my-operator: watches nothing, 0 writes
+        >>> served.stop()
         """
         if name not in self.objects.clients:
             raise unknown_name(f"client {name!r}", name, self.objects.clients)
@@ -153,11 +160,12 @@ class ServedCluster(PrintedAnswer):
             UnknownName: there is no such client or resource. It is a KeyError.
 
         >>> from kvolsched import Cluster
-        >>> with Cluster().serve() as served:
-        ...     _ = served.url("my-operator")
-        ...     served.hold("my-operator", "pods")
-        ...     print(served.client("my-operator"))
+        >>> served = Cluster().serve()
+        >>> url = served.url("my-operator")
+        >>> served.hold("my-operator", "pods")
+        >>> print(served.client("my-operator"))
         my-operator: watches nothing, 0 writes, pods held
+        >>> served.stop()
         """
         self.client(client).hold(self._resource(resource), changes)
 
@@ -166,6 +174,15 @@ class ServedCluster(PrintedAnswer):
 
         Raises:
             UnknownName: there is no such client or resource. It is a KeyError.
+
+        >>> from kvolsched import Cluster
+        >>> served = Cluster().serve()
+        >>> url = served.url("my-operator")
+        >>> served.hold("my-operator")
+        >>> served.release("my-operator")
+        >>> print(served.client("my-operator"))
+        my-operator: watches nothing, 0 writes
+        >>> served.stop()
         """
         self.client(client).release(self._resource(resource), changes)
 
@@ -175,6 +192,14 @@ class ServedCluster(PrintedAnswer):
         Raises:
             UnknownName: there is no such client. It is a KeyError.
             ValueError: no write is refused with this code.
+
+        >>> from kvolsched import Cluster
+        >>> served = Cluster().serve()
+        >>> url = served.url("my-operator")
+        >>> served.refuse("my-operator", 503)
+        >>> print(served.client("my-operator"))
+        my-operator: watches nothing, 0 writes, write 1 will get 503
+        >>> served.stop()
         """
         if code not in REFUSALS:
             raise ValueError(f"refuse: code: {code!r}: must be one of {', '.join(map(str, REFUSALS))}")
@@ -185,6 +210,12 @@ class ServedCluster(PrintedAnswer):
 
         Raises:
             UnknownName: there is no such client. It is a KeyError.
+
+        >>> from kvolsched import Cluster
+        >>> served = Cluster().serve()
+        >>> url = served.url("my-operator")
+        >>> served.cut("my-operator")
+        >>> served.stop()
         """
         self._server.close_connections(self.client(client).name)
 
@@ -195,6 +226,12 @@ class ServedCluster(PrintedAnswer):
 
         Raises:
             OSError: there is no such program.
+
+        >>> from kvolsched import Cluster
+        >>> served = Cluster().serve()
+        >>> served.run(["sleep", "9"], "my-operator")
+        my-operator: sleep 9: running
+        >>> served.stop()
         """
         config = self.kubeconfig(name, Path(self._folder.name) / name)
         process = ClientProcess(name, command, self.url(name), config)
@@ -211,10 +248,11 @@ class ServedCluster(PrintedAnswer):
             TimeoutError: after so many seconds somebody is still busy, who is named.
             RuntimeError: a process ended with an error; its last lines are told.
 
-        >>> from kvolsched import scenario
-        >>> with scenario("zonal-example").serve() as served:
-        ...     print(served.settle().port > 0)
+        >>> from kvolsched import Cluster
+        >>> served = Cluster().serve()
+        >>> served.settle(quiet=0.05) is served
         True
+        >>> served.stop()
         """
         end, since, before = time.monotonic() + seconds, 0.0, None
         while True:
@@ -264,6 +302,13 @@ class ServedCluster(PrintedAnswer):
         Raises:
             ValueError: there is no such fault.
             TimeoutError, RuntimeError: as `settle` says.
+
+        >>> from kvolsched import Cluster
+        >>> served = Cluster().serve()
+        >>> served.sweep(["sleep", "9"], lambda c: True, quiet=0.05)
+        Without a fault: changes seen: none; writes: 0; the check holds.
+        0 runs with one fault each: the check fails in none.
+        >>> served.stop()
         """
         beside = partial(ServedCluster, pace="live")
         return sweep_client(partial(run_client, self.cluster, beside, command, check, act, seconds, quiet), faults)
