@@ -315,3 +315,10 @@ def test_a_chart_is_saved(drawn, tmp_path):
     assert b"\x89PNG" == figure.save(tmp_path / "a.png").read_bytes()[:4]
     assert figure.reading == figure.save(tmp_path / "a.txt").read_text("utf-8")
     assert "<svg" in figure.save(tmp_path / "a.html").read_text("utf-8")
+
+
+def test_a_name_that_no_xml_may_hold_does_not_end_the_process():
+    """Names of a dump are made printable before they are drawn: a control character ends the process in vl-convert."""
+    c = kvolsched.Cluster.from_manifests([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {"zone": "a\x1b\ud800\u202eb"}},
+                                 "status": {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "9"}}}], lenient=True)
+    assert "a\\x1b" in c.domains("zone").svg

@@ -31,6 +31,7 @@ _OPTIONS = {"renderer": "svg", "actions": False}
 _VERSION = "5.8"  # of Vega-Lite in vl-convert, near that of JupyterLab
 _SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')  # of every mark: half of a picture; the words are beside it
 _SIZE = re.compile(r'<svg[^>]* width="([\d.]+)"')
+_ESCAPED = re.compile(r"\\u00[01][0-9a-f]")  # a control character in JSON
 _DIGITS = re.compile(r"(\.\d\d)\d+(?=[^<>]*>)")  # of a coordinate: beyond a hundredth of a px; words keep theirs
 
 
@@ -123,9 +124,26 @@ def _containers(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def svg_of(spec: dict[str, Any]) -> str | None:
-    """Return the SVG of a spec; None where vl-convert is not installed, as in a browser."""
+    """Return the SVG of a spec; None where vl-convert is not installed, as in a browser.
+
+    What no XML may hold ends the process in vl-convert: texts come from manifests, and are made printable before.
+    """
     converter = vl_convert()
-    return str(converter.vegalite_to_svg(json.dumps(spec), vl_version=_VERSION)) if converter else None
+    if converter is None:
+        return None
+    text = json.dumps(spec, ensure_ascii=False)
+    if _ESCAPED.search(text) or printable(text) != text:
+        text = json.dumps(_printed(spec), ensure_ascii=False)
+    return str(converter.vegalite_to_svg(text, vl_version=_VERSION))
+
+
+def _printed(part: Any) -> Any:
+    """Return a part of a spec with printable texts."""
+    if isinstance(part, dict):
+        return {_printed(name): _printed(value) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_printed(value) for value in part]
+    return printable(part) if isinstance(part, str) else part
 
 
 def words(spec: dict[str, Any], tables: dict[str, list[Any]]) -> str:
