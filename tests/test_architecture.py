@@ -40,7 +40,7 @@ FLOORS = {
     "scheduler": (("requests", "csi_migration"), ("columns",), ("framework",), ("plugins",), ("loop",)),
     "rules": (("registry", "settings"), ("drivers",), ("revision",), ("releases",), ("named",),
               ("alternatives", "custom_scheduler", "unread_fields")),
-    "core": (("component_names", "user_commands", "conditions", "results", "node_faults"), ("actor_names",), ("core",),
+    "core": (("component_names", "user_commands", "conditions", "results", "node_faults"), ("core",),
              ("pools", "upgrades", "other_rules", "seen_by_scheduler"), ("acts",)),
     "questions": (("decode", "explain", "why", "requests", "series", "what_if"), ("explore", "fix", "may", "predict"),
                   ("differences",)),

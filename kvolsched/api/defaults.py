@@ -284,10 +284,6 @@ def _service_port(port: ServicePort) -> ServicePort:
     return filled if filled.target_port not in (None, 0, "") else evolve(filled, target_port=filled.port)
 
 
-def _limit_range(limit_range: LimitRange) -> LimitRange:
-    return evolve_parts(limit_range, spec={"limits": tuple(map(_limit_range_item, limit_range.spec.limits))})
-
-
 def _limit_range_item(item: LimitRangeItem) -> LimitRangeItem:
     """Set the default limits of containers to their maximum, the default requests to these, else to the minimum."""
     if item.type != "Container":
@@ -304,15 +300,12 @@ def _csi_driver(driver: CSIDriver) -> CSIDriver:
     return evolve(driver, spec=evolve(spec, rest=rest))
 
 
-def _volume_attachment(attachment: VolumeAttachment) -> VolumeAttachment:
-    is_set = attachment.status.attached is not None
-    return attachment if is_set else evolve_parts(attachment, status={"attached": False})
-
-
 _DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
     StorageClass: _storage_class, PersistentVolume: _volume, PersistentVolumeClaim: _claim, Pod: _pod, Node: _node,
     Namespace: _namespace, StatefulSet: _stateful_set, Deployment: _deployment, ReplicaSet: _replica_set,
     ReplicationController: _replication_controller, DaemonSet: _daemon_set, Job: _job, Service: _service,
     PriorityClass: lambda each: _filled(each, preemption_policy="PreemptLowerPriority"), CSIDriver: _csi_driver,
-    VolumeAttachment: _volume_attachment, LimitRange: _limit_range,
+    VolumeAttachment: lambda each: each if each.status.attached is not None else evolve_parts(
+        each, status={"attached": False}),
+    LimitRange: lambda each: evolve_parts(each, spec={"limits": tuple(map(_limit_range_item, each.spec.limits))}),
 }

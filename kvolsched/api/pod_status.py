@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -35,7 +34,8 @@ class StatusPatch:
         rest = pod.status.rest
         if self.state:
             rest = rest.merged({"containerStatuses": self._containers(pod)})
-        elif "containerStatuses" in rest and _all_wait(rest["containerStatuses"]):
+        elif "containerStatuses" in rest and all("waiting" in each.get("state", EMPTY)
+                                             for each in rest["containerStatuses"]):
             rest = rest.merged({"containerStatuses": None})
         status = evolve(
             pod.status, phase=self.phase, reason=self.reason, message=self.message,
@@ -48,10 +48,6 @@ class StatusPatch:
     def _containers(self, pod: Pod) -> tuple[Frozen, ...]:
         known = Frozen(ready="running" in self.state, restartCount=self.restarts, state=self.state)
         return tuple(Frozen({"name": each.name, "image": each.image, **known}) for each in pod.spec.containers)
-
-
-def _all_wait(statuses: Sequence[Frozen]) -> bool:
-    return all("waiting" in each.get("state", EMPTY) for each in statuses)
 
 
 @lru_cache(maxsize=64)

@@ -93,12 +93,8 @@ def nearest(
 ) -> list[str]:
     """Return the few names that are most like this one, the likest first; capitals do not count.
 
-    Args:
-        name: what was written.
-        there: the names.
-        cutoff: the least likeness, from 0 to 1.
-        margin: a name that is so much less alike than the best one is left out.
-        compared: the part of each name that is compared.
+    `cutoff` is the least likeness, from 0 to 1; a name that is less alike than the best one by a `margin` is left out;
+    `compared` returns the part of each name that is compared.
     """
     matcher = SequenceMatcher(b=name.lower(), autojunk=False)
     found: list[tuple[float, str]] = []

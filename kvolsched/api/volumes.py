@@ -333,18 +333,16 @@ def has_provisioner(storage_class: StorageClass) -> bool:
     return storage_class.provisioner not in ("", NO_PROVISIONER)
 
 
-def term_allows(term: TopologySelectorTerm, labels: Mapping[str, str]) -> bool:
-    """Say whether labels meet every expression of one term of allowedTopologies."""
-    return all(labels.get(expression.key) in expression.values for expression in term.match_label_expressions)
-
-
 def topology_allows(storage_class: StorageClass, node: Node) -> bool:
     """Say whether allowedTopologies of a class admit a node; terms are ORed, and without any every node is admitted.
 
     A term without expressions admits nothing (component-helpers `MatchTopologySelectorTerms`).
     """
     terms, labels = storage_class.allowed_topologies, node.metadata.labels
-    return not terms or any(term.match_label_expressions and term_allows(term, labels) for term in terms)
+    return not terms or any(
+        parts and all(labels.get(part.key) in part.values for part in parts)
+        for parts in (term.match_label_expressions for term in terms)
+    )
 
 
 Topology = tuple[tuple[str, str], ...]  # one topology: label keys with their values, sorted by key

@@ -28,7 +28,7 @@ from ..world.log import Key
 from ..world.mutation_cache import forget_writes, has_seen_write, refused_if_taken, unused_names, wait_until_seen
 from ..world.plan import PlanBuilder, reference_of
 from ..world.reconciler import Backoff, Reconciler
-from ..world.view import Exists, Index, InformerCache, View
+from ..world.view import Exists, Index
 
 NAME = "daemonset-controller"
 GENERATION_LABEL = "pod-template-generation"
@@ -72,11 +72,9 @@ def component(options: DaemonSetOptions | None = None) -> Component:
     """Return the DaemonSet controller."""
     sync_set = partial(sync, options or DaemonSetOptions())
     routine = Reconciler(NAME, _sets_of, sync_set, refused_if_taken, wait_until_seen("Pod"))
-    return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, activation=partial(Exists, KIND))
-
-
-def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"pods": Index("Pod", workloads.by_controller_uid(KIND))}
+    return Component(NAME, (KIND, "Pod", "Node"), (routine,),
+                     lambda _seen: {"pods": Index("Pod", workloads.by_controller_uid(KIND))},
+                     activation=partial(Exists, KIND))
 
 
 def _sets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:

@@ -169,8 +169,6 @@ def _go_selector(selector: LabelSelector | None) -> str:
     return f"&LabelSelector{{{matches},}}"
 
 
-
-
 def _conditions(budget: PodDisruptionBudget, status: str, reason: str, message: str, now: str) -> tuple[Condition, ...]:
     """Return a budget's conditions with DisruptionAllowed; lastTransitionTime changes with its status."""
     old = next((found for found in budget.status.conditions if found.type == "DisruptionAllowed"), None)

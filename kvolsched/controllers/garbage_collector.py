@@ -16,7 +16,7 @@ from ..world.component import Component, TurnContext
 from ..world.log import Key, LogKey, Note
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
-from ..world.view import Index, InformerCache, View
+from ..world.view import Index
 
 NAME = "generic-garbage-collector"
 WATCHED = tuple(kind.name for kind in KINDS if kind.name != "Event")
@@ -28,7 +28,7 @@ FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 def component() -> Component:
     """Return the garbage collector."""
     routine = Reconciler(NAME, _causes, sync, report_refused, report_done)
-    return Component(NAME, WATCHED, (routine,), _views, activation=OrphanCondition)
+    return Component(NAME, WATCHED, (routine,), lambda _seen: {"dependents": Dependents()}, activation=OrphanCondition)
 
 
 class OrphanCondition:
@@ -111,7 +111,8 @@ class Dependents:
     follows = frozenset(WATCHED)
 
     def __init__(self) -> None:
-        self.kinds = {kind: Index(kind, _owner_uids) for kind in WATCHED}
+        self.kinds = {kind: Index(kind, lambda obj: [owner.uid for owner in obj.metadata.owner_references])
+                      for kind in WATCHED}
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Index one object by its owners."""
@@ -125,17 +126,6 @@ class Dependents:
         return isinstance(other, Dependents) and self.kinds == other.kinds
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def _owner_uids(obj: Any) -> Iterator[str]:
-    for owner in obj.metadata.owner_references:
-        yield owner.uid
-
-
-def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"dependents": Dependents()}
-
-
 
 
 def _causes(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from ..api import volumes
 from ..api.dials import SECONDS, SWITCH, choice, dial, mapping_of, or_null, several
 from ..api.kinds.meta import EMPTY, Condition, evolve
 from ..api.kinds.node import Node
@@ -20,49 +21,29 @@ from ..api.kinds.quantity import milli, value
 from ..api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ..api.pod_status import StatusPatch, container_state, creating, not_ready, restarts, started
 from ..api.remembered import remembered
-from ..api.volumes import (
-    DIRTY,
-    NodeService,
-    claim_ref_key,
-    is_bound,
-    is_bound_to,
-    is_clean,
-    mode,
-    under_rollback,
-    volume_fits_node,
-    with_content,
-    with_reported_topology,
-)
 from ..api.workloads import PodConditionPatch, is_ready
+from ..world import reconciler
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.digest import DIGEST_WAIT
 from ..world.log import Delivery, Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
-from ..world.reconciler import (
-    OPERATION_BACKOFF,
-    Backoff,
-    Reconciler,
-    back_off_operation,
-    forget_failures,
-    is_backing_off,
-)
 from ..world.stopped_nodes import is_stopped
 from ..world.storage_pools import DriverStorage, InlineVolumes, has_inline_volumes
-from ..world.view import Index, InformerCache, View
+from ..world.view import Index
 
 NAME = "kubelet"
 NODE_STATUS = f"{NAME} node status"
 LEFT = "left"  # sort of the notes that pods of a node are left to be started or stopped once it has a kubelet
 REPORT = "report"  # begins the name of the note that a node's status is to be reported; it outlives a restart
-SYNC_PERIOD = Backoff.every(10.0)  # of the status manager, which sends again what was refused
+SYNC_PERIOD = reconciler.Backoff.every(10.0)  # of the status manager, which sends again what was refused
 HEALTHY = {  # condition -> status, reason and message that a healthy kubelet reports
     "Ready": ("True", "KubeletReady", "kubelet is posting ready status"),
     "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
     "DiskPressure": ("False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
     "PIDPressure": ("False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
 }
-CRASH_BACKOFF = Backoff.per_cause(10.0, 300.0)  # of a container that fails again and again
+CRASH_BACKOFF = reconciler.Backoff.per_cause(10.0, 300.0)  # of a container that fails again and again
 SHORTEST_RUN = 0.001  # seconds that a container runs at least, so that time passes
 
 
@@ -92,8 +73,8 @@ class KubeletOptions:
         "Succeeded", choice("Succeeded", "Failed"), "how they end; a container that failed starts again under "
         "restartPolicy OnFailure",
     )
-    services: Mapping[str, NodeService] = dial(
-        EMPTY, several(mapping_of(NodeService), named=True), "node services of drivers, other than the usual"
+    services: Mapping[str, volumes.NodeService] = dial(
+        EMPTY, several(mapping_of(volumes.NodeService), named=True), "node services of drivers, other than the usual"
     )
     marks_dirty: bool = dial(
         False, SWITCH, "whether claims are marked dirty before a pod gets their volumes, and pods are rejected whose "
@@ -137,23 +118,20 @@ def _claims_waited_for(pod: Pod) -> Iterator[str]:
             yield f"{pod.metadata.namespace or 'default'}/{name}"
 
 
-def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"on node": Index("Pod", _on_node), "waiting": Index("Pod", _claims_waited_for)}
-
-
 def component(options: KubeletOptions | None = None, storages: Mapping[str, DriverStorage] = EMPTY) -> Component:
     """Return the kubelets of all nodes; `storages` are the pools from which drivers make inline volumes, by driver."""
     options = options or KubeletOptions()
     kubelet = Kubelet(options, InlineVolumes(options.services, storages))
-    routine = Reconciler(NAME, kubelet.pods_of, kubelet.sync, report_refused, report_done, SYNC_PERIOD,
+    routine = reconciler.Reconciler(NAME, kubelet.pods_of, kubelet.sync, report_refused, report_done, SYNC_PERIOD,
                          concerning=kubelet.concerning)
     watches = ("Pod", "PersistentVolumeClaim", "PersistentVolume", "Node", "CSIDriver")
-    registering = Reconciler(f"{NAME} registration", kubelet.nodes_of, kubelet.register, report_refused, report_done,
-                             OPERATION_BACKOFF, reacts_to=frozenset({"Node"}))
+    registering = reconciler.Reconciler(f"{NAME} registration", kubelet.nodes_of, kubelet.register, report_refused,
+                                        report_done, reconciler.OPERATION_BACKOFF, reacts_to=frozenset({"Node"}))
     registers = (registering,) if kubelet.options.reports else ()
-    reporting = Reconciler(NODE_STATUS, kubelet.reported_of, kubelet.report, report_refused, report_done, SYNC_PERIOD,
-                           seldom=True, reacts_to=frozenset({"Node"}))
-    return Component(NAME, watches, (routine, *registers, reporting), _views)
+    reporting = reconciler.Reconciler(NODE_STATUS, kubelet.reported_of, kubelet.report, report_refused, report_done,
+                                      SYNC_PERIOD, seldom=True, reacts_to=frozenset({"Node"}))
+    return Component(NAME, watches, (routine, *registers, reporting),
+                     lambda _seen: {"on node": Index("Pod", _on_node), "waiting": Index("Pod", _claims_waited_for)})
 
 
 @attrs.frozen
@@ -191,7 +169,7 @@ class Kubelet:
                     yield f"{pod.namespace}/{pod.name}"
             case "PersistentVolume":
                 ref = (new or old).spec.claim_ref
-                for pod in ctx.views["waiting"].keys(claim_ref_key(ref)) if ref is not None else ():
+                for pod in ctx.views["waiting"].keys(volumes.claim_ref_key(ref)) if ref is not None else ():
                     yield f"{pod.namespace}/{pod.name}"
 
     def _pods_of_node(self, ctx: TurnContext, node: str, *, is_new: bool) -> Iterator[str]:
@@ -224,7 +202,7 @@ class Kubelet:
                 ctx.remember("takes", cause, None)  # its end
                 ctx.cancel_wake_up(cause)
                 self._stop(plan, pod)
-        elif pod.status.phase in ("", "Pending") and not is_backing_off(ctx, cause):
+        elif pod.status.phase in ("", "Pending") and not reconciler.is_backing_off(ctx, cause):
             self._start(plan, cause, pod, node)
         elif self._ends(pod) and self._is_over(ctx, cause, _end_of(pod), self._run_time(ctx, pod)):
             self._end(plan, cause, pod)
@@ -235,7 +213,7 @@ class Kubelet:
         if self.inline.storages:
             self.inline.release(ctx.sim.log, cause, kept)
         if not kept:
-            forget_failures(ctx, cause)
+            reconciler.forget_failures(ctx, cause)
 
     def _is_over(self, ctx: TurnContext, cause: str, action: str, delay: float) -> bool:
         """Say whether an action that takes time is over; when first asked, start it and wake the pod at its end."""
@@ -257,7 +235,7 @@ class Kubelet:
         if rejection is None and self.options.admits:
             rejection = self._lack_of_resources(plan.ctx, pod, node)
         claims = _claims(plan.ctx, pod) if self.options.marks_dirty else []
-        rolled_back = [claim.metadata.name for claim in claims if under_rollback(claim)]
+        rolled_back = [claim.metadata.name for claim in claims if volumes.under_rollback(claim)]
         if rejection is None and rolled_back:
             rejection = "VolumeRollback", f'persistentvolumeclaim "{rolled_back[0]}" is being rolled back'
         kubelet = f"kubelet on {node.metadata.name}"
@@ -272,8 +250,9 @@ class Kubelet:
             return
         if not self._is_over(plan.ctx, cause, f"start {pod.metadata.uid}", self.options.start_delay):
             return
-        for claim in filter(is_clean, claims):
-            plan.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {reference_of(claim)} as dirty")
+        for claim in filter(volumes.is_clean, claims):
+            marked = volumes.with_content(claim, volumes.DIRTY)
+            plan.update_status(claim, marked, f"kubelet marks {reference_of(claim)} as dirty")
         patch = started(plan.ctx.moment)
         self._patch(plan, pod, patch, f"{kubelet} starts {reference_of(pod)}")
         if self._ends(patch.apply(pod)):
@@ -291,14 +270,14 @@ class Kubelet:
             claim = ctx.seen.get("PersistentVolumeClaim", name, pod.metadata.namespace or "default")
             if claim is None:
                 return f'persistentvolumeclaim "{name}" not found'
-            if not is_bound(claim):
+            if not volumes.is_bound(claim):
                 return f"PVC {name} is not bound"
             volume: PersistentVolume | None = ctx.seen.get("PersistentVolume", claim.spec.volume_name)
-            if volume is None or not is_bound_to(volume, claim):
+            if volume is None or not volumes.is_bound_to(volume, claim):
                 return f"PV {claim.spec.volume_name} is not bound to {name}"
             reaches = self.options.reaches_on.get(node.metadata.name, self.options.reaches)
-            if reaches and not volume_fits_node(volume, node):
-                verb = "Map" if mode(volume) == "Block" else "Mount"
+            if reaches and not volumes.volume_fits_node(volume, node):
+                verb = "Map" if volumes.mode(volume) == "Block" else "Mount"
                 check = f'{verb}Volume.NodeAffinity check failed for volume "{volume.metadata.name}"'
                 message = f"{check} : no matching NodeSelectorTerms"
                 plan.event(pod, "Warning", "FailedMapVolume" if verb == "Map" else "FailedMount", message)
@@ -347,7 +326,7 @@ class Kubelet:
     def nodes_of(self, _ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
         """Yield a node that lacks labels which some driver's node service reports."""
         services = self.options.services.values()
-        if key.kind == "Node" and new is not None and with_reported_topology(new, services) is not new:
+        if key.kind == "Node" and new is not None and volumes.with_reported_topology(new, services) is not new:
             yield key.name
 
     def register(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -356,7 +335,7 @@ class Kubelet:
         plan = PlanBuilder(ctx, NAME)
         if node is not None and not is_stopped(ctx, cause):
             words = f"kubelet copies the topology of its drivers to the labels of {reference_of(node)}"
-            plan.update(node, with_reported_topology(node, self.options.services.values()), words)
+            plan.update(node, volumes.with_reported_topology(node, self.options.services.values()), words)
         return plan.writes
 
     def _unpublished_volume(self, plan: PlanBuilder, cause: str, pod: Pod, node: Node) -> str:
@@ -369,14 +348,14 @@ class Kubelet:
             driver = ctx.seen.get("CSIDriver", volume.csi.driver) if volume.csi is not None else None
             if error := self.inline.publish(ctx.sim.log, pod, volume, node, driver):
                 message = f'MountVolume.SetUp failed for volume "{volume.name}" : {error}'
-                failed = back_off_operation(ctx, cause)
+                failed = reconciler.back_off_operation(ctx, cause)
                 ctx.wake_after(cause, failed.until - ctx.now)
                 plan.event(pod, "Warning", "FailedMount", message)
                 if failed.failures == 1:
                     self._patch(plan, pod, creating(ctx.moment), f"kubelet on {node.metadata.name} does not start "
                                 f"{reference_of(pod)} yet: {message}")
                 return message
-        forget_failures(ctx, cause)
+        reconciler.forget_failures(ctx, cause)
         return ""
 
     def _lack_of_resources(self, ctx: TurnContext, pod: Pod, node: Node) -> tuple[str, str] | None:
@@ -481,5 +460,3 @@ def _requests(containers: tuple[Container, ...]) -> Mapping[str, int]:
         for resource, text in container.resources.requests.items():
             found[resource] = found.get(resource, 0) + _number(resource, text)
     return found
-
-

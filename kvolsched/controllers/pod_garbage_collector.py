@@ -8,7 +8,7 @@ node nobody is orphaned: its nodes were not loaded.
 Mirrors `pkg/controller/podgc` (v1.36.2), which records no Events.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -22,7 +22,7 @@ from ..world.component import Component, TurnContext
 from ..world.log import Key, LogKey, Note
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Backoff, Reconciler
-from ..world.view import Index, InformerCache, View
+from ..world.view import Index
 
 NAME = "pod-garbage-collector-controller"
 CHECK_PERIOD = 20.0  # seconds (gcCheckPeriod)
@@ -37,11 +37,10 @@ NODE = "Node"
 def component() -> Component:
     """Return the pod garbage collector."""
     routine = Reconciler(NAME, _schedule_checks, sync, _report_refused, report_done, Backoff.every(CHECK_PERIOD))
-    return Component(NAME, (NODE, "Pod"), (routine,), _views, activation=SomePodToCollect)
-
-
-def _views(_seen: InformerCache) -> Mapping[str, View]:
-    return {"on node": Index("Pod", by_node), "ended": Index("Pod", lambda pod: (ENDED,) if pod.terminal else ())}
+    return Component(NAME, (NODE, "Pod"), (routine,),
+                     lambda _seen: {"on node": Index("Pod", by_node),
+                                    "ended": Index("Pod", lambda pod: (ENDED,) if pod.terminal else ())},
+                     activation=SomePodToCollect)
 
 
 class SomePodToCollect:
@@ -66,7 +65,9 @@ class SomePodToCollect:
             (self.nodes.discard if new is None else self.nodes.add)(key[2])
             self.out_of_service += is_out_of_service(new) - is_out_of_service(old)
             self._update_missing(key[2])
-        elif old is None or new is None or _differs(old, new):
+        elif (old is None or new is None or old.spec.node_name != new.spec.node_name
+              or old.status.phase != new.status.phase
+              or old.metadata.deletion_timestamp != new.metadata.deletion_timestamp):
             self._count(new, 1)
             self._count(old, -1)
 
@@ -90,12 +91,6 @@ class SomePodToCollect:
         """Whether there is such a pod."""
         orphans = self.missing and (self.nodes or self.removed_nodes)
         return bool(orphans or self.out_of_service or self.unscheduled or self.ended > TERMINATED_THRESHOLD)
-
-
-def _differs(old: Pod, new: Pod) -> bool:
-    """Say whether a change of a pod may matter: of its node, its phase or its deletion."""
-    return (old.spec.node_name != new.spec.node_name or old.status.phase != new.status.phase
-            or old.metadata.deletion_timestamp != new.metadata.deletion_timestamp)
 
 
 def is_out_of_service(node: Node | None) -> bool:
@@ -134,13 +129,9 @@ def _seconds_until_check(ctx: TurnContext, pod: Pod) -> float:
     name = pod.spec.node_name
     node: Node | None = ctx.seen.get(NODE, name)
     if name and node is None:
-        return CHECK_PERIOD + QUARANTINE if _was_there(ctx, name) else 0.0
+        was_there = ctx.seen.kinds[NODE] or ctx.sim.log.notes.get(Note("world", GONE, f"{NODE}//{name}"))
+        return CHECK_PERIOD + QUARANTINE if was_there else 0.0
     return CHECK_PERIOD if pod.metadata.deletion_timestamp and (not name or is_out_of_service(node)) else 0.0
-
-
-def _was_there(ctx: TurnContext, node: str) -> bool:
-    """Say whether a missing node is missing from a cluster with nodes, or was removed."""
-    return bool(ctx.seen.kinds[NODE] or ctx.sim.log.notes.get(Note("world", GONE, f"{NODE}//{node}")))
 
 
 # -- what is deleted ------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from ..world.component import Component, TurnContext
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
-from ..world.view import Exists, Index, InformerCache, View
+from ..world.view import Exists, Index
 
 NAME = "resourcequota-controller"
 KIND = "ResourceQuota"
@@ -28,12 +28,10 @@ COUNTED = tuple(kind.name for kind in KINDS if kind.namespaced and kind.name != 
 def component() -> Component:
     """Return the resource quota controller."""
     routine = Reconciler(NAME, _quotas_of, sync, report_refused, report_done)
-    return Component(NAME, COUNTED, (routine,), _views, activation=partial(Exists, KIND))
-
-
-def _views(_seen: InformerCache) -> dict[str, View]:
-    """Return an index of the objects that use the same in one namespace: nothing is counted anew but what changes."""
-    return {"uses": Index(COUNTED, lambda obj: [(obj.metadata.namespace, usage_of(obj))])}
+    # Objects that use the same in one namespace are one entry: nothing is counted anew but what changes.
+    return Component(NAME, COUNTED, (routine,),
+                     lambda _seen: {"uses": Index(COUNTED, lambda obj: [(obj.metadata.namespace, usage_of(obj))])},
+                     activation=partial(Exists, KIND))
 
 
 def _quotas_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:

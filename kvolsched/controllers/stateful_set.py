@@ -12,31 +12,19 @@ from functools import partial
 
 import attrs
 
+from ..api import workloads
 from ..api.dials import SWITCH, dial
 from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
 from ..api.kinds.pod import PersistentVolumeClaimVolumeSource, Pod, PodTemplateSpec, Volume
 from ..api.kinds.volume import PersistentVolumeClaim
 from ..api.kinds.workload import StatefulSet, StatefulSetStatus
 from ..api.unmodelled_defaults import with_unmodelled_defaults
-from ..api.workloads import (
-    REVISION_LABEL,
-    by_controller_uid,
-    changed_or_owner,
-    controller_reference,
-    generation,
-    is_available,
-    is_running_and_ready,
-    replica_of,
-    revision_hash,
-    scaled_value,
-    waits_for_available,
-)
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.log import Key
 from ..world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
-from ..world.view import Exists, Index, InformerCache, View
+from ..world.view import Exists, Index
 
 NAME = "statefulset-controller"
 KIND = "StatefulSet"
@@ -67,15 +55,13 @@ class StatefulSetRevisions:
 def component(options: StatefulSetOptions | None = None) -> Component:
     """Return the StatefulSet controller."""
     routine = Reconciler(NAME, _sets_of, partial(sync, options or StatefulSetOptions()), report_refused, report_done)
-    return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,), _views, activation=partial(Exists, KIND))
-
-
-def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"pods": Index("Pod", by_controller_uid(KIND))}
+    return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,),
+                     lambda _seen: {"pods": Index("Pod", workloads.by_controller_uid(KIND))},
+                     activation=partial(Exists, KIND))
 
 
 def _sets_of(_ctx: TurnContext, key: Key, old: object, new: object) -> Iterator[str]:
-    return changed_or_owner(KIND, key, old, new) if key.kind in (KIND, "Pod") else iter(())
+    return workloads.changed_or_owner(KIND, key, old, new) if key.kind in (KIND, "Pod") else iter(())
 
 
 def sync(options: StatefulSetOptions, ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -101,7 +87,7 @@ def sync(options: StatefulSetOptions, ctx: TurnContext, cause: str) -> Sequence[
 def _revisions(ctx: TurnContext, cause: str, owner: StatefulSet) -> StatefulSetRevisions:
     """Return the revisions of a StatefulSet; an unchanged template keeps its name, another is named by its hash."""
     template, status = owner.spec.template, owner.status
-    unchanged = status.update_revision and status.observed_generation == generation(owner)
+    unchanged = status.update_revision and status.observed_generation == workloads.generation(owner)
     update = status.update_revision if unchanged else _revision_name(owner)
     if ctx.note("template", f"{cause}|{update}") is None:
         ctx.remember("template", f"{cause}|{update}", template)
@@ -111,12 +97,13 @@ def _revisions(ctx: TurnContext, cause: str, owner: StatefulSet) -> StatefulSetR
 
 def _revision_name(owner: StatefulSet) -> str:
     found: StatefulSet = with_unmodelled_defaults(owner)
-    return f"{owner.metadata.name}-{revision_hash(found.spec.template, owner.status.rest.get('collisionCount', 0))}"
+    collisions = owner.status.rest.get("collisionCount", 0)
+    return f"{owner.metadata.name}-{workloads.revision_hash(found.spec.template, collisions)}"
 
 
 def _revision(pod: Pod, default: str) -> str:
     """Return the revision of a pod's label, or a default; "" if the default is "": no revisions are kept."""
-    return str(pod.metadata.labels.get(REVISION_LABEL, default)) if default else ""
+    return str(pod.metadata.labels.get(workloads.REVISION_LABEL, default)) if default else ""
 
 
 # -- replicas ---------------------------------------------------------------------------------------------------------
@@ -141,7 +128,8 @@ class StatefulSetReplicas:
         return pod.metadata.deletion_timestamp is None and self._is_available(pod)
 
     def _is_available(self, pod: Pod) -> bool:
-        return is_running_and_ready(pod) and is_available(pod, self.min_ready_seconds, self.plan.ctx.moment)
+        now = self.plan.ctx.moment
+        return workloads.is_running_and_ready(pod) and workloads.is_available(pod, self.min_ready_seconds, now)
 
     def scale_up(self) -> bool:
         """Create missing replicas and replace those that have ended; say whether the sync stops here."""
@@ -190,7 +178,7 @@ class StatefulSetReplicas:
         lowest = self.ordinals.start + int(rolling.get("partition") or 0)
         targets = [n for n in reversed(self.ordinals) if n >= lowest]
         missing = [n for n in targets if n not in self.pods or not self._is_healthy(self.pods[n])]
-        max_unavailable = scaled_value(rolling.get("maxUnavailable", 1), len(self.ordinals), up=True) or 1
+        max_unavailable = workloads.scaled_value(rolling.get("maxUnavailable", 1), len(self.ordinals), up=True) or 1
         if max_unavailable > 1:
             replaced = [n for n in targets if self._is_old(n)][: max(0, max_unavailable - len(missing))]
             return sum([self._replace(self.pods[ordinal]) for ordinal in replaced])
@@ -245,7 +233,7 @@ class StatefulSetReplicas:
         if template is None or ordinal >= self.ordinals.start + partition:
             template, revision = self.owner.spec.template, self.revisions.update
         pod = pod_for(evolve_parts(self.owner, spec={"template": template}), ordinal)
-        return evolve_parts(pod, metadata={"labels": pod.metadata.labels.merged({REVISION_LABEL: revision})})
+        return evolve_parts(pod, metadata={"labels": pod.metadata.labels.merged({workloads.REVISION_LABEL: revision})})
 
     def _delete(self, pod: Pod) -> None:
         message = f"Delete Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name} successful"
@@ -277,10 +265,11 @@ class StatefulSetReplicas:
         pods = list(self.pods.values())
         live_pods = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
         status = attrs.evolve(
-            owner.status, observed_generation=generation(owner), replicas=len(pods),
+            owner.status, observed_generation=workloads.generation(owner), replicas=len(pods),
             current_replicas=sum(_revision(pod, current) == current for pod in live_pods) - replaced,
             updated_replicas=sum(_revision(pod, update) == update for pod in live_pods),
-            ready_replicas=sum(map(is_running_and_ready, pods)), available_replicas=sum(map(self._is_available, pods))
+            ready_replicas=sum(map(workloads.is_running_and_ready, pods)),
+            available_replicas=sum(map(self._is_available, pods))
         )
         if self.options.revisions:
             status = _with_update_completed(attrs.evolve(status, current_revision=current, update_revision=update))
@@ -290,8 +279,8 @@ class StatefulSetReplicas:
 
     def wake_when_available(self, cause: str) -> None:
         """Wake the StatefulSet when the next ready replica becomes available."""
-        ready = filter(is_running_and_ready, self.pods.values())
-        if waits := waits_for_available(ready, self.min_ready_seconds, self.plan.ctx.moment):
+        ready = filter(workloads.is_running_and_ready, self.pods.values())
+        if waits := workloads.waits_for_available(ready, self.min_ready_seconds, self.plan.ctx.moment):
             self.plan.ctx.wake_after(cause, min(waits))
 
 
@@ -317,9 +306,9 @@ def _with_policy_owner(meta: ObjectMeta, owner: StatefulSet, scaled_away: Pod | 
     policy = owner.spec.rest.get("persistentVolumeClaimRetentionPolicy") or EMPTY
     others = owners = tuple(other for other in meta.owner_references if other.kind not in (KIND, "Pod"))
     if scaled_away is not None and policy.get("whenScaled") == "Delete":
-        owners = (*others, controller_reference(scaled_away))
+        owners = (*others, workloads.controller_reference(scaled_away))
     elif policy.get("whenDeleted") == "Delete":
-        owners = (*others, controller_reference(owner))
+        owners = (*others, workloads.controller_reference(owner))
     return meta if owners == meta.owner_references else attrs.evolve(meta, owner_references=owners)
 
 
@@ -336,7 +325,8 @@ def pod_for(owner: StatefulSet, ordinal: int) -> Pod:
     rest = template.spec.rest.merged({"hostname": name})
     if owner.spec.service_name:
         rest = rest.merged({"subdomain": owner.spec.service_name})
-    return evolve_parts(replica_of(owner, name, labels), spec={"volumes": (*claim_volumes, *others), "rest": rest})
+    pod = workloads.replica_of(owner, name, labels)
+    return evolve_parts(pod, spec={"volumes": (*claim_volumes, *others), "rest": rest})
 
 
 def claims_for(owner: StatefulSet, ordinal: int) -> Iterator[PersistentVolumeClaim]:

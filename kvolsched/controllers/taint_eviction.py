@@ -24,7 +24,7 @@ from ..world.digest import DIGEST_WAIT
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Backoff, Reconciler
-from ..world.view import Exists, Index, InformerCache, View
+from ..world.view import Exists, Index
 
 NAME = "taint-eviction-controller"
 ROUTINE = "taint eviction"
@@ -66,16 +66,13 @@ def taints_that_evict(pod: Pod, node: Node | None) -> list[Taint]:
     return [taint for taint, toleration in used if toleration is None or toleration.toleration_seconds is not None]
 
 
-def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"on node": Index("Pod", by_node)}
-
-
 def component(options: TaintEvictionOptions | None = None) -> Component:
     """Return the taint eviction controller; it begins to watch when a node has a NoExecute taint."""
     eviction = TaintEviction(options or TaintEvictionOptions())
     routine = Reconciler(ROUTINE, _pods_of, eviction.sync, report_refused, report_done, BACKOFF)
     begins = partial(Exists, "Node", lambda node: bool(_no_execute(node)))
-    return Component(NAME, ("Node", "Pod"), (routine,), _views, activation=begins)
+    return Component(NAME, ("Node", "Pod"), (routine,), lambda _seen: {"on node": Index("Pod", by_node)},
+                     activation=begins)
 
 
 def _pods_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:

@@ -909,7 +909,7 @@ class ClusterActs(ClusterCore):
         pods = (again,) if isinstance(again, str) else again
         components = (process.component for process in self.world.processes.values())
         own = [component for component in components if is_custom(component)]
-        found = upgrades.rules_called(self, rules)
+        found = upgrades.rules_for(self, rules, SCHEDULER)
         return other_rules.under(self, found, name, asked, replay=replay, again=pods, added=own)
 
     def __repr__(self) -> str:

@@ -33,8 +33,7 @@ from ..world.log import Key
 from ..world.references import find_key, matching_keys
 from ..world.rules import running_rules
 from ..world.simulation import Simulation
-from .actor_names import actor_with_cause, actors_called
-from .component_names import dials_by_component
+from .component_names import actor_with_cause, actors_called, dials_by_component
 from .conditions import condition, missing_object
 from .one_at_a_time import one_at_a_time
 from .refusals import Refusals, dropped_fields, remarks_on_loading, still_there

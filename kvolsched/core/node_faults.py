@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..api.kinds.kind import find_kind
-from ..api.kinds.selector import LabelSelector
-from ..api.text.label_selector import read_label_selector
+from ..api.kinds.selector import LabelSelector, read_label_selector
 from ..api.unknown_name import UnknownName, unknown_name
 from ..api.words import listed
 from ..controllers import kubelet, node_lifecycle

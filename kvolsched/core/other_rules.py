@@ -11,7 +11,7 @@ import attrs
 
 from ..api.dials import EveryComponent, dials_of
 from ..api.kinds.meta import evolve_parts
-from ..api.kinds.pod import Pod, PodStatus
+from ..api.kinds.pod import PodStatus
 from ..api.text.convert import to_plain
 from ..controllers import persistent_volume
 from ..controllers.admission import PROTECTION_FINALIZERS
@@ -43,9 +43,14 @@ def under(
     objects = world.visit(world.history.place_of(0), lambda: list(world.log.objects.values()))
     objects.sort(key=lambda obj: obj.metadata.resource_version)  # as they came
     fresh = {cluster.world.find_key(reference, "pod", ever=True) for reference in again}
-    whole = _with_unknown_fields(cluster)
+    drop = cluster.first_rules.unknown_fields.dropped_from
+    loaded = cluster.loaded_manifests.objects if cluster.loaded_manifests is not None else ()
+    whole = {key_of(obj): obj for obj in loaded if drop(obj) is not obj}  # other rules may know the dropped fields
     plain = (_without_additions(whole.get(key_of(obj), obj), cluster.first_rules) for obj in objects)
-    other._load(_as_created(obj) if key_of(obj) in fresh else obj for obj in plain)
+    other._load(  # those that are to be judged again as they were before the scheduler saw them
+        evolve_parts(attrs.evolve(obj, status=PodStatus(phase="Pending")), spec={"node_name": ""})
+        if key_of(obj) in fresh else obj for obj in plain
+    )
     other.loaded_manifests, other._not_read = cluster.loaded_manifests, cluster._not_read  # noqa: SLF001
     other._refusals = Refusals(cluster._refusals.objects, other.world.server)  # noqa: SLF001
     if added:
@@ -57,18 +62,6 @@ def under(
     refused += _replay(cluster, other, repeated)
     other.remarks = tuple(_remarks(cluster, other, asked, [act for act in later if act not in repeated], refused))
     return other
-
-
-def _as_created(pod: Pod) -> Pod:
-    """Return a pod as it was before the scheduler saw it."""
-    return evolve_parts(attrs.evolve(pod, status=PodStatus(phase="Pending")), spec={"node_name": ""})
-
-
-def _with_unknown_fields(cluster: ClusterCore) -> dict[Key, Any]:
-    """Return the loaded objects of which the API server dropped fields, with them: other rules may know these."""
-    drop = cluster.first_rules.unknown_fields.dropped_from
-    loaded = cluster.loaded_manifests.objects if cluster.loaded_manifests is not None else ()
-    return {key_of(obj): obj for obj in loaded if drop(obj) is not obj}
 
 
 def _without_additions(obj: Any, rules: Revision) -> Any:
@@ -181,12 +174,8 @@ def _remarks(cluster: ClusterCore, other: ClusterCore, asked: str, left_out: Seq
     pods = [key for key in sorted(objects) if key.kind == "Pod"]
     if pods and all(objects[key].spec.node_name for key in pods):
         them = "it" if len(pods) == 1 else "them"
-        yield f"{_named(pods)} from the start, so nobody judges {them}: {again_call(asked, pods[0].name)}."
-
-
-def again_call(asked: str, pod: str) -> str:
-    """Return how a pod that has a node from the start is judged under rules: the call, and what it does."""
-    return f'c.under("{asked}", again="{pod}") begins with that pod without a node'
+        call = f'c.under("{asked}", again="{pods[0].name}")'
+        yield f"{_named(pods)} from the start, so nobody judges {them}: {call} begins with that pod without a node."
 
 
 def _named(pods: Sequence[Key]) -> str:

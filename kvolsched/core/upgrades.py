@@ -18,8 +18,7 @@ from ..world.component import WORLD, Component
 from ..world.history import despite_interrupts
 from ..world.log import Key
 from ..world.rules import EVERYBODY, RULES, RuleSet, RunningRules, running_rules, stopped
-from .actor_names import component_called
-from .component_names import COMPONENT_NAMES, DISPLAY_NAMES
+from .component_names import COMPONENT_NAMES, DISPLAY_NAMES, component_called
 from .core import USER, ClusterCore, provisioners
 from .results import Step, last_step
 
@@ -47,7 +46,8 @@ def upgrade(cluster: ClusterCore, rules: Rules, component: str | None, *, beside
         label = _label(cluster, wanted)
         if process == EVERYBODY:
             running = RunningRules((label,)) if label != cluster.first_rules.name else None
-            changes |= {EVERYBODY: running, **dict.fromkeys(_noted(cluster))}
+            noted = sorted(note.name for note in cluster.world.log.notes if note[:2] == (WORLD, RULES))
+            changes |= {**dict.fromkeys(noted), EVERYBODY: running}
             restarting = _begun(cluster, list(cluster.world.rule_sets[label].components))
             return _run(cluster, changes, restarting, f"every component {_restarts(label)}")
         names = _components(cluster, process, gates=isinstance(rules, Mapping))
@@ -64,11 +64,6 @@ def _serve_beside(cluster: ClusterCore, rules: Revision, share: float) -> Step:
         return _run(cluster, {API_SERVER: _running(cluster, only)}, [], f"one API server answers, {only}")
     words = f"two API servers answer, {old} and {new}: the second {share:.0%} of the requests"
     return _run(cluster, {API_SERVER: RunningRules((old, new), share=share)}, [], words)
-
-
-def rules_called(cluster: ClusterCore, rules: str | Revision) -> Revision:
-    """Return rules by name, or these, with the cluster's admission webhooks."""
-    return _rules_for(cluster, rules, SCHEDULER)
 
 
 def rules_of(cluster: ClusterCore, component: str) -> Revision:
@@ -195,13 +190,13 @@ def _targets(cluster: ClusterCore, rules: Rules, component: str | None) -> dict[
         if any(isinstance(value, bool) for value in rules.values()):
             raise ValueError("upgrade: name the component whose gates these are, such as 'kube-scheduler'")
         gates = cast(Mapping[str, Mapping[str, bool]], rules)
-        return {name: _rules_for(cluster, {name: switches}, name) for name, switches in gates.items()}
+        return {name: rules_for(cluster, {name: switches}, name) for name, switches in gates.items()}
     if process is None:
-        return {EVERYBODY: _rules_for(cluster, rules, SCHEDULER)}
-    return {process: _rules_for(cluster, rules, process)}
+        return {EVERYBODY: rules_for(cluster, rules, SCHEDULER)}
+    return {process: rules_for(cluster, rules, process)}
 
 
-def _rules_for(cluster: ClusterCore, rules: Rules, process: str) -> Revision:
+def rules_for(cluster: ClusterCore, rules: Rules, process: str) -> Revision:
     """Return the rules that a process is to run: those by name, or its present ones with these gates."""
     if isinstance(rules, str | Revision):
         found = revision_named(rules)
@@ -232,12 +227,6 @@ def _running(cluster: ClusterCore, label: str) -> RunningRules | None:
     everybody = running_rules(cluster.world.log.notes, EVERYBODY)
     without = cluster.first_rules.name if everybody is None else everybody.leading
     return None if label == without else RunningRules((label,))
-
-
-def _noted(cluster: ClusterCore) -> list[str]:
-    """Return the components that have rules of their own."""
-    noted = (note.name for note in cluster.world.log.notes if note[:2] == (WORLD, RULES))
-    return sorted(name for name in noted if name != EVERYBODY)
 
 
 def _process(cluster: ClusterCore, component: str) -> str:

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 import attrs
 
 from ..api.kinds.node import Node
-from ..api.kinds.selector import NodeSelectorTerm
+from ..api.kinds.selector import NodeSelectorTerm, read_label_selector
 from ..api.notebook_output import DrawnAnswer, table_text
-from ..api.text.label_selector import read_label_selector
 from ..api.unknown_name import UnknownName
 from ..core.core import ClusterCore
 

@@ -8,7 +8,6 @@ for a revision's name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import attrs
@@ -30,16 +29,14 @@ from ..controllers import (
     persistent_volume,
     pod_garbage_collector,
     provisioner,
-    pv_protection,
-    pvc_protection,
-    replica_set,
     resource_quota,
     stateful_set,
     taint_eviction,
     user,
     zonal_upgrade,
 )
-from ..controllers.replica_set import replication_controller
+from ..controllers.protection import CLAIM_PROTECTION, VOLUME_PROTECTION
+from ..controllers.replica_set import REPLICA_SETS, REPLICATION_CONTROLLERS
 from ..scheduler.columns.hypothetical_snapshot import KeptSnapshot
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.extension_points import VolumeDecider
@@ -69,16 +66,16 @@ from .settings import (
 # Admission plugins that are off: no component of the loop finds a new node ready and removes its taint.
 DISABLED_ADMISSION = ("TaintNodesByCondition",)
 # Each begins to watch once there is work for it.
-OTHER_CONTROLLERS = (
+OTHER_CONTROLLERS: tuple[Any, ...] = (  # modules, or values of one class
     deployment,
-    replica_set,
-    replication_controller,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
     daemon_set,
     job,
     ephemeral_volume,
     disruption,
-    pvc_protection,
-    pv_protection,
+    CLAIM_PROTECTION,
+    VOLUME_PROTECTION,
     garbage_collector,
     node_lifecycle,
     taint_eviction,
@@ -142,7 +139,7 @@ class Revision(SettableRules):
     stateful_sets: stateful_set.StatefulSetOptions = stateful_set.StatefulSetOptions()
     daemon_sets: daemon_set.DaemonSetOptions = daemon_set.DaemonSetOptions()
     nodes: node_lifecycle.NodeLifecycleOptions = node_lifecycle.NodeLifecycleOptions()
-    controllers: tuple[ModuleType, ...] = OTHER_CONTROLLERS
+    controllers: tuple[Any, ...] = OTHER_CONTROLLERS
     protects_in_use: bool = True
     admission_plugins: tuple[admission.AdmissionPlugin, ...] = ()
     unknown_fields: admission.UnknownFields = admission.UnknownFields()
@@ -276,9 +273,9 @@ class Revision(SettableRules):
         >>> next(design().others()).name
         'deployment-controller'
         """
-        for module in self.controllers:
-            chosen = self._options(module.NAME, dials)
-            yield module.component() if chosen == NO_DIALS else module.component(chosen)
+        for each in self.controllers:
+            chosen = self._options(each.NAME, dials)
+            yield each.component() if chosen == NO_DIALS else each.component(chosen)
 
     @property
     def options(self) -> Mapping[str, Any]:

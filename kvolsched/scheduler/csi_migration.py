@@ -44,7 +44,8 @@ def translated_affinity(volume: PersistentVolume) -> NodeSelector | None:
     affinity = volume.spec.required_node_affinity
     terms = affinity.node_selector_terms if affinity is not None else ()
     terms = tuple(
-        attrs.evolve(term, match_expressions=tuple(_translate(part, key) for part in term.match_expressions))
+        attrs.evolve(term, match_expressions=tuple(attrs.evolve(part, key=key) if part.key in ZONE_LABELS else part
+                                                   for part in term.match_expressions))
         for term in terms
     )
     labels = volume.metadata.labels
@@ -63,7 +64,3 @@ def effective_affinity(volume: PersistentVolume, csi_node: CSINode | None) -> No
     """Return the node affinity by which a bound volume is judged on the node of this CSINode; None admits the node."""
     migrated = is_migrated(csi_node, in_tree_source(volume))
     return translated_affinity(volume) if migrated else volume.spec.required_node_affinity
-
-
-def _translate(part: Requirement, key: str) -> Requirement:
-    return attrs.evolve(part, key=key) if part.key in ZONE_LABELS else part

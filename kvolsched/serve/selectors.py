@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..api.kinds.meta import EMPTY
-from ..api.text.label_selector import read_label_selector
+from ..api.kinds.selector import read_label_selector
 from .resources import Resource
 from .status import StatusError
 

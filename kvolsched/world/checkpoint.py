@@ -6,6 +6,7 @@ component that must list again, the position of its oldest pending change.
 """
 
 from collections.abc import Callable, Mapping
+from operator import is_
 from typing import Any
 
 import attrs
@@ -43,7 +44,10 @@ def take_checkpoint(log: Log, processes: Processes, previous: Checkpoint | None 
         kinds: dict[str, Mapping[Key, Any]] = {}
         for kind, objects in process.seen.kinds.items():
             old = before.get(kind)
-            kinds[kind] = old if old is not None and _is_unchanged(old, objects) else dict(objects)
+            if old is not None and len(old) == len(objects) and all(map(is_, map(old.get, objects), objects.values())):
+                kinds[kind] = old
+            else:
+                kinds[kind] = dict(objects)
         seen[name] = kinds
         for kind, place in process.pending.items():
             if log.notes.get(process.cursors[kind], 0):
@@ -87,10 +91,6 @@ def restore_checkpoint(log: Log, processes: Processes, digest: IncrementalDigest
         for key, _, _ in (*objects, *notes):
             digest.mark_changed(key)
         digest.mark_seen()
-
-
-def _is_unchanged(old: Mapping[Key, Any], new: Mapping[Key, Any]) -> bool:
-    return len(old) == len(new) and all(old.get(key) is obj for key, obj in new.items())
 
 
 def _differences(now: Mapping[Any, Any], wanted: Mapping[Any, Any]) -> list[tuple[Any, Any, Any]]:

@@ -118,11 +118,7 @@ class Process:
                 self.followers.setdefault(kind_or_sort, []).append(view)
 
     def rebuild(self, stored: ByKind | None = None) -> None:
-        """Build every view from the log: the definition that every move must meet.
-
-        Args:
-            stored: the objects of the log by kind, if somebody has sorted them already.
-        """
+        """Build every view from the log, whose objects may be sorted already: the definition that a move must meet."""
         self.reset()
         self.pending = {}
         self._rebuild_condition(self.log.by_kind() if stored is None else stored)

@@ -11,14 +11,13 @@ import hashlib
 from collections.abc import Mapping
 from enum import Enum
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
 from kvolsched.api.kinds.meta import ObjectMeta
 
 from .log import CURSOR, Key, Log, LogKey, Note
-from .view import InformerCache
 
 BUCKET_SORT = "bucket"  # of retries: it is as if full, as long as fewer fail in a row than it holds
 IGNORED_SORTS = frozenset({CURSOR, "clock", "origin", "gone", "similar", "asked", BUCKET_SORT})
@@ -63,9 +62,7 @@ _texts: dict[Any, str] = {}
 def canonical_text(value: Any, relative: list[RelativeValue] | None = None) -> str:
     """Return a canonical text of a value: equal texts for equivalent values only.
 
-    Args:
-        value: plain data or attrs values, nested.
-        relative: if given, relative values are appended to it and only marked in the text.
+    It is plain data or attrs values, nested; relative values are appended to `relative` and only marked in the text.
     """
     if value is None or isinstance(value, bool | int | float | str | bytes):
         return repr(value)
@@ -137,27 +134,15 @@ def object_fingerprint(key: Key, value: Any) -> int:
     return int(_remember(key, value, _hash(f"{tuple(key)}={canonical_text(value)}")))
 
 
-class DigestSource(Protocol):
-    """What the digest needs of a running component."""
-
-    seen: InformerCache
-    pending: dict[str, int]
-    seen_sum: int
-    seen_changes: int
-    tracking: bool
-    watching: bool
-    reads_clock: bool
-
-
 class IncrementalDigest:
     """A digest that follows the log. Mutable.
 
     It is the sum of parts: one of the API objects, and one of each owner of notes with what it has seen. Changed keys
     are only marked; a part is computed again when it is asked for and something that it depends on has changed, so
-    that undone trials cost little.
+    that undone trials cost little. `watchers` are the running components (`Process`) by name.
     """
 
-    def __init__(self, log: Log, watchers: Mapping[str, DigestSource]) -> None:
+    def __init__(self, log: Log, watchers: Mapping[str, Any]) -> None:
         self.log = log
         self.watchers = watchers
         self._begin()
@@ -292,7 +277,7 @@ class IncrementalDigest:
     def _now(self) -> float:
         return float(self.log.notes.get(Note("world", CLOCK_SORT, ""), 0.0))
 
-    def _outdated_keys(self, watcher: DigestSource) -> tuple[Key, ...]:
+    def _outdated_keys(self, watcher: Any) -> tuple[Key, ...]:
         """Return the keys of which a component has seen an old version that equals the stored one.
 
         A repeated step stores other objects of the same versions, so that it is the versions that tell.

@@ -191,7 +191,10 @@ class History:
 
     def branch_off(self, future: Future, start: int, name: str) -> None:
         """Keep a future under the present branch's name and continue as branch `name`."""
-        self._reattach_branches(start, name)
+        self.branches = [  # those that leave the present one up to `start` share that part with the new one
+            attrs.evolve(branch, parent=name) if branch.parent == self.branch and branch.start <= start else branch
+            for branch in self.branches
+        ]
         self.branches.append(Branch(self.branch, name, start, future))
         self.branch = name
 
@@ -266,12 +269,6 @@ class History:
         other.refused = self.refused_up_to(log.place)
         return other
 
-    def _reattach_branches(self, start: int, name: str) -> None:
-        """Move branches that leave the present branch up to `start` to branch `name`, which shares that part."""
-        self.branches = [
-            attrs.evolve(branch, parent=name) if branch.parent == self.branch and branch.start <= start else branch
-            for branch in self.branches
-        ]
 
 
 def despite_interrupts(recover: Callable[[], object]) -> None:
@@ -290,10 +287,8 @@ def despite_interrupts(recover: Callable[[], object]) -> None:
 class StepTransaction:
     """Records one step: truncates the future first, and restores it if the step repeats its beginning.
 
-    Args:
-        history: where the step is recorded.
-        undo: puts the world back to a position after an error or interrupt inside the step.
-        moved: called once the step is recorded, if it has moved the world.
+    `undo` puts the world back to a position after an error or interrupt inside the step; `moved` is called once the
+    step is recorded, if it has moved the world.
     """
 
     def __init__(self, history: History, undo: Callable[[int], None], moved: Callable[[], None]) -> None:

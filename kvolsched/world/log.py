@@ -8,14 +8,14 @@ the list. The log is mutable; everything in it is frozen.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ..api.text.python_gc import paused_gc
 from .changes import Change, ChangeColumns, Group, Key, LogKey, Maps, NetChanges, Note
 
-__all__ = ["Change", "Delivery", "Key", "ListedObjects", "Listener", "Log", "LogKey", "Note"]
+__all__ = ["Change", "Delivery", "Key", "ListedObjects", "Log", "LogKey", "Note"]
 
 CURSOR = "cursor"  # sort of the notes that say how far a component has seen a kind
 FAR = 2_000  # changes from which on a seek goes by the differences of two places
@@ -46,31 +46,21 @@ class ListedObjects(NamedTuple):
 KEEP_EVERY = 1 << 18  # changes after which the map is kept once more, so that no place is far from a known map
 
 
-class Listener(Protocol):
-    """A function called with each change and its position; if the change is `undone`, old and new are swapped."""
-
-    def __call__(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None: ...
-
-
-class JumpListener(Protocol):
-    """A function called once the map has jumped from the position `start` to the present one."""
-
-    def __call__(self, start: int) -> None: ...
-
-
 class Log:
     """The log and the map at its present position. Mutable.
 
     `place`, the position, counts changes: the map results from all changes before it; later changes are a future known
     from an earlier visit. `base` is the position of the first change that is kept: 0, unless the world was restored.
+    `listener` is called with the position, key, old and new value of each change, and whether it is `undone`: then old
+    and new are swapped. `jump_listener` is called once the map has jumped, with the position from which it has.
     """
 
     def __init__(self) -> None:
         self.objects: dict[Key, Any] = {}
         self.notes: dict[Note, Any] = {}
         self.changes = ChangeColumns()
-        self.listener: Listener | None = None
-        self.jump_listener: JumpListener | None = None
+        self.listener: Callable[..., None] | None = None
+        self.jump_listener: Callable[[int], None] | None = None
         self._place = 0
         self._is_cleared = False  # the map was emptied to begin with another one, and is not whole yet
         self._lists: dict[tuple[str, int], ListedObjects] = {}  # by kind and the position of its last change

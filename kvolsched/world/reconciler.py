@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from ..api.kinds.meta import evolve
-from .apiserver import CommittedWrite, RefusedWrite, Write
+from .apiserver import RefusedWrite, Write
 from .component import TurnContext
 from .digest import BUCKET_SORT, DIGEST_IGNORES, DIGEST_WAIT
 from .log import Delivery, Key
@@ -85,14 +85,6 @@ class ReconcileError(Exception):
     """Raised by a `sync` that cannot decide; its sentence describes the turn, and the cause is retried later."""
 
 
-def _ignore_refused(_ctx: TurnContext, _cause: str, _refused: RefusedWrite) -> None:
-    return None
-
-
-def _ignore_committed(_ctx: TurnContext, _cause: str, _committed: CommittedWrite, *, last: bool) -> None:
-    return None
-
-
 @attrs.frozen
 class Reconciler:
     """An actor that follows the controller pattern.
@@ -113,8 +105,8 @@ class Reconciler:
     name: str
     causes_of: Callable[[TurnContext, Key, Any, Any], Iterable[str]]
     sync: Callable[[TurnContext, str], Sequence[Write]]
-    on_refused: Callable[[TurnContext, str, RefusedWrite], None] = _ignore_refused
-    on_committed: Callable[..., None] = _ignore_committed
+    on_refused: Callable[[TurnContext, str, RefusedWrite], None] = lambda _ctx, _cause, _refused: None
+    on_committed: Callable[..., None] = lambda _ctx, _cause, _committed, last: None  # noqa: ARG005
     backoff: Backoff = Backoff()
     seldom: bool = False
     reacts_to: frozenset[str] | None = None

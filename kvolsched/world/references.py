@@ -79,12 +79,9 @@ def _unmodelled_keys(objects: Collection[Key], reference: str) -> list[Key]:
 
 
 def possible_keys(objects: Collection[Key], reference: str, kinds: str | Sequence[str] = ()) -> list[Key]:
-    """Return the keys of objects that may come to be what a reference means, the likeliest first.
+    """Return the keys of objects that may come to be what a reference means, the likeliest first; see `find_key`.
 
-    Args:
-        objects: the keys of the objects; without a namespace, any of theirs is possible.
-        reference: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`.
-        kinds: the kinds that are meant by a reference without kind; by default any.
+    Without a namespace, any of those of the objects is possible.
 
     Raises:
         UnknownName: the reference has none of the four forms, or its kind is not known.
@@ -138,7 +135,8 @@ def _not_found(objects: Collection[Key], reference: str, wanted: tuple[str, ...]
     if reading.kind and wanted and reading.kind not in wanted:
         return UnknownName(f"{reference} is no {one_of(wanted)}")
     kinds = (reading.kind,) if reading.kind else wanted or ANY_KIND
-    there = {ref(key): key.name for key in sorted(objects, key=_by_kind) if key.kind in kinds}
+    in_order = sorted(objects, key=lambda key: (ORDER.get(key.kind, len(ORDER)), key))
+    there = {ref(key): key.name for key in in_order if key.kind in kinds}
     odd = "" if reading.kind or _is_namespace(objects, reading.namespace) else (
         f" ({reading.namespace} is no kind and no namespace)")  # fmt: skip
     if len(kinds) == 1:
@@ -148,10 +146,6 @@ def _not_found(objects: Collection[Key], reference: str, wanted: tuple[str, ...]
     of_kind = f" of kind {one_of(wanted)}" if wanted else ""
     looked_for = f"object{of_kind} is called {reference!r}{odd}"
     return unknown_name(looked_for, reading.name, there, compared=there.__getitem__, plural="objects", most_listed=0)
-
-
-def _by_kind(key: Key) -> tuple[int, Key]:
-    return ORDER.get(key.kind, len(ORDER)), key
 
 
 def _is_namespace(objects: Collection[Key], name: str | None) -> bool:

@@ -6,6 +6,7 @@ component runs the rules that the world was made with.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import attrs
@@ -13,7 +14,8 @@ import attrs
 from .apiserver import ApiServer
 from .component import WORLD, Component
 from .digest import DIGEST_IGNORES
-from .log import LogKey, Note
+from .log import Note
+from .view import Exists
 
 RULES = "rules"
 EVERYBODY = "every component"  # the note of components without a note of their own
@@ -71,14 +73,8 @@ def running_rules(notes: Mapping[Note, Any], component: str) -> RunningRules | N
 
 def stopped(name: str) -> Component:
     """Return a component that does nothing, as one that a set of rules does not have."""
-    return Component(name, (), (), activation=NeverMet)
+    return Component(name, (), (), activation=NEVER)
 
 
-class NeverMet:
-    """The activation condition of a component that never begins to watch."""
-
-    follows: frozenset[str] = frozenset()
-    is_met = False
-
-    def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Ignore every change."""
+NEVER = partial(Exists, ())
+"""The activation condition of a component that never begins to watch."""

@@ -21,7 +21,7 @@ from .events import record_event
 from .log import CURSOR, FAR, Delivery, Key, Log, LogKey, Note, in_order
 from .outage import API_SERVER, OUTAGES, end_outages, is_out, unreachable
 from .references import find_key, matching_keys
-from .rules import RULES, NeverMet, RuleSet, RunningRules, rules_note, running_rules, stopped
+from .rules import NEVER, RULES, RuleSet, RunningRules, rules_note, running_rules, stopped
 
 PARTS = 1_000_000  # a share is a part of this
 UNREAD_SORTS = frozenset({"similar", "gone"})  # sorts of the world's notes that no actor reads
@@ -190,7 +190,7 @@ class Runtime:
         changed = set()
         for component in self.components:
             process, wanted = self.processes[component.name], self._definition(component)
-            if process.component is not wanted and not (wanted.activation is NeverMet is process.component.activation):
+            if process.component is not wanted and not (wanted.activation is NEVER is process.component.activation):
                 process.define(wanted)
                 process.rebuild()
                 changed.add(process.name)
@@ -368,7 +368,9 @@ class Runtime:
 
         While the API server is out, watches bring nothing.
         """
-        if not process.pending or (OUTAGES in self.log.notes and self._sees_nothing(process)):
+        if not process.pending or (
+            OUTAGES in self.log.notes and (is_out(self.log.notes, API_SERVER) or self.is_delayed(process))
+        ):
             return False
         moved = self._move_cursors(process, process.pending if kinds is None else kinds)
         if not moved:
@@ -390,9 +392,6 @@ class Runtime:
             for _, key, old, new in delivered:
                 on_change(ctx, key, old, new)
         return True
-
-    def _sees_nothing(self, process: Process) -> bool:
-        return is_out(self.log.notes, API_SERVER) or self.is_delayed(process)
 
     def _move_cursors(self, process: Process, kinds: Collection[str]) -> dict[str, Sequence[Delivery]]:
         """Move the cursors of these kinds that have pending changes, and return the net changes of each, if any."""

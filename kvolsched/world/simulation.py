@@ -46,13 +46,7 @@ class _RollBack(Exception):
 
 
 class Simulation(Runtime):
-    """A world whose components act turn by turn. Mutable; moves only by steps, turns, `goto` and `switch`.
-
-    Args:
-        components: the components that run; their order is the order of the lanes.
-        server: commits or refuses writes.
-        seed: determines draws.
-    """
+    """A world whose components act turn by turn. Mutable; moves only by steps, turns, `goto` and `switch`."""
 
     def __init__(self, components: Iterable[Component], server: ApiServer | None = None, seed: int = 0) -> None:
         super().__init__(components, server, seed)
@@ -418,11 +412,9 @@ class Simulation(Runtime):
             step.add(self.actorless_turn(start, "world", words))
 
     def crash(self, *components: str, process: str = "") -> None:
-        """Crash and restart components, as one step: their notes and cursors are removed.
+        """Crash and restart the components of one process, as one step: their notes and cursors are removed.
 
-        Args:
-            components: those that are one process of the real cluster, of which one leader is elected.
-            process: its name; by default that of the one component.
+        One leader is elected. The process has the name of the one component by default.
         """
         process = process or components[0]
         running = (self.log.notes.get(rules_note(component)) for component in components)
@@ -452,12 +444,9 @@ class Simulation(Runtime):
                 step.add(self.actorless_turn(start, component, words, "delay"))
 
     def run_rules(self, changes: Mapping[str, RunningRules | None], restarting: Sequence[str], words: str) -> None:
-        """Let components run other rules, as one step.
+        """Let components run other rules, as one step; those that restart lose their notes.
 
-        Args:
-            changes: component -> the rules that it runs (None: as everybody); `EVERYBODY`: those without a note.
-            restarting: the components that lose their notes.
-            words: the sentence of the step.
+        `changes` has the rules that a component runs (None: as everybody); `EVERYBODY`: those without a note.
         """
         with self.transaction() as step:
             start = self.log.place

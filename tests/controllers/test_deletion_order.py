@@ -6,7 +6,7 @@ import pytest
 
 from kvolsched.api.kinds.meta import Condition, Frozen, ObjectMeta
 from kvolsched.api.kinds.pod import Container, Pod, PodSpec, PodStatus
-from kvolsched.controllers.replica_set.controller import in_deletion_order
+from kvolsched.controllers.replica_set import in_deletion_order
 
 NOW = datetime.fromisoformat("2026-01-02T00:00:00Z")
 

@@ -7,7 +7,7 @@ from objects import claim, pod, volume
 
 from kvolsched import Cluster
 from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.controllers import pv_protection, pvc_protection
+from kvolsched.controllers.protection import CLAIM_PROTECTION, VOLUME_PROTECTION
 
 POD = """
 apiVersion: v1
@@ -29,7 +29,7 @@ CLASS = "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: eb
 
 def world():
     """A world of both controllers alone."""
-    return Harness(pvc_protection.component(), pv_protection.component(), protects=True)
+    return Harness(CLAIM_PROTECTION.component(), VOLUME_PROTECTION.component(), protects=True)
 
 
 def test_new_claims_and_volumes_are_protected():

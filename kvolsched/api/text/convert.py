@@ -73,12 +73,6 @@ def schema() -> Mapping[str, Any]:
     return typing.cast(Mapping[str, Any], json.loads(text))
 
 
-def find_class(api_version: str, kind: str) -> type[Any] | None:
-    """Return the class that models this kind, or None."""
-    found = KINDS_BY_NAME.get(kind)
-    return found.type if found is not None and found.type.api_version == api_version else None
-
-
 def decode(data: Mapping[str, Any]) -> tuple[Any, list[Problem]]:
     """Return the object of plain data, and all problems in it.
 
@@ -88,7 +82,8 @@ def decode(data: Mapping[str, Any]) -> tuple[Any, list[Problem]]:
     api_version, kind = data.get("apiVersion", ""), data.get("kind", "")
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return freeze(data), []
-    cls = find_class(api_version, kind)
+    found = KINDS_BY_NAME.get(kind)
+    cls = found.type if found is not None and found.type.api_version == api_version else None
     type_name = schema()["kinds"].get(f"{api_version}/{kind}")
     if type_name is None:
         return freeze(data), []

@@ -92,7 +92,7 @@ def skipped_problem(data: Any, problems: Sequence[Problem]) -> Problem | None:
         absent = " and ".join(key for key in ("apiVersion", "kind") if not data.get(key))
         is_or_are = "are" if " " in absent else "is"
         return Problem((), "skipped", None, f"is no object of Kubernetes: {absent} {is_or_are} missing")
-    if any(_is_template(value) for value in (*names, *(problem.value for problem in problems))):
+    if any(isinstance(value, str) and "{{" in value for value in (*names, *(problem.value for problem in problems))):
         return Problem(("metadata", "name"), "skipped", None, TEMPLATE)
     if unknown := [each for each in problems if each.path in (("apiVersion",), ("kind",)) and each.rule == "enum"]:
         return attrs.evolve(unknown[0], rule="skipped")  # of an older release, or misspelt
@@ -102,10 +102,6 @@ def skipped_problem(data: Any, problems: Sequence[Problem]) -> Problem | None:
 
 
 TEMPLATE = "is a template: render it first, as `helm template` and `kubectl kustomize` do"
-
-
-def _is_template(value: Any) -> bool:
-    return isinstance(value, str) and "{{" in value
 
 
 def decode_object(data: Mapping[str, Any], *, lenient: bool) -> tuple[Any, list[Problem]]:

@@ -102,11 +102,8 @@ def _explained(error: Exception, text: str) -> JsonFault:
         return _too_deep(text)
     if isinstance(error, _Constant):
         return JsonFault("syntax", f"is no JSON: {error}", _line_where(text, str(error).__eq__))
-    return JsonFault("syntax", "is no JSON: a number with too many digits", _line_where(text, _long_number))
-
-
-def _long_number(token: str) -> bool:
-    return len(token) > sys.get_int_max_str_digits() and token.lstrip("-").isdigit()
+    line = _line_where(text, lambda token: len(token) > sys.get_int_max_str_digits() and token.lstrip("-").isdigit())
+    return JsonFault("syntax", "is no JSON: a number with too many digits", line)
 
 
 def _line_where(text: str, wrong: Callable[[str], bool]) -> int:

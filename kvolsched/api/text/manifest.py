@@ -277,7 +277,9 @@ def _parsed(text: str, source: str, faults: list[Fault], bar: ProgressBar) -> It
 def write(objects: Any, form: str = "yaml") -> str:
     """Return objects as multi-document YAML, or as JSON (several in one v1 List); apiVersion and kind come first."""
     items = [objects] if isinstance(objects, Mapping) or hasattr(objects, "metadata") else list(objects)
-    documents = [_in_manifest_order(to_plain(item)) for item in items]
+    documents = [{key: _sorted_keys(plain[key])
+                  for key in sorted(plain, key=lambda key: (_KEY_ORDER.get(key, 3), key))}
+                 for plain in map(to_plain, items)]  # fmt: skip
     match form:
         case "json":
             data = documents[0] if len(documents) == 1 else {"apiVersion": "v1", "kind": "List", "items": documents}
@@ -287,19 +289,9 @@ def write(objects: Any, form: str = "yaml") -> str:
     raise ValueError(f'form is "yaml" or "json", not {form!r}')
 
 
-def _as_yaml(value: Any) -> str:
-    """Return an object as its manifest, any other value as its fields."""
-    return write(value) if hasattr(value, "metadata") else to_yaml(thaw(attrs.asdict(value)))
-
-
-write_with(_as_yaml)
+write_with(lambda value: write(value) if hasattr(value, "metadata") else to_yaml(thaw(attrs.asdict(value))))
 
 _KEY_ORDER = {"apiVersion": 0, "kind": 1, "metadata": 2, "spec": 3, "status": 4}
-
-
-def _in_manifest_order(plain: dict[str, Any]) -> dict[str, Any]:
-    top = sorted(plain, key=lambda key: (_KEY_ORDER.get(key, 3), key))
-    return {key: _sorted_keys(plain[key]) for key in top}
 
 
 def _sorted_keys(value: Any) -> Any:

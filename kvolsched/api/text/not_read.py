@@ -34,9 +34,7 @@ MOST = 3  # names of one field
 def find_not_read(read: Manifests, known: NotRead = EMPTY) -> NotRead:
     """Return the kinds and fields that bear on placement and are not modelled, each with the objects that have them.
 
-    Args:
-        read: the manifests that were loaded or applied.
-        known: what was found before, which is among the result.
+    `known` is what was found before, which is among the result.
     """
     found = {what: set(names) for what, names in known.items()}
     for other in read.others:

@@ -128,12 +128,8 @@ def apply_manifest(applied: Mapping[str, Any] | None, wanted: Mapping[str, Any],
                    current: Mapping[str, Any]) -> MergeResult:
     """Merge a manifest into the stored object as `kubectl apply` does.
 
-    Fields of the manifest are set, fields of the last applied manifest that it lacks are removed, all others stay.
-
-    Args:
-        applied: the last applied manifest, None if unknown.
-        wanted: the manifest, as plain data; its apiVersion and kind say how its lists merge.
-        current: the stored object.
+    Fields of the manifest are set, fields of the last applied manifest (None: unknown) that it lacks are removed, all
+    others stay. All are plain data; apiVersion and kind of the manifest say how its lists merge.
     """
     type_name = schema()["kinds"].get(f"{wanted.get('apiVersion')}/{wanted.get('kind')}", "object")
     return _merge_mapping(applied or {}, wanted, current, type_name)

@@ -152,7 +152,7 @@ def _text(content: str | bytes, name: str, faults: list[Fault]) -> Iterator[tupl
             faults.append(Fault(source=name, line=line, rule="syntax", message=f"is not UTF-8 text: {error.reason}"))
             return
     if size > LIMITS.size:
-        faults.append(_too_long(name))
+        faults.append(Fault(source=name, rule="limit", message=f"is longer than {LIMITS.size // 10**6:,} MB"))
         return
     try:
         content = _decoded(content) if isinstance(content, bytes) else content  # the bytes are not kept beside it
@@ -179,7 +179,3 @@ def _decoded(content: bytes) -> str:
 
 
 _LOOKED_AT = 1000  # characters in which a text of another encoding, or no text, shows NUL bytes
-
-
-def _too_long(name: str) -> Fault:
-    return Fault(source=name, rule="limit", message=f"is longer than {LIMITS.size // 10**6:,} MB")

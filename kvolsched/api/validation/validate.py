@@ -16,29 +16,13 @@ from ..kinds.node import Node
 from ..kinds.pod import PodSpec
 from ..kinds.workload import Namespace
 from ..remembered import remembered
+from . import volume_rules, workload_rules
 from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_name
 from .job_rules import validate_job
 from .pod_rules import validate_pod_spec
 from .policy_rules import validate_cluster_ip, validate_disruption_budget, validate_priority_class, validate_service
 from .quota_rules import validate_limit_range, validate_resource_quota, validate_runtime_class
 from .selector_rules import validate_taints
-from .volume_rules import (
-    validate_claim,
-    validate_csi_driver,
-    validate_csi_driver_status,
-    validate_csi_node,
-    validate_csi_storage_capacity,
-    validate_storage_class,
-    validate_volume,
-    validate_volume_attachment,
-)
-from .workload_rules import (
-    validate_daemon_set,
-    validate_deployment,
-    validate_replica_set,
-    validate_replication_controller,
-    validate_stateful_set,
-)
 
 # The syntax of names that need not be subdomains.
 _NAME_CHECKS: Mapping[str, Callable[[str], list[str]]] = {
@@ -135,11 +119,6 @@ def validate(obj: Any) -> list[FieldError]:
     return early_errors or [*validate_metadata(obj), *rules(obj)]
 
 
-def validate_status(obj: Any) -> list[FieldError]:
-    """Return the errors of a status that is written alone; only that of a CSIDriver is judged (S2)."""
-    return list(validate_csi_driver_status(obj)) if obj.kind == "CSIDriver" else []
-
-
 def _validate_namespace(namespace: Namespace) -> FieldErrors:
     for name in namespace.rest.get("spec", {}).get("finalizers", ()):
         yield from validate_finalizer("spec.finalizers", "spec.finalizers", str(name))
@@ -156,15 +135,16 @@ _EARLY_RULES: Mapping[str, Callable[[Any], FieldErrors]] = {
     "Service": validate_cluster_ip, "PodDisruptionBudget": validate_disruption_budget
 }
 _RULES: Mapping[str, Callable[[Any], Iterable[FieldError]]] = {
-    "StorageClass": validate_storage_class, "PersistentVolume": validate_volume,
-    "PersistentVolumeClaim": validate_claim, "Pod": lambda pod: _pod_spec_errors(pod.spec),
-    "Node": validate_node, "Namespace": _validate_namespace, "StatefulSet": validate_stateful_set,
-    "Deployment": validate_deployment, "ReplicaSet": validate_replica_set, "DaemonSet": validate_daemon_set,
-    "ReplicationController": validate_replication_controller, "Job": validate_job,
+    "StorageClass": volume_rules.validate_storage_class, "PersistentVolume": volume_rules.validate_volume,
+    "PersistentVolumeClaim": lambda claim: volume_rules.validate_claim_spec("spec", claim.spec),
+    "Pod": lambda pod: _pod_spec_errors(pod.spec), "Node": validate_node, "Namespace": _validate_namespace,
+    "StatefulSet": workload_rules.validate_stateful_set, "Deployment": workload_rules.validate_deployment,
+    "ReplicaSet": workload_rules.validate_replica_set, "DaemonSet": workload_rules.validate_daemon_set,
+    "ReplicationController": workload_rules.validate_replication_controller, "Job": validate_job,
     "Service": validate_service, "PriorityClass": validate_priority_class,
-    "PodDisruptionBudget": validate_disruption_budget, "CSINode": validate_csi_node, "CSIDriver": validate_csi_driver,
-    "CSIStorageCapacity": validate_csi_storage_capacity, "VolumeAttachment": validate_volume_attachment,
-    "LimitRange": validate_limit_range, "ResourceQuota": validate_resource_quota,
-    "RuntimeClass": validate_runtime_class,
+    "PodDisruptionBudget": validate_disruption_budget, "CSINode": volume_rules.validate_csi_node,
+    "CSIDriver": volume_rules.validate_csi_driver, "LimitRange": validate_limit_range,
+    "CSIStorageCapacity": volume_rules.validate_csi_storage_capacity, "ResourceQuota": validate_resource_quota,
+    "VolumeAttachment": volume_rules.validate_volume_attachment, "RuntimeClass": validate_runtime_class,
     "Event": lambda _event: iter(()),  # only its metadata is judged
 }

@@ -17,7 +17,7 @@ from ..kinds.meta import EMPTY, evolve
 from ..kinds.name_syntax import check_qualified_name, check_subdomain
 from ..kinds.selector import NodeSelector
 from ..kinds.storage_class import StorageClass, TopologySelectorTerm
-from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
+from ..kinds.volume import PersistentVolume, PersistentVolumeClaimSpec
 from ..remembered import remembered
 from ..text.convert import schema
 from .field_error import FieldError, FieldErrors, invalid_values, validate_name, validate_supported, validate_unique
@@ -198,11 +198,6 @@ def _validate_data_source(path: str, reference: Mapping[str, Any]) -> FieldError
         detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
         yield FieldError(path, "Invalid", kind, detail)
     yield from validate_name(f"{path}.apiGroup", group, check_subdomain)
-
-
-def validate_claim(claim: PersistentVolumeClaim) -> FieldErrors:
-    """Validate a PersistentVolumeClaim."""
-    return validate_claim_spec("spec", claim.spec)
 
 
 def validate_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErrors:

@@ -22,7 +22,7 @@ from ...api.kinds.meta import evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.selector import NodeSelectorTerm
 from ...api.kinds.storage_class import StorageClass
-from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ...api.kinds.volume import PersistentVolumeClaim
 from ...api.text.fault import Fault
 from ...api.validation.immutable_fields import validate_update
 from ...api.volumes import under_rollback, with_zone_affinity
@@ -72,11 +72,6 @@ def refuse_zones_twice(_old: StorageClass | None, new: StorageClass, _stored: St
     if twice and new.provisioner in ZONAL_PROVISIONERS:
         return deny_forbidden(new, "zone[s] cannot be specified in StorageClass if allowedTopologies specified")
     return new
-
-
-def add_zone_affinity(_old: PersistentVolume | None, new: PersistentVolume, _stored: StoredObjects) -> Any:
-    """Give a new volume with zone labels the node affinity that they mean."""
-    return with_zone_affinity(new)
 
 
 def refuse_gated_update(old: Pod, new: Pod, _stored: StoredObjects) -> Any:
@@ -172,5 +167,6 @@ UNKNOWN_CAPACITY = UnknownFields(frozenset({"fsSize", "capacityTracking", "statu
                                  (("Pod", _without_sizes), ("CSIDriver", _without_pools)))
 """S2's fields: the sizes of inline volumes, and what a driver's status tells of its pools."""
 CLASS_ZONES = AdmissionPlugin("StorageClassZones", "StorageClass", ("create",), refuse_zones_twice, refuses=True)
-ZONE_AFFINITY = AdmissionPlugin("PersistentVolumeLabel", "PersistentVolume", ("create",), add_zone_affinity)
+ZONE_AFFINITY = AdmissionPlugin("PersistentVolumeLabel", "PersistentVolume", ("create",),
+                                lambda _old, new, _stored: with_zone_affinity(new))
 NO_GATED_UPDATES = AdmissionPlugin("PodSchedulingReadiness", "Pod", ("update",), refuse_gated_update, refuses=True)

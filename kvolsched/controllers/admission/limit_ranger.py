@@ -15,7 +15,7 @@ from ...api.kinds.policy import LimitRange, LimitRangeItem, ResourceQuota
 from ...api.kinds.quantity import canonical, parse, total
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...api.pod_resources import pod_resources
-from ...api.quotas import NOTHING, Quantities, Usage, calculated, computed, counts, usage_of
+from ...api.quotas import NOTHING, Quantities, calculated, computed, counts, usage_of
 from ...world.apiserver import Denial
 from .plugin import StoredObjects, deny_forbidden
 
@@ -141,7 +141,9 @@ def charge(old: Any, new: Any, stored: StoredObjects) -> tuple[ResourceQuota, ..
              for name, text in usage.amounts.items()}
     charged = []
     for quota in sorted(found, key=lambda each: each.metadata.name):
-        in_force = quota.status if quota.status.hard == quota.spec.hard else calculated(quota, _uses(namespace, stored))
+        in_force = quota.status if quota.status.hard == quota.spec.hard else calculated(quota, Counter(
+            usage_of(obj) for key, obj in stored.objects.items() if key[1] == namespace and key[0] != "Event"
+        ))  # fmt: skip
         if missing := _unspecified(new, in_force.hard) if old is None else "":
             return deny_forbidden(new, f"failed quota: {quota.metadata.name}: must specify {missing}")
         asks = {name: text for name, text in sorted(asked.items()) if name in in_force.hard and parse(text) > 0}
@@ -154,11 +156,6 @@ def charge(old: Any, new: Any, stored: StoredObjects) -> tuple[ResourceQuota, ..
         if used:
             charged.append(evolve(quota, status=evolve(in_force, used=in_force.used.merged(used))))
     return tuple(charged)
-
-
-def _uses(namespace: str, stored: StoredObjects) -> Counter[Usage]:
-    """Return how many of the stored objects of a namespace use the same."""
-    return Counter(usage_of(obj) for key, obj in stored.objects.items() if key[1] == namespace and key[0] != "Event")
 
 
 def _unspecified(obj: Any, hard: Quantities) -> str:

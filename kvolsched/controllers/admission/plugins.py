@@ -184,11 +184,6 @@ def with_class_and_limits(found: Any, stored: StoredObjects) -> Any:
     return found if isinstance(filled, Denial) else filled
 
 
-def pod_topology_labels(_old: Pod | None, new: Pod, stored: StoredObjects) -> Any:
-    """Give a pod created with its node the zone and region labels of that node, as binding does for others."""
-    return with_topology_labels(new, stored.objects.get(Key("Node", "", new.spec.node_name)))
-
-
 def with_topology_labels(pod: Pod, node: Node | None) -> Pod:
     """Return a pod with the zone and region labels of its node, if it has any."""
     labels = node.metadata.labels if node is not None else {}
@@ -222,11 +217,6 @@ PROTECTION_FINALIZERS = {  # finalizers that the protection controllers remove w
 }
 
 
-def in_use_protection(_old: Any, new: Any, _stored: StoredObjects) -> Any:
-    """Give a new claim or volume its protection finalizer."""
-    return with_protection_finalizer(new)
-
-
 def with_protection_finalizer(new: Any) -> Any:
     """Return a claim or volume with its protection finalizer."""
     name = PROTECTION_FINALIZERS[new.kind]
@@ -245,9 +235,12 @@ PLUGINS: tuple[AdmissionPlugin, ...] = (
     AdmissionPlugin("Priority", "PriorityClass", CREATE_AND_UPDATE, one_default_class, refuses=True),
     AdmissionPlugin("DefaultStorageClass", "PersistentVolumeClaim", ("create",), default_storage_class),
     AdmissionPlugin("PersistentVolumeClaimResize", "PersistentVolumeClaim", ("update",), claim_resize, refuses=True),
-    *(AdmissionPlugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection)
+    *(AdmissionPlugin("StorageObjectInUseProtection", kind, ("create",),
+                      lambda _old, new, _stored: with_protection_finalizer(new))
       for kind in PROTECTION_FINALIZERS),
     AdmissionPlugin("RuntimeClass", "Pod", ("create",), set_runtime_class),
     AdmissionPlugin("RuntimeClass", "Pod", ("create",), check_overhead, refuses=True),
-    AdmissionPlugin("PodTopologyLabels", "Pod", ("create",), pod_topology_labels),
+    AdmissionPlugin(  # as binding does for others
+        "PodTopologyLabels", "Pod", ("create",),
+        lambda _old, new, stored: with_topology_labels(new, stored.objects.get(Key("Node", "", new.spec.node_name)))),
 )

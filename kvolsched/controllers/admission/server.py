@@ -20,6 +20,7 @@ from ...api.unmodelled_defaults import with_unmodelled_defaults
 from ...api.validation import validate as validation
 from ...api.validation.field_error import FieldError
 from ...api.validation.immutable_fields import validate_update
+from ...api.validation.volume_rules import validate_csi_driver_status
 from ...world.apiserver import Denial, Permit, Write, key_of, next_uid
 from ...world.log import Note
 from .plugin import AdmissionPlugin, StoredObjects
@@ -142,7 +143,7 @@ class Admission:
         new = self._call_plugins("patch", old, new, stored, refuses=False)
         if isinstance(new, Denial):
             return new
-        faults = validation.validate_status(new)
+        faults = list(validate_csi_driver_status(new)) if new.kind == "CSIDriver" else []  # no other is judged (S2)
         return deny_invalid(new, faults) if faults else new
 
     def waiting_time(self, write: Write, stored: StoredObjects) -> float:

@@ -29,8 +29,7 @@ from kvolsched.world.work_queue import WakeUp
 from . import cloud
 from .cloud import CLOUD, registering
 from .options import AutoscalerOptions, NodeGroup
-from .scaling import TO_BE_DELETED, ScaleUp, decide, is_tied_to_node, is_unschedulable, unneeded_nodes
-from .simulated_cluster import SimulatedCluster
+from .scaling import TO_BE_DELETED, ScaleUp, SimulatedCluster, decide, is_tied_to_node, is_unschedulable, unneeded_nodes
 
 NAME = "cluster-autoscaler"
 SCAN = "scan"

@@ -102,7 +102,9 @@ def _to_wake(options: AutoscalerOptions, ctx: TurnContext, key: Key, _old: Any, 
 def _register(options: AutoscalerOptions, ctx: TurnContext, name: str) -> Sequence[Write]:
     """Create the Node of a machine that is there, and its CSINode."""
     group = _group_of(ctx, options, name)
-    if group is None or not _has_stock(ctx, group):
+    if group is None:
+        return ()
+    if group.stock is not None and sum(each.registered for each in machines_of(ctx.sim.log, group.name)) >= group.stock:
         return ()
     plan = PlanBuilder(ctx, CLOUD)
     for obj in group.registered(name):
@@ -111,11 +113,6 @@ def _register(options: AutoscalerOptions, ctx: TurnContext, name: str) -> Sequen
     if not plan.writes:
         register(ctx.sim.log, group.name, name)
     return plan.writes
-
-
-def _has_stock(ctx: TurnContext, group: NodeGroup) -> bool:
-    running = sum(machine.registered for machine in machines_of(ctx.sim.log, group.name))
-    return group.stock is None or running < group.stock
 
 
 def _on_registered(options: AutoscalerOptions, ctx: TurnContext, name: str, done: CommittedWrite, *,

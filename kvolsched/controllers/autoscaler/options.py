@@ -131,7 +131,8 @@ def _template(path: str, template: Any) -> tuple[Node, CSINode | None]:
     if not template:
         raise ValueError(f"{path}.template: a group needs the manifest of a Node")
     parts = list(template) if isinstance(template, list | tuple) else [template]
-    named = [_with_name(part) if isinstance(part, Mapping) else part for part in parts]
+    named = [{**part, "metadata": {"name": "template", **(part.get("metadata") or {})}}
+             if isinstance(part, Mapping) else part for part in parts]  # each machine replaces the name
     try:
         found = manifest.read(named).objects
     except manifest.ManifestError as faults:
@@ -145,9 +146,3 @@ def _template(path: str, template: Any) -> tuple[Node, CSINode | None]:
     if not node.status.allocatable:
         raise ValueError(f"{path}.template: status.allocatable is missing: what would a machine have room for?")
     return node, csi_nodes[0] if csi_nodes else None
-
-
-def _with_name(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a template's manifest with a name, which each machine replaces."""
-    metadata = {"name": "template", **(part.get("metadata") or {})}
-    return {**part, "metadata": metadata}

@@ -5,22 +5,111 @@ are put on new machines, large pods first (first fit decreasing); an expander ch
 
 Scale down: a node is unneeded if little of it is requested, each of its pods may be evicted, and all of them fit other
 nodes. Pods of DaemonSets and static pods go with their node.
+
+Both are tried on a cluster as the autoscaler imagines it, in which the scheduler's own filter plugins judge; Reserve
+and scores play no part.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import attrs
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.policy import PodDisruptionBudget
+from kvolsched.api.kinds.workload import DaemonSet
+from kvolsched.api.workloads import controller_reference
+from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.framework.judgement import Judgement, judge
+from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.requests import CPU, MEMORY, allocatable, held_requests, pod_requests
 from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Key
 
 from .options import AutoscalerOptions, NodeGroup
-from .simulated_cluster import SimulatedCluster
+
+
+class SimulatedCluster:
+    """Nodes and pods of a trial. Mutable; `trial` takes back what was done inside it."""
+
+    def __init__(self, objects: Iterable[Any], daemon_sets: Iterable[DaemonSet], profile: Profile, moment: str) -> None:
+        self.seen: Snapshot = snapshot(objects)
+        self.seen.moment = moment
+        self.daemon_sets = tuple(daemon_sets)
+        self.profile = profile
+        self._done: list[tuple[Key, Any, Any]] = []
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Take back all changes at the end of a `with` block, unless `keep` was called in it."""
+        start = len(self._done)
+        try:
+            yield
+        finally:
+            while len(self._done) > start:
+                key, old, new = self._done.pop()
+                self.seen.apply(key, new, old)
+
+    def keep(self) -> None:
+        """Make the changes so far permanent."""
+        self._done.clear()
+
+    def _change(self, key: Key, old: Any, new: Any) -> None:
+        self._done.append((key, old, new))
+        self.seen.apply(key, old, new)
+
+    def add_machine(self, group: NodeGroup, name: str) -> None:
+        """Add a machine of a group, with the pods of the DaemonSets that run on it."""
+        for obj in group.registered(name):
+            self._change(Key(obj.kind, "", name), None, obj)
+        for owner in self.daemon_sets:
+            meta = attrs.evolve(owner.spec.template.metadata, name=f"{owner.metadata.name}-{name}",
+                                namespace=owner.metadata.namespace, owner_references=(controller_reference(owner),))
+            daemon = Pod(metadata=meta, spec=owner.spec.template.spec)  # without its affinity to that node
+            if self.fits(daemon, name):
+                self._change(key_of(daemon), None, evolve_parts(daemon, spec={"node_name": name}))
+
+    def remove_node(self, name: str) -> list[Pod]:
+        """Remove a node, and return its pods, which then have no node."""
+        pods = self.seen.pods_on(name)
+        moved = [evolve_parts(pod, spec={"node_name": ""}) for pod in pods]
+        for pod, homeless in zip(pods, moved, strict=True):
+            self._change(key_of(pod), pod, homeless)
+        self._change(Key("Node", "", name), self.seen.node(name), None)
+        return moved
+
+    def judge(self, pod: Pod) -> Judgement:
+        """Judge a pod on the present nodes."""
+        return judge(pod, self.seen, self.profile)
+
+    def fits(self, pod: Pod, node: str) -> bool:
+        """Say whether a pod fits one node."""
+        return node in self.judge(pod).feasible
+
+    def place(self, pod: Pod, node: str) -> None:
+        """Put a pod that has no node on one."""
+        key = key_of(pod)
+        self._change(key, self.seen.pod(key), evolve_parts(pod, spec={"node_name": node}))
+
+    def place_anywhere(self, pod: Pod) -> str:
+        """Put a pod on the first node that it fits and return the node's name, or ""."""
+        feasible = self.judge(pod).feasible
+        if feasible:
+            self.place(pod, feasible[0])
+        return feasible[0] if feasible else ""
+
+    def why_not(self, pod: Pod, node: str) -> str:
+        """Return why a pod does not fit a node, in the plugin's words."""
+        judgement = self.judge(pod)
+        if judgement.rejected_by is not None:
+            return judgement.rejected_by.message
+        plugins = " ".join(sorted({restriction.plugin for restriction in judgement.restrictions}))
+        return ", ".join(judgement.rejection(node)[0]) or f"node(s) didn't satisfy plugin(s) [{plugins}]"
+
 
 AT_MAXIMUM = "max node group size reached"
 BACKING_OFF = "in backoff after failed scale-up"
@@ -65,13 +154,8 @@ def decide(trial: SimulatedCluster, pods: Sequence[Pod], sizes: Mapping[str, int
            options: AutoscalerOptions, draw: Callable[[int], int]) -> ScaleUp:
     """Decide which group grows for unschedulable pods.
 
-    Args:
-        trial: the cluster with the machines that are on their way.
-        pods: the unschedulable pods.
-        sizes: the present number of machines of each group, those on their way included.
-        failed: the groups that are left alone for a while, since machines did not come.
-        options: groups and expander.
-        draw: a number below a bound, for the expander `random` and for ties.
+    `sizes` count the machines of each group, those on their way included; `failed` are the groups that are left alone
+    for a while, since machines did not come; `draw` gives a number below a bound, for the expander `random` and ties.
     """
     waiting = [pod for pod in sorted(pods, key=_urgency) if not trial.place_anywhere(pod)]
     if not waiting:
@@ -212,10 +296,7 @@ def utilization(trial: SimulatedCluster, node: Node) -> float:
 def unneeded_nodes(trial: SimulatedCluster, candidates: Sequence[Node], options: AutoscalerOptions) -> list[str]:
     """Return the candidates that are unneeded together: all their pods fit nodes that remain.
 
-    Args:
-        trial: the cluster with the machines that are on their way; what is moved in it stays moved.
-        candidates: the nodes that their groups may lose.
-        options: the flags.
+    `trial` is the cluster with the machines that are on their way; what is moved in it stays moved.
     """
     budgets = trial.seen.budgets()
     found: list[str] = []
@@ -229,7 +310,7 @@ def unneeded_nodes(trial: SimulatedCluster, candidates: Sequence[Node], options:
         if any(why_not_movable(pod, budgets, options) for pod in _movable(trial, name)):
             continue
         with trial.trial():
-            if _empties(trial, name):
+            if all(trial.place_anywhere(pod) for pod in trial.remove_node(name) if not is_tied_to_node(pod)):
                 found.append(name)
                 trial.keep()
     return found
@@ -237,9 +318,3 @@ def unneeded_nodes(trial: SimulatedCluster, candidates: Sequence[Node], options:
 
 def _movable(trial: SimulatedCluster, node: str) -> list[Pod]:
     return [pod for pod in trial.seen.pods_on(node) if not is_tied_to_node(pod)]
-
-
-def _empties(trial: SimulatedCluster, node: str) -> bool:
-    """Remove a node and say whether each of its pods fits another one."""
-    pods = trial.remove_node(node)
-    return all(trial.place_anywhere(pod) for pod in pods if not is_tied_to_node(pod))

@@ -5,13 +5,11 @@ It has its own cursors, notes, work queue and lane; one write a turn; it may lag
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from typing import Any
+from collections.abc import Collection, Iterable
 
 from ...api.kinds.kind import find_kind
 from ...world.apiserver import ref
-from ...world.component import Component, TurnContext
-from ...world.log import Key
+from ...world.component import Component
 from .routine import CustomReconciler, CustomSync, ReconcileFunction, report_committed, report_refused
 from .seen import MEMORY, NotWatchedError, Seen
 from .user_function import check_function, may_ask_for_time
@@ -44,17 +42,13 @@ def custom_controller(name: str, watches: str | Iterable[str], reconcile: Reconc
     kinds = _kinds(name, watches)
     check_function(reconcile)
     sync = CustomSync(name, reconcile)
-    routine = CustomReconciler(name, _changed_object, sync, report_refused, report_committed)
+    routine = CustomReconciler(name, lambda _ctx, key, _old, _new: (ref(key),), sync, report_refused, report_committed)
     return Component(name, kinds, (routine,), reads_clock=may_ask_for_time(reconcile))
 
 
 def is_custom(component: Component) -> bool:
     """Say whether a component is a controller of a user."""
     return any(isinstance(actor, CustomReconciler) for actor in component.actors)
-
-
-def _changed_object(_ctx: TurnContext, key: Key, _old: Any, _new: Any) -> Iterator[str]:
-    yield ref(key)
 
 
 def _kinds(name: str, watches: str | Iterable[str]) -> tuple[str, ...]:

@@ -9,9 +9,8 @@ from typing import Any
 
 from ...api.kinds.kind import KINDS_BY_NAME, find_kind
 from ...api.kinds.meta import freeze
-from ...api.kinds.selector import LabelSelector
+from ...api.kinds.selector import LabelSelector, read_label_selector
 from ...api.text import manifest
-from ...api.text.label_selector import read_label_selector
 from ...world.apiserver import key_for, key_of, ref
 from ...world.component import TurnContext
 from ...world.log import Key

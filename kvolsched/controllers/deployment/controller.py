@@ -11,24 +11,15 @@ from typing import Any
 
 import attrs
 
+from ...api import workloads
 from ...api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from ...api.kinds.workload import Deployment, DeploymentStatus, ReplicaSet, ReplicaSetSpec
-from ...api.workloads import (
-    TEMPLATE_LABEL,
-    by_controller_uid,
-    changed_or_owner,
-    controller_cause,
-    controller_reference,
-    generation,
-    sorted_by_age,
-    template_hash,
-)
 from ...world.apiserver import Write, key_of
 from ...world.component import Component, TurnContext
 from ...world.log import Key
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
 from ...world.reconciler import Backoff, Reconciler
-from ...world.view import Exists, Index, InformerCache, View
+from ...world.view import Exists, Index
 from .rollout import DESIRED_REPLICAS, KIND, MAX_REPLICAS, NAME, Rollout, size
 
 NO_DEADLINE = 2**31 - 1
@@ -36,6 +27,8 @@ REVISION = "deployment.kubernetes.io/revision"
 REVISION_HISTORY = "deployment.kubernetes.io/revision-history"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 NOT_COPIED = frozenset({REVISION, REVISION_HISTORY, DESIRED_REPLICAS, MAX_REPLICAS, LAST_APPLIED})
+
+
 def ensure_new_set(rollout: Rollout, *, create: bool) -> None:
     """Give the template a ReplicaSet with the newest revision, and the Deployment that revision."""
     number = 1 + max((_revision(old) for old in rollout.old_sets), default=0)
@@ -61,18 +54,20 @@ def ensure_new_set(rollout: Rollout, *, create: bool) -> None:
         changed = attrs.evolve(changed, status=with_condition(changed.status, condition))
     words = f"Deployment controller sets revision {number} on {reference_of(owner)}"
     rollout.owner = rollout.plan.update_status(owner, changed, words)
+
+
 def _create(rollout: Rollout, number: int) -> ReplicaSet:
     """Create the ReplicaSet of the present template, as large as the strategy allows at once."""
     template, meta = rollout.template, rollout.owner.metadata
-    label = Frozen({TEMPLATE_LABEL: _free_hash(rollout)})
+    label = Frozen({workloads.TEMPLATE_LABEL: _free_hash(rollout)})
     selector = rollout.owner.spec.selector
     if selector is not None:
         selector = attrs.evolve(selector, match_labels=selector.match_labels.merged(label))
     labels = template.metadata.labels.merged(label)
     created = ReplicaSet(
         metadata=ObjectMeta(
-            name=f"{meta.name}-{label[TEMPLATE_LABEL]}", namespace=meta.namespace or "default", labels=labels,
-            owner_references=(controller_reference(rollout.owner),)
+            name=f"{meta.name}-{label[workloads.TEMPLATE_LABEL]}", namespace=meta.namespace or "default", labels=labels,
+            owner_references=(workloads.controller_reference(rollout.owner),)
         ),
         spec=ReplicaSetSpec(
             replicas=rollout.new_set_size(0), selector=selector,
@@ -94,15 +89,19 @@ def _create(rollout: Rollout, number: int) -> ReplicaSet:
     rollout.new_name = name
     rollout.sets[name] = rollout.seen_sets[name] = created
     return created
+
+
 def _free_hash(rollout: Rollout) -> str:
     """Return the template's hash; while another ReplicaSet has its name, count a collision and hash again."""
     owner, seen = rollout.owner, rollout.plan.ctx.seen
     space, count = owner.metadata.namespace or "default", int(owner.status.rest.get("collisionCount", 0))
-    while seen.get("ReplicaSet", f"{owner.metadata.name}-{template_hash(rollout.template, count)}", space):
+    while seen.get("ReplicaSet", f"{owner.metadata.name}-{workloads.template_hash(rollout.template, count)}", space):
         count += 1
     if count:
         rollout.owner = evolve_parts(owner, status={"rest": owner.status.rest.with_(collisionCount=count)})
-    return template_hash(rollout.template, count)
+    return workloads.template_hash(rollout.template, count)
+
+
 def _annotated(rollout: Rollout, replica_set: ReplicaSet, number: int) -> ReplicaSet:
     """Return a ReplicaSet with the Deployment's annotations and a revision, if that is newer."""
     copied = {key: value for key, value in rollout.owner.metadata.annotations.items() if key not in NOT_COPIED}
@@ -114,9 +113,13 @@ def _annotated(rollout: Rollout, replica_set: ReplicaSet, number: int) -> Replic
             history = [text for text in annotations.get(REVISION_HISTORY, "").split(",") if text]
             annotations = annotations.merged({REVISION_HISTORY: ",".join([*history, str(present)])})
     return evolve_parts(replica_set, metadata={"annotations": annotations})
+
+
 def _revision(replica_set: ReplicaSet) -> int:
     text = replica_set.metadata.annotations.get(REVISION, "")
     return int(text) if text.isdecimal() else 0
+
+
 def clean_up(rollout: Rollout) -> None:
     """Delete old ReplicaSets beyond revisionHistoryLimit."""
     limit = rollout.owner.spec.rest.get("revisionHistoryLimit", 10)
@@ -127,6 +130,8 @@ def clean_up(rollout: Rollout) -> None:
     for old in idle[: max(0, len(idle) - limit)]:
         words = f"Deployment controller deletes {reference_of(old)}: its history keeps {limit} old ReplicaSets"
         rollout.plan.delete(old, words)
+
+
 def is_scaled(rollout: Rollout) -> bool:
     """Say whether an active ReplicaSet was sized for another number of replicas."""
     wanted = str(rollout.replicas)
@@ -134,6 +139,8 @@ def is_scaled(rollout: Rollout) -> bool:
         size(replica_set) and replica_set.metadata.annotations.get(DESIRED_REPLICAS, wanted) != wanted
         for replica_set in rollout.sets.values()
     )
+
+
 def follow_replicas(rollout: Rollout) -> None:
     """Scale the only active ReplicaSet to the number of replicas, or all of them in proportion."""
     active = [replica_set for replica_set in rollout.sets.values() if size(replica_set)]
@@ -147,15 +154,19 @@ def follow_replicas(rollout: Rollout) -> None:
             rollout.scale(old, 0)
     elif rollout.is_rolling:
         _scale_in_proportion(rollout, active)
+
+
 def _is_saturated(rollout: Rollout, new: ReplicaSet) -> bool:
     """Say whether the new ReplicaSet has all replicas, and all of them are available."""
     sized = new.metadata.annotations.get(DESIRED_REPLICAS) == str(size(new)) == str(rollout.replicas)
     return sized and new.status.available_replicas == rollout.replicas
+
+
 def _scale_in_proportion(rollout: Rollout, active: Sequence[ReplicaSet]) -> None:
     """Share what is to be added or removed among the active ReplicaSets by size; the largest takes the rest."""
     allowed = rollout.replicas + rollout.max_surge if rollout.replicas else 0
     left = allowed - sum(map(size, active))
-    ordered = sorted_by_age(active)
+    ordered = workloads.sorted_by_age(active)
     if left > 0:
         ordered.reverse()
     ordered.sort(key=size, reverse=True)
@@ -170,12 +181,16 @@ def _scale_in_proportion(rollout: Rollout, active: Sequence[ReplicaSet]) -> None
     for number, replica_set in enumerate(ordered):
         wanted = max(0, sizes[replica_set.metadata.name] + (left if number == 0 else 0))
         rollout.scale(replica_set, wanted, annotate=True)
+
+
 def scale_up_new(rollout: Rollout) -> bool:
     """Scale the new ReplicaSet to the size that is allowed now; say whether its size changes."""
     new = rollout.new_set
     if new is None or size(new) == rollout.replicas:
         return False
     return rollout.scale(new, rollout.replicas if size(new) > rollout.replicas else rollout.new_set_size(size(new)))
+
+
 def scale_down_old(rollout: Rollout) -> bool:
     """Scale the old ReplicaSets down, unavailable pods first; say whether any is scaled."""
     new = rollout.new_set
@@ -198,10 +213,12 @@ def scale_down_old(rollout: Rollout) -> bool:
             spare -= removed
             rollout.scale(old, size(old) - removed)
     return len(rollout.plan.writes) > before
+
+
 def write_status(rollout: Rollout, *, progressing: bool = True) -> None:
     """Write the status; `progressing`: also whether the Deployment progresses."""
-    owner, status = rollout.owner, _counted(rollout)
-    present = condition_of(owner.status, "Progressing")
+    owner, old, status = rollout.owner, rollout.owner.status, _counted(rollout)
+    present = condition_of(old, "Progressing")
     done = present is not None and present["reason"] == "NewReplicaSetAvailable"
     done = done and status.replicas == status.updated_replicas
     if progressing and has_deadline(owner) and not done:
@@ -210,23 +227,23 @@ def write_status(rollout: Rollout, *, progressing: bool = True) -> None:
             reason, message = "NewReplicaSetAvailable", f"{subject} has successfully progressed."
             condition = Frozen(type="Progressing", status="True", reason=reason, message=message)
             status = with_condition(status, condition)
-        elif _has_progressed(owner.status, status):
+        elif (status.updated_replicas > old.updated_replicas
+              or status.replicas - status.updated_replicas < old.replicas - old.updated_replicas
+              or status.ready_replicas > old.ready_replicas or status.available_replicas > old.available_replicas):
             message = f"{subject} is progressing."
             condition = Frozen(type="Progressing", status="True", reason="ReplicaSetUpdated", message=message)
             status = with_condition(status, condition, replace=True)
     words = f"Deployment controller updates the status of {reference_of(owner)}: "
     words += f"{status.available_replicas} of {rollout.replicas} available"
     rollout.plan.update_status(owner, attrs.evolve(owner, status=status), words)
+
+
 def is_complete(rollout: Rollout, status: DeploymentStatus) -> bool:
     """Say whether a status counts all replicas as updated and available, and no others."""
     counts = {status.updated_replicas, status.replicas, status.available_replicas}
-    return counts == {rollout.replicas} and (status.observed_generation or 0) >= generation(rollout.owner)
-def _has_progressed(old: DeploymentStatus, new: DeploymentStatus) -> bool:
-    return (
-        new.updated_replicas > old.updated_replicas
-        or new.replicas - new.updated_replicas < old.replicas - old.updated_replicas
-        or new.ready_replicas > old.ready_replicas or new.available_replicas > old.available_replicas
-    )
+    return counts == {rollout.replicas} and (status.observed_generation or 0) >= workloads.generation(rollout.owner)
+
+
 def _counted(rollout: Rollout) -> DeploymentStatus:
     """Return the status with counts of the ReplicaSets and the condition Available."""
     sets, new = list(rollout.seen_sets.values()), rollout.seen_sets.get(rollout.new_name)
@@ -240,7 +257,7 @@ def _counted(rollout: Rollout) -> DeploymentStatus:
     old = rollout.owner.status
     terminating = sum(int(replica_set.status.rest.get("terminatingReplicas", 0)) for replica_set in sets)
     counted = attrs.evolve(
-        old, observed_generation=generation(rollout.owner),
+        old, observed_generation=workloads.generation(rollout.owner),
         replicas=sum(replica_set.status.replicas for replica_set in sets),
         updated_replicas=new.status.replicas if new is not None else 0,
         ready_replicas=sum(replica_set.status.ready_replicas for replica_set in sets), available_replicas=available,
@@ -248,12 +265,18 @@ def _counted(rollout: Rollout) -> DeploymentStatus:
         rest=old.rest.with_(terminatingReplicas=terminating)
     )
     return with_condition(counted, condition)
+
+
 def has_deadline(owner: Deployment) -> bool:
     """Say whether a Deployment has a deadline for its progress."""
     return int(owner.spec.rest.get("progressDeadlineSeconds", 600)) != NO_DEADLINE
+
+
 def condition_of(status: DeploymentStatus, type_: str) -> Frozen | None:
     """Return a condition of a status, or None."""
     return next((found for found in status.rest.get("conditions", ()) if found["type"] == type_), None)
+
+
 def with_condition(status: DeploymentStatus, condition: Frozen, *, replace: bool = False) -> DeploymentStatus:
     """Return a status with a condition; `replace`: also if its status and reason are unchanged."""
     old = condition_of(status, condition["type"])
@@ -263,26 +286,33 @@ def with_condition(status: DeploymentStatus, condition: Frozen, *, replace: bool
     return attrs.evolve(status, rest=status.rest.with_(conditions=(*others, condition)))
 BACKOFF = Backoff(retries=15)
 """A Deployment is dropped from the queue after so many (maxRetries)."""
+
+
 def component() -> Component:
     """Return the Deployment controller."""
     routine = Reconciler(NAME, _deployments_of, sync, report_refused, report_done, BACKOFF)
-    return Component(NAME, (KIND, "ReplicaSet", "Pod"), (routine,), _views, activation=partial(Exists, KIND))
-def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"sets": Index("ReplicaSet", by_controller_uid(KIND)), "pods": Index("Pod", by_controller_uid("ReplicaSet"))}
+    return Component(NAME, (KIND, "ReplicaSet", "Pod"), (routine,),
+                     lambda _seen: {"sets": Index("ReplicaSet", workloads.by_controller_uid(KIND)),
+                                    "pods": Index("Pod", workloads.by_controller_uid("ReplicaSet"))},
+                     activation=partial(Exists, KIND))
+
+
 def _deployments_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     if key.kind in (KIND, "ReplicaSet"):
-        yield from changed_or_owner(KIND, key, old, new)
+        yield from workloads.changed_or_owner(KIND, key, old, new)
     elif new is None and (owner := old.metadata.controller) is not None and owner.kind == "ReplicaSet":
         found = ctx.seen.get("ReplicaSet", owner.name, key.namespace)
         if found is not None:
-            yield from controller_cause(KIND, found)
+            yield from workloads.controller_cause(KIND, found)
+
+
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Bring one Deployment a step nearer to its template and size, then write its status."""
     owner: Deployment | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
         return ()
     index: Index = ctx.views["sets"]
-    rollout = Rollout(PlanBuilder(ctx, NAME), owner, sorted_by_age(index.get(owner.metadata.uid)))
+    rollout = Rollout(PlanBuilder(ctx, NAME), owner, workloads.sorted_by_age(index.get(owner.metadata.uid)))
     if owner.metadata.deletion_timestamp is not None:
         write_status(rollout)
     elif owner.spec.paused or is_scaled(rollout):
@@ -297,18 +327,19 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     else:
         _recreate(rollout)
     return rollout.plan.writes
+
+
 def _recreate(rollout: Rollout) -> None:
     ensure_new_set(rollout, create=False)
     before = len(rollout.plan.writes)
     for old in rollout.old_sets:
         rollout.scale(old, 0)
-    if len(rollout.plan.writes) == before and not _old_pods_run(rollout):
+    pods: Index = rollout.plan.ctx.views["pods"]
+    old_run = any(not pod.terminal for old in rollout.old_sets for pod in pods.get(old.metadata.uid))
+    if len(rollout.plan.writes) == before and not old_run:
         ensure_new_set(rollout, create=True)
         if rollout.new_set is not None:
             rollout.scale(rollout.new_set, rollout.replicas)
         if is_complete(rollout, rollout.owner.status):
             clean_up(rollout)
     write_status(rollout)
-def _old_pods_run(rollout: Rollout) -> bool:
-    pods: Index = rollout.plan.ctx.views["pods"]
-    return any(not pod.terminal for old in rollout.old_sets for pod in pods.get(old.metadata.uid))

@@ -17,7 +17,7 @@ from ...world.log import Key
 from ...world.mutation_cache import forget_writes, has_seen_write, refused_if_taken, wait_until_seen
 from ...world.plan import PlanBuilder, report_done, report_refused
 from ...world.reconciler import Backoff, Reconciler
-from ...world.view import Exists, Index, InformerCache, View
+from ...world.view import Exists, Index
 from .failed_pods import forget_failures, keep_failures
 from .sync import BATCH_PERIOD, KIND, NAME, REFUSED, JobSync, RefusedPods, free, is_tracked, restarts
 
@@ -30,17 +30,9 @@ def component() -> Component:
     """Return the Job controller."""
     routine = Reconciler(NAME, _jobs_of, sync, _refused, _committed, BACKOFF)
     orphans = Reconciler(ORPHANS, _orphans_of, free_orphan, report_refused, report_done, seldom=True)
-    begins = partial(Exists, (KIND, "Pod"), _has_work)
-    return Component(NAME, (KIND, "Pod"), (routine, orphans), _views, activation=begins)
-
-
-def _has_work(obj: Any) -> bool:
-    """Say whether an object is a Job, or a pod that has the finalizer of one."""
-    return not isinstance(obj, Pod) or is_tracked(obj)
-
-
-def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"pods": Index("Pod", by_controller_uid(KIND))}
+    begins = partial(Exists, (KIND, "Pod"), lambda obj: not isinstance(obj, Pod) or is_tracked(obj))
+    return Component(NAME, (KIND, "Pod"), (routine, orphans),
+                     lambda _seen: {"pods": Index("Pod", by_controller_uid(KIND))}, activation=begins)
 
 
 _wait_until_seen = wait_until_seen(KIND, "Pod")

@@ -25,7 +25,7 @@ from ...world.log import Key, LogKey
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
 from ...world.reconciler import Backoff, Reconciler
 from ...world.stopped_nodes import is_stopped, some_node_stopped
-from ...world.view import ActivationCondition, Exists, Index, InformerCache, View
+from ...world.view import ActivationCondition, Exists, Index
 
 NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "NoExecute"
 NOT_READY = {"Unknown": "node.kubernetes.io/unreachable", "False": "node.kubernetes.io/not-ready"}  # by condition Ready
@@ -69,18 +69,6 @@ def is_tainted_as_wanted(node: Node, *, by_condition: bool = True) -> bool:
     return set(wanted_keys(node, known)) == set(own_keys(node, NO_SCHEDULE, known))
 
 
-def with_taints(node: Node, keys: Collection[str], effect: str, now: str) -> Node:
-    """Return a node with further taints of an effect."""
-    added = (Taint(key=key, effect=effect, time_added=now) for key in keys)
-    return evolve_parts(node, spec={"taints": (*node.spec.taints, *added)})
-
-
-def without_taints(node: Node, keys: Collection[str], effect: str) -> Node:
-    """Return a node without its taints of these keys and an effect."""
-    kept = (taint for taint in node.spec.taints if taint.key not in keys or taint.effect != effect)
-    return evolve_parts(node, spec={"taints": tuple(kept)})
-
-
 class SomeNodeMistainted:
     """Condition that a node is or was stopped, or that its NoSchedule taints are wrong. Mutable view."""
 
@@ -122,10 +110,6 @@ class NodeLifecycleOptions:
     )
 
 
-def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"on node": Index("Pod", by_node), "readiness": Index("Node", lambda node: (node.readiness,))}
-
-
 def component(options: NodeLifecycleOptions | None = None) -> Component:
     """Return the node lifecycle controller; it begins to watch when a node is stopped or its taints are wrong."""
     options = options or NodeLifecycleOptions()
@@ -133,7 +117,9 @@ def component(options: NodeLifecycleOptions | None = None) -> Component:
     routine = Reconciler(ROUTINE, lifecycle.nodes_of, lifecycle.sync, report_refused, report_done, MONITOR_PERIOD)
     begins: Callable[[], ActivationCondition]
     begins = SomeNodeMistainted if options.taints_by_condition else some_node_stopped
-    return Component(NAME, ("Node", "Pod"), (routine,), _views, activation=begins)
+    return Component(NAME, ("Node", "Pod"), (routine,),
+                     lambda _seen: {"on node": Index("Pod", by_node),
+                                    "readiness": Index("Node", lambda node: (node.readiness,))}, activation=begins)
 
 
 @attrs.frozen
@@ -216,7 +202,7 @@ class NodeLifecycle:
     def _may_evict(self, ctx: TurnContext, node: Node, wanted: str) -> bool:
         """Say whether the pods of a node may be evicted now; if it is only too early, come again."""
         nodes: list[Node] = ctx.seen.all("Node")
-        if not wanted or all_disrupted(nodes):
+        if not wanted or all(node.readiness != "True" for node in nodes):
             return False
         if any((taint.key, taint.effect) == (wanted, "NoExecute") for taint in node.spec.taints):
             return True
@@ -235,10 +221,12 @@ def _swap(plan: PlanBuilder, node: Node, effect: str, wanted: Collection[str], h
     """Plan to add the taints that a node lacks; once it has them, to remove those that it should not have."""
     said, about = "node lifecycle controller", reference_of(node)
     if missing := [key for key in wanted if key not in have]:
-        new = with_taints(node, missing, effect, plan.ctx.moment)
+        added = (Taint(key=key, effect=effect, time_added=plan.ctx.moment) for key in missing)
+        new = evolve_parts(node, spec={"taints": (*node.spec.taints, *added)})
         plan.update(node, new, f"{said} taints {about} {_joined(missing, effect)}", method="PATCH")
     elif wrong := [key for key in have if key not in wanted]:
-        new = without_taints(node, wrong, effect)
+        kept = (taint for taint in node.spec.taints if taint.key not in wrong or taint.effect != effect)
+        new = evolve_parts(node, spec={"taints": tuple(kept)})
         plan.update(node, new, f"{said} removes {_joined(wrong, effect)} from {about}", method="PATCH")
 
 
@@ -255,11 +243,6 @@ def zone_of(node: Node) -> str:
     labels = node.metadata.labels
     region = labels.get(REGION_LABEL) or labels.get(BETA_REGION_LABEL, "")
     return f"{region}:{labels.get(ZONE_LABEL) or labels.get(BETA_ZONE_LABEL, '')}"
-
-
-def all_disrupted(nodes: Iterable[Node]) -> bool:
-    """Return whether no node of the cluster is ready: then the controller trusts itself least and evicts nothing."""
-    return all(node.readiness != "True" for node in nodes)
 
 
 def eviction_rate(zone: str, nodes: Iterable[Node], usual: float, secondary: float) -> float:

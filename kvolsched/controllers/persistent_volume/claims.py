@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from ...api import volumes as volume_rules
 from ...api.kinds.meta import EMPTY, evolve_parts
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import (
@@ -16,22 +17,6 @@ from ...api.kinds.volume import (
     SELECTED_NODE_KEYS,
     PersistentVolume,
     PersistentVolumeClaim,
-)
-from ...api.volumes import (
-    CONTENT,
-    ROLLBACK,
-    claim_key,
-    claim_ref_key,
-    class_of_claim,
-    class_of_volume,
-    find_matching_volume,
-    has_class,
-    is_bound_to,
-    is_clean,
-    mode_sets,
-    modes_of,
-    selected_node,
-    under_rollback,
 )
 from ...world.apiserver import Write
 from ...world.component import TurnContext
@@ -80,12 +65,12 @@ class ClaimSync:
             case "PersistentVolume":
                 drop_outdated_writes(ctx, key, new)
                 if new is None and old.spec.claim_ref is not None:
-                    yield claim_ref_key(old.spec.claim_ref)
+                    yield volume_rules.claim_ref_key(old.spec.claim_ref)
                 elif new is not None and new.spec.claim_ref is None:
                     self._wake_pending(ctx, "volume", key.name)
-                    self._wake_pending(ctx, "class", class_of_volume(new))
+                    self._wake_pending(ctx, "class", volume_rules.class_of_volume(new))
                 elif new is not None and not is_claimed(new):
-                    self._wake_reserved(ctx, claim_ref_key(new.spec.claim_ref))
+                    self._wake_reserved(ctx, volume_rules.claim_ref_key(new.spec.claim_ref))
             case "StorageClass":
                 self._wake_pending(ctx, "class", key.name)
                 if new is not None and new.is_default:
@@ -98,7 +83,7 @@ class ClaimSync:
         volume = cache_of(ctx).at(Key(VOLUME, "", claim.spec.volume_name))
         if volume is None or volume.spec.claim_ref is None or volume.spec.claim_ref.uid != claim.metadata.uid:
             return False
-        if self.options.rolls_back and under_rollback(claim):
+        if self.options.rolls_back and volume_rules.under_rollback(claim):
             return False
         plan = PlanBuilder(ctx, SOURCE)
         self.options.writes.bind(plan, volume, self.options.migration.mark_claim(plan, claim))
@@ -143,8 +128,8 @@ class ClaimSync:
             return ()
         plan = PlanBuilder(ctx, SOURCE)
         claim = self.options.migration.mark_claim(plan, claim)
-        if self.options.rolls_back and under_rollback(claim):
-            volumes = cache_of(ctx).indexes["claimed_volumes"].get(claim_key(claim))
+        if self.options.rolls_back and volume_rules.under_rollback(claim):
+            volumes = cache_of(ctx).indexes["claimed_volumes"].get(volume_rules.claim_key(claim))
             roll_back(plan, self.options.writes, claim, volumes, dirty=self.options.rolls_back_dirty)
         elif BIND_COMPLETED in claim.metadata.annotations:
             self._sync_bound(plan, claim)
@@ -165,8 +150,11 @@ class ClaimSync:
         if self._assign_default_class(plan, claim):
             return
         if delayed and not self._has_selected_node(claim):
-            self._report_waiting(plan, claim)
-        elif class_of_claim(claim):
+            pods = [pod for pod in pods_of(ctx, volume_rules.claim_key(claim)) if not pod.spec.node_name]
+            reason, message = self.options.messages.waiting(pods)  # binding follows the class's mode (checklist 47)
+            plan.event(claim, "Normal", reason, message)
+            plan.describe(f"PV controller leaves {reference_of(claim)} unbound: {message}")
+        elif volume_rules.class_of_claim(claim):
             self._provision(plan, claim)
             return
         else:
@@ -177,48 +165,42 @@ class ClaimSync:
 
     def _is_delayed(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
         """Say whether a claim waits for a pod (S0, Delayed Volume Binding)."""
-        storage_class = ctx.seen.get("StorageClass", class_of_claim(claim)) if self.options.delays else None
+        name = volume_rules.class_of_claim(claim)
+        storage_class = ctx.seen.get("StorageClass", name) if self.options.delays else None
         selected = self._has_selected_node(claim)
         return storage_class is not None and self.options.is_delayed(storage_class, selected=selected)
 
     def _has_selected_node(self, claim: PersistentVolumeClaim) -> bool:
         """Say whether the scheduler has selected a node for a claim: its signal to provision (S0, annSelectedNode)."""
-        return self.options.delayed_provisioning and bool(selected_node(claim, self.options.rules))
+        return self.options.delayed_provisioning and bool(volume_rules.selected_node(claim, self.options.rules))
 
     def _best_match(self, ctx: TurnContext, claim: PersistentVolumeClaim, *, delayed: bool) -> PersistentVolume | None:
         """Return the volume to bind: the fewest access modes that hold a match win, even over a smaller volume."""
         indexes = cache_of(ctx).indexes
-        prebound = indexes["claimed_volumes"].get(claim_key(claim))
+        prebound = indexes["claimed_volumes"].get(volume_rules.claim_key(claim))
         if delayed and not prebound:
             return None
-        class_name = class_of_claim(claim)
-        for modes in mode_sets(claim.spec.access_modes):
-            candidates = [volume for volume in prebound if modes_of(volume) == modes]
+        class_name = volume_rules.class_of_claim(claim)
+        for modes in volume_rules.mode_sets(claim.spec.access_modes):
+            candidates = [volume for volume in prebound if volume_rules.modes_of(volume) == modes]
             if not delayed:
                 candidates += indexes["free_volumes"].get((class_name, *modes))
             ctx.visits += len(candidates)
-            found = find_matching_volume(claim, candidates, delayed=delayed, rules=self.options.rules)
+            found = volume_rules.find_matching_volume(claim, candidates, delayed=delayed, rules=self.options.rules)
             if found is not None:
                 return found
         return None
 
-    def _report_waiting(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
-        """Tell the user that binding follows the class's mode (checklist 47)."""
-        pods = [pod for pod in pods_of(plan.ctx, claim_key(claim)) if not pod.spec.node_name]
-        reason, message = self.options.messages.waiting(pods)
-        plan.event(claim, "Normal", reason, message)
-        plan.describe(f"PV controller leaves {reference_of(claim)} unbound: {message}")
-
     def _assign_default_class(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> bool:
         """Give a claim without class the default one, the newest of several; the sync ends there."""
-        if not self.options.assign_default_class or has_class(claim):
+        if not self.options.assign_default_class or volume_rules.has_class(claim):
             return False
         defaults = [found.metadata for found in plan.ctx.seen.all("StorageClass") if found.is_default]
         if not defaults:
             return False
         chosen = max(defaults, key=lambda meta: meta.creation_timestamp or "").name  # the first of equals
         changed = evolve_parts(claim, spec={"storage_class_name": chosen})
-        failed = f'can\'t update PersistentVolumeClaim["{claim_key(claim)}"]: {{error}}'
+        failed = f'can\'t update PersistentVolumeClaim["{volume_rules.claim_key(claim)}"]: {{error}}'
         # Kubernetes does not take this write into its mutation cache: the next sync waits for the watch.
         words = f"PV controller assigns the default class {chosen} to {reference_of(claim)}"
         plan.update(claim, changed, words, cached=False, refusal_words=failed)
@@ -238,7 +220,7 @@ class ClaimSync:
             plan.event(claim, "Warning", "VolumeMismatch", f'Cannot bind to requested volume "{name}": {why}')
             plan.describe(f"PV controller does not bind {reference_of(claim)} to volume {name}: {why}")
             writes.set_claim_phase(plan, claim, "Pending")
-        elif is_bound_to(volume, claim):
+        elif volume_rules.is_bound_to(volume, claim):
             writes.bind(plan, volume, claim)
         else:
             self._report_taken(plan, claim, volume)
@@ -248,12 +230,12 @@ class ClaimSync:
         if messages.volume_taken:
             plan.event(claim, "Warning", "FailedBinding", messages.volume_taken.format(volume=name))
         assert volume.spec.claim_ref is not None
-        rival = claim_ref_key(volume.spec.claim_ref)
+        rival = volume_rules.claim_ref_key(volume.spec.claim_ref)
         plan.describe(f"PV controller does not bind {reference_of(claim)}: volume {name} is reserved for {rival}")
         if BOUND_BY_CONTROLLER not in claim.metadata.annotations:
             self.options.writes.set_claim_phase(plan, claim, "Pending")
         else:
-            plan.ctx.describe(messages.misbound.format(claim=claim_key(claim), volume=name, rival=rival))
+            plan.ctx.describe(messages.misbound.format(claim=volume_rules.claim_key(claim), volume=name, rival=rival))
 
     def _sync_bound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
         """Complete the binding of a claim that was bound before, or report that its data is lost."""
@@ -275,7 +257,7 @@ class ClaimSync:
     def _provision(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
         """Hand a claim to its class's provisioner: an external one by annotation, an in-tree one as an operation."""
         ctx, operation = plan.ctx, _operation(claim)
-        storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
+        storage_class: StorageClass | None = ctx.seen.get("StorageClass", volume_rules.class_of_claim(claim))
         why = self._no_provisioner(claim, storage_class)
         if not (why and self.options.finds_plugin_first) and not self.may_start(ctx, operation):
             return
@@ -292,7 +274,7 @@ class ClaimSync:
     def _no_provisioner(self, claim: PersistentVolumeClaim, storage_class: StorageClass | None) -> str:
         """Return why nobody can provision for a class, or ""."""
         if storage_class is None:
-            return f'storageclass.storage.k8s.io "{class_of_claim(claim)}" not found'
+            return f'storageclass.storage.k8s.io "{volume_rules.class_of_claim(claim)}" not found'
         name = storage_class.provisioner
         known = name in self.options.migration.drivers or name in self.options.in_tree_plugins
         if known or not name.startswith("kubernetes.io/"):
@@ -319,7 +301,7 @@ class ClaimSync:
 
 
 def _operation(claim: PersistentVolumeClaim) -> str:
-    return f"provision-{claim_key(claim)}[{claim.metadata.uid}]"
+    return f"provision-{volume_rules.claim_key(claim)}[{claim.metadata.uid}]"
 
 
 BINDING_ANNOTATIONS = (BIND_COMPLETED, BOUND_BY_CONTROLLER, *SELECTED_NODE_KEYS)
@@ -334,10 +316,10 @@ def roll_back(
     Clean is one whose volume no kubelet has given to a pod (S0). Each write is skipped if it is already so; the mark is
     removed last, so a later sync finishes what a crash has interrupted.
     """
-    name = reference_of(claim)
-    if claim.spec.volume_name and not is_clean(claim) and not dirty:
+    name, mark = reference_of(claim), (volume_rules.ROLLBACK,)
+    if claim.spec.volume_name and not volume_rules.is_clean(claim) and not dirty:
         message = f'volume "{claim.spec.volume_name}" may hold data: the claim is not clean'
-        _remove_annotations(plan, claim, claim, (ROLLBACK,), f"PV controller refuses to roll {name} back: {message}")
+        _remove_annotations(plan, claim, claim, mark, f"PV controller refuses to roll {name} back: {message}")
         plan.event(claim, "Warning", "RollbackRefused", message)
         return
     pending = evolve_parts(claim, status={"phase": "Pending", "access_modes": (), "capacity": EMPTY})
@@ -345,10 +327,10 @@ def roll_back(
     words, freed = f"PV controller removes the volumeName of {name}", evolve_parts(pending, spec={"volume_name": ""})
     freed = _remove_annotations(plan, pending, freed, BINDING_ANNOTATIONS, words)
     for volume in volumes:
-        writes.unbind(plan, volume, f"{claim_key(claim)} is rolled back")
-    empty = evolve_parts(freed, status={"rest": freed.status.rest.merged({CONTENT: None})})
+        writes.unbind(plan, volume, f"{volume_rules.claim_key(claim)} is rolled back")
+    empty = evolve_parts(freed, status={"rest": freed.status.rest.merged({volume_rules.CONTENT: None})})
     plan.update_status(freed, empty, f"PV controller removes status.content of {name}")
-    _remove_annotations(plan, empty, empty, (ROLLBACK,), f"PV controller removes the rollback mark of {name}")
+    _remove_annotations(plan, empty, empty, mark, f"PV controller removes the rollback mark of {name}")
     plan.event(claim, "Normal", "RolledBack", "the claim is unbound again: its pod fits no node")
 
 

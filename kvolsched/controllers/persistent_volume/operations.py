@@ -73,8 +73,6 @@ def routine(plugins: Sequence[InTreePlugin], options: PVControllerOptions = UPST
     return Operations(tuple(plugins), options).routine()
 
 
-
-
 @attrs.frozen
 class Operations:
     """Runs the operations of in-tree plugins."""
@@ -167,7 +165,10 @@ class Operations:
             self._fail_claim(plan, cause, claim, options.messages.data_source.format(plugin=plugin.name))
             return
         if claim.metadata.annotations.get(options.provisioner_keys[0]) != plugin.name:
-            self._annotate_provisioner(plan, cause, claim, plugin.name)
+            annotations = claim.metadata.annotations.merged(dict.fromkeys(options.provisioner_keys, plugin.name))
+            words = f"PV controller annotates {reference_of(claim)} with its provisioner {plugin.name}"
+            plan.update(claim, evolve_parts(claim, metadata={"annotations": annotations}), words)
+            plan.enqueue(OPERATIONS, cause)
             return
         if ctx.get_live(Key(VOLUME, "", f"pvc-{claim.metadata.uid}")) is not None:
             return  # an earlier operation has provisioned it
@@ -190,14 +191,6 @@ class Operations:
         plan.event(claim, "Warning", "ProvisioningFailed", message)
         plan.describe(f"PV controller cannot provision a volume for {reference_of(claim)}: {message}")
         self._back_off(plan.ctx, cause)
-
-    def _annotate_provisioner(
-        self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim, provisioner: str
-    ) -> None:
-        annotations = claim.metadata.annotations.merged(dict.fromkeys(self.options.provisioner_keys, provisioner))
-        words = f"PV controller annotates {reference_of(claim)} with its provisioner {provisioner}"
-        plan.update(claim, evolve_parts(claim, metadata={"annotations": annotations}), words)
-        plan.enqueue(OPERATIONS, cause)
 
     def _remove_selected_node(self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim, message: str) -> None:
         """Provisioning failed: remove the selected node, so that the scheduler may choose another (S0)."""

@@ -1,30 +1,105 @@
 """Options of the PV controller and the names it is known by: values and small functions, no decision.
 
-`UPSTREAM` is v1.36.2, `DESIGN` is 1.11.
+`UPSTREAM` is v1.36.2, `DESIGN` is 1.11. Of in-tree plugins, an annotation names the CSI driver that acts for one, and a
+finalizer keeps a volume until its plugin has deleted the storage; 1.11 had neither.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 import attrs
 
+from ...api import volumes
 from ...api.dials import PERIOD, SWITCH, dial
+from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.storage_class import StorageClass
-from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER, PersistentVolume, PersistentVolumeClaim
-from ...api.volumes import DESIGN as DESIGN_RULES
-from ...api.volumes import (
-    MIGRATED,
-    VolumeRules,
-    capacity,
-    class_of_claim,
-    class_of_volume,
-    has_access_modes,
-    mode,
-    requested,
+from ...api.kinds.volume import (
+    BETA_STORAGE_PROVISIONER,
+    PROVISIONED_BY,
+    STORAGE_PROVISIONER,
+    PersistentVolume,
+    PersistentVolumeClaim,
 )
+from ...api.volumes import DESIGN as DESIGN_RULES
 from ...api.volumes import UPSTREAM as UPSTREAM_RULES
+from ...world.plan import PlanBuilder, reference_of
 from .binding import BindingWrites, ClaimStatus, basic_claim_status, claim_status_with_attributes
-from .migration import FINALIZER, CSIMigration, Migration, NoMigration
+
+MIGRATED_TO = "pv.kubernetes.io/migrated-to"
+FINALIZER = "kubernetes.io/pv-controller"
+FAILED = "persistent Volume Controller can't anneal migration annotations: {error}"
+FAILED_VOLUME = "persistent Volume Controller can't anneal migration annotations or finalizer: {error}"
+
+
+@attrs.frozen
+class CSIMigration:
+    """The marks of v1.36.2; `drivers` maps an in-tree plugin to the CSI driver that acts for it."""
+
+    drivers: Mapping[str, str]
+
+    def annotated(self, annotations: Frozen, plugin: str | None) -> Frozen:
+        """Return annotations that name the plugin's driver, or none if no driver acts for it."""
+        if plugin is None:
+            return annotations
+        driver, present = self.drivers.get(plugin), annotations.get(MIGRATED_TO)
+        if driver == present or (driver is None and not present):
+            return annotations
+        return annotations.merged({MIGRATED_TO: driver})
+
+    def mark_claim(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        """Annotate a claim with the driver that acts for its provisioner."""
+        known = claim.metadata.annotations
+        annotations = self.annotated(known, known.get(STORAGE_PROVISIONER) or known.get(BETA_STORAGE_PROVISIONER))
+        if annotations is known:
+            return claim
+        new = evolve_parts(claim, metadata={"annotations": annotations})
+        words = f"PV controller updates the migration annotation of {reference_of(claim)}"
+        plan.update(claim, new, words, refusal_words=FAILED)
+        return new
+
+    def mark_volume(self, plan: PlanBuilder, volume: PersistentVolume) -> PersistentVolume:
+        """Annotate a volume with the driver of its plugin; guard it if an in-tree plugin is to delete it."""
+        meta = volume.metadata
+        plugin = meta.annotations.get(PROVISIONED_BY)
+        if plugin is None:
+            return volume
+        finalizers = self._finalizers(volume, plugin) if plugin.startswith("kubernetes.io/") else meta.finalizers
+        annotations = self.annotated(meta.annotations, plugin)
+        if annotations is meta.annotations and finalizers == meta.finalizers:
+            return volume
+        new = evolve_parts(volume, metadata={"annotations": annotations, "finalizers": finalizers})
+        words = f"PV controller updates the migration annotation and finalizer of {reference_of(volume)}"
+        plan.update(volume, new, words, refusal_words=FAILED_VOLUME)
+        return new
+
+    def _finalizers(self, volume: PersistentVolume, plugin: str) -> tuple[str, ...]:
+        finalizers = volume.metadata.finalizers
+        if plugin in self.drivers:
+            return tuple(name for name in finalizers if name != FINALIZER)
+        if FINALIZER in finalizers or volume.spec.persistent_volume_reclaim_policy != "Delete":
+            return finalizers
+        return (*finalizers, FINALIZER)
+
+
+@attrs.frozen
+class NoMigration:
+    """1.11: in-tree plugins do their own work, and nothing is marked."""
+
+    drivers: ClassVar[Mapping[str, str]] = EMPTY
+
+    def annotated(self, annotations: Frozen, plugin: str | None) -> Frozen:
+        return annotations
+
+    def mark_claim(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        return claim
+
+    def mark_volume(self, plan: PlanBuilder, volume: PersistentVolume) -> PersistentVolume:
+        return volume
+
+
+Migration = CSIMigration | NoMigration
+
 
 Waiting = Callable[[Sequence[Pod]], tuple[str, str]]
 
@@ -108,17 +183,17 @@ def deletion_check(volume: PersistentVolume, _claim: PersistentVolumeClaim) -> s
 
 def size_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
     """Reject a volume that is smaller than the claim's request."""
-    return "requested PV is too small" if capacity(volume) < requested(claim) else ""
+    return "requested PV is too small" if volumes.capacity(volume) < volumes.requested(claim) else ""
 
 
 def class_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
     """Reject a volume of another class."""
-    return "storageClassName does not match" if class_of_volume(volume) != class_of_claim(claim) else ""
+    return "storageClassName does not match" if volumes.class_of_volume(volume) != volumes.class_of_claim(claim) else ""
 
 
 def class_check_1_11(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
     """Reject a volume of another class, in the spelling of 1.11."""
-    return "storageClasseName does not match" if class_of_volume(volume) != class_of_claim(claim) else ""
+    return "storageClasseName does not match" if class_check(volume, claim) else ""
 
 
 def attributes_class_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
@@ -129,12 +204,12 @@ def attributes_class_check(volume: PersistentVolume, claim: PersistentVolumeClai
 
 def volume_mode_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
     """Reject a block volume for a file system, and the other way round."""
-    return "incompatible volumeMode" if mode(volume) != mode(claim) else ""
+    return "incompatible volumeMode" if volumes.mode(volume) != volumes.mode(claim) else ""
 
 
 def access_mode_check(volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
     """Reject a volume that lacks one of the claim's access modes."""
-    return "" if has_access_modes(volume, claim) else "incompatible accessMode"
+    return "" if volumes.has_access_modes(volume, claim) else "incompatible accessMode"
 
 
 CHECKS: tuple[VolumeCheck, ...] = (
@@ -194,12 +269,12 @@ class PVControllerOptions:
             them, else left to a component of the plugin's name.
     """
 
-    rules: VolumeRules = UPSTREAM_RULES
+    rules: volumes.VolumeRules = UPSTREAM_RULES
     messages: PVControllerMessages = MESSAGES
     watches: tuple[str, ...] = (CLAIM, VOLUME, "StorageClass", "Pod")
     volume_checks: tuple[VolumeCheck, ...] = CHECKS
     claim_status: ClaimStatus = claim_status_with_attributes
-    migration: Migration = CSIMigration(MIGRATED)
+    migration: Migration = CSIMigration(volumes.MIGRATED)
     is_delayed: Callable[..., bool] = class_delays
     backs_off_after: Callable[[str], bool] = every_failure
     finds_plugin_first: bool = True
@@ -254,5 +329,6 @@ DESIGN = PVControllerOptions(
     is_delayed=class_delays_until_selected, backs_off_after=failed_reclaim, finds_plugin_first=False,
     driven_sources=frozenset(), deletes_terminating=False, in_tree_finalizer="", provisioned_phase="",
     reread_claim_before_reclaim=False,
-    provisioner_keys=(BETA_STORAGE_PROVISIONER,), in_tree_plugins=frozenset(MIGRATED), assign_default_class=False
+    provisioner_keys=(BETA_STORAGE_PROVISIONER,), in_tree_plugins=frozenset(volumes.MIGRATED),
+    assign_default_class=False
 )

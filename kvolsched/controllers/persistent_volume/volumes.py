@@ -15,9 +15,8 @@ from ...world.component import TurnContext
 from ...world.log import Delivery, Key
 from ...world.plan import PlanBuilder, enqueue, reference_of
 from .cache import cache_of, object_to_sync
-from .migration import MIGRATED_TO
 from .operations import has_operations
-from .options import CLAIM, CLAIMS, OPERATIONS, SOURCE, VOLUME, PVControllerOptions
+from .options import CLAIM, CLAIMS, MIGRATED_TO, OPERATIONS, SOURCE, VOLUME, PVControllerOptions
 
 
 @attrs.frozen

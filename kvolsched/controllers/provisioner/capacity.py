@@ -25,7 +25,8 @@ from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.reconciler import Backoff, Reconciler
 from ...world.storage_pools import CapacityResponse, DriverFailed
-from .pace import NotesByName, PublishingPace
+from ...world.work_queue import WorkQueue
+from .pace import PublishingPace
 from .topology import DriverTopology, go_segment, keys_in_use
 
 DRIVER_LABEL = "csi.storage.k8s.io/drivername"
@@ -437,9 +438,7 @@ class CapacityPublisher(Publisher):
     def causes_to_refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:
         """Return the capacities to ask for after a volume was made or deleted: by its topologies, else by its class.
 
-        Args:
-            segments: the volume's topologies; None: it has no node affinity.
-            storage_class: the class to go by instead; "": none.
+        A volume without node affinity has no `segments` (None).
         """
         items = self.items(ctx).items()
         if segments is not None:
@@ -448,7 +447,7 @@ class CapacityPublisher(Publisher):
 
 
 def _known(ctx: TurnContext) -> Mapping[str, PublishedCapacity]:
-    view: NotesByName = ctx.views[ITEM]
+    view: WorkQueue = ctx.views[ITEM]
     return view.items
 
 

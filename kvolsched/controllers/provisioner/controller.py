@@ -1,13 +1,12 @@
 """A driver's provisioner as a component: the routines that provision, delete and publish capacity."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import attrs
 
 from ...api.kinds.meta import without_finalizers
-from ...api.kinds.node import Node
 from ...api.kinds.volume import PROVISIONED_BY, PersistentVolume
 from ...api.volumes import MIGRATED
 from ...world.apiserver import Write
@@ -15,12 +14,13 @@ from ...world.component import Component, TurnContext
 from ...world.log import Delivery, Key
 from ...world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ...world.reconciler import Reconciler
-from ...world.view import Exists, InformerCache, View
+from ...world.view import Exists, View
+from ...world.work_queue import WorkQueue
 from . import capacity, driver_status
 from .driver import StorageDriver
 from .new_volume import FINALIZER
 from .options import UPSTREAM, ProvisionerOptions
-from .pace import ANSWER, NotesByName
+from .pace import ANSWER
 from .provisioning import TOPOLOGIES, VolumeProvisioning
 from .topology import NodeTopologies
 
@@ -89,7 +89,7 @@ def component(name: str, options: ProvisionerOptions = UPSTREAM, node: str = "")
     An instance watches while its node exists; one that publishes for inline volumes alone makes no volumes.
     """
     instance = capacity.component_name(name, node)
-    activation = partial(Exists, "Node", partial(_is_named, node)) if node else None
+    activation = partial(Exists, "Node", lambda found: found.metadata.name == node) if node else None
     if not options.running:
         return Component(instance, WATCHES, ())
     in_tree = options.plays_in_tree and name.startswith("kubernetes.io/")
@@ -111,16 +111,8 @@ def component(name: str, options: ProvisionerOptions = UPSTREAM, node: str = "")
     if publishes:
         publishing = capacity if options.publishing.form == "objects" else driver_status
         watches = tuple(dict.fromkeys((*watches, *publishing.WATCHES)))
-        views |= {sort: partial(NotesByName, sort) for sort in (capacity.ITEM, ANSWER)}
+        views |= {sort: partial(WorkQueue, sort, lambda _note: 0) for sort in (capacity.ITEM, ANSWER)}
         routines.append(driver.publisher.routine())
     needs_poll = driver.publisher.needs_poll if publishes else None
-    made = partial(_views, views)
-    return Component(instance, watches, tuple(routines), made, activation=activation, needs_poll=needs_poll)
-
-
-def _is_named(name: str, node: Node) -> bool:
-    return node.metadata.name == name
-
-
-def _views(kinds: Mapping[str, Callable[[], View]], _seen: InformerCache) -> Mapping[str, View]:
-    return {name: view() for name, view in kinds.items()}
+    return Component(instance, watches, tuple(routines), lambda _seen: {name: view() for name, view in views.items()},
+                     activation=activation, needs_poll=needs_poll)

@@ -5,7 +5,6 @@ flags `--capacity-threads` and `--kube-api-capacity-qps`; the lag stands for the
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import attrs
 
@@ -23,26 +22,6 @@ class PendingAnswer:
     response: CapacityResponse
     until: float = attrs.field(metadata=DIGEST_WAIT)
     again: bool = False
-
-
-class NotesByName:
-    """The notes of one sort, by name. Mutable view."""
-
-    def __init__(self, sort: str) -> None:
-        self.follows = frozenset([sort])
-        self.items: dict[str, Any] = {}
-
-    def apply(self, key: Any, _old: Any, new: Any) -> None:
-        """Replace one note by another."""
-        if new is None:
-            self.items.pop(key[2], None)
-        else:
-            self.items[key[2]] = new
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, NotesByName) and self.follows == other.follows and self.items == other.items
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 @attrs.frozen

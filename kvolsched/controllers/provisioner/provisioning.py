@@ -176,7 +176,9 @@ class VolumeProvisioning:
         """Return where a volume for a claim is made: terms (ORed) of label key -> values; and what to remember."""
         driver, options, name = self.driver, self.driver.options, claim.metadata.name
         if not driver.in_tree and not is_csi(driver.name):
-            return _of_host(node if is_on_node(storage_class, driver.name) else None), remembered
+            of_node = node is not None and is_on_node(storage_class, driver.name)
+            host = node.metadata.labels.get(HOSTNAME_LABEL, "") if node is not None and of_node else ""
+            return ({HOSTNAME_LABEL: (host,)},) if host else (), remembered  # where a directory of a node is
         if options.whole_topologies and storage_class.allowed_topologies:
             return whole_topology(name, storage_class, node), remembered
         keys, zones = options.topology_keys, options.immediate_zone
@@ -315,12 +317,6 @@ class VolumeProvisioning:
             return message
         failed = "Failed" if self.driver.in_tree else "failed"
         return f'{failed} to provision volume with StorageClass "{class_of_claim(claim)}": {message}'
-
-
-def _of_host(node: Node | None) -> Sequence[Mapping[str, tuple[str, ...]]]:
-    """Return where a directory of a node is: on that node; without a node nobody says where."""
-    host = node.metadata.labels.get(HOSTNAME_LABEL, "") if node is not None else ""
-    return ({HOSTNAME_LABEL: (host,)},) if host else ()
 
 
 def _nodes(ctx: TurnContext) -> Iterator[Node]:

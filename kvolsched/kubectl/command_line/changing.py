@@ -16,7 +16,7 @@ from ...api.text.convert import to_plain
 from ...api.text.fault import ManifestError
 from ...core import user_commands
 from ...core.results import ApplyRefused, CommandResult
-from ...core.user_commands.fields import RESTARTABLE, SCALABLE
+from ...core.user_commands import RESTARTABLE, SCALABLE
 from ...world.apiserver import RefusedWrite, key_of, ref
 from ...world.log import Key
 from .command import Command, refusal, scope_of

@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 
 from ...api.kinds.kind import Kind
+from ...api.kinds.selector import read_label_selector
 from ...api.text.convert import to_plain
-from ...api.text.label_selector import read_label_selector
 from ...core.acts import ClusterActs
 from ...core.results import ApplyRefused, CommandResult
 from ...core.user_commands import ActRefused

@@ -19,7 +19,6 @@ from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.volumes import Topology
 from kvolsched.controllers.provisioner import capacity, topology
 from kvolsched.controllers.provisioner.capacity import CapacityPublisher, PublishingOptions
-from kvolsched.controllers.provisioner.pace import NotesByName
 from kvolsched.controllers.provisioner.topology import (
     DriverTopology,
     FirstAttempt,
@@ -34,6 +33,7 @@ from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 from kvolsched.world.storage_pools import CapacityResponse, DriverFailed, segments_of
 from kvolsched.world.view import InformerCache
+from kvolsched.world.work_queue import WorkQueue
 
 from .recording import Case
 
@@ -68,7 +68,8 @@ class _Play:
         )
         self.publisher = CapacityPublisher(case["driver"], self.ask, options)
         routine = self.publisher.routine()
-        component = Component(NAME, capacity.WATCHES, (routine,), lambda _: {capacity.ITEM: NotesByName(capacity.ITEM)})
+        items = WorkQueue(capacity.ITEM, lambda _note: 0)
+        component = Component(NAME, capacity.WATCHES, (routine,), lambda _: {capacity.ITEM: items})
         self.sim = Simulation([component], revision.server())
         self.process, self.actor = self.sim.find(routine.name)
         self.commit, self.sim.commit = self.sim.commit, self.take_down  # type: ignore[method-assign]

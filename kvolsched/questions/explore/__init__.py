@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ...api.unknown_name import UnknownName, did_you_mean
-from ...core.actor_names import component_called
+from ...core.component_names import component_called
 from ...core.core import ClusterCore
 from ...core.upgrades import process_called
 from ...world.simulation import Simulation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,12 +105,7 @@ class Groups:
         self._ends: Integers = np.zeros(0, np.int64)
 
     def present(self, mask: Mask, rows: RowIndices) -> Mask:
-        """Return, by group, whether a row of the mask is in it; masks are never modified.
-
-        Args:
-            mask: by row, a yes or no.
-            rows: the rows of the mask.
-        """
+        """Return, by group, whether a row of the mask is in it; `rows` are those of the mask, never modified."""
         if mask is not self._mask:
             at = self.at if len(rows) == len(mask) else self.at.take(rows)
             self._mask, self._present = mask, np.bincount(at, minlength=self.size) > 0
@@ -133,16 +128,6 @@ def sum_by_group(numbers: NDArray[Any], at: RowIndices, size: int) -> Integers:
 
 MAX_ROW_BY_ROW = 8  # up to so many rows are computed one by one
 ALL_ROWS = slice(None)
-
-
-class WrittenRows(Protocol):
-    """What a node table tells of its changes."""
-
-    @property
-    def version(self) -> int: ...
-    @property
-    def position(self) -> int: ...
-    def rows_written_since(self, position: int) -> list[int] | None: ...
 
 
 class RowWise(NamedTuple):
@@ -168,26 +153,23 @@ class KeptColumn:
         self._position = self._version = -1
         self._values: NDArray[Any] = np.zeros(0)
 
-    def values(self, nodes: WrittenRows) -> NDArray[Any]:
-        """Return the values by row; the array is never modified, and is the same one if no value has changed."""
+    def values(self, nodes: Any) -> NDArray[Any]:
+        """Return the values by row of a node table; the array is never modified, and the same if no value changed."""
         position = nodes.position
         if position == self._position and nodes.version == self._version and SHORTCUTS.on:
             return self._values
         rows = nodes.rows_written_since(self._position) if nodes.version == self._version and SHORTCUTS.on else None
         if rows is not None and len(rows) == 1 and self._one is not None:
-            self._write_one(rows[0], self._one)
+            row, value = rows[0], self._one(rows[0])
+            if self._values.item(row) != value:
+                self._values = self._values.copy()
+                self._values[row] = value
         elif rows is None or 2 * len(rows) > len(self._values):
             self._values = self._some(ALL_ROWS)
         else:
             self._write(sorted(set(rows)))
         self._position, self._version = position, nodes.version
         return self._values
-
-    def _write_one(self, row: int, one: Callable[[int], int]) -> None:
-        value = one(row)
-        if self._values.item(row) != value:
-            self._values = self._values.copy()
-            self._values[row] = value
 
     def _write(self, rows: list[int]) -> None:
         if self._one is not None and len(rows) <= MAX_ROW_BY_ROW:

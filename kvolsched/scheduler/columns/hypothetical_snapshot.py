@@ -105,15 +105,15 @@ class KeptSnapshot:
         self._kept: tuple[Mapping[Key, Any], Snapshot] = ({}, Snapshot())
 
     def of(self, objects: Mapping[Key, Any], moment: str) -> Snapshot:
-        """Return the snapshot of these objects; who wants to change it changes its `copied()`.
+        """Return the snapshot of these objects, a mapping that must not change afterwards, to judge on at a moment.
 
-        Args:
-            objects: the API objects by key; the mapping must not change afterwards.
-            moment: the time at which plugins judge on it.
+        Who wants to change it changes its `copied()`.
         """
         before, found = self._kept
         if before:
-            changes = _followed_changes(before, objects)
+            differing = [(key, before.get(key), new) for key, new in objects.items() if before.get(key) is not new]
+            differing += [(key, old, None) for key, old in before.items() if key not in objects]
+            changes = [change for change in differing if change[0].kind in Snapshot.follows]
             if len(changes) > len(objects) // 4:
                 found = snapshot_of(objects)
             elif changes:
@@ -132,10 +132,3 @@ class KeptSnapshot:
 
     def __reduce__(self) -> tuple[type[KeptSnapshot], tuple[()]]:
         return KeptSnapshot, ()  # it can be built again: it travels to no other process
-
-
-def _followed_changes(before: Mapping[Key, Any], after: Mapping[Key, Any]) -> list[tuple[Key, Any, Any]]:
-    """Return the objects that a snapshot follows and that differ, with both values."""
-    changes = [(key, before.get(key), new) for key, new in after.items() if before.get(key) is not new]
-    changes += [(key, old, None) for key, old in before.items() if key not in after]
-    return [change for change in changes if change[0].kind in Snapshot.follows]

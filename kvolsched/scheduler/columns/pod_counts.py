@@ -169,10 +169,7 @@ class RowCount:
     def sums(self, at: RowIndices, size: int, version: int) -> Integers:
         """Return the sums by group, given the group by row; they are valid until the next change of a count.
 
-        Args:
-            at: by row, the number of its group; the same array as long as nothing but pods changes.
-            size: how many groups there are.
-            version: of the node table.
+        `at` is the same array as long as nothing but pods changes; `version` is that of the node table.
         """
         if version != self._version:
             self._sums, self._version = [], version

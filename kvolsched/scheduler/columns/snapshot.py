@@ -331,7 +331,9 @@ class Snapshot:
         if before is not None:
             left = self._nominations[before.status.nominated_node_name].without(key)
             _put(self._nominations, before.status.nominated_node_name, left if left.pods else None)
-        if new is not None and new.status.nominated_node_name and _may_get_node(new):
+        if new is None or not new.status.nominated_node_name or new.terminal:
+            return
+        if not (new.spec.node_name or new.spec.scheduling_gates):
             self._nominated[key] = new
             name = new.status.nominated_node_name
             self._nominations[name] = NominatedPods({**self._nominations.get(name, NominatedPods({})).pods, key: new})
@@ -452,11 +454,6 @@ def _put(store: dict[Any, Any], key: Any, new: Any) -> None:
         store.pop(key, None)
     else:
         store[key] = new
-
-
-def _may_get_node(pod: Pod) -> bool:
-    """Say whether a pod may still be bound: it has no node and no gates, and has not ended."""
-    return not (pod.spec.node_name or pod.spec.scheduling_gates or pod.terminal)
 
 
 def _counts_alike(old: Pod, new: Pod) -> bool:

@@ -76,14 +76,6 @@ class StorageCapacities:
             found.update(self._by_label.get((storage_class, item), {}))
         return [found[key] for key in sorted(found) if reaches(found[key], node)]
 
-    def largest(self, storage_class: str) -> NDArray[np.int64]:
-        """Return, by row, the bytes of the largest volume of a class that can be provisioned; -1: none."""
-        return self._column(storage_class, None)
-
-    def first_large_enough(self, storage_class: str, request: int) -> NDArray[np.int64]:
-        """Return, by row, the free room of the first object, by key, that has room for a request in bytes; -1: none."""
-        return self._column(storage_class, request)
-
     # --- following --------------------------------------------------------------------------------------------------
 
     def change(self, key: Key, old: CSIStorageCapacity | None, new: CSIStorageCapacity | None) -> None:
@@ -133,7 +125,11 @@ class StorageCapacities:
         if not self._of_class[name]:
             del self._of_class[name]
 
-    def _column(self, storage_class: str, request: int | None) -> NDArray[np.int64]:
+    def room(self, storage_class: str, request: int | None = None) -> NDArray[np.int64]:
+        """Return, by row, the free room of the first object, by key, that has room for a request in bytes; -1: none.
+
+        Without a request, the bytes of the largest volume of a class that can be provisioned.
+        """
         self._drop_stale_columns()
         column = self._columns.get((storage_class, request))
         if column is None:

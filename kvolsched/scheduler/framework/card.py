@@ -53,10 +53,8 @@ class Clause:
 class SpreadPolicy:
     """The policy of a spread constraint by which it leaves out the nodes that a plugin rejects.
 
-    Args:
-        name, field: its name in a manifest, and in Python.
-        attribute: what a prepared constraint says of it.
-        node: such a node, in words.
+    `name` and `field` are its name in a manifest and in Python, `attribute` what a prepared constraint says of it, and
+    `node` such a node in words.
     """
 
     name: str
@@ -97,10 +95,6 @@ class ObjectEdit:
     note: str = ""
 
 
-def _no_clauses(_pod: Pod, _columns: ColumnContext, _plugin: Any) -> Iterator[Clause]:
-    return iter(())
-
-
 @attrs.frozen
 class Card:
     """What other rooms tell of a plugin.
@@ -132,7 +126,7 @@ class Card:
     finds_fault_with_volumes: bool = False
     evidence_says_more: bool = False
     spread_policy: SpreadPolicy | None = None
-    clauses: Callable[[Pod, ColumnContext, Any], Iterator[Clause]] = _no_clauses
+    clauses: Callable[[Pod, ColumnContext, Any], Iterator[Clause]] = lambda _pod, _columns, _plugin: iter(())
     clause_of_reason: Callable[[Pod, str], Clause | None] = lambda _pod, _reason: None
     edits: Callable[[Pod, str, Sequence[Node]], Iterable[ObjectEdit]] = lambda _pod, _about, _near: ()
     unchecked: Callable[[Snapshot, Sequence[str]], str] = lambda _seen, _nodes: ""

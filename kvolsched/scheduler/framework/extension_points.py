@@ -12,7 +12,7 @@ node. Mirrors kube-scheduler's `framework/interface.go` and `framework/events.go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from enum import IntFlag, auto
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -262,20 +262,11 @@ class PostFilterResult:
     counted: tuple[tuple[int | None, str], ...] = ()
 
 
-class FilterOutcome(Protocol):
-    """What PostFilter reads of a pass in which no node fits; a `Judgement` is one."""
-
-    @property
-    def statuses(self) -> Mapping[str, Code]: ...
-
-    def rejection(self, node: str) -> ReasonsAndStatus: ...
-
-
 @runtime_checkable
 class PostFilter(Protocol):
-    """Try to make a node fit when none does, for example by preemption."""
+    """Try to make a node fit when none does, as the `Judgement` says, for example by preemption."""
 
-    def postfilter(self, pod: Pod, seen: Snapshot, judgement: FilterOutcome) -> PostFilterResult: ...
+    def postfilter(self, pod: Pod, seen: Snapshot, judgement: Any) -> PostFilterResult: ...
 
 
 class GroupedScores(NamedTuple):
@@ -295,14 +286,7 @@ class GroupedScores(NamedTuple):
 
     def weighted(self, normalise: Callable[[NDArray[Any]], NDArray[Any]], weight: int, mask: Mask,
                  rows: RowIndices) -> NDArray[Any]:
-        """Return, by row, the weighted scores of the nodes in a mask; those of other nodes have no meaning.
-
-        Args:
-            normalise: the plugin's function.
-            weight: the plugin's weight.
-            mask: by row, the nodes that fit.
-            rows: their rows.
-        """
+        """Return, by row, the weighted scores of the nodes in a mask (`rows`); those of others have no meaning."""
         present = self.groups.present(mask, rows)
         scores = np.zeros(len(self.raw), np.int64)
         scores[present] = normalise(self.raw[present]) * weight

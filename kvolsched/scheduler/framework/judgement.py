@@ -421,13 +421,8 @@ def judge(pod: Pod, seen: Snapshot, profile: Profile, skipped: frozenset[str] | 
     """Run PreFilter and the filters of a profile for a pod on every node.
 
     A node must also fit with the pods of equal or higher priority that are nominated to it; of these only the plugins
-    hear that PreFilter did not skip without them (v1.36.2).
-
-    Args:
-        pod: the pod.
-        seen: the snapshot.
-        profile: the plugins.
-        skipped: what PreFilter skipped in this pass, if it has been asked; it is asked once a pass.
+    hear that PreFilter did not skip without them (v1.36.2). `skipped` is what PreFilter skipped in this pass, if it has
+    been asked; it is asked once a pass.
     """
     judgement = _run_filters(pod, seen, profile, skipped)
     if not seen.nominations or judgement.rejected_by is not None:

@@ -8,7 +8,7 @@ that row is judged again. All other plugins are asked in every pass. kube-schedu
 
 from __future__ import annotations
 
-from operator import itemgetter
+from operator import is_, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -39,13 +39,7 @@ class KeptScore(NamedTuple):
 
 
 class KeptVerdicts:
-    """The kept answers for one pod template. Mutable.
-
-    Args:
-        pod: a pod of the template.
-        seen: the snapshot.
-        active: the plugins that are called for the pod.
-    """
+    """The kept answers of the plugins that are called for the pods of one template. Mutable."""
 
     def __init__(self, pod: Pod, seen: Snapshot, active: ActivePlugins) -> None:
         self._nodes = seen.nodes
@@ -96,7 +90,7 @@ class KeptVerdicts:
     def update(self) -> None:
         """Judge the rows again in which pods came or went."""
         codes = [column.values(self._nodes) for _, _, column in self._by_row]
-        if all(map(_is, codes, self._last_codes)) and len(codes) == len(self._last_codes):
+        if all(map(is_, codes, self._last_codes)) and len(codes) == len(self._last_codes):
             return
         self._last_codes = codes
         columns = [
@@ -188,7 +182,3 @@ def kept_verdicts(pod: Pod, seen: Snapshot, active: ActivePlugins) -> KeptVerdic
 
 def _state_of(seen: Snapshot) -> tuple[int, bool, int]:
     return seen.nodes.version, bool(seen.nodes.huge), seen.images.version
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other

@@ -299,10 +299,7 @@ def failing_columns(columns: Sequence[FilterColumn], profile: Profile) -> list[F
 def error_of_filters(failing: Sequence[FilterColumn], masks: Sequence[Mask], profile: Profile) -> str:
     """Return the error of which kube-scheduler tells, or "" if none was met.
 
-    Args:
-        failing: the columns with an error.
-        masks: by column, the rows that are filtered and that no earlier plugin rejects.
-        profile: the plugins, and the words of their release.
+    `masks` has, by failing column, the rows that are filtered and that no earlier plugin rejects.
     """
     messages = Counter[str]()
     for column, mask in zip(failing, masks, strict=True):

@@ -31,10 +31,7 @@ class Scores(NamedTuple):
 class Ranking:
     """The scores of the feasible nodes by plugin; the arrays are in the order of `nodes`, which has no meaning.
 
-    Args:
-        judgement: the judgement.
-        totals: the sums of the weighted scores.
-        scores: the scores by plugin; None: they are worked out when they are asked for.
+    `totals` are the sums of the weighted scores; `scores` None: they are worked out when they are asked for.
     """
 
     def __init__(self, judgement: Judgement, totals: Integers, scores: Scores | None = None) -> None:

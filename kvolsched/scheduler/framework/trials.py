@@ -68,10 +68,7 @@ class Guests(NamedTuple):
 class TrialRows:
     """The resources of some rows while pods come and go there: what `column_by_row` reads of a node table. Mutable.
 
-    Args:
-        nodes: the node table.
-        rows: the rows; one may be there more than once.
-        guests: the pods that may come and go, in runs of one row each.
+    A row may be there more than once; `guests` are the pods that may come and go, in runs of one row each.
     """
 
     def __init__(self, nodes: NodeTable, rows: RowIndices, guests: Sequence[Guests]) -> None:
@@ -125,12 +122,8 @@ class TrialRows:
 class RowVerdicts:
     """What the filters say of trial rows, if all of them read the pod's template and the row's resources alone.
 
-    Args:
-        pod: the pod.
-        filters: the filters that are called for it and are not skipped.
-        columns: what they said of all rows in this pass, by the plugin's index.
-        trial: the trial rows.
-        rows: the rows of the node table that they stand for.
+    `columns` have, by the plugin's index, what the filters that are not skipped said of all rows in this pass; `rows`
+    are the rows of the node table for which the trial rows stand.
     """
 
     def __init__(self, pod: Pod, filters: Iterable[FilterEntry], columns: Mapping[int, FilterColumn], trial: TrialRows,
@@ -186,12 +179,8 @@ def read_rows_alone(pod: Pod, filters: Iterable[FilterEntry], nodes: NodeTable) 
 class NodeVerdicts:
     """What the filters say of single nodes of a hypothetical snapshot, whose pods come and go.
 
-    Args:
-        pod: the pod.
-        filters: the filters that are called for it and are not skipped.
-        columns: what they said of all rows in this pass, by the plugin's index.
-        view: the snapshot.
-        nominated: the nominated pods that come before the pod, by node.
+    `columns` have, by the plugin's index, what the filters that are not skipped said of all rows in this pass;
+    `nominated`, by node, the nominated pods that come before the pod.
     """
 
     def __init__(self, pod: Pod, filters: Iterable[FilterEntry], columns: Mapping[int, FilterColumn],
@@ -304,12 +293,7 @@ def columns_with_nominated(
 ) -> tuple[tuple[FilterColumn, ...], list[str]]:  # fmt: skip
     """Return the columns with the verdicts on nodes that reject a pod beside the pods nominated there; and these nodes.
 
-    Args:
-        pod: the pod.
-        seen: the snapshot.
-        filters: the filters that are called for the pod and are not skipped.
-        columns: what they say without nominated pods, by the plugin's index.
-        nominated: the nominated pods that come before the pod, by node.
+    `columns` has, by the plugin's index, what the filters that are not skipped say without nominated pods.
     """
     names, found, size = sorted(nominated), dict(columns), len(seen.nodes.names)
     rows = np.array([seen.nodes.row_of[name] for name in names], np.intp)

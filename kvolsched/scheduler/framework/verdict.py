@@ -82,13 +82,7 @@ class PreFilterResult:
 
 
 class PreFiltered(NamedTuple):
-    """What PreFilter makes of a pod.
-
-    Args:
-        skipped: the plugins that have nothing to check for this pod.
-        rejected_by: the rejection of the pod, or None.
-        restrictions: the nodes to which plugins restrict the pass.
-    """
+    """What PreFilter makes of a pod: plugins with nothing to check, its rejection, and the nodes that plugins leave."""
 
     skipped: frozenset[str]
     rejected_by: PreFilterReject | None = None

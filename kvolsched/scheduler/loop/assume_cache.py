@@ -67,26 +67,18 @@ class NewerWins:
         return "" if self.is_current(seen, wanted) else f'v1.{key.kind} "{name}" is out of sync'
 
 
-def assumed_pod_is_current(seen: Any, assumed: Any) -> bool:
-    """Say whether an assumed pod is current: until the informer shows the pod on a node, or another pod of its name."""
-    return seen is None or (not seen.spec.node_name and seen.metadata.uid == assumed.metadata.uid)
-
-
 def is_current(key: Key, seen: Any, assumed: Any, volume_rule: AssumeRule) -> bool:
     """Say whether an assumed object is current, given the seen one."""
-    return assumed_pod_is_current(seen, assumed) if key.kind == "Pod" else volume_rule.is_current(seen, assumed)
+    if key.kind != "Pod":
+        return volume_rule.is_current(seen, assumed)
+    return seen is None or (not seen.spec.node_name and seen.metadata.uid == assumed.metadata.uid)
 
 
 class AssumeCache:
     """Seen and assumed objects; forwards the changes of current objects to the snapshot. Mutable view.
 
     The snapshot follows when it is read: what is seen and taken back before costs it nothing. Read for the first time,
-    it is made of what is current then.
-
-    Args:
-        snapshot: the view of current objects.
-        volume_rule: whether the seen or the assumed version of a volume or claim is current.
-        kept: a snapshot that is copied where most objects have changed.
+    it is made of what is current then. `kept` is a snapshot that is copied where most objects have changed.
     """
 
     def __init__(self, snapshot: Snapshot, volume_rule: AssumeRule, kept: KeptSnapshot | None = None) -> None:

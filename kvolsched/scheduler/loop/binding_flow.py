@@ -80,7 +80,8 @@ class TwoPasses:
         cache = assume_cache(ctx)
         if binder.all_bound(pod, cache):
             if self.judges_again and (found.static or found.provision):
-                return self._judge_again(ctx, name, pod)
+                self._wait(ctx, name, pod)  # no node was judged by their volumes (S0, Caching)
+                return "Its claims have been bound meanwhile: the pod is judged again."
             return assume_and_bind(ctx, name, pod, node)
         try:
             writes = binder.assume_pod_volumes(ctx, cache, found, node, self.options, writes_all=False)
@@ -93,11 +94,6 @@ class TwoPasses:
             return f"It assumes {_object_list(writes)} and queues the pod for binding; the pod itself is not assumed."
         self._wait(ctx, name, pod)
         return "Nothing is left to be written: the pod waits for its volumes."
-
-    def _judge_again(self, ctx: TurnContext, name: str, pod: Pod) -> str:
-        """Requeue a pod whose claims were bound in mid-pass: no node was judged by their volumes (S0, Caching)."""
-        self._wait(ctx, name, pod)
-        return "Its claims have been bound meanwhile: the pod is judged again."
 
     def _wait(self, ctx: TurnContext, name: str, pod: Pod) -> None:
         """Requeue a pod to wait for its volumes; it is scheduled again when one of them changes.

@@ -140,7 +140,9 @@ class SchedulingPass:
         """Update assumed objects and the queue after a change of an object."""
         drop_outdated(ctx, ctx.views["cache"], key, self.flow.volume_rule)
         if key.kind == "Pod":
-            sync_entry(ctx, key, *((old, new) if self.respects_gates else map(_without_gates, (old, new))))
+            if not self.respects_gates:
+                old, new = (pod and evolve_parts(pod, spec={"scheduling_gates": ()}) for pod in (old, new))
+            sync_entry(ctx, key, old, new)
         self.flow.requeue_waiting_pods(ctx, key, old, new)
         move_pods_on_event(ctx, self.profile, key, old, new)
 
@@ -172,7 +174,8 @@ class SchedulingPass:
             preemption = post_filter(pod, judgement)
             none = "an error ends it" if judgement.any_feasible and judgement.error else f"none of {size} nodes fits"
             sentence = f"{judged}{none if size else 'there are no nodes'}"
-            ctx.describe(f"{sentence}{_preemption_words(preemption)}.")
+            names = " and ".join(victim.metadata.name for victim in preemption.victims)
+            ctx.describe(f"{sentence}; it preempts {names} on {preemption.nominated}." if names else f"{sentence}.")
             self._handle_no_fit(ctx, name, pod, judgement, preemption)
             return False
         nominated = ", the nominated node" if judgement.fitting_nominated_node else ""
@@ -215,21 +218,12 @@ class SchedulingPass:
         nominated = preemption.nominated
         if nominated and self.evictor is not None:
             victims = tuple(key_of(victim) for victim in preemption.victims)
-            lower = tuple(key_of(other) for other in judgement.seen.nominated_to(nominated) if _is_lower(other, pod))
+            lower = tuple(key_of(other) for other in judgement.seen.nominated_to(nominated)
+                  if (other.spec.priority or 0) < (pod.spec.priority or 0))
             eviction = Eviction(key_of(pod), pod.metadata.uid, nominated, victims, lower)
             nominated = self.evictor.begin(ctx, name, eviction)
         rejected_by = tuple(sorted(plugins))
         handle_failure(ctx, name, pod, message, reason=reason, rejected_by=rejected_by, nominated=nominated)
-
-
-def _preemption_words(preemption: PostFilterResult) -> str:
-    """Return the end of a sentence that names the victims, or ""."""
-    names = [victim.metadata.name for victim in preemption.victims]
-    return f"; it preempts {' and '.join(names)} on {preemption.nominated}" if names else ""
-
-
-def _is_lower(pod: Pod, than: Pod) -> bool:
-    return (pod.spec.priority or 0) < (than.spec.priority or 0)
 
 
 def post_filter(pod: Pod, judgement: Judgement) -> PostFilterResult:
@@ -293,10 +287,6 @@ def report_failure(ctx: TurnContext, pod: Pod, event_type: str, message: str, re
         return
     words = f"Scheduler requeues {pod.metadata.name}: {why}"
     ctx.commit(Write("patch", key_of(pod), patch, uid=pod.metadata.uid, words=words))
-
-
-def _without_gates(pod: Pod | None) -> Pod | None:
-    return pod and evolve_parts(pod, spec={"scheduling_gates": ()})
 
 
 __all__ = ["KINDS", "PASS", "RECORDER", "SCHEDULER", "CycleState", "Flow", "PassNote", "SchedulingPass"]

@@ -20,11 +20,6 @@ from ..framework.extension_points import Action, ColumnContext, QueueingHint
 from ..framework.verdict import OK, SKIP, Code, Ok, Reason, Reject, Skip
 
 
-def _frees_port(pod: Pod, old: Pod, _new: None) -> bool:
-    """Say whether a deleted pod held a port that this pod asks for."""
-    return any(wanted.conflicts_with(port) for wanted in host_ports(pod.spec) for port in host_ports(old.spec))
-
-
 def _clauses(pod: Pod, columns: ColumnContext, plugin: Any) -> Iterator[Clause]:
     """Yield a clause for each host port of the pod."""
     for number, port in enumerate(host_ports(pod.spec)):
@@ -78,7 +73,9 @@ class NodePorts:
     )  # fmt: skip
     prefilter_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers")
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint("Pod", "a pod that holds one of its ports leaves its node", _frees_port, Action.DELETE),
+        QueueingHint("Pod", "a pod that holds one of its ports leaves its node",
+                     lambda pod, old, _new: any(wanted.conflicts_with(port) for wanted in host_ports(pod.spec)
+                                                for port in host_ports(old.spec)), Action.DELETE),
         QueueingHint("Node", "a node appears", action=Action.ADD),
     )
 
@@ -109,7 +106,8 @@ class NodePorts:
             and any(
                 wanted.conflicts_with(port) and (node, port) not in freed
                 for key in users
-                for port in _ports_of(columns.seen.pod(key))
+                for pod_there in (columns.seen.pod(key),) if pod_there is not None
+                for port in host_ports(pod_there.spec)
             )
         ]
         if not rows:
@@ -117,7 +115,3 @@ class NodePorts:
         taken = np.zeros(len(columns.nodes.names), bool)
         taken[rows] = True
         return self.taken.where(taken)
-
-
-def _ports_of(pod: Pod | None) -> tuple[HostPort, ...]:
-    return () if pod is None else host_ports(pod.spec)

@@ -76,11 +76,9 @@ def _amounts(nodes: NodeTable, resource: str, row: int) -> tuple[int, int]:
 
 
 def _balance(cpu: tuple[int, int], memory: tuple[int, int], more_cpu: int, more_memory: int) -> int:
-    """Return int(100 (1 − deviation of the shares)) of one node.
+    """Return int(100 (1 − deviation of the shares)) of one node, given (total, free) and what the pod asks for.
 
-    Args:
-        cpu, memory: (total, free) of the resource; with a total of 0 the node counts as balanced.
-        more_cpu, more_memory: what the pod asks for.
+    With a total of 0 the node counts as balanced.
     """
     if cpu[0] <= 0 or memory[0] <= 0:
         return 100

@@ -208,5 +208,3 @@ def _share(part: Integers, whole: Integers, *, exact: bool) -> Integers:
     if exact:
         return 100 * part // whole
     return np.floor(100.0 * part / whole).astype(np.int64)
-
-

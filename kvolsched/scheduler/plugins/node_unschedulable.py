@@ -53,7 +53,8 @@ class NodeUnschedulable:
     template_fields: ClassVar[tuple[str, ...]] = ("tolerations",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Node", "a node appears or is uncordoned",
-                     lambda _pod, old, new: _uncordoned(old, new), Action.ADD | Action.NODE_TAINT),
+                     lambda _pod, old, new: not new.spec.unschedulable and (old is None or old.spec.unschedulable),
+            Action.ADD | Action.NODE_TAINT),
         QueueingHint("Pod", "it tolerates cordons from now on",
                      lambda pod, _old, new: is_same_pod(pod, new) and _tolerated(new), Action.POD_TOLERATION),
     )
@@ -76,7 +77,3 @@ class NodeUnschedulable:
 
 def _tolerated(pod: Pod) -> bool:
     return any(toleration.tolerates(CORDON) for toleration in pod.spec.tolerations)
-
-
-def _uncordoned(old: Node | None, new: Node) -> bool:
-    return not new.spec.unschedulable and (old is None or old.spec.unschedulable)

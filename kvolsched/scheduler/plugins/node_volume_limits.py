@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import attrs
 import numpy as np
 
-from ...api.kinds.csi import CSINode, VolumeAttachment
+from ...api.kinds.csi import VolumeAttachment
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod
 from .. import requests
@@ -117,7 +117,9 @@ class NodeVolumeLimits:
     watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
     events: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("CSINode", "the drivers of a node are published", action=Action.ADD),
-        QueueingHint("CSINode", "a limit of a node rises", lambda _pod, old, new: _rises(old, new), Action.UPDATE),
+        QueueingHint("CSINode", "a limit of a node rises",
+                     lambda _pod, old, new: any(limit > attach_limits(old).get(driver, limit)
+                                                for driver, limit in attach_limits(new).items()), Action.UPDATE),
         QueueingHint("Pod", "a pod with volumes leaves its node",
                      lambda _pod, old, _new: _has_volumes(old), Action.DELETE),
         QueueingHint("VolumeAttachment", "a volume is detached",
@@ -184,12 +186,6 @@ def _has_volumes(pod: Pod) -> bool:
         or inline_volume_attached_as(volume) is not None
         for volume in pod.spec.volumes
     )
-
-
-def _rises(old: CSINode, new: CSINode) -> bool:
-    """Say whether the limit of some driver is higher than before."""
-    before = attach_limits(old)
-    return any(limit > before.get(driver, limit) for driver, limit in attach_limits(new).items())
 
 
 def _may_help(pod: Pod, detached: VolumeAttachment) -> bool:

@@ -150,7 +150,8 @@ class TaintToleration:
     def score(self, pod: Pod, columns: ColumnContext) -> Integers:
         """Score the number of PreferNoSchedule taints that the pod does not tolerate."""
         tolerations = tuple(each for each in pod.spec.tolerations if each.effect in ("", PREFER))
-        counts = [_count_untolerated(taints, tolerations) for taints in columns.nodes.taint_sets]
+        counts = [sum(taint.effect == PREFER and not any(each.tolerates(taint) for each in tolerations)
+                      for taint in taints) for taints in columns.nodes.taint_sets]
         if not any(counts):
             return np.zeros(len(columns.nodes.names), np.int64)
         scores: Integers = np.array(counts, np.int64)[columns.nodes.taints.array]
@@ -166,10 +167,6 @@ class TaintToleration:
 
 def _is_rejected(pod: Pod, node: Node) -> bool:
     return find_untolerated_taint(node.spec.taints, pod.spec.tolerations) is not None
-
-
-def _count_untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> int:
-    return sum(taint.effect == PREFER and not any(each.tolerates(taint) for each in tolerations) for taint in taints)
 
 
 def _words(toleration: Toleration) -> str:

@@ -25,8 +25,7 @@ from ...framework.judgement import Judgement, judge
 from ...framework.trials import NodeVerdicts, read_rows_alone
 from ...framework.verdict import Code, ReasonsAndStatus
 from ...shortcuts import SHORTCUTS
-from .candidate import Candidate, Exceeding, Found, exceeding, protects
-from .column import ColumnDryRun
+from .column import Candidate, ColumnDryRun, Exceeding, Found, exceeding, protects
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"

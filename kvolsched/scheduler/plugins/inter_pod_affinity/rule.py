@@ -187,11 +187,6 @@ def holds_unwanted_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None
     return None
 
 
-def holds_objecting_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
-    """Return the required anti-affinity term of a pod in the node's domain that this pod meets."""
-    return next(objections(pod, node, seen), None)
-
-
 def objections(pod: Pod, node: Node, seen: Snapshot) -> Iterator[PodBeside]:
     """Yield each required anti-affinity term of a pod in the node's domain that this pod meets."""
     labels = seen.namespace_labels(pod.metadata.namespace)
@@ -217,7 +212,7 @@ ANTI_AFFINITY = AffinityCheck(Reason(2, "node(s) didn't match pod anti-affinity 
                               holds_unwanted_pods, rows_with_unwanted_pods)
 EXISTING_ANTI_AFFINITY = AffinityCheck(
     Reason(3, "node(s) didn't satisfy existing pods anti-affinity rules", Code.UNSCHEDULABLE),
-    holds_objecting_pods,
+    lambda pod, node, seen: next(objections(pod, node, seen), None),
     rows_with_objecting_pods,
 )
 
@@ -230,16 +225,12 @@ def _matching_pod_changed(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     if is_same_pod(pod, new):
         return True
     affinity, anti_affinity = (
-        [_all_may_match(terms, other) for other in (old, new)]
+        [other is not None and bool(terms) and all(_may_match(term, other) for term in terms) for other in (old, new)]
         for terms in (required_affinity(pod), required_anti_affinity(pod))
     )
     if new is None and old is not None and any(_may_match(term, pod) for term in required_anti_affinity(old)):
         return True
     return affinity == [False, True] or anti_affinity == [True, False]
-
-
-def _all_may_match(terms: tuple[AffinityTerm, ...], pod: Pod | None) -> bool:
-    return pod is not None and bool(terms) and all(_may_match(term, pod) for term in terms)
 
 
 def _may_match(term: AffinityTerm, pod: Pod) -> bool:

@@ -91,12 +91,9 @@ class SpreadConstraint:
                 yield from ((pod, sign) for pod in pods if matcher.matches(pod) and not self.matches(pod))
 
     def node_exclusion(self, pod: Pod, node: Node, constraints: tuple[SpreadConstraint, ...] = ()) -> str:
-        """Return why the pods of a node are not counted, "" if they are.
+        """Return why the pods of a node are not counted for a pod that is to be placed, "" if they are.
 
-        Args:
-            pod: the pod that is to be placed.
-            node: the node.
-            constraints: all constraints that are asked together; a counted node has the topology keys of all.
+        The constraints are all that are asked together; a counted node has the topology keys of all.
         """
         labels = node.metadata.labels
         if self.topology_key not in labels:

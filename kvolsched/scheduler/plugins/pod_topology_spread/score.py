@@ -169,7 +169,9 @@ class Grouping(NamedTuple):
         """Return the grouping by these keys."""
         wide = tuple(key for key in keys if key != HOSTNAME_LABEL)
         groups = nodes.groups(wide)
-        is_possible = groups.size <= MAX_GROUPS and _have_all(keys, nodes)
+        is_possible = groups.size <= MAX_GROUPS and nodes.cached(  # every node has all these labels
+        ("all have", keys), lambda: bool((rows_with(keys, nodes) == nodes.live.array).all())
+    )
         is_possible = is_possible and len(keys) <= MAX_GROUPED and len(keys) - len(wide) <= 1
         domains = tuple(None if key == HOSTNAME_LABEL else nodes.groups((key,)) for key in keys)
         axes = tuple(0 if key == HOSTNAME_LABEL else 1 + wide.index(key) for key in keys)
@@ -183,11 +185,6 @@ class Grouping(NamedTuple):
 def _weight(domains: int) -> float:
     """Return ln(domains + 2)."""
     return float(np.log(domains + 2))
-
-
-def _have_all(keys: tuple[str, ...], nodes: NodeTable) -> bool:
-    """Say whether every node has all these labels."""
-    return nodes.cached(("all have", keys), lambda: bool((rows_with(keys, nodes) == nodes.live.array).all()))
 
 
 def _count_domains(codes: NDArray[np.int32], passed: NDArray[np.bool_], size: int) -> int:

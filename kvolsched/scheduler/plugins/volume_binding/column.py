@@ -148,7 +148,7 @@ class VolumeBinding(VolumeBindingRule):
                 requested[name] = requested.get(name, 0) + waiting.request
                 last[name] = waiting
         capacities = columns.seen.storage_capacities
-        rooms = {name: capacities.first_large_enough(name, waiting.request) for name, waiting in last.items()}
+        rooms = {name: capacities.room(name, waiting.request) for name, waiting in last.items()}
         return scoring.of_rooms([(requested[name], room) for name, room in rooms.items()], len(columns.nodes.names))
 
     def _score_found(self, pod: Pod, columns: ColumnContext) -> Integers:
@@ -228,7 +228,7 @@ class VolumeBinding(VolumeBindingRule):
                 allowed = columns.nodes.allowed_topologies_mask(waiting.provisioned.allowed_topologies)
             found = self.bind_conflict.where(lacking & ~allowed)
             if waiting.checks_capacity:
-                too_small = columns.seen.storage_capacities.largest(waiting.shape.storage_class) < waiting.request
+                too_small = columns.seen.storage_capacities.room(waiting.shape.storage_class) < waiting.request
                 found |= self.not_enough_space.where(lacking & allowed & too_small)
             codes = np.where(codes == 0, found, codes)
         return codes
@@ -270,7 +270,7 @@ class VolumeBinding(VolumeBindingRule):
             if storage_class is not None and provisioning:
                 inputs.split_by_rows(nodes.allowed_topologies_mask(storage_class.allowed_topologies))
                 if checks_capacity:
-                    inputs.split_by_values(seen.storage_capacities.largest(name))
+                    inputs.split_by_values(seen.storage_capacities.room(name))
         for waiting in claims:
             for volume in prebound_volumes(waiting.claim, seen, self.rules):
                 inputs.split_by_rows(nodes.volume_affinity_mask(volume.spec.required_node_affinity))
@@ -285,7 +285,7 @@ def _uncertain(claims: Sequence[WaitingClaim], columns: ColumnContext) -> list[W
     uncertain: set[str] = set()
     for waiting in claims:
         provisioned, name = waiting.provisioned, waiting.shape.storage_class
-        largest = columns.seen.storage_capacities.largest
+        largest = columns.seen.storage_capacities.room
         lacks = waiting.checks_capacity and bool((largest(name) < waiting.request).any())
         if provisioned is None or provisioned.allowed_topologies or lacks:
             uncertain.add(name)

@@ -10,10 +10,10 @@ from typing import ClassVar
 import attrs
 
 from ....api import volumes
-from ....api.kinds.csi import CSIDriver, CSINode
+from ....api.kinds.csi import CSIDriver
 from ....api.kinds.node import Node
 from ....api.kinds.pod import Pod
-from ....api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ....api.kinds.volume import PersistentVolumeClaim
 from ....world.apiserver import key_of
 from ...columns.snapshot import Snapshot
 from ...columns.storage_capacities import max_volume_size
@@ -45,11 +45,6 @@ from .matching import FinderOnNode, FindVolume, VolumeSearch, by_index, by_walk
 from .scoring import Binding, VolumeScoring
 
 
-def _exists_or_begins_deletion(_pod: Pod, old: PersistentVolume | None, new: PersistentVolume | None) -> bool:
-    """Say whether a volume exists, or is gone without an earlier deletion timestamp."""
-    return new is not None or old is None or old.metadata.deletion_timestamp is None
-
-
 def _stops_tracking_inline(pod: Pod, old: CSIDriver, new: CSIDriver) -> bool:
     """Say whether the driver of one of the pod's inline volumes stops publishing capacity."""
     stops = bool(old.spec.storage_capacity) and not new.spec.storage_capacity
@@ -58,13 +53,9 @@ def _stops_tracking_inline(pod: Pod, old: CSIDriver, new: CSIDriver) -> bool:
     )
 
 
-def _migrates_other_plugins(_pod: Pod, old: CSINode, new: CSINode) -> bool:
-    """Say whether the set of in-tree plugins changes that a node leaves to their drivers."""
-    return old.metadata.annotations.get(MIGRATED_PLUGINS) != new.metadata.annotations.get(MIGRATED_PLUGINS)
-
-
 EVENTS = (  # as recorded: every volume counts, of whatever class and size; a deleted one when its deletion begins
-    QueueingHint("PersistentVolume", "a volume is added, changed or deleted", _exists_or_begins_deletion),
+    QueueingHint("PersistentVolume", "a volume is added, changed or deleted",
+                 lambda _pod, old, new: new is not None or old is None or old.metadata.deletion_timestamp is None),
     QueueingHint("PersistentVolumeClaim", "one of the pod's claims is added or changed",
                  lambda pod, _old, new: is_claim_of_pod(pod, new), Action.ADD | Action.UPDATE),
     QueueingHint("StorageClass", "a class is added", action=Action.ADD),
@@ -78,7 +69,9 @@ EVENTS = (  # as recorded: every volume counts, of whatever class and size; a de
     QueueingHint("CSIDriver", "the status of a driver, with its pools, changes",
                  lambda _pod, old, new: old.status != new.status, Action.UPDATE),
     QueueingHint("CSINode", "the drivers of a node are published", action=Action.ADD),
-    QueueingHint("CSINode", "a node migrates other in-tree plugins", _migrates_other_plugins, Action.UPDATE),
+    QueueingHint("CSINode", "a node migrates other in-tree plugins",
+                 lambda _pod, old, new: (old.metadata.annotations.get(MIGRATED_PLUGINS)
+                                         != new.metadata.annotations.get(MIGRATED_PLUGINS)), Action.UPDATE),
     QueueingHint("Node", "a node is added or its labels change", action=Action.ADD | Action.NODE_LABEL),
 )
 

@@ -20,17 +20,17 @@ from typing import Any
 
 import attrs
 
-from ...api import workloads
-from ...api.kinds.pod import Pod
-from ...api.kinds.workload import ReplicaSet, ReplicaSetStatus, ReplicationController
-from ...api.workloads import is_ready
-from ...world.apiserver import Write, key_of
-from ...world.component import Component, TurnContext
-from ...world.log import Key
-from ...world.mutation_cache import forget_writes, has_seen_write, refused_if_taken, unused_names, wait_until_seen
-from ...world.plan import PlanBuilder, reference_of
-from ...world.reconciler import Reconciler
-from ...world.view import Exists, Index, InformerCache, View
+from ..api import workloads
+from ..api.kinds.pod import Pod
+from ..api.kinds.workload import ReplicaSet, ReplicaSetStatus, ReplicationController
+from ..api.workloads import is_ready
+from ..world.apiserver import Write, key_of
+from ..world.component import Component, TurnContext
+from ..world.log import Key
+from ..world.mutation_cache import forget_writes, has_seen_write, refused_if_taken, unused_names, wait_until_seen
+from ..world.plan import PlanBuilder, reference_of
+from ..world.reconciler import Reconciler
+from ..world.view import Exists, Index
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 COST_FORMAT = re.compile(r"0|-[0-9]{1,10}|[1-9][0-9]{0,9}")
@@ -61,15 +61,10 @@ def in_deletion_order(pods: Iterable[Pod], per_node: Mapping[str, int], now: dat
 
 def _place(pod: Pod, per_node: Mapping[str, int]) -> tuple[Any, ...]:
     """Return what is compared before any time is."""
-    phase = _PHASE_ORDER.get(pod.status.phase, 1)
-    return bool(pod.spec.node_name), phase, is_ready(pod), deletion_cost(pod), -per_node.get(pod.spec.node_name, 0)
-
-
-def deletion_cost(pod: Pod) -> int:
-    """Return a pod's deletion cost; 0 if the annotation is no 32-bit number, without plus sign and leading zeros."""
-    text = pod.metadata.annotations.get(DELETION_COST, "")
+    phase, text = _PHASE_ORDER.get(pod.status.phase, 1), pod.metadata.annotations.get(DELETION_COST, "")
     cost = int(text) if COST_FORMAT.fullmatch(text) else 0
-    return cost if -(2**31) <= cost < 2**31 else 0
+    cost = cost if -(2**31) <= cost < 2**31 else 0  # what is no 32-bit number, without plus sign, counts as 0
+    return bool(pod.spec.node_name), phase, is_ready(pod), cost, -per_node.get(pod.spec.node_name, 0)
 
 
 def _ready_since(pod: Pod) -> str | None:
@@ -102,7 +97,6 @@ def _restarts(pod: Pod) -> tuple[int, int]:
     return most, most_of_sidecars
 
 
-NAME = "replicaset-controller"
 BURST = 500  # most pods that one sync creates or deletes
 
 
@@ -113,28 +107,23 @@ Owner = ReplicaSet | ReplicationController
 class ReplicaController:
     """Decides about one owner of replicas.
 
-    Args:
-        kind: the kind of the owners.
-        name: of the component.
-        words: its name in sentences.
-        source: of its Events.
-        counts_terminating: whether a status counts the pods that are terminating.
+    `NAME` is the component's, `words` its name in sentences, `source` that of its Events; `counts_terminating`: a
+    status counts the pods that are terminating.
     """
 
+    NAME: str
     kind: str
-    name: str
     words: str
-    source: str
+    source: str = "replicaset-controller"
     counts_terminating: bool = True
 
     def component(self) -> Component:
         """Return the component; it begins to watch when there is an owner."""
-        routine = Reconciler(self.name, self.owners_of, self.sync, refused_if_taken, wait_until_seen("Pod"))
-        return Component(self.name, (self.kind, "Pod"), (routine,), self._views, activation=partial(Exists, self.kind))
-
-    def _views(self, _seen: InformerCache) -> dict[str, View]:
-        siblings = Index(self.kind, workloads.by_controller_uid("Deployment"))
-        return {"pods": Index("Pod", workloads.by_controller_uid(self.kind)), "siblings": siblings}
+        routine = Reconciler(self.NAME, self.owners_of, self.sync, refused_if_taken, wait_until_seen("Pod"))
+        return Component(self.NAME, (self.kind, "Pod"), (routine,),
+                         lambda _seen: {"pods": Index("Pod", workloads.by_controller_uid(self.kind)),
+                                        "siblings": Index(self.kind, workloads.by_controller_uid("Deployment"))},
+                         activation=partial(Exists, self.kind))
 
     def owners_of(self, _ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield a changed owner, or that of a changed pod."""
@@ -155,7 +144,9 @@ class ReplicaController:
             if missing > 0:
                 self._create(plan, owner, cause, missing)
             elif missing < 0:
-                for pod in _pods_to_delete(ctx, owner, replicas, min(-missing, BURST)):
+                per_node = Counter(pod.spec.node_name for pod in _related(ctx, owner))
+                now = datetime.fromisoformat(ctx.moment) + timedelta(seconds=ctx.now % 1)
+                for pod in in_deletion_order(replicas, per_node, now)[: min(-missing, BURST)]:
                     plan.delete_pod(owner, pod, f"{self.words} deletes {reference_of(pod)}")
         status = self._status(ctx, owner, replicas, pods)
         words = f"{self.words} updates the status of {reference_of(owner)}: {status.ready_replicas} of {wanted} ready"
@@ -188,25 +179,17 @@ class ReplicaController:
         )
 
 
-CONTROLLER = ReplicaController("ReplicaSet", NAME, "ReplicaSet controller", source=NAME)
-
-
-def component() -> Component:
-    """Return the ReplicaSet controller."""
-    return CONTROLLER.component()
+REPLICA_SETS = ReplicaController("replicaset-controller", "ReplicaSet", "ReplicaSet controller")
+REPLICATION_CONTROLLERS = ReplicaController(  # as Kubernetes wraps it, `pkg/controller/replication`
+    "replicationcontroller-controller", "ReplicationController", "replication controller",
+    source="replication-controller", counts_terminating=False,
+)
 
 
 def pod_for(owner: Owner, suffix: str) -> Pod:
     """Return a replica: a pod of the template, whose name ends with a suffix."""
     prefix, labels = f"{owner.metadata.name}-", owner.spec.template.metadata.labels
     return workloads.replica_of(owner, f"{prefix}{suffix}", labels, prefix)
-
-
-def _pods_to_delete(ctx: TurnContext, owner: Owner, replicas: Sequence[Pod], count: int) -> list[Pod]:
-    """Return the first pods to delete."""
-    per_node = Counter(pod.spec.node_name for pod in _related(ctx, owner))
-    now = datetime.fromisoformat(ctx.moment) + timedelta(seconds=ctx.now % 1)
-    return in_deletion_order(replicas, per_node, now)[:count]
 
 
 def _related(ctx: TurnContext, owner: Owner) -> list[Pod]:
