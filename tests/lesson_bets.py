@@ -13,7 +13,7 @@ from lesson_form import PREDICT, printed
 
 from kvolsched.api.sealed_output import MIME, SUMMARY, outputs_of, right_of
 
-WAITING = frozenset(f"{number:02}" for number in range(13)) - {"00", "01", "02", "03", "04", "05", "06", "08", "11", "12"}
+WAITING = frozenset(f"{number:02}" for number in range(13)) - {"00", "01", "02", "03", "04", "05", "06", "07", "08", "11", "12"}
 AFTER = re.compile(r"%%after\s+(\w+)")
 SUMMARIES = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 FOLDS = re.compile(r"<details>.*?</details>", re.DOTALL)
