@@ -6,30 +6,8 @@ Names that most cells use, and three functions with which a cell says one though
 from collections.abc import Callable
 from typing import Any
 
-from ..api.make import (
-    DRIVER,
-    HOST,
-    LOCAL,
-    RACK,
-    ZONE,
-    apart,
-    claim,
-    csi_driver,
-    csi_node,
-    deployment,
-    disk,
-    inline,
-    node,
-    node_selector,
-    pod,
-    pool,
-    required,
-    spread,
-    stateful_set,
-    storage_class,
-    together,
-    volume,
-)  # fmt: skip
+from ..api import make
+from ..api.make import *  # noqa: F403 - what manifests are made of
 from ..api.text.fault import ManifestError
 from ..api.volumes import DESIGN_KEY as SELECTED_NODE
 from ..cluster import Cluster
@@ -40,11 +18,9 @@ from ..rules.releases.kubernetes_1_36 import upstream
 from ..rules.revision import Revision
 from .scenario import play, scenario
 
-__all__ = [
-    "DRIVER", "HOST", "LOCAL", "RACK", "SELECTED_NODE", "ZONE", "ApplyRefused", "Cluster", "ManifestError", "apart",
-    "claim", "csi_driver", "csi_node", "deployment", "design", "disk", "draft", "inline", "node", "node_selector",
-    "play", "pod", "pool", "ran", "refusal", "required", "scenario", "spread", "stateful_set", "storage_class",
-    "together", "upstream", "volume", "where",
+__all__ = [  # noqa: PLE0604 - with the names of what manifests are made of
+    "SELECTED_NODE", "ApplyRefused", "Cluster", "ManifestError", "design", "draft", "play", "ran", "refusal",
+    "scenario", "upstream", "where", *make.__all__,
 ]  # fmt: skip
 
 

@@ -46,21 +46,13 @@ UNREAD_FIELDS = frozenset({"image", "ports", "imagePullPolicy", "securityContext
 
 @attrs.frozen
 class Answer:
-    """The recorded verdict on one node and the learner's, as reasons of a No; no reasons are a Yes.
+    """The recorded verdict on one node and the learner's, as reasons of a No; no reasons are a Yes."""
 
-    Args:
-        node: the node.
-        recorded: the recorded reasons.
-        yours: the reasons of the learner's rule.
-        sides: the evidence of the learner's rule.
-        failed: the error of the learner's rule; "" for none.
-    """
-
-    node: str
-    recorded: tuple[str, ...]
-    yours: tuple[str, ...]
-    sides: tuple[str, ...] = ()
-    failed: str = ""
+    node: str  # the node
+    recorded: tuple[str, ...]  # the recorded reasons
+    yours: tuple[str, ...]  # the reasons of the learner's rule
+    sides: tuple[str, ...] = ()  # the evidence of the learner's rule
+    failed: str = ""  # the error of the learner's rule; "" for none
 
     @property
     def agrees(self) -> bool:

@@ -55,21 +55,13 @@ class CheckedPod:
 
 @attrs.frozen
 class CheckedPlacement:
-    """Where the pods of the manifests are at the end of a run.
+    """Where the pods of the manifests are at the end of a run."""
 
-    Args:
-        without: the selector of the nodes that stopped before; "" for none.
-        pods: those that are not being deleted, by name.
-        lacking: what lacks pods though none of them waits for a node, in words.
-        displaced: pods of others that lost their node.
-        unfinished: why the run stopped before its end; "" if it did not.
-    """
-
-    without: str
-    pods: tuple[CheckedPod, ...]
-    lacking: tuple[str, ...] = ()
-    displaced: tuple[str, ...] = ()
-    unfinished: str = ""
+    without: str  # the selector of the nodes that stopped before; "" for none
+    pods: tuple[CheckedPod, ...]  # those that are not being deleted, by name
+    lacking: tuple[str, ...] = ()  # what lacks pods though none of them waits for a node, in words
+    displaced: tuple[str, ...] = ()  # pods of others that lost their node
+    unfinished: str = ""  # why the run stopped before its end; "" if it did not
 
     @property
     def fits(self) -> bool:

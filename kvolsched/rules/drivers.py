@@ -22,19 +22,13 @@ from ..world.storage_pools import DriverStorage, keyed
 
 @attrs.frozen
 class Drivers:
-    """The drivers that dials describe, beside those of classes.
+    """The drivers that dials describe, beside those of classes."""
 
-    Args:
-        dials: name of a component -> its dials.
-        options: what drivers have before their dials.
-        told: (name, options) -> a driver's options as feature gates leave them.
-        others: names of components that are no drivers.
-    """
-
-    dials: Mapping[str, Mapping[str, Any]]
-    options: provisioner.ProvisionerOptions
+    dials: Mapping[str, Mapping[str, Any]]  # name of a component -> its dials
+    options: provisioner.ProvisionerOptions  # what drivers have before their dials
+    # (name, options) -> a driver's options as feature gates leave them
     told: Callable[[str, provisioner.ProvisionerOptions], provisioner.ProvisionerOptions]
-    others: frozenset[str]
+    others: frozenset[str]  # names of components that are no drivers
 
     @property
     def names(self) -> list[str]:

@@ -114,15 +114,13 @@ class RuleSettings:
         """Return the gates with these set beside the others; those that are as by default are as if never named."""
         processes = sorted({*self.gates, *gates}, key=lambda name: (list(GATES_OF).index(name.partition("/")[0]), name))
         merged = {name: {**self.gates.get(name, EMPTY), **gates.get(name, EMPTY)} for name in processes}
-        other = {name: {gate: on for gate, on in switches.items() if not self._is_default(name, gate, on=on, of=merged)}
-                 for name, switches in merged.items()}  # fmt: skip
+        other = {}
+        for name, switches in merged.items():
+            # Unnamed it would be as by default, and for one kubelet as for the others.
+            unnamed = merged.get(kubelet.NAME, EMPTY) if name.startswith(f"{kubelet.NAME}/") else EMPTY
+            other[name] = {gate: on for gate, on in switches.items()
+                           if on is not unnamed.get(gate, gate not in OFF_BY_DEFAULT)}  # fmt: skip
         return Frozen({name: Frozen(switches) for name, switches in other.items() if switches})
-
-    @staticmethod
-    def _is_default(process: str, gate: str, *, on: bool, of: Mapping[str, Mapping[str, bool]]) -> bool:
-        """Say whether a gate is as it would be unnamed: as by default, and for one kubelet as for the others."""
-        all_kubelets = of.get(kubelet.NAME, EMPTY) if process.startswith(f"{kubelet.NAME}/") else EMPTY
-        return on is all_kubelets.get(gate, gate not in OFF_BY_DEFAULT)
 
     # -- what they change -----------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 Faults are said in the API server's words: `strict decoding error: unknown field "spec.nodeSelecter"` (v1.36.2).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ..api.kinds.kind import UnmodelledObject
@@ -45,7 +45,11 @@ def read_object(request: ClientRequest, *, optional: bool = False) -> dict[str, 
     if media == PROTOBUF:
         return read_message(request.body)
     if media in ("application/yaml", APPLY):
-        found = _read_yaml(request.body)
+        try:
+            documents = read_plain(request.body.decode())
+        except (ManifestError, UnicodeDecodeError) as error:
+            raise StatusError("BadRequest", f"error decoding YAML: {error}") from None
+        found = documents[0] if len(documents) == 1 else None
     elif media in (JSON, "", "*/*", "text/plain"):
         found = read_json(request.body)
     else:
@@ -68,14 +72,6 @@ def read_json(body: bytes) -> Any:
     if len(found.documents) != 1:
         raise StatusError("BadRequest", f"the body of the request has {len(found.documents)} objects")
     return found.documents[0]
-
-
-def _read_yaml(body: bytes) -> Any:
-    try:
-        found = read_plain(body.decode())
-    except (ManifestError, UnicodeDecodeError) as error:
-        raise StatusError("BadRequest", f"error decoding YAML: {error}") from None
-    return found[0] if len(found) == 1 else None
 
 
 def decoded(served: ServedObjects, resource: Resource, data: Mapping[str, Any], query: Mapping[str, str],
@@ -124,15 +120,9 @@ def _wrong_type(resource: Resource, problem: Problem) -> str:
     if problem.rule == "quantity":
         return QUANTITY
     names = [step for step in problem.path if isinstance(step, str)]
-    struct = _struct_of(resource.kind, names[:-1])
+    types, struct = schema()["types"], resource.kind
+    for step in names[:-1]:
+        declared = types.get(struct, {}).get(step, struct)
+        struct = (declared["type"] if isinstance(declared, dict) else declared).removeprefix("[]")
     field = ".".join((struct, *names))
     return f"json: cannot unmarshal {problem.got} into Go struct field {field} of type {problem.wants}"
-
-
-def _struct_of(kind: str, path: Sequence[str]) -> str:
-    """Return the name of the type that a path leads to."""
-    types, name = schema()["types"], kind
-    for step in path:
-        declared = types.get(name, {}).get(step, name)
-        name = (declared["type"] if isinstance(declared, dict) else declared).removeprefix("[]")
-    return name

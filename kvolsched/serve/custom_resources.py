@@ -131,8 +131,12 @@ def _cell(column: Any, plain: Any, obj: Any, now: Any) -> str:
 
 def scale_of(resource: Resource, plain: dict[str, Any]) -> dict[str, Any]:
     """Return spec and status of the Scale of a custom object."""
-    paths = _scale_paths(resource)
-    found = {name: at_path(plain, path) for name, path in paths.items()}
+    found = {}
+    for name, path in _scale_paths(resource).items():
+        value: Any = plain
+        for part in path.strip(".").split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        found[name] = value
     status = {"replicas": found.get("statusReplicasPath") or 0, "selector": found.get("labelSelectorPath") or ""}
     return {"spec": {"replicas": found.get("specReplicasPath") or 0}, "status": status}
 
@@ -151,10 +155,3 @@ def with_replicas(resource: Resource, obj: Any, replicas: int) -> Any:
 def _scale_paths(resource: Resource) -> dict[str, str]:
     assert resource.defined is not None
     return dict(resource.defined["subresources"]["scale"])
-
-
-def at_path(plain: Any, path: str) -> Any:
-    """Return the value at a path such as `.spec.replicas`; None if there is none."""
-    for name in path.strip(".").split("."):
-        plain = plain.get(name) if isinstance(plain, dict) else None
-    return plain

@@ -59,6 +59,18 @@ def is_set(query: Mapping[str, str], name: str) -> bool:
     return query.get(name, "false").lower() not in ("0", "false")
 
 
+def query_number(query: Mapping[str, str], name: str) -> int:
+    """Return the number that a query gives; 0 without one.
+
+    Raises:
+        StatusError: it is no number.
+    """
+    text = query.get(name, "0")
+    if not (text.isascii() and text.isdigit() and len(text) < 12):
+        raise StatusError("BadRequest", f"{name}: {text!r} is no number")
+    return int(text)
+
+
 def json_response(data: Any, code: int = 200, content_type: str = JSON) -> ServerResponse:
     """Return an answer in JSON."""
     return ServerResponse(code, json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode(), content_type)

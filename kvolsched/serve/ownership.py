@@ -47,6 +47,11 @@ class _Field:
     is_set: bool = False
     schema: Frozen | None = None  # of a custom resource, or of the items of its list
 
+    @property
+    def item(self) -> _Field:
+        """How an item of a list merges."""
+        return _Field(self.type, schema=self.schema)
+
 
 def _root(resource: Resource) -> _Field:
     """Return how an object of a resource merges."""
@@ -67,11 +72,6 @@ def _inner(field: _Field, name: str, path: Path) -> _Field:
     is_atomic = declared.get("x-kubernetes-map-type") == "atomic"
     inner = declared.get("items", EMPTY) if declared.get("type") == "array" else declared
     return _Field("object", is_atomic, keys, how == "set", freeze(inner))
-
-
-def _item(field: _Field) -> _Field:
-    """Return how an item of a list merges."""
-    return _Field(field.type, schema=field.schema)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -103,7 +103,7 @@ def _collect(value: Any, field: _Field, path: Path, found: dict[Path, Any]) -> N
         for item in value:
             place = (*path, _element(item, field))
             found[place] = _ITEM
-            _collect(item, _item(field), place, found)
+            _collect(item, field.item, place, found)
     elif isinstance(value, list) and field.is_set:
         found |= {(*path, f"v:{json.dumps(item)}"): _ITEM for item in value}
     else:
@@ -151,15 +151,11 @@ def managers_of(obj: Any) -> list[Manager]:
 def read_managers(entries: Any) -> list[Manager]:
     """Return the owners that a client or an object lists; none if the list is malformed."""
     try:
-        return _read_managers(entries)
+        return [Manager(each.get("manager", ""), each.get("operation", ""), each.get("apiVersion", ""),
+                        each.get("subresource", ""), each.get("time", ""), frozenset(_paths(each.get("fieldsV1", {}))))
+                for each in entries]  # fmt: skip
     except (AttributeError, TypeError):
         return []
-
-
-def _read_managers(entries: Sequence[Mapping[str, Any]]) -> list[Manager]:
-    return [Manager(each.get("manager", ""), each.get("operation", ""), each.get("apiVersion", ""),
-                    each.get("subresource", ""), each.get("time", ""), frozenset(_paths(each.get("fieldsV1", {}))))
-            for each in entries]  # fmt: skip
 
 
 def _paths(node: Mapping[str, Any], path: Path = ()) -> Iterable[Path]:
@@ -268,7 +264,7 @@ def _merge(live: Any, config: Any, field: _Field, path: Path) -> Any:
     if isinstance(config, list) and isinstance(live, list) and field.keys:
         there = {_element(item, field): item for item in live}
         asked = {_element(item, field): item for item in config}
-        changed = {name: _merge(there.get(name), item, _item(field), (*path, name)) for name, item in asked.items()}
+        changed = {name: _merge(there.get(name), item, field.item, (*path, name)) for name, item in asked.items()}
         return list({**there, **changed}.values())
     if isinstance(config, list) and isinstance(live, list) and field.is_set:
         return [*live, *(item for item in config if item not in live)]
@@ -283,7 +279,7 @@ def _without(value: Any, field: _Field, path: Path, gone: set[Path]) -> Any:
         return {name: inner for name, inner in kept.items() if inner not in ({}, []) or value[name] == inner}
     if isinstance(value, list) and field.keys:
         places = [(*path, _element(item, field)) for item in value]
-        return [_without(item, _item(field), place, gone) for item, place in zip(value, places, strict=True)
+        return [_without(item, field.item, place, gone) for item, place in zip(value, places, strict=True)
                 if place not in gone]  # fmt: skip
     if isinstance(value, list) and field.is_set:
         return [item for item in value if (*path, f"v:{json.dumps(item)}") not in gone]

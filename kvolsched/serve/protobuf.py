@@ -208,11 +208,6 @@ def _micro_time(fields: Mapping[str, Any]) -> str | None:
     return whole and f"{whole[:-1]}.{fields.get('nanos', 0) // 1000:06d}Z"
 
 
-def _int_or_string(fields: Mapping[str, Any]) -> int | str:
-    found: int | str = fields.get("strVal", "") if fields.get("type") else fields.get("intVal", 0)
-    return found
-
-
 def _json(fields: Mapping[str, Any]) -> Any:
     return json.loads(base64.b64decode(fields.get("raw") or fields.get("Raw") or "") or "null")
 
@@ -224,7 +219,8 @@ def _either(fields: Mapping[str, Any]) -> Any:
 
 
 _SPECIAL: Mapping[str, Any] = {
-    "meta.v1.Time": _time, "meta.v1.MicroTime": _micro_time, "util.intstr.IntOrString": _int_or_string,
+    "meta.v1.Time": _time, "meta.v1.MicroTime": _micro_time,
+    "util.intstr.IntOrString": lambda each: each.get("strVal", "") if each.get("type") else each.get("intVal", 0),
     "api.resource.Quantity": lambda fields: fields.get("string", "0"), "runtime.RawExtension": _json,
     "meta.v1.FieldsV1": _json, "apiextensions.v1.JSON": _json,
     "apiextensions.v1.JSONSchemaPropsOrBool": _either, "apiextensions.v1.JSONSchemaPropsOrArray": _either,

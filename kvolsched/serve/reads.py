@@ -1,24 +1,37 @@
 """Reads: one object, and lists with limit and continue, in the form that the client accepts.
 
 Mirrors apiserver `endpoints/handlers/get.go` and `storage` (v1.36.2): a list that goes on is of the version at which it
-began.
+began. The rows of a `Table` are those of the room kubectl (apimachinery `meta/v1.Table`, `rest.defaultTableConvertor`).
 """
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 
+from ..kubectl.printers import PRINTERS
+from ..kubectl.printers.printer import printer
 from ..world.log import Key
-from .http import JSON, ClientRequest, ServerResponse, json_response
+from .custom_resources import printer_of
+from .http import JSON, ClientRequest, ServerResponse, json_response, query_number
 from .objects import ServedObjects
 from .resources import Resource
 from .selectors import selector_of
 from .status import StatusError, not_found
-from .table import META, PARTIAL, TABLE, partial, table
 
+META = {"apiVersion": "meta.k8s.io/v1"}
+TABLE, PARTIAL = "Table", "PartialObjectMetadata"
+_UNMODELLED = {
+    "ConfigMap": printer("NAME  DATA  AGE", lambda obj: [
+        str(len(obj.rest.get("data", ())) + len(obj.rest.get("binaryData", ())))]),
+    "Secret": printer("NAME  TYPE  DATA  AGE", lambda obj: (
+        str(obj.rest.get("type", "Opaque")), str(len(obj.rest.get("data", ()))))),
+    "ServiceAccount": printer("NAME  AGE", lambda _obj: ()),
+    "Lease": printer("NAME  HOLDER  AGE", lambda obj: [str(obj.rest.get("spec", {}).get("holderIdentity", ""))]),
+}  # fmt: skip
+_ANY = printer("NAME  CREATED AT", lambda obj: [obj.metadata.creation_timestamp or ""])
 EXPIRED = "The provided continue parameter is too old to display a consistent list result."
 
 
@@ -80,7 +93,7 @@ def _page(served: ServedObjects, resource: Resource, namespace: str | None, quer
     matches = selector_of(resource, query)
     after = next((place + 1 for place, (key, _) in enumerate(found) if key == begin), 0) if begin else 0
     chosen = [(key, obj) for key, obj in found[after:] if matches is None or matches(obj)]
-    limit = _limit(query)
+    limit = query_number(query, "limit")
     meta: dict[str, Any] = {"resourceVersion": str(place + served.offset)}
     if limit and len(chosen) > limit:
         last = chosen[limit - 1][0]
@@ -90,13 +103,6 @@ def _page(served: ServedObjects, resource: Resource, namespace: str | None, quer
             meta["remainingItemCount"] = len(chosen) - limit
         chosen = chosen[:limit]
     return Page([obj for _, obj in chosen], meta)
-
-
-def _limit(query: Mapping[str, str]) -> int:
-    text = query.get("limit", "0")
-    if not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise StatusError("BadRequest", f"limit: {text!r} is no number")
-    return int(text)
 
 
 def _continued(served: ServedObjects, query: Mapping[str, str]) -> tuple[tuple[str, ...], int]:
@@ -129,3 +135,36 @@ def _listed_at(served: ServedObjects, resource: Resource, namespace: str | None,
             present[key] = change.old
     rows = [(key, obj) for key, obj in present.items() if obj is not None]
     return sorted(rows, key=lambda row: row[0])
+
+
+# -- forms -------------------------------------------------------------------------------------------------------------
+
+
+def table(served: ServedObjects, resource: Resource, objects: Sequence[Any], include: str = "", *,
+          headed: bool = True) -> dict[str, Any]:
+    """Return a `Table` of objects.
+
+    Args:
+        served: gives the time to which ages are counted.
+        resource: of the objects.
+        objects: a row each.
+        include: what each row has of its object: `None`, `Metadata` (also by default) or `Object`.
+        headed: whether the columns are named, as they are once in a watch.
+    """
+    made = (printer_of(resource) if resource.defined is not None
+            else PRINTERS.get(resource.kind) or _UNMODELLED.get(resource.kind, _ANY))  # fmt: skip
+    rows = []
+    for obj in objects:
+        born, cells = obj.metadata.creation_timestamp, made.row(obj, served.world.date)
+        row: dict[str, Any] = {"cells": [served.served_time(cell) if cell == born else cell for cell in cells]}
+        if include != "None":
+            row["object"] = served.plain(obj) if include == "Object" else partial(served, obj)
+        rows.append(row)
+    columns = [{"name": name.title(), "type": "string", "format": "name" if name == "NAME" else "", "description": "",
+                "priority": int(name in made.wide_columns)} for name in made.columns] if headed else None
+    return {"kind": TABLE, **META, "metadata": {}, "columnDefinitions": columns, "rows": rows}
+
+
+def partial(served: ServedObjects, obj: Any) -> dict[str, Any]:
+    """Return the metadata of an object, as `PartialObjectMetadata`."""
+    return {"kind": PARTIAL, **META, "metadata": served.plain(obj)["metadata"]}

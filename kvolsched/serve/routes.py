@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from ..world.log import Key
-from .discovery import VERSION, discover
+from .discovery import VERSION, discover, openapi_document, openapi_index
 from .http import ClientRequest, ServerResponse, is_set, json_response
 from .objects import ServedObjects
-from .openapi import openapi_document, openapi_index
 from .reads import get_object, list_objects
 from .resources import Resource, find_resource
 from .status import StatusError, no_such_path

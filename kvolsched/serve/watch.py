@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..api.kinds.meta import evolve_parts
-from .http import ClientRequest, ServerResponse, is_set
+from .http import ClientRequest, ServerResponse, is_set, query_number
 from .objects import ServedObjects
-from .reads import accepted_form
+from .reads import TABLE, accepted_form, partial, table
 from .resources import Resource
 from .selectors import Matches, selector_of
 from .status import StatusError
-from .table import TABLE, partial, table
 
 LONGEST = 3_600.0  # seconds of a watch whose client names no time
 LOOK = 0.5  # seconds after which a silent watch looks whether its client is there
@@ -57,7 +56,7 @@ class Watch:
         self.held = False  # whether a change waits until the reader releases it
         self.asked = version
         self.headed = True
-        self.until = time.monotonic() + _seconds(query)
+        self.until = time.monotonic() + (query_number(query, "timeoutSeconds") or LONGEST)
 
     def events(self) -> Iterator[bytes]:
         """Yield lines until the time is over, the client is gone, or the era has ended; held changes wait."""
@@ -154,10 +153,3 @@ class Watch:
     def _expired(message: str) -> bytes:
         status = {**StatusError("Expired", message).status()}
         return json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"
-
-
-def _seconds(query: Mapping[str, str]) -> float:
-    text = query.get("timeoutSeconds", "0")
-    if not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise StatusError("BadRequest", f"timeoutSeconds: {text!r} is no number")
-    return float(int(text)) or LONGEST

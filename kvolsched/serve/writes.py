@@ -119,8 +119,9 @@ class WriteRequests:
         """
         resource = target.resource
         said = data.get("apiVersion") or resource.api_version, data.get("kind") or resource.kind
-        if said != _kind_of(resource):
-            given, wanted = (f"{api_version}, Kind={kind}" for api_version, kind in (said, _kind_of(resource)))
+        own = resource.api_version, resource.kind
+        if said != own:
+            given, wanted = (f"{api_version}, Kind={kind}" for api_version, kind in (said, own))
             raise StatusError("BadRequest", f"the kind in the data ({given}) is not the expected kind ({wanted})")
         metadata = data.get("metadata")
         meta = {name: value for name, value in (metadata if isinstance(metadata, dict) else {}).items()
@@ -186,7 +187,8 @@ class WriteRequests:
         if isinstance(data["metadata"], dict):
             data["metadata"].setdefault("name", target.key.name)
         old = self.world.log.objects.get(target.key)
-        config, warnings = decoded(self.served, resource, data, {**query, "fieldValidation": _strict(query)})
+        strict = query.get("fieldValidation") or "Strict"  # no owner can have an unknown field
+        config, warnings = decoded(self.served, resource, data, {**query, "fieldValidation": strict})
         force = is_set(query, "force")
         plain, managers = applied(resource, old, to_plain(config), self._manager(target, APPLY_OPERATION), force=force)
         new, _ = decode_object(resource, plain)
@@ -422,15 +424,6 @@ class WriteRequests:
         if target.resource.defined is not None and last.stored is None:
             self._end_definition(target.resource)
         return last
-
-
-def _strict(query: Mapping[str, str]) -> str:
-    """Return how an apply takes unknown fields, which no owner can have: they are refused unless it says otherwise."""
-    return query.get("fieldValidation") or "Strict"
-
-
-def _kind_of(resource: Resource) -> tuple[str, str]:
-    return resource.api_version, resource.kind
 
 
 def _with_status(new: Any, status_of: Any) -> Any:

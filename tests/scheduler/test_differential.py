@@ -12,9 +12,8 @@ from shortcuts import built_again, contents_kept, no_shortcuts, remembering_func
 
 from kvolsched.measure.bench import WORKLOADS, workload
 from kvolsched.measure.bench.loop import LoopTimer
-from kvolsched.measure.conform.agreement import Agreement
+from kvolsched.measure.conform.agreement import Agreement, read
 from kvolsched.measure.conform.families import FAMILIES, compare
-from kvolsched.measure.conform.recording import read
 from kvolsched.rules.named import revision_named
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank

@@ -47,16 +47,11 @@ _REPOSITORIES = {  # as people call them
 
 @attrs.frozen
 class Cure:
-    """One cure.
+    """One cure."""
 
-    Args:
-        words: what is done, as an imperative.
-        script: acts and expectations, from the symptom on or from the start.
-        anew: other parameters of the scenario: it begins anew with them; none: the cure follows the symptom.
-    """
-
-    words: str
-    script: tuple[Frozen, ...] = ()
+    words: str  # what is done, as an imperative
+    script: tuple[Frozen, ...] = ()  # acts and expectations, from the symptom on or from the start
+    # other parameters of the scenario: it begins anew with them; none: the cure follows the symptom
     anew: Frozen | None = None
 
 

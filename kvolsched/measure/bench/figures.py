@@ -105,33 +105,19 @@ def _number(value: float, unit: str) -> str:
 
 @attrs.frozen
 class Sizes:
-    """How large the measured clusters are; tests measure small ones.
+    """How large the measured clusters are; tests measure small ones."""
 
-    Args:
-        nodes: the nodes of passes and loops.
-        few_nodes: those that passes and loops are compared with.
-        pods: how many pods arrive.
-        many_pods: how many arrive where growth is measured.
-        disks: local disks of a node, where many are compared with few.
-        runs: how many runs of what is compared.
-        passes: how many passes a run has.
-        states: states that the explorer visits.
-        applied: objects that are applied.
-        history: pods whose history is measured.
-        dump: whether a dump of 5,000 nodes is read.
-    """
-
-    nodes: int = 5_000
-    few_nodes: int = 500
-    pods: int = 1_000
-    many_pods: int = 10_000
-    disks: tuple[int, int] = (2, 20)
-    runs: int = 3
-    passes: int = COUNT
-    states: int = 20_000
-    applied: int = 10_000
-    history: int = 5_000
-    dump: bool = True
+    nodes: int = 5_000  # of passes and loops
+    few_nodes: int = 500  # that passes and loops are compared with
+    pods: int = 1_000  # that arrive
+    many_pods: int = 10_000  # that arrive where growth is measured
+    disks: tuple[int, int] = (2, 20)  # local ones of a node, where many are compared with few
+    runs: int = 3  # of what is compared
+    passes: int = COUNT  # that a run has
+    states: int = 20_000  # that the explorer visits
+    applied: int = 10_000  # objects that are applied
+    history: int = 5_000  # pods whose history is measured
+    dump: bool = True  # whether one of 5,000 nodes is read
 
 
 SMALL = Sizes(

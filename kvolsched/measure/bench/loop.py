@@ -34,19 +34,12 @@ class LoopRun(NamedTuple):
 
 @attrs.frozen
 class LoopCost:
-    """The cost of a pod in the loop, from the fastest of some runs.
-
-    Args:
-        microseconds: CPU time of a pod.
-        turns: turns of a pod.
-        writes: writes of a pod.
-        share: which share of a run's turns was measured: less than 1 where time was over.
-    """
+    """The cost of a pod in the loop, from the fastest of some runs: CPU time, turns and writes."""
 
     microseconds: float
     turns: float
     writes: float
-    share: float = 1.0
+    share: float = 1.0  # of a run's turns that was measured: less than 1 where time was over
 
     @property
     def rate(self) -> float:

@@ -34,23 +34,14 @@ UNITS = (f"{'':<16}{'µs a pod':>10}{'as N^':>8}{'µs a pod':>11}{'pods/s':>9}{'
 
 @attrs.frozen
 class Row:
-    """What was measured of one workload.
+    """What was measured of one workload."""
 
-    Args:
-        workload: its name.
-        pass_microseconds: of a pass, by number of nodes.
-        by_plugin: microseconds of a pass by plugin.
-        loop: the cost of a pod in the loop, by number of nodes.
-        kilobytes: what a pod leaves behind, with its history.
-        nodes: the number of nodes that the printed figures are of.
-    """
-
-    workload: str
-    pass_microseconds: dict[int, float]
-    by_plugin: dict[str, float]
-    loop: dict[int, LoopCost]
-    kilobytes: float
-    nodes: int
+    workload: str  # its name
+    pass_microseconds: dict[int, float]  # of a pass, by number of nodes
+    by_plugin: dict[str, float]  # microseconds of a pass
+    loop: dict[int, LoopCost]  # of a pod, by number of nodes
+    kilobytes: float  # that a pod leaves behind, with its history
+    nodes: int  # that the printed figures are of
 
     def as_data(self) -> dict[str, Any]:
         """Return the row as plain data, for JSON."""
@@ -74,29 +65,17 @@ class Row:
 
 @attrs.frozen
 class Bench:
-    """What the command does.
+    """What the command does."""
 
-    Args:
-        workloads: those that are measured, in their order.
-        nodes: how many nodes there are.
-        pods: how many pods arrive.
-        fit: numbers of nodes over which growth is fitted.
-        aims: whether the figures with aims are measured, too.
-        sizes: how large the clusters of these figures are.
-        limit: CPU seconds of one run of the loop; a longer one is measured in part.
-        runs: how many runs of each loop.
-        dump: of how many pods a dump is read and asked about, and nothing else is measured; 0: what is above.
-    """
-
-    workloads: tuple[Workload, ...] = tuple(WORKLOADS.values())
-    nodes: int = 5_000
-    pods: int = 1_000
-    fit: tuple[int, ...] = FIT
-    aims: bool = False
-    sizes: Sizes = Sizes()
-    limit: float = FOREVER
-    runs: int = 2
-    dump: int = 0
+    workloads: tuple[Workload, ...] = tuple(WORKLOADS.values())  # that are measured, in their order
+    nodes: int = 5_000  # that there are
+    pods: int = 1_000  # that arrive
+    fit: tuple[int, ...] = FIT  # numbers of nodes over which growth is fitted
+    aims: bool = False  # whether the figures with aims are measured, too
+    sizes: Sizes = Sizes()  # of the clusters of these figures
+    limit: float = FOREVER  # CPU seconds of one run of the loop; a longer one is measured in part
+    runs: int = 2  # of each loop
+    dump: int = 0  # of how many pods a dump is read and asked about, and nothing else measured; 0: what is above
 
     def row(self, chosen: Workload) -> Row:
         """Measure one workload."""
@@ -160,21 +139,13 @@ class Bench:
 
 @attrs.frozen
 class Measurements:
-    """What was measured.
+    """What was measured."""
 
-    Args:
-        rows: of each workload.
-        figures: those with an aim.
-        machine: the machine in words.
-        peak: the most memory that the process had, in bytes.
-        interrupted: whether something was left to be measured.
-    """
-
-    rows: tuple[Row, ...]
-    figures: tuple[Measurement, ...]
-    machine: str
-    peak: int
-    interrupted: bool
+    rows: tuple[Row, ...]  # of each workload
+    figures: tuple[Measurement, ...]  # those with an aim
+    machine: str  # in words
+    peak: int  # the most memory that the process had, in bytes
+    interrupted: bool  # whether something was left to be measured
 
     def as_data(self) -> dict[str, Any]:
         """Return everything as plain data, for JSON."""

@@ -16,7 +16,7 @@ from kvolsched.api.text.convert import DECODABLE_RULES, decode, schema
 from kvolsched.api.text.fault import Problem, format_path
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.text.patches import json_patch, merge_patch
-from kvolsched.api.validation.field_error import NO_VALUE, FieldError
+from kvolsched.api.validation.field_error import NO_VALUE
 from kvolsched.cluster import Cluster
 from kvolsched.core.results import ApplyRefused
 from kvolsched.core.user_commands import LAST_APPLIED
@@ -25,7 +25,7 @@ from kvolsched.serve.status import CODES
 from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.log import Key, Log
 
-from .recording import Case
+from .agreement import Case
 
 ASPECTS = ("code", "stored", "errors", "unknown", "field", "got", "wants", "reason", "message")
 POD_ASPECTS = ("errors",)
@@ -77,7 +77,12 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
         stored = without_server_values(to_plain(outcome.stored), case["new"])
         return {"code": 200 if "old" in case else 201, "stored": stored}
     if outcome.reason == "Invalid":
-        return {"code": CODES["Invalid"], "errors": _in_order([_error(one) for one in outcome.causes])}
+        errors = []
+        for one in outcome.causes:
+            composite = isinstance(one.value, dict | list | tuple) or attrs.has(type(one.value))
+            value = "-" if one.value is NO_VALUE else "*" if composite else one.value
+            errors.append([one.path, one.type, value, one.detail])
+        return {"code": CODES["Invalid"], "errors": _in_order(errors)}
     return {"code": CODES[outcome.reason], "reason": outcome.reason, "message": outcome.message}
 
 
@@ -97,11 +102,6 @@ def _in_order(errors: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """Return errors once each, sorted, without differences of Go values."""
     cut = [[field, kind, value, _DIFFERENCE.sub("", detail)] for field, kind, value, detail in errors]
     return sorted({str(error): error for error in cut}.values(), key=str)
-
-
-def _error(one: FieldError) -> list[Any]:
-    composite = isinstance(one.value, dict | list | tuple) or attrs.has(type(one.value))
-    return [one.path, one.type, "-" if one.value is NO_VALUE else "*" if composite else one.value, one.detail]
 
 
 def without_server_values(stored: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from kvolsched.scheduler.plugins.volume_binding import VolumeBinding, VolumeDeci
 from kvolsched.scheduler.plugins.volume_binding.releases import WITHOUT_GATE
 from kvolsched.world.log import Key, Note
 
+from .agreement import Case
 from .design_loop import as_in_1_11
-from .recording import Case
 from .steps import RecordedLoop, keep_fields, recorded_key
 
 ASPECTS = ("claims", "find", "assume", "bind")

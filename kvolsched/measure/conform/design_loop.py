@@ -25,7 +25,7 @@ from kvolsched.world.apiserver import RefusedWrite
 from kvolsched.world.log import Key, Note
 from kvolsched.world.mutation_cache import ABSENT, MutationCache
 
-from .recording import Case
+from .agreement import Case
 from .steps import CLAIM, VOLUME, RecordedLoop, recorded_key
 
 FAMILY = "design-loop"

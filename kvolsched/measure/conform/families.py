@@ -13,8 +13,7 @@ from kvolsched.rules.named import revision_named
 from kvolsched.rules.revision import Revision
 
 from . import api_server, bind, design_loop, kubectl, provisioning, verdicts, volume_controller, wakeups
-from .agreement import Agreement, Family
-from .recording import Recorded, read
+from .agreement import Agreement, Family, Recorded, read
 from .traces import TRACES, Traces
 
 SCHEDULER = Family(verdicts.ASPECTS, verdicts.answer, verdicts.expected)

@@ -16,7 +16,7 @@ from kvolsched.kubectl import describe, get
 from kvolsched.kubectl.formatting import format_age, parse_time
 from kvolsched.rules.revision import Revision
 
-from .recording import Case
+from .agreement import Case
 
 ASPECTS = ("get", "describe")
 NAMESPACE = "demo"  # the recorder's default

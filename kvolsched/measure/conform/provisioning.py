@@ -19,13 +19,6 @@ from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.volumes import Topology
 from kvolsched.controllers.provisioner import capacity, topology
 from kvolsched.controllers.provisioner.capacity import CapacityPublisher, PublishingOptions
-from kvolsched.controllers.provisioner.topology import (
-    DriverTopology,
-    FirstAttempt,
-    NoTopologyYet,
-    TopologyRequest,
-    TopologyRequirement,
-)
 from kvolsched.rules.revision import Revision
 from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.component import Component, TurnContext
@@ -35,7 +28,7 @@ from kvolsched.world.storage_pools import CapacityResponse, DriverFailed, segmen
 from kvolsched.world.view import InformerCache
 from kvolsched.world.work_queue import WorkQueue
 
-from .recording import Case
+from .agreement import Case
 
 CAPACITY_ASPECTS = ("capacities", "writes", "asked", "errors", "metrics", "then")
 TOPOLOGY_ASPECTS = ("requirement", "affinity", "error", "retry")
@@ -201,7 +194,7 @@ def topology_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     seen = InformerCache(TOPOLOGY_KINDS)
     for plain in case["objects"]:
         _show(seen, plain)
-    said, known = _attempt(case, seen, FirstAttempt())
+    said, known = _attempt(case, seen, topology.FirstAttempt())
     if "retry" in case:
         for plain in case["retry"].get("put", ()):
             _show(seen, plain)
@@ -216,15 +209,17 @@ def _show(seen: InformerCache, plain: Mapping[str, Any]) -> None:
     seen.apply(key_of(obj), None, obj)
 
 
-def _attempt(case: Case, seen: InformerCache, known: FirstAttempt) -> tuple[dict[str, Any], FirstAttempt]:
+def _attempt(
+    case: Case, seen: InformerCache, known: topology.FirstAttempt
+) -> tuple[dict[str, Any], topology.FirstAttempt]:
     storage_class: StorageClass = seen.get("StorageClass", case["class"])
-    asked = TopologyRequest(
+    asked = topology.TopologyRequest(
         claim=case["claim"]["name"], allowed=storage_class.allowed_topologies, node=case["selectedNode"],
         strict=case["strict"], immediate=case["immediate"]
     )
     try:
-        wanted, known = topology.accessibility(asked, DriverTopology(case["driver"], seen), known)
-    except NoTopologyYet as why:
+        wanted, known = topology.accessibility(asked, topology.DriverTopology(case["driver"], seen), known)
+    except topology.NoTopologyYet as why:
         return {"error": str(why)}, why.remembered
     requirement = None
     if wanted is not None:
@@ -232,7 +227,8 @@ def _attempt(case: Case, seen: InformerCache, known: FirstAttempt) -> tuple[dict
     return {"requirement": requirement, "affinity": _affinity(_accessible(case["accessible"], wanted))}, known
 
 
-def _accessible(reported: str | list[dict[str, str]], wanted: TopologyRequirement | None) -> Sequence[Topology]:
+def _accessible(reported: str | list[dict[str, str]],
+                wanted: topology.TopologyRequirement | None) -> Sequence[Topology]:
     """Return the topologies that the recorded driver reports for its volume."""
     if isinstance(reported, str):
         if wanted is None:

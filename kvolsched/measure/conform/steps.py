@@ -21,7 +21,7 @@ from kvolsched.world.component import TurnContext
 from kvolsched.world.log import Key, Note
 from kvolsched.world.simulation import Simulation
 
-from .recording import Case
+from .agreement import Case
 
 VOLUMES = ("PersistentVolume", "PersistentVolumeClaim")
 CLAIM, VOLUME = "PersistentVolumeClaim", "PersistentVolume"

@@ -218,24 +218,16 @@ def patched(old: Any, patch: Any) -> Any:
 
 @attrs.frozen(kw_only=True)
 class TimingDraws:
-    """Timing that a recording leaves open: given, or drawn from a seed.
+    """Timing that a recording leaves open: given, or drawn from a seed."""
 
-    Args:
-        seed: draws whatever is not given; 0: the default order.
-        tie_seed: the seed of the cluster, which breaks ties; None: `seed`.
-        phase: when the user starts, in seconds, relative to periodic timers.
-        hurried: the user writes all objects of a step without waiting for other components.
-        starting: seconds that a process needs to start.
-        lags: `COMPONENT KIND` -> how many log entries late that component sees objects of the kind.
-        conflicts: component -> which of its writes are refused as conflicts, each counted from the previous one.
-    """
-
-    seed: int = 0
-    tie_seed: int | None = None
-    phase: float | None = None
-    hurried: bool = False
-    starting: float | None = None
+    seed: int = 0  # draws whatever is not given; 0: the default order
+    tie_seed: int | None = None  # the seed of the cluster, which breaks ties; None: `seed`
+    phase: float | None = None  # when the user starts, in seconds, relative to periodic timers
+    hurried: bool = False  # the user writes all objects of a step without waiting for other components
+    starting: float | None = None  # seconds that a process needs to start
+    # `COMPONENT KIND` -> how many log entries late that component sees objects of the kind
     lags: Mapping[str, int] = attrs.field(factory=dict)
+    # component -> which of its writes are refused as conflicts, each counted from the previous one
     conflicts: Mapping[str, Sequence[int]] = attrs.field(factory=dict)
 
 

@@ -16,8 +16,7 @@ from kvolsched.cluster import Cluster
 from kvolsched.rules.named import revision_named
 from kvolsched.rules.revision import Revision
 
-from .agreement import ABSENT, FailedAnswer
-from .recording import Case, read
+from .agreement import ABSENT, Case, FailedAnswer, read
 from .trace_player import TimingDraws, TracePlayer
 from .trace_renaming import renamed_traces
 from .trace_rows import is_driver_owned, trace_of, uid_names

@@ -19,14 +19,10 @@ from kvolsched.scheduler.framework.judgement import Judgement, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.loop.scheduling_cycle import post_filter
-from kvolsched.scheduler.plugins.pod_topology_spread.releases import (
-    EVEN_PODS_SPREAD_1_16,
-    EVEN_PODS_SPREAD_1_18,
-    NOT_RANKED,
-)
+from kvolsched.scheduler.plugins.pod_topology_spread import releases
 from kvolsched.scheduler.requests import NATIVE
 
-from .recording import Case
+from .agreement import Case
 
 NATIVE_REASONS = tuple(f"Insufficient {resource}" for resource in NATIVE)
 # Recorded in two cycles that differ: two volumes are reserved for one claim, and a walk over a map finds either first.
@@ -188,7 +184,7 @@ def spread_expected(case: Case) -> Mapping[str, Any]:
 
 def spread_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return what our scheduler answers, in the form of `expected`."""
-    profiles = map(revision.profile.replacing, (EVEN_PODS_SPREAD_1_16, EVEN_PODS_SPREAD_1_18))
+    profiles = map(revision.profile.replacing, (releases.EVEN_PODS_SPREAD_1_16, releases.EVEN_PODS_SPREAD_1_18))
     alpha, beta = (judge_case(case, profile) for profile in profiles)
     firsts = {node: alpha.first_rejecting[node] for node in alpha.nodes}
     words = {node: list(alpha.verdict(node, first)[0]) for node, first in firsts.items() if first}
@@ -213,5 +209,5 @@ def _ranked(judgement: Judgement) -> tuple[dict[str, int] | None, dict[str, int]
     if not judgement.any_feasible or SPREADING not in rank(judgement).raw:
         return None, {}
     scores = {node: rank(judgement).scores_of(node)[SPREADING] for node in judgement.feasible}
-    counts = {node: int(raw) for node, (raw, _, _) in scores.items() if raw != NOT_RANKED}
+    counts = {node: int(raw) for node, (raw, _, _) in scores.items() if raw != releases.NOT_RANKED}
     return counts, {node: normalised for node, (_, normalised, _) in scores.items()}

@@ -26,7 +26,7 @@ from kvolsched.world.reconciler import Reconciler
 from kvolsched.world.simulation import Simulation
 
 from ...api.kinds.meta import evolve_parts
-from .recording import Case
+from .agreement import Case
 from .steps import CLAIM, VOLUME, RecordedLoop, recorded_key
 
 ASPECTS = ("writes", "events", "error", "reads", "operations", "enqueued", "provisioner", "then")

@@ -19,7 +19,7 @@ from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
 from kvolsched.world.apiserver import Write
 from kvolsched.world.log import Key, Note
 
-from .recording import Case
+from .agreement import Case
 from .trace_player import TimingDraws, TracePlayer
 
 ASPECTS = ("woken", "attempts")

@@ -44,14 +44,10 @@ class Case:
 
     Pods without a node, claims without a volume and workloads are created by a user, so that the API server and its
     webhooks judge them; all other objects are there from the start, as `Cluster.from_manifests` loads them.
-
-    Args:
-        objects: manifests as plain data, in the order of their creation.
-        commands: kubectl command lines, each given when the one before has had its effects.
     """
 
-    objects: tuple[Plain, ...]
-    commands: tuple[str, ...] = ()
+    objects: tuple[Plain, ...]  # manifests as plain data, in the order of their creation
+    commands: tuple[str, ...] = ()  # kubectl command lines, each given when the one before has had its effects
 
     @cached_property
     def found(self) -> tuple[Any, ...]:
@@ -124,19 +120,13 @@ class NodeVerdict(NamedTuple):
 
 @attrs.frozen(slots=False, eq=False)
 class CaseOutcome:
-    """A case under one set of rules, run until nobody has anything left to do.
+    """A case under one set of rules, run until nobody has anything left to do."""
 
-    Args:
-        cluster: the cluster, at its end.
-        answers: object or command -> what the user was answered; objects that were created are left out.
-        rests: whether nobody has anything left to do, or not for a quarter of an hour; else states mean little.
-        drawn: whether a tie was broken, or anything else drawn, so that another seed may give another outcome.
-    """
-
-    cluster: Cluster
+    cluster: Cluster  # the cluster, at its end
+    # object or command -> what the user was answered; objects that were created are left out
     answers: Mapping[str, str]
-    rests: bool
-    drawn: bool
+    rests: bool  # whether nobody has anything left to do, or not for a quarter of an hour; else states mean little
+    drawn: bool  # whether a tie was broken, or anything else drawn, so that another seed may give another outcome
 
     @cached_property
     def verdicts(self) -> Mapping[str, Mapping[str, NodeVerdict]]:

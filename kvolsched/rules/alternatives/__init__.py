@@ -9,13 +9,12 @@ from collections.abc import Callable
 
 from ..named import REVISIONS
 from ..revision import Revision
-from .binding_places import bind_in_kubelet, bind_in_pv_controller, late_binder, place_first
+from .binding_places import bind_in_kubelet, bind_in_pv_controller, bind_in_scheduler, late_binder, place_first
 from .one_function import single_function
 from .pod_updates import added_terms, affinity_at_creation, lax_updates
 from .scheduler_extender import extender
 from .spreading import spread_by_affinity_terms, spread_inside_affinity
 from .topology_quota import list_of_topologies, quota_by_topology
-from .whole_binding import bind_in_scheduler
 
 ALTERNATIVES: dict[str, Callable[..., Revision]] = {
     each.__name__: each

@@ -26,23 +26,14 @@ def based_on(base: str | Revision, name: str, **changes: Any) -> Revision:
 
 @attrs.frozen
 class Rearranged:
-    """Gives one component more to watch, more actors and more views: an `arrange` of a revision.
+    """Gives one component more to watch, more actors and more views: an `arrange` of a revision."""
 
-    Args:
-        component: the component that is changed.
-        watches: kinds that it watches too.
-        actors: actors that it has too.
-        views: views that it has too.
-        replace: changes one of its own actors.
-        without: the name of a component that is left out; "": none.
-    """
-
-    component: str
-    watches: tuple[str, ...] = ()
-    actors: tuple[Actor, ...] = ()
-    views: Views = lambda _seen: {}
-    replace: Callable[[Actor], Actor] = lambda actor: actor
-    without: str = ""
+    component: str  # the component that is changed
+    watches: tuple[str, ...] = ()  # kinds that it watches too
+    actors: tuple[Actor, ...] = ()  # actors that it has too
+    views: Views = lambda _seen: {}  # views that it has too
+    replace: Callable[[Actor], Actor] = lambda actor: actor  # changes one of its own actors
+    without: str = ""  # the name of a component that is left out; "": none
 
     def __call__(self, components: Iterable[Component]) -> list[Component]:
         """Return the components with this one changed."""

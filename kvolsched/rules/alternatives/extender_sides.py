@@ -77,17 +77,11 @@ def component_on(master: str) -> str:
 
 @attrs.frozen
 class Network:
-    """Where the scheduler calls the extender.
+    """Where the scheduler calls the extender."""
 
-    Args:
-        address: the master that the scheduler is configured with.
-        stable_name: a name that leads to the master with the lease, wherever it is; "": there is none.
-        authorised: whether the scheduler has a token that the extender accepts.
-    """
-
-    address: str = "master-1"
-    stable_name: str = ""
-    authorised: bool = True
+    address: str = "master-1"  # the master that the scheduler is configured with
+    stable_name: str = ""  # a name that leads to the master with the lease, wherever it is; "": there is none
+    authorised: bool = True  # whether the scheduler has a token that the extender accepts
 
     def call(self, ctx: TurnContext, verb: str, name: str, pod: Pod, nodes: tuple[str, ...]) -> str:
         """Send a question about a pod to whoever listens at the address; return the error if nobody takes it."""
@@ -337,17 +331,11 @@ class SharedAssumeCache(AssumeCache):
 
 @attrs.frozen
 class Endpoint:
-    """The extender inside the PV controller's process: it answers by that process' cache.
+    """The extender inside the PV controller's process: it answers by that process' cache."""
 
-    Args:
-        volume_binding: the plugin that decides.
-        options: how volumes are matched.
-        volume_rule: whether the seen or the assumed version of a volume is current.
-    """
-
-    volume_binding: VolumeBinding
-    options: volumes.VolumeRules
-    volume_rule: AssumeRule
+    volume_binding: VolumeBinding  # the plugin that decides
+    options: volumes.VolumeRules  # how volumes are matched
+    volume_rule: AssumeRule  # whether the seen or the assumed version of a volume is current
 
     def routine(self) -> Reconciler:
         """Return the actor."""

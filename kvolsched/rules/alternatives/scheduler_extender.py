@@ -23,19 +23,8 @@ from ...world.runtime import Runtime
 from ...world.view import InformerCache, View
 from ..named import revision_named
 from ..revision import Revision
+from . import extender_sides as sides
 from .building import Rearranged, based_on, judging_by
-from .extender_sides import (
-    LEASE,
-    BindAnswers,
-    Endpoint,
-    ExtenderFlow,
-    ExtenderPass,
-    HoldsLease,
-    Lease,
-    Network,
-    component_on,
-    scheduler_views,
-)
 
 ELECTION = "leader-election"
 RENEWAL = 15.0  # seconds between two renewals of a lease
@@ -69,8 +58,8 @@ def extender(
     'Post "http://master-1/filter": dial tcp: connect: connection refused'
     """
     rules = revision_named(base)
-    old, network = rules.flow, Network(address, stable_name, authorised)
-    flow = ExtenderFlow(
+    old, network = rules.flow, sides.Network(address, stable_name, authorised)
+    flow = sides.ExtenderFlow(
         old.volume_binding, old.options, resync=RESYNC, volume_rule=old.volume_rule,
         errors_are_verdicts=old.errors_are_verdicts, network=network,
     )  # fmt: skip
@@ -100,15 +89,10 @@ class AskedElsewhere(VolumeBinding):
 
 @attrs.frozen
 class LeaderElection:
-    """Deals the lease of the controllers among masters, and deals it anew when its holder fails to renew it.
+    """Deals the lease of the controllers among masters, and deals it anew when its holder fails to renew it."""
 
-    Args:
-        masters: their names.
-        loses: one in so many renewals fails; 0: none.
-    """
-
-    masters: tuple[str, ...]
-    loses: int
+    masters: tuple[str, ...]  # their names
+    loses: int  # one in so many renewals fails; 0: none
     name: str = ELECTION
 
     def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
@@ -120,20 +104,20 @@ class LeaderElection:
 
     def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """Deal the lease if nobody has it; else renew it when that is due."""
-        if LEASE not in ctx.sim.log.notes:
+        if sides.LEASE not in ctx.sim.log.notes:
             return ((0, "deal"),)
         return ctx.process.work_queues[self.name].next(every=every)
 
     def act(self, ctx: TurnContext, cause: str) -> bool:
         """Deal or renew the lease; a process that loses it exits, and forgets everything."""
-        lease: Lease | None = ctx.sim.log.notes.get(LEASE)
+        lease: sides.Lease | None = ctx.sim.log.notes.get(sides.LEASE)
         ctx.dequeue(cause)
         if lease is None:
             self._deal(ctx, self.masters, 0)
         elif self.loses and len(self.masters) > 1 and not ctx.draw("renewal", lease.holder, self.loses, int(ctx.now)):
             world = ctx.sim
             assert isinstance(world, Runtime)
-            world.drop_notes(world.processes[component_on(lease.holder)])
+            world.drop_notes(world.processes[sides.component_on(lease.holder)])
             self._deal(ctx, tuple(each for each in self.masters if each != lease.holder), lease.number + 1)
         if self.loses:
             ctx.wake_after("renew", RENEWAL, periodic=True)
@@ -142,7 +126,7 @@ class LeaderElection:
     @staticmethod
     def _deal(ctx: TurnContext, masters: tuple[str, ...], number: int) -> None:
         holder = masters[ctx.draw("lease", "kube-controller-manager", len(masters), number)]
-        ctx.sim.log.write(LEASE, Lease(holder, number))
+        ctx.sim.log.write(sides.LEASE, sides.Lease(holder, number))
         ctx.describe(f"the controllers' lease goes to {holder}")
 
 
@@ -152,13 +136,13 @@ class OnMasters:
 
     masters: tuple[str, ...]
     watches: tuple[str, ...]
-    flow: ExtenderFlow
+    flow: sides.ExtenderFlow
     loses: int
 
     def __call__(self, components: Iterable[Component]) -> list[Component]:
         """Return the components with these in the place of scheduler and PV controller."""
-        judging = judging_by(ExtenderPass, network=self.flow.network)
-        asking = Rearranged(SCHEDULER, (), (BindAnswers(self.flow),), scheduler_views, judging)
+        judging = judging_by(sides.ExtenderPass, network=self.flow.network)
+        asking = Rearranged(SCHEDULER, (), (sides.BindAnswers(self.flow),), sides.scheduler_views, judging)
         found: list[Component] = [Component(ELECTION, (), (LeaderElection(self.masters, self.loses),))]
         for each in asking(components):
             is_controller = each.name == persistent_volume.NAME
@@ -166,13 +150,13 @@ class OnMasters:
         return found
 
     def _on(self, master: str, controller: Component) -> Component:
-        endpoint = Endpoint(self.flow.volume_binding, self.flow.options, self.flow.volume_rule)
+        endpoint = sides.Endpoint(self.flow.volume_binding, self.flow.options, self.flow.volume_rule)
 
         def views(seen: InformerCache) -> Mapping[str, View]:
             return {**controller.views(seen), **endpoint.views(seen)}
 
         return attrs.evolve(
-            controller, name=component_on(master), actors=(*controller.actors, endpoint.routine()), views=views,
+            controller, name=sides.component_on(master), actors=(*controller.actors, endpoint.routine()), views=views,
             watches=tuple(dict.fromkeys((*controller.watches, *KINDS, *self.watches))),
-            activation=lambda: HoldsLease(master),
+            activation=lambda: sides.HoldsLease(master),
         )
