@@ -108,6 +108,7 @@ CELLS = {
     "held": '%%after bet\nprint("the figure is", 4)\nbet.was(4)\n"as a value"',
     "later": 'bet.prediction.is_known, "for later cells"',
     "quiet": "%%after bet\nkept = 5\nkept;",
+    "closed": '%%after bet\nfrom ipywidgets import HTML, IntProgress\nbar = IntProgress()\ndisplay(bar)\nbar.close()\nHTML("stays")',
     "error": "%%after bet\nprint('before it')\nraise KeyError('a mistake')",
     "none": "%%after nothing\n1",
     "other": 'other = kvolsched.ask("Which?", "a", "b")',
@@ -144,6 +145,13 @@ def test_a_cell_runs_and_what_it_shows_is_stored_sealed(shown):
     assert shown["quiet"] == []
 
 
+def test_a_widget_that_is_closed_is_not_held(shown):
+    """A bar of progress goes when its work is done; to show it later would be an error in the page."""
+    (lock, *_) = shown["closed"]
+
+    assert [each["text/plain"] for each in outputs_of(lock.data)] == ["HTML(value='stays')"]
+
+
 def test_an_error_is_never_held_back(shown):
     """What was shown before it, and its traceback, stand open; so does the use of what is no question."""
     assert [output.output_type for output in shown["error"]] == ["display_data", "error"]
@@ -161,7 +169,7 @@ def test_the_first_answer_puts_the_output_into_its_place(shown):
 def test_a_book_has_a_closed_fold_in_the_place_of_a_seal(made):
     """A page without a kernel shows the outputs when its reader opens the fold."""
     plain = json.loads(json.dumps(made))
-    assert unseal(plain) == 1
+    assert unseal(plain) == 2
     folded = plain["cells"][2]["outputs"][0]["data"]["text/html"]
 
     assert folded.startswith("<details><summary>After your answer</summary><pre>the figure is 4</pre>")

@@ -14,7 +14,7 @@ from io import TextIOBase
 from typing import Any
 from uuid import uuid4
 
-from kvolsched.api.sealed_output import seal
+from kvolsched.api.sealed_output import WIDGET, seal
 from kvolsched.questions.predict import AskedQuestion
 
 NAME = "after"
@@ -85,6 +85,7 @@ def hold_back(shell: Any, asked: AskedQuestion, cell: str) -> None:
             _run(shell, cell)
         is_shown = asked.is_open
     finally:
+        held.outputs = [(data, metadata) for data, metadata in held.outputs if _lasts(shell, data)]
         for data, metadata in held.outputs if is_shown else ():
             publish(data, metadata)
     if is_shown or not held.outputs:
@@ -99,6 +100,11 @@ def hold_back(shell: Any, asked: AskedQuestion, cell: str) -> None:
             publish(data, metadata, transient={"display_id": place}, update=True)
 
     asked.when_open(show)
+
+
+def _lasts(shell: Any, data: dict[str, Any]) -> bool:
+    """Whether what is displayed is still there: a widget that was closed, such as a bar of progress, is not."""
+    return WIDGET not in data or data[WIDGET]["model_id"] in shell.kernel.comm_manager.comms
 
 
 @contextmanager
