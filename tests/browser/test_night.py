@@ -61,4 +61,4 @@ def test_why_is_told_when_it_is_asked(night):
 def test_the_page_follows_the_theme(night, scheme, paper):
     """It is as light or as dark as the reader's system."""
     night.emulate_media(color_scheme=scheme)
-    assert night.evaluate("getComputedStyle(document.querySelector('figure')).backgroundColor") == paper
+    night.wait_for_function("paper => getComputedStyle(document.querySelector('figure')).backgroundColor === paper", arg=paper)
