@@ -117,14 +117,14 @@ def test_a_wrong_name_is_one_clear_error(client, served, act, said):
 def test_a_process_is_started_crashed_and_started_again(cluster, served):
     """Settled, it has seen all and sleeps; killed, its watches end; started again, it lists anew."""
     process = served.run(command("--careful"), "operator")
-    served.settle()
+    served.settle(quiet=0.5)
     cluster.apply(CLASS, CLAIM)
-    served.settle()
+    served.settle(quiet=0.5)
     assert "pod/backup-data" in cluster
     process.crash()
     assert process.code == -9
     process.start()
-    served.settle()
+    served.settle(quiet=0.5)
     assert process.code is None
     assert str(served.client("operator")) == "operator: watches PersistentVolumeClaim, Pod, 1 write"
     assert [each.code for each in cluster.requests() if each.by == "client operator"] == [201]
@@ -148,7 +148,7 @@ def test_a_sweep_finds_where_a_client_acts_on_an_old_view(cluster):
     """A controller that trusts its cache makes two pods where its watch is held; one that takes a sure name does not."""
     with cluster.serve() as served:
         before = cluster.digest
-        naive = served.sweep(command(), one_backup, add_claim, faults=["hold"], quiet=0.25)
+        naive = served.sweep(command(), one_backup, add_claim, faults=["hold"], quiet=0.5)
         assert naive.runs[0].failure == ""
         assert str(naive.failed[0].fault) == "pods held after 0 changes"
         assert naive.failed[0].failure.endswith(" backup pods")

@@ -54,7 +54,7 @@ for watched in (("pods", pod_seen), ("persistentvolumeclaims", claim_seen)):
     threading.Thread(target=informer, args=watched, daemon=True).start()
 while True:
     name = WORK.get()
-    time.sleep(0.1)  # its caches are usually up to date by then
+    time.sleep(0.3)  # its caches are usually up to date by then
     if name in PODS.values():
         continue
     called = {"name": f"backup-{name}"} if CAREFUL else {"generateName": f"backup-{name}-"}
