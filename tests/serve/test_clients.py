@@ -170,10 +170,8 @@ def test_the_naive_operator_on_the_official_client(cluster):
     """An informer that others wrote is found out in the same way."""
     with cluster.serve() as served:
         naive = [sys.executable, str(TINY.with_name("naive_operator.py")), "{url}"]
-        found = served.sweep(naive, one_backup, add_claim, faults=["hold", "refuse"])
-    said = [f"{run.fault}: {run.failure}" for run in found.failed]
-    assert said[0].startswith("pods held after 0 changes: ")
-    assert "write 1 refused with 500: 0 backup pods" in said
+        found = served.sweep(naive, one_backup, add_claim, faults=["hold"])
+    assert "pods held after 0 changes" in [str(run.fault) for run in found.failed], repr(found)
 
 
 def test_settling_takes_little_more_than_the_quiet(served):
