@@ -27,6 +27,7 @@ class ClientProcess:
         self._environment = {**os.environ, "KUBECONFIG": str(kubeconfig), "PYTHONUNBUFFERED": "1"}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as a process writes to it
         self._process: subprocess.Popen[bytes] | None = None
+        self._crashed = False
         self.start()
 
     def start(self) -> None:
@@ -39,9 +40,11 @@ class ClientProcess:
             self._process = subprocess.Popen(  # noqa: S603 - a command of the reader's
                 self.command, env=self._environment, stdin=subprocess.DEVNULL, stdout=self._log,
                 stderr=subprocess.STDOUT)  # fmt: skip
+        self._crashed = False
 
     def crash(self) -> None:
         """Kill it at once, as a machine that fails does: it cleans nothing up."""
+        self._crashed = True
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -50,6 +53,11 @@ class ClientProcess:
     def code(self) -> int | None:
         """The exit code, negative after a signal; None while it runs."""
         return None if self._process is None else self._process.poll()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it ended with an error, and nobody crashed it."""
+        return bool(self.code) and not self._crashed
 
     @property
     def ending(self) -> str:

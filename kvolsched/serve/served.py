@@ -191,7 +191,7 @@ class ServedCluster(PrintedAnswer):
 
         Raises:
             UnknownName: there is no such client. It is a KeyError.
-            ValueError: no write is refused with this code.
+            ValueError: no write is refused with this code, or the write is not at least 1.
 
         >>> from kvolsched import Cluster
         >>> served = Cluster().serve()
@@ -203,6 +203,8 @@ class ServedCluster(PrintedAnswer):
         """
         if code not in REFUSALS:
             raise ValueError(f"refuse: code: {code!r}: must be one of {', '.join(map(str, REFUSALS))}")
+        if write < 1:
+            raise ValueError(f"refuse: write: {write!r}: must be at least 1, the next write")
         self.client(client).refuse(code, write)
 
     def cut(self, client: str) -> None:
@@ -276,7 +278,7 @@ class ServedCluster(PrintedAnswer):
                 busy = f"{client.name} {f'has not seen all {behind[0]} changes' if behind else 'asks'}"
         used = []
         for process in self._processes:
-            if process.code:
+            if process.has_failed:
                 raise RuntimeError(f"{process!r}; its last lines:\n{process.last_lines}")
             used.append(process.ticks if process.code is None else 0)
             if used[-1] is None:

@@ -122,9 +122,13 @@ def run_client(cluster: ClusterActs, serve: Serve, command: Sequence[str], check
         client = served.objects.client(name)
 
         def strike() -> None:
-            if fault.kind == "cut" and sum(client.sent.values()) == fault.at:
+            reached = sum(client.sent.values()) if fault.kind == "cut" else client.writes
+            if fault.kind not in ("cut", "crash") or reached != fault.at:
+                return
+            client.on_count = lambda: None  # one fault a run, however much is counted at this point
+            if fault.kind == "cut":
                 served.cut(name)
-            elif fault.kind == "crash" and client.writes == fault.at:
+            else:
                 process.crash()
                 process.start()
 

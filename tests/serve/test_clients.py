@@ -104,6 +104,7 @@ def watch_ends(watch):
     (lambda served: served.hold("testr"), "no client 'testr'; there are: tester; did you mean tester?"),
     (lambda served: served.hold("tester", "podz"), "no resource 'podz'"),
     (lambda served: served.refuse("tester", 418), "refuse: code: 418: must be one of 403, 409, 429, 500, 503, 504"),
+    (lambda served: served.refuse("tester", 409, write=0), "refuse: write: 0: must be at least 1, the next write"),
     (lambda served: served.sweep(command(), one_backup, faults=["hld"]), "sweep: faults: 'hld': must be one of hold, refuse, cut, crash"),
 ])
 def test_a_wrong_name_is_one_clear_error(client, served, act, said):
@@ -172,6 +173,16 @@ def test_the_naive_operator_on_the_official_client(cluster):
         naive = [sys.executable, str(TINY.with_name("naive_operator.py")), "{url}"]
         found = served.sweep(naive, one_backup, add_claim, faults=["hold"])
     assert "pods held after 0 changes" in [str(run.fault) for run in found.failed], repr(found)
+
+
+def test_a_crash_comes_once(cluster, tmp_path):
+    """A client that is killed after its write is started again once, whatever it is sent then."""
+    starts = tmp_path / "starts"
+    script = f'echo started >> "{starts}"; exec "{sys.executable}" -S -E "{TINY}" "$0" --careful'
+    with cluster.serve() as served:
+        found = served.sweep(["sh", "-c", script, "{url}"], one_backup, add_claim, faults=["crash"], quiet=0.5)
+    assert (len(found.runs), found.failed) == (2, ())
+    assert len(starts.read_text().splitlines()) == 3
 
 
 def test_settling_takes_little_more_than_the_quiet(served):

@@ -113,8 +113,8 @@ def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:
 
 
 TAKE_BACK = (
-    "scale the set down, delete the new claim, take claimRef out of {0}, create the claim anew with volumeName: {0}; "
-    "WITHOUT what was written meanwhile"
+    "scale the set down, delete the new claim, take claimRef out of {0}, create the claim anew with volumeName: {0}, "
+    "scale the set up; WITHOUT what was written meanwhile"
 )
 
 
