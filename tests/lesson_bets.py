@@ -1,7 +1,7 @@
 """Whether a lesson asks before it tells, as a list of what spoils: `python tests/lesson_bets.py notebooks/01*.ipynb`.
 
 A prediction is asked in a cell, the cell that answers it stands under `%%after`, and nothing that shows what was right
-stands open before it. What was right is sealed with the outputs. `WAITING` are the lessons that still predict in prose.
+stands open before it. What was right is sealed with the outputs.
 """
 
 import re
@@ -13,7 +13,6 @@ from lesson_form import PREDICT, printed
 
 from kvolsched.api.sealed_output import MIME, SUMMARY, outputs_of, right_of
 
-WAITING = frozenset(f"{number:02}" for number in range(13)) - {"00", "01", "02", "03", "04", "05", "06", "07", "08", "11", "12"}
 AFTER = re.compile(r"%%after\s+(\w+)")
 SUMMARIES = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 FOLDS = re.compile(r"<details>.*?</details>", re.DOTALL)

@@ -14,7 +14,7 @@ import kvolsched
 
 ROOT = Path(__file__).parent.parent
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
-FIRST = "00-start-here"
+FIRST = "01-who-goes-first"
 
 
 class Links(HTMLParser):

@@ -138,10 +138,10 @@ def test_nothing_tells_nothing():
 
 
 def test_the_command_asks_for_every_deciding_kind():
-    """The command of the README and of lesson 11 gets all deciding kinds, in all namespaces, as JSON."""
+    """The command of the README and of lesson 10 gets all deciding kinds, in all namespaces, as JSON."""
     assert all(one.kind.plural in DUMP_COMMAND.split()[2].split(",") for one in read("").missing_kinds())
     assert DUMP_COMMAND.endswith(" -A -o json > dump.json")
-    assert DUMP_COMMAND in (NOTEBOOKS / "11-bring-your-own-cluster.ipynb").read_text(encoding="utf-8")
+    assert DUMP_COMMAND in (NOTEBOOKS / "10-bring-your-own-cluster.ipynb").read_text(encoding="utf-8")
 
 
 # -- what is wrong in it -----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
     python tests/browser/elsewhere.py voila              # needs `pip install voila`
     python tests/browser/elsewhere.py jupyterlab         # in Chromium, of the version that is installed
 
-Each runs lesson 00 and the dashboard of one file, presses Step in both, and fails if the panel does not move, if a chart
+Each runs lesson 01 and the dashboard of one file, presses Step in both, and fails if the panel does not move, if a chart
 is not drawn, on an error of the page, or on a request outside this machine that an empty notebook does not make as well
 (Voila's own page asks for fonts). A picture of each is kept in tests/artefacts.
 """
@@ -28,7 +28,7 @@ from nbformat import read, v4, write
 
 from conftest import ARTEFACTS, CHROMIUM_OPTIONS, LOCAL, PACKAGE, RUN_ALL, chromium
 
-LESSON = PACKAGE.parent / "notebooks" / "00-start-here.ipynb"
+LESSON = PACKAGE.parent / "notebooks" / "01-who-goes-first.ipynb"
 DASHBOARD = PACKAGE.parent / "docs" / "dashboard-app.ipynb"
 STEPS = "document.querySelector('.k-place')?.textContent"
 PRESS = "document.querySelector('.k-lab .k-step').click()"

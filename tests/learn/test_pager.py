@@ -24,7 +24,7 @@ from kvolsched.questions.why.asking import is_pending
 
 LEVELS = pager._levels()
 MACHINE = "fourth-replica-waits"
-SELECTED, EXPLAINED = "ssd-node-is-free-and-pod-waits", "02-topology-and-node-affinity"
+SELECTED, EXPLAINED = "ssd-node-is-free-and-pod-waits", "03-topology-and-node-affinity"
 NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"
 
 

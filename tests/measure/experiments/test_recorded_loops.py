@@ -51,5 +51,5 @@ def test_other_recordings_are_refused():
 
 
 def test_the_file_beside_the_lesson_is_the_recorded_one():
-    """Lesson 05 reads the recordings that conformance is measured with."""
+    """Lesson 09 reads the recordings that conformance is measured with."""
     assert RECORDED.read_bytes() == (LESSONS / RECORDED.name).read_bytes()
