@@ -537,7 +537,6 @@ SPLIT_STILL = {
     "views/pictures/headline.py": {"words"},
     "views/pictures/map_tray.py": {"pod_words"},
     "views/pictures/skew_hard.py": {"words"},
-    "views/pages/why_head.py": {"title"},
 }
 
 

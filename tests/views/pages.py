@@ -31,7 +31,8 @@ def cells(html):
 def faults(html):
     """Return what is wrong with a page: markup of somebody else, lines of unequal length, styles that no sheet has."""
     root = parsed(f"<div>{html}</div>")
-    tables = ([len(line) for line in table.iter("tr")] for table in root.iter("table"))
+    tables = ([sum(int(cell.get("colspan", "1")) for cell in line) for line in table.iter("tr")]
+              for table in root.iter("table"))  # fmt: skip
     classes = {name for each in root.iter() for name in each.get("class", "").split()}
     return [
         *FOREIGN.findall(html), *(counts for counts in tables if len(set(counts)) > 1),

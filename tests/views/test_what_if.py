@@ -175,6 +175,7 @@ def test_every_picture_can_be_asked_for(cluster, name):
     """Each draws, with pods and without."""
     opened = cluster.whatif(name, **{REPLICAS: [0, 6]})
     assert parsed(f"<div>{opened.host.map}</div>") is not None
+    assert parsed(opened.figure().draw(720, "")) is not None
     opened.set(replicas=0)
     assert "There is no pod." in opened.host.sentence
     assert opened.figure().reading

@@ -1,259 +1,184 @@
-"""The card of `why`: the event's clauses over the nodes they count, demands as rows, both sides in each cell.
+"""The card of `why`: the event's clauses, a column for nodes that are judged alike, a row for each demand.
 
-A framed set of demands is the smallest that excludes every node. Lines tie each column to the cell for which the event
-counts it. Under 720 px the words of a demand stand above its cells.
+A framed set of demands is the smallest that excludes every node. What the event counts is a filled cell; clauses,
+columns and cells that belong together share a tie. Where columns would be too narrow, the words of a demand stand
+above its cells.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
-from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.svg import path, pick, picture, rect, rounded, rule, word
-from kvolsched.views.pages.why_card import CellRow, DemandLine, WhyCard
+from kvolsched.views.drawing.html import Html, block, joined, page, tag, tile, words
+from kvolsched.views.pages.why_card import CellRow, ColumnRow, CountedClause, DemandLine, WhyCard
 
-from .why_grid import MARGIN, Grid, block, grid_for, letter, number_mark, wrapped
-from .why_head import column_tie, draw_clauses, draw_heads, draw_preemption, draw_strip
-
-PAD = 8.0  # inside a cell
-BAR = 5.0
-WORDY = 110.0  # narrower columns leave out second lines that do not fit; the label has them
-LEGEND = (
-    ("pass", "passes"),
-    ("first", "rejects first (counted in the sentence)"),
-    ("unresolvable", "the same; removing pods cannot help"),
-    ("also", "would also reject (not counted)"),
-    ("number", "clause of the sentence"),
-)
-BARS = "bar: what is there; tick: what is asked"
+BESIDE, COLUMN = 230, 88  # px; the least widths of the demands' words and of a column, with the words beside the cells
+TO_SCALE = 5  # columns, from which on all nodes are shown to scale
+GLYPHS = {"first": "✕", "also": "✕", "passes": "✓", "some": ""}
 
 
-def draw(card: WhyCard, width: int, selection: str = "") -> str:
-    """Draw the card for a width in px."""
-    body, y = _headline(card, width)
-    if card.columns:
-        grid = grid_for(len(card.columns), width)
-        clauses, y = draw_clauses(card, grid, y + 4)
-        strip, y = draw_strip(card, grid, y)
-        heads, y = draw_heads(card, grid, y)
-        lines_from = y - 8
-        rows, y = _rows(card, grid, y + 20, lines_from)
-        evicting, y = draw_preemption(card, grid, y + 10)
-        body += clauses + strip + heads + rows + evicting
-        y += 6
-    notes, y = _notes(card, width, y + 4)
-    if card.columns and card.state == "unschedulable":
-        legend, y = _legend(card, width, y + 6)
-        notes += legend
-    return picture(width, y + 6, body + notes, card.title)
+def draw(card: WhyCard, width: int, selection: str = "") -> Html:
+    """Return the card as a page; the words of a demand stand beside its cells if `width` px have room for both."""
+    beside = BESIDE + COLUMN * len(card.columns) <= width
+    notes = (tag("p", "", words(f"{note.glyph} " if note.glyph else "", "k-q"), tag("b", "", note.bold), " ",
+                 words(note.text, "k-q")) for note in card.notes)  # fmt: skip
+    return page(
+        tag("h3", "k-title", card.title), block("k-q", card.corner),
+        *((_sentence(card), _strip(card), _table(card, beside=beside), _uncounted(card)) if card.columns else ()),
+        *notes, _legend(card) if card.columns and card.state == "unschedulable" else "",
+    )  # fmt: skip
 
 
-def _headline(card: WhyCard, width: float) -> tuple[str, float]:
-    corner = t.width(card.corner, 11)
-    beside = width >= 640
-    lines = wrapped(card.title, width - 2 * MARGIN - (corner + 24 if beside else 0), 15, 4, bold=True)
-    body, y = block(MARGIN, 22, lines, "k-title", 20), 22 + 20 * (len(lines) - 1)
+def _sentence(card: WhyCard) -> Html:
+    """Return the event: its start, then each clause on a line of its own."""
+    lines = (_picked(clause, joined(_number(clause.number, clause.family), " ",
+                                    tag("b", f"k-t-{clause.family}", clause.text)))
+             for clause in card.clauses if not clause.preemption)  # fmt: skip
+    return joined(block("", words("kube-scheduler says ", "k-q"), tag("b", "", card.start)), *lines)
+
+
+def _picked(clause: CountedClause, body: Html, more: str = "") -> Html:
+    """Return a clause that can be selected, tied to the columns that it counts."""
+    label = f"clause {clause.number} of the event{', preemption' if clause.preemption else ''}: {clause.text}"
+    return tag("div", "", body, role="button", data_ref=f"clause/{clause.number}{more}",
+               data_tie=" ".join([f"c{clause.number}", *(f"g{place}" for place in clause.columns)]),
+               aria_label=label + (f"; {clause.about}" if clause.about else ""))  # fmt: skip
+
+
+def _number(number: int, family: str = "") -> Html:
+    """Return the number of a clause in a disc; hollow without a family, for preemption."""
+    return tile(str(number), family or "none", strong=bool(family), more="k-disc" if family else "k-disc k-part")
+
+
+def _strip(card: WhyCard) -> Html:
+    """Return all nodes to scale, a piece for each column; nothing for few columns."""
+    if len(card.columns) < TO_SCALE or card.size <= len(card.columns):
+        return Html()
+    pieces = (tag("span", f"k-s-{column.family} k-on", f"{column.count:,}", data_tie=_column_tie(place, column),
+                  style=f"width:{100 * column.count / card.size:.4g}%") for place, column in enumerate(card.columns))
+    return joined(tag("div", "k-bar k-parts", *pieces), block("k-q", f"{card.size:,} nodes, to scale"))
+
+
+def _column_tie(place: int, column: ColumnRow) -> str:
+    return " ".join([f"g{place}", *(f"c{number}" for number in column.clauses)])
+
+
+# -- the table ---------------------------------------------------------------------------------------------------------
+
+
+def _table(card: WhyCard, *, beside: bool) -> Html:
+    """Return the columns' heads, the framed set, the other demands, and what preemption would do."""
+    alike = "Nodes that are judged alike share a column" if card.size > len(card.columns) else (
+        "Each node stands under the clause that counts it")  # fmt: skip
+    heads = [tag("th", "", _head(card, place, column)) for place, column in enumerate(card.columns)]
+    span = len(heads) + beside
+    framed = [_across(span, tile(card.set_title, "ink", strong=True), words(f" {card.set_about}", "k-q"))]
+    others: list[Html] = []
+    for number, demand in enumerate(card.demands):
+        if not demand.core and not others:
+            others.append(_across(span, tag("b", "k-soft", "Also in the way, but not needed to exclude every node")))
+        lines = _lines(span, _demand(card, number, demand), _cells(card, number, demand), beside=beside)
+        (framed if demand.core else others).extend(lines)
+    if evicting := _preemption(card):
+        asked = joined(tag("b", "", "preemption"), block("k-q", "would it help to evict pods?"))
+        others.extend(_lines(span, asked, evicting, beside=beside))
+    named = tag("tr", "", *([tag("th", "", alike)] if beside else []), *heads)
+    return tag("table", "k-table k-why", tag("thead", "", named), tag("tbody", "k-core", *framed),
+               tag("tbody", "", *others), role="grid")  # fmt: skip
+
+
+def _across(span: int, *parts: str) -> Html:
+    """Return one line over so many columns."""
+    return tag("tr", "", tag("td", "", *parts, colspan=str(span)))
+
+
+def _lines(span: int, said: Html, cells: Iterable[Html], *, beside: bool) -> tuple[Html, ...]:
+    """Return a line of cells with its words beside them, or above."""
     if beside:
-        body += word(width - MARGIN, 22, "k-q k-end", card.corner)
-    else:
-        y += 17
-        body += word(MARGIN, y, "k-q", t.end(card.corner, width - 2 * MARGIN, 11))
-    return body, y + 14
+        return (tag("tr", "", tag("td", "k-wide", said), *cells),)
+    return _across(span, said), tag("tr", "k-y-below", *cells)
 
 
-# --- rows ------------------------------------------------------------------------------------------------------------
+def _head(card: WhyCard, place: int, column: ColumnRow) -> Html:
+    """Return the head of a column: its nodes, and the plugin that rejects them first."""
+    mark = f" {'✕' if column.resolvable else '⊘'} {column.mark}" if column.mark else ""
+    clauses = (_number(number, column.family) for number in column.clauses[:2])
+    dashed = " k-part" if card.state == "before filtering" else ""
+    return tag("div", f"k-y-head k-t-{column.family}{dashed}", tag("b", "k-strong", column.title), mark,
+               block("k-q", *clauses, " ", column.about), role="button", data_ref=f"nodes/{place}",
+               data_tie=_column_tie(place, column), aria_label=column.label)  # fmt: skip
 
 
-def _rows(card: WhyCard, grid: Grid, y: float, lines_from: float) -> tuple[str, float]:
-    """Draw the minimal set in its frame, the other demands below it, and the lines from heads to counted cells."""
-    core = [demand for demand in card.demands if demand.core]
-    others = [demand for demand in card.demands if not demand.core]
-    parts: list[str] = []
-    ends: list[tuple[int, int, float]] = []  # column, row, y of its cell
-    top = y
-    tag = t.width(card.set_title, 11, bold=True) + 16
-    y += 18
-    about = wrapped(card.set_about, (grid.left - 40) if not grid.stacked else grid.width - 40, 11, 3)
-    parts.append(block(MARGIN + 12, y + 6, about, "k-q", 14))
-    y += 14 * len(about) + 2
-    for row, demand in enumerate(core):
-        drawn, y = _row(demand, row, card, grid, y, ends)
-        parts.append(drawn)
-    y += 6
-    frame = rect(2, top, (max(grid.right, grid.left + 40) + 6 if not grid.stacked else grid.width - 2) - 2, y - top,
-                 "k-y-f", 8)  # fmt: skip
-    tagged = rect(MARGIN + 8, top - 9, tag, 18, "k-s-ink", 4)
-    tagged += word(MARGIN + 16, top + 4, "k-b k-on", card.set_title)
-    frame += tagged
-    if others:
-        room = grid.left - MARGIN - 30 if not grid.stacked else grid.width - 40
-        also = wrapped("Also in the way, but not needed to exclude every node", room, 11, 2, bold=True)
-        parts.append(block(MARGIN + 12, y + 22, also, "k-b k-soft", 14))
-        y += 16 + 14 * len(also)
-        for row, demand in enumerate(others, start=len(core)):
-            drawn, y = _row(demand, row, card, grid, y, ends)
-            parts.append(drawn)
-    return frame + _connectors(card, grid, ends, lines_from) + "".join(parts), y
-
-
-def _connectors(card: WhyCard, grid: Grid, ends: Sequence[tuple[int, int, float]], lines_from: float) -> str:
-    """Draw a line from each head down the gap to the cells for which the event counts its nodes."""
-    if grid.stacked or card.state != "unschedulable":
-        return ""
-    parts = []
-    for place, row, y in ends:
-        x, family = grid.x(place), card.demands[row].family
-        points = [(x, lines_from), (x - 6, lines_from), (x - 6, y), (x, y)]
-        body = path(rounded(points, 4), f"k-y-l k-l-{family}") + rect(x - 3, y - 3, 6, 6, f"k-s-{family}", 3)
-        parts.append(f'<g data-tie="{column_tie(place, card.columns[place])}">{body}</g>')
-    return "".join(parts)
-
-
-def _row(demand: DemandLine, row: int, card: WhyCard, grid: Grid, y: float,
-         ends: list[tuple[int, int, float]]) -> tuple[str, float]:
-    """Draw one demand: its words, and a cell in each column."""
+def _demand(card: WhyCard, number: int, demand: DemandLine) -> Html:
+    """Return the words of a demand, with its plugin's letter and the clauses that count it."""
     numbers = demand.clauses[:3] if card.state == "unschedulable" else ()
-    room = grid.left - MARGIN - 52 if not grid.stacked else grid.width - 2 * MARGIN - 48 - 19 * len(numbers)
-    title = wrapped(demand.title, room, 12.5, 4, bold=True)
-    about = wrapped(demand.about, room, 10.5, 3)
-    words = 4 + 16 * len(title) + 14 * len(about) + 4
-    ties = " ".join([f"d{row}", *(f"c{number}" for number in demand.clauses)])
-    x = MARGIN + 12
-    body = letter(x, y + 4, demand.letter, demand.family)
-    for index, number in enumerate(numbers):
-        at = (x + 8.5, y + 34 + 18 * index) if not grid.stacked else (grid.width - MARGIN - 14 - 19 * index, y + 12)
-        body += number_mark(*at, number, demand.family)
-    body += block(x + 26, y + 17, title, "k-h", 16)
-    body += block(x + 26, y + 17 + 16 * len(title) - 1, about, "k-y-a k-soft", 14)
-    label = f"{demand.title}: {demand.about}"
-    head = pick(body, f"demand/{row}", "", label, more=f' data-tie="{ties}"')
-    cells_at = y + words if grid.stacked else y
-    tall = max((_cell_height(cell, grid) for cell in demand.cells), default=28)
-    if not grid.stacked:
-        badges = 26 + 18 * len(numbers)
-        tall = max(tall, words, badges)
-    scale = max((max(cell.asked or 0, cell.found or 0) for cell in demand.cells if cell.asked is not None), default=0)
-    parts = [head]
+    return tag("div", "", tile(demand.letter, demand.family), " ", tag("b", "", demand.title), " ",
+               *(_number(each, demand.family) for each in numbers), block("k-q", demand.about),
+               role="button", data_ref=f"demand/{number}", aria_label=f"{demand.title}: {demand.about}",
+               data_tie=" ".join([f"d{number}", *(f"c{each}" for each in demand.clauses)]))  # fmt: skip
+
+
+def _cells(card: WhyCard, number: int, demand: DemandLine) -> Iterator[Html]:
+    """Yield the cell of a demand in each column, amounts to the scale of the row."""
+    most = max((max(cell.asked or 0, cell.found or 0) for cell in demand.cells if cell.asked is not None), default=0)
     for place, cell in enumerate(demand.cells):
-        drawn = _cell(demand, cell, grid.x(place), cells_at, grid.column, tall, scale,
-                      unresolvable=not card.columns[place].resolvable)  # fmt: skip
-        tied = [f"g{place}", f"d{row}", *(f"c{number}" for number in cell.clauses)]
-        label = f"{card.columns[place].title}: {cell.label}"
-        parts.append(pick(drawn, f"cell/{row}/{place}", "", label, more=f' data-tie="{" ".join(tied)}"'))
-        if cell.verdict == "first":
-            ends.append((place, row, cells_at + min(tall, 40) / 2))
-    bottom = cells_at + tall
-    lines = "".join(rule(grid.x(place), bottom + 3, grid.column) for place in range(len(demand.cells)))
-    return lines + "".join(parts), bottom + 7
+        yield tag("td", "", _cell(demand, cell, card.columns[place], f"{number}/{place}", most))
 
 
-def _cell_lines(cell: CellRow, grid: Grid) -> tuple[list[str], list[str]]:
-    room = grid.column - 2 * PAD
-    if cell.verdict == "passes":
-        return wrapped(cell.sides, room, 10.5, 2, first=14), []
-    size = _size(cell, room)
-    sides = wrapped(cell.sides, room, size, 3, bold=True, first=15)
-    if not cell.about or (t.width(cell.about, 10) > room and grid.column < WORDY):
-        return sides, []
-    cut = t.end if " " in cell.about else t.middle
-    return sides, [cut(cell.about, room, 10)]
+def _cell(demand: DemandLine, cell: CellRow, column: ColumnRow, at: str, most: int) -> Html:
+    """Return both sides: filled if the event counts it, outlined if it would also reject, else a tick."""
+    looks = {"first": f"k-s-{demand.family} k-on", "also": f"k-refused k-t-{demand.family}"}.get(cell.verdict, "k-soft")
+    glyph = "⊘" if cell.verdict == "first" and not column.resolvable else GLYPHS[cell.verdict]
+    row, place = at.split("/")
+    sides = words(cell.sides, "k-q") if cell.verdict == "passes" else tag("b", "", cell.sides)
+    about = cell.about if cell.verdict in ("first", "also") else ""
+    amounts = _bar(cell, most) if cell.asked is not None and most else ""
+    ticked = "k-b k-t-ok" if cell.verdict == "passes" else ""
+    return tag("div", f"k-side {looks}", words(glyph, ticked), " ", sides, block("k-c", about),
+               block(ticked, amounts), role="button", data_ref=f"cell/{at}",
+               data_tie=" ".join([f"g{place}", f"d{row}", *(f"c{number}" for number in cell.clauses)]),
+               aria_label=f"{column.title}: {cell.label}")  # fmt: skip
 
 
-def _size(cell: CellRow, room: float) -> float:
-    """Return the size of a cell's words: smaller if a word would be cut else."""
-    return 11.5 if max((t.width(part, 11.5, bold=True) for part in cell.sides.split()), default=0) <= room - 15 else 10
+def _bar(cell: CellRow, most: int) -> Html:
+    """Return what is there as a bar, and what is asked as a tick."""
+    there, asked = (f"{100 * min(1.0, (amount or 0) / most):.4g}%" for amount in (cell.found, cell.asked))
+    tick = tag("b", "", style=f"left:min({asked},100% - 2px)")
+    return tag("div", "k-amounts", tag("i", "", style=f"width:{there}"), tick)
 
 
-def _cell_height(cell: CellRow, grid: Grid) -> float:
-    sides, about = _cell_lines(cell, grid)
-    bar = 10 if cell.asked is not None else 0
-    return max(30, 10 + 14 * max(1, len(sides)) + 13 * len(about) + bar)
+def _preemption(card: WhyCard) -> list[Html]:
+    """Return the clauses of preemption, each over the columns where it counts most nodes; none if it counts none."""
+    counting = {place: clause for clause in card.clauses if clause.preemption for place in clause.columns}
+    cells: list[Html] = []
+    seen: set[int] = set()
+    for clause, run in groupby(range(len(card.columns) if counting else 0), counting.get):
+        places, said = list(run), Html()
+        if clause is not None:
+            again = clause.number in seen
+            seen.add(clause.number)
+            text = tag("b", "", f"in the same {clause.text.partition(' ')[0]}" if again else clause.text)
+            said = joined(_number(clause.number), " ", text, block("k-q", "" if again else clause.about))
+            said = _picked(clause, said, f"/{places[0]}" if again else "")
+        cells.append(tag("td", "", said, colspan=str(len(places))))
+    return cells
 
 
-def _cell(demand: DemandLine, cell: CellRow, x: float, y: float, wide: float, high: float, scale: int, *,
-          unresolvable: bool) -> str:
-    """Draw one cell: filled if it is counted, outlined if it would also reject, else a tick."""
-    family = demand.family
-    grid = Grid(0, 1, 0, wide, 0, stacked=False)
-    sides, about = _cell_lines(cell, grid)
-    bar = 10 if cell.asked is not None and scale else 0
-    inner = 14 * max(1, len(sides)) + 13 * len(about) + bar
-    top = y + (high - inner) / 2 + 10
-    hit = rect(x, y, wide, high, "k-hit")
-    if cell.verdict == "passes":
-        body = word(x + PAD, top, "k-t-ok k-b", "✓") + block(x + PAD, top, sides, "k-y-a k-soft", 14, first=15)
-        return hit + body + (_bar(cell, x + PAD, top + 14 * len(sides) - 8, wide - 2 * PAD, scale, "ok") if bar else "")
-    if cell.verdict == "some":
-        return hit + word(x + PAD, top, "k-y-s k-soft", cell.sides)
-    first = cell.verdict == "first"
-    ground = rect(x, y, wide, high, f"k-s-{family}", 4) if first else (
-        rect(x + 0.75, y + 0.75, wide - 1.5, high - 1.5, f"k-also k-l-{family}", 4))  # fmt: skip
-    ink = "k-on" if first else f"k-t-{family}"
-    big = "k-y-s" if _size(cell, wide - 2 * PAD) > 11 else "k-b k-c"
-    body = word(x + PAD, top, f"k-y-s {ink}", "⊘" if first and unresolvable else "✕")
-    body += block(x + PAD, top, sides, f"{big} {ink}", 14, first=15)
-    body += block(x + PAD, top + 14 * len(sides), about, f"k-c {ink}", 13)
-    if bar:
-        body += _bar(cell, x + PAD, top + 14 * (len(sides) - 1) + 13 * len(about) + 6, wide - 2 * PAD, scale,
-                     "on" if first else family)  # fmt: skip
-    return ground + body
+# -- below the table ---------------------------------------------------------------------------------------------------
 
 
-def _bar(cell: CellRow, x: float, y: float, wide: float, scale: int, ink: str) -> str:
-    """Draw what is there as a bar, and what is asked as a tick."""
-    rail, fill, tick = {
-        "on": ("k-y-r", "k-on", "k-on"), "ok": ("k-rail", "k-s-ok", "k-s-ok"),
-    }.get(ink, (f"k-p-{ink}", f"k-s-{ink}", f"k-s-{ink}"))  # fmt: skip
-    there, asked = (wide * min(1.0, (amount or 0) / scale) for amount in (cell.found, cell.asked))
-    body = rect(x, y, wide, BAR, rail, 2.5) + rect(x, y, there, BAR, fill, 2.5)
-    return body + rect(x + min(asked, wide - 2), y - 3, 2, BAR + 6, tick)
+def _uncounted(card: WhyCard) -> Html:
+    """Return the clauses of preemption that count most nodes of no column."""
+    return joined(*(_picked(clause, joined(_number(clause.number), words(f" {clause.text}: {clause.about}", "k-q")))
+                    for clause in card.clauses if clause.preemption and not clause.columns))  # fmt: skip
 
 
-# --- below the table -------------------------------------------------------------------------------------------------
-
-
-def _notes(card: WhyCard, width: float, y: float) -> tuple[str, float]:
-    if not card.notes:
-        return "", y
-    parts = [rule(MARGIN, y, width - 2 * MARGIN)] if card.columns else []
-    y += 6
-    for note in card.notes:
-        indent = 16 if note.glyph else 0
-        bold = f"{note.bold} " if note.bold else ""
-        taken = t.width(bold, 11, bold=True) if bold else 0
-        room = width - 2 * MARGIN - indent
-        own_line = taken > room * 0.8
-        lines = wrapped(note.text, room, 11, 6, first=0 if own_line else taken)
-        parts.append(word(MARGIN, y + 14, "k-q", note.glyph))
-        if own_line:
-            heads = wrapped(note.bold, room, 11, 3, bold=True)
-            parts.append(block(MARGIN + indent, y + 14, heads, "k-b", 15))
-            y += 15 * len(heads)
-        else:
-            parts.append(word(MARGIN + indent, y + 14, "k-b", note.bold))
-        parts.append(block(MARGIN + indent, y + 14, lines, "k-q", 15, first=0 if own_line else taken))
-        y += 15 * len(lines) + 4
-    return "".join(parts), y + 4
-
-
-def _legend(card: WhyCard, width: float, top: float) -> tuple[str, float]:
-    """Draw what marks mean, in the family of the first column."""
+def _legend(card: WhyCard) -> Html:
+    """Return what marks mean, in the family of the first demand."""
     family = next((demand.family for demand in card.demands), "node")
+    marks = (("✓", "k-p-ok k-t-ok", "passes"), ("✕", f"k-s-{family} k-on", "rejects first (counted in the sentence)"),
+             ("⊘", f"k-s-{family} k-on", "the same; removing pods cannot help"),
+             ("✕", f"k-refused k-t-{family}", "would also reject (not counted)"),
+             ("1", "k-disc k-s-ink k-on", "clause of the sentence"))  # fmt: skip
     bars = any(cell.asked is not None for demand in card.demands for cell in demand.cells)
-    wide = [*(28 + t.width(words, 10.5) + 16 for _, words in LEGEND), *([t.width(BARS, 10.5)] if bars else [])]
-    places = t.in_lines(wide, MARGIN, width - MARGIN, top, 20)
-    parts = []
-    for (kind, words), (x, y) in zip(LEGEND, places, strict=False):
-        if kind == "pass":
-            mark = rect(x, y, 20, 14, "k-p-ok", 3) + word(x + 10, y + 10.5, "k-c k-mid k-t-ok", "✓")
-        elif kind == "number":
-            mark = number_mark(x + 10, y + 7, 1, "ink")
-        elif kind == "also":
-            mark = rect(x + 0.75, y + 0.75, 18.5, 12.5, f"k-also k-l-{family}", 3)
-            mark += word(x + 10, y + 10.5, f"k-c k-mid k-t-{family}", "✕")
-        else:
-            mark = rect(x, y, 20, 14, f"k-s-{family}", 3)
-            mark += word(x + 10, y + 10.5, "k-c k-mid k-on", "✕" if kind == "first" else "⊘")
-        parts.append(mark + word(x + 26, y + 11, "k-y-a k-soft", words))
-    if bars:
-        x, y = places[-1]
-        parts.append(word(x, y + 11, "k-y-a k-soft", BARS))
-    return "".join(parts), y + 18
+    named = (tag("span", "", tag("b", f"k-tile {looks}", mark), f" {said}") for mark, looks, said in marks)
+    return block("k-flow k-q", *named, "bar: what is there; tick: what is asked" if bars else "")

@@ -9,6 +9,7 @@ from itertools import pairwise
 from attrs import frozen
 
 from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.html import Html, page
 from kvolsched.views.drawing.svg import height, num, path, pick, picture, rect, rule, word
 
 NARROW = 760
@@ -321,17 +322,20 @@ def _words_in(cell: ValueCell, room: float) -> tuple[str, str]:
 
 
 def draw(rows: WhatIfRows, width: int, inner: str) -> str:
-    """Draw the whole panel as one picture without controls: heading, the picture of the cluster, and all strips."""
-    head, place = heading(rows, width), layout(rows, width)
-    y = height(head) + 10
-    parts = [_placed(head), _placed(inner, y)]
-    y += height(inner) + 14
+    """Draw the whole panel without controls: heading, the picture of the cluster or its words, and all strips."""
+    head, place, parts, y = heading(rows, width), layout(rows, width), [], 0.0
     for number, field in enumerate(rows.fields):
         parts.append(_placed(_track(field, place), y))
         y += CONTROL
         parts.append(_placed(strip(field, number, place), y))
         y += strip_height(place) + 10
-    return picture(width, y, "".join(parts), title(rows))
+    strips = picture(width, y, "".join(parts), title(rows))
+    if isinstance(inner, Html):
+        return page(Html(head), inner, Html(strips))
+    second = height(head) + 10
+    third = second + height(inner) + 14
+    whole = _placed(head) + _placed(inner, second) + _placed(strips, third)
+    return picture(width, third + y, whole, title(rows))
 
 
 def _track(field: FieldStrip, place: StripLayout) -> str:
