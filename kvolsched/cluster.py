@@ -72,8 +72,6 @@ class Cluster(ClusterActs):
         name: the cluster's name in titles.
     """
 
-    # -- in words ---------------------------------------------------------------------------------------------
-
     @classmethod
     def from_kubectl(
         cls, context: str | None = None, namespaces: str | Iterable[str] | None = None, *,
@@ -490,8 +488,6 @@ class Cluster(ClusterActs):
 
         return mounts(self, pod)
 
-    # -- every order ------------------------------------------------------------------------------------------
-
     def explore(self, **options: Any) -> Exploration:
         """Search every order of turns, and chosen faults, for a failure.
 
@@ -526,8 +522,6 @@ class Cluster(ClusterActs):
         from .questions.explore import sample
 
         return sample(self, seeds, **options)
-
-    # -- pictures ---------------------------------------------------------------------------------------------
 
     @overload
     def verdicts(self, pod: str) -> Figure: ...

@@ -67,9 +67,6 @@ def dials_of(options: type) -> dict[str, Dial]:
     return {name: attrs.evolve(each, name=name) for name, each in declared.items()}
 
 
-# -- values -------------------------------------------------------------------------------------------------
-
-
 def values(words: str, accepts: Callable[[Any], bool], made: Callable[[Any], Any] = lambda value: value) -> Values:
     """Return the values that a test accepts, by their words: "true or false"."""
 
@@ -167,9 +164,6 @@ def several(each: Values, *, named: bool = False) -> Values:
         return Frozen(found) if named else tuple(found.values())
 
     return Values(words, read, each.parts, f"[{'NAME' * named}]{each.joint}")
-
-
-# -- reading ------------------------------------------------------------------------------------------------
 
 
 class WrongDials(UnknownName):

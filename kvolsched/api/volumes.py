@@ -50,9 +50,6 @@ MIGRATED = Frozen(
 )
 
 
-# -- what a claim and a volume say -----------------------------------------------------------------
-
-
 def claim_key(claim: PersistentVolumeClaim) -> str:
     """Return `namespace/name` of a claim."""
     return f"{claim.metadata.namespace or 'default'}/{claim.metadata.name}"
@@ -197,9 +194,6 @@ def selected_node(claim: PersistentVolumeClaim, rules: VolumeRules = UPSTREAM) -
     return ""
 
 
-# -- matching volumes to claims --------------------------------------------------------------------
-
-
 def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     """Say whether a volume's claimRef names this claim: by name, and by uid if it carries one."""
     ref = volume.spec.claim_ref
@@ -298,9 +292,6 @@ def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: VolumeR
     return could_serve and has_access_modes(volume, claim) and is_free_match(claim, volume, None, rules)
 
 
-# -- topology --------------------------------------------------------------------------------------
-
-
 def volume_fits_node(volume: PersistentVolume, node: Node) -> bool:
     """Say whether a volume's node affinity admits a node (S0, Volume Topology Specification).
 
@@ -368,9 +359,6 @@ def flattened(terms: Iterable[TopologySelectorTerm]) -> list[Topology]:
     return topologies
 
 
-# -- what binding writes ---------------------------------------------------------------------------
-
-
 def bind_volume_to_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
     """Return a volume whose claimRef names this claim with its uid; the given object if it does already.
 
@@ -390,8 +378,6 @@ def with_selected_node(claim: PersistentVolumeClaim, node: str, rules: VolumeRul
     keys: dict[str, Any] = {rules.selected_node_key: node} if node else dict.fromkeys(SELECTED_NODE_KEYS)
     return evolve_parts(claim, metadata={"annotations": claim.metadata.annotations.merged(keys)})
 
-
-# -- inline volumes and a driver's node service ----------------------------------------------------
 
 SIZE = "csi.storage.k8s.io/size"
 

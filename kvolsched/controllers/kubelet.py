@@ -228,8 +228,6 @@ class Kubelet:
             return True
         return False
 
-    # -- the start of a pod -------------------------------------------------------------------------------
-
     def _start(self, plan: PlanBuilder, cause: str, pod: Pod, node: Node) -> None:
         rejection = _other_system(pod, node)
         if rejection is None and self.options.admits:
@@ -284,8 +282,6 @@ class Kubelet:
                 return message
         return ""
 
-    # -- a node that is started again -----------------------------------------------------------------------
-
     def reported_of(self, ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
         """Yield a node whose status is to be reported, because it was started again."""
         if key.kind == "Node" and new is not None and ctx.note("config", f"{REPORT} {key.name}") is not None:
@@ -320,8 +316,6 @@ class Kubelet:
             patch = PodConditionPatch("Ready", "True", at=plan.ctx.moment)
             words = f"kubelet on {node.metadata.name} reports that {reference_of(pod)} is ready"
             plan.patch(key_of(pod), patch, words, uid=pod.metadata.uid)
-
-    # -- node services of drivers ---------------------------------------------------------------------------
 
     def nodes_of(self, _ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
         """Yield a node that lacks labels which some driver's node service reports."""
@@ -374,8 +368,6 @@ class Kubelet:
             if used + requested > capacity:
                 return _out_of(resource, requested, used, capacity)
         return None
-
-    # -- the end of a pod -----------------------------------------------------------------------------------
 
     def _ends(self, pod: Pod | None) -> bool:
         """Say whether the containers of a pod run and will end by themselves."""

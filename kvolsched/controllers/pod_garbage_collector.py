@@ -100,9 +100,6 @@ def is_out_of_service(node: Node | None) -> bool:
     return any(taint.key == OUT_OF_SERVICE for taint in node.spec.taints)
 
 
-# -- when a pod is looked at ----------------------------------------------------------------------------------------
-
-
 def _schedule_checks(ctx: TurnContext, key: Key, old: Any, new: Any) -> Sequence[str]:
     """Schedule the check of each pod that a change makes a candidate; none is a cause before its time has come."""
     pods: Sequence[Pod] = ()
@@ -132,9 +129,6 @@ def _seconds_until_check(ctx: TurnContext, pod: Pod) -> float:
         was_there = ctx.seen.kinds[NODE] or ctx.sim.log.notes.get(Note("world", GONE, f"{NODE}//{name}"))
         return CHECK_PERIOD + QUARANTINE if was_there else 0.0
     return CHECK_PERIOD if pod.metadata.deletion_timestamp and (not name or is_out_of_service(node)) else 0.0
-
-
-# -- what is deleted ------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen

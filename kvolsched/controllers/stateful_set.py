@@ -81,9 +81,6 @@ def sync(options: StatefulSetOptions, ctx: TurnContext, cause: str) -> Sequence[
     return replicas.plan.writes
 
 
-# -- revisions --------------------------------------------------------------------------------------------------------
-
-
 def _revisions(ctx: TurnContext, cause: str, owner: StatefulSet) -> StatefulSetRevisions:
     """Return the revisions of a StatefulSet; an unchanged template keeps its name, another is named by its hash."""
     template, status = owner.spec.template, owner.status
@@ -104,9 +101,6 @@ def _revision_name(owner: StatefulSet) -> str:
 def _revision(pod: Pod, default: str) -> str:
     """Return the revision of a pod's label, or a default; "" if the default is "": no revisions are kept."""
     return str(pod.metadata.labels.get(workloads.REVISION_LABEL, default)) if default else ""
-
-
-# -- replicas ---------------------------------------------------------------------------------------------------------
 
 
 class StatefulSetReplicas:
@@ -256,8 +250,6 @@ class StatefulSetReplicas:
                 words = f"StatefulSet controller changes the owner of {reference_of(claim)}"
                 self.plan.update(claim, attrs.evolve(claim, metadata=meta), words)
         return len(self.plan.writes) > before
-
-    # -- status -------------------------------------------------------------------------------------------------------
 
     def write_status(self, replaced: int) -> None:
         """Count the replicas as they were seen, without those of the current revision that this sync replaces."""

@@ -46,7 +46,10 @@ Hook = Callable[[Any, Any], Any]  # (new, old) -> what a webhook answers
 
 @one_at_a_time
 class ClusterActs(ClusterCore):
-    """The core with everything that a user does. What goes to the API server raises `ApplyRefused` if it is refused."""
+    """The core with everything that a user does. What goes to the API server raises `ApplyRefused` if it is refused.
+
+    In order: manifests, any object, nodes, workloads and pods, evictions, what fails, components of your own, writes.
+    """
 
     def wait(self, seconds: float) -> Run:
         """Let everybody act for exactly so many simulated seconds, while the user does nothing.
@@ -69,8 +72,6 @@ class ClusterActs(ClusterCore):
         words = f"User waits {seconds:g} s."
         steps = tuple(self._taken(turns) for turns in self.world.pass_time(seconds, USER, words))
         return Run(steps, f"{seconds:g} s of simulated time are over")
-
-    # -- manifests ------------------------------------------------------------------------------------------------
 
     def refusals(self) -> Refusals:
         """Return which loaded objects an API server would refuse, each with all its faults.
@@ -178,8 +179,6 @@ class ClusterActs(ClusterCore):
         if missing:
             raise NotDeleted(missing, done)
         return done
-
-    # -- any object -----------------------------------------------------------------------------------------------
 
     def patch(self, reference: str, change: Any, kind: str = "merge", subresource: str = "") -> CommandResult:
         """Patch one object, as `kubectl patch --type=KIND` does; an unknown field is dropped with a warning.
@@ -311,8 +310,6 @@ class ClusterActs(ClusterCore):
         done = "unlabeled" if len(removed) == len(wanted) else "labeled"
         return CommandResult((*missing, *_line(key, done if changed else "not labeled").lines))
 
-    # -- nodes -------------------------------------------------------------------------------------------------
-
     def cordon(self, node: str) -> CommandResult:
         """Mark a node unschedulable, as `kubectl cordon` does.
 
@@ -364,8 +361,6 @@ class ClusterActs(ClusterCore):
         verb = "untaints" if word == "untainted" else "taints"
         self._edit(ref(key), lambda _old: new, f"user {verb} {key.name} {' '.join(taints)}")
         return _line(key, word)
-
-    # -- workloads and pods ------------------------------------------------------------------------------------
 
     def scale(self, reference: str, replicas: int) -> CommandResult:
         """Set the number of replicas of a workload, as `kubectl scale` does.
@@ -426,8 +421,6 @@ class ClusterActs(ClusterCore):
         what = f"the gate{'s' if len(gates) > 1 else ''} {', '.join(gates)}" if gates else "every gate"
         changed = self._patched(key, ManifestPatch(data), f"user removes {what} of {ref(key)}")
         return _line(key, "ungated" if changed else "unchanged")
-
-    # -- evictions ---------------------------------------------------------------------------------------------
 
     def evict(self, pod: str) -> CommandResult:
         """Evict a pod through the API: it is deleted if the PodDisruptionBudget that protects it allows that.
@@ -520,8 +513,6 @@ class ClusterActs(ClusterCore):
         if faults:
             raise user_commands.DrainRefused(faults, done)
         return done
-
-    # -- nodes and components fail --------------------------------------------------------------------------------
 
     def stop_nodes(self, *which: str) -> Step:
         """Let the kubelets of nodes answer nobody, as after a power cut; `start_nodes` and `back` undo it.
@@ -698,8 +689,6 @@ class ClusterActs(ClusterCore):
                        the second 50% of the requests.
         """
         return upgrades.upgrade(self, rules, component, beside=beside, share=share)
-
-    # -- components of your own, and other rules ------------------------------------------------------------------
 
     def with_plugin(self, rule: Any = None, prefer: Any = None, *, weight: int = 1, name: str = "") -> Self:
         """Return a fork whose scheduler runs a custom plugin too; the past stays, a scheduler that has begun restarts.
@@ -922,8 +911,6 @@ class ClusterActs(ClusterCore):
         head = f"Cluster {self.name or '(unnamed)'}, rules {rules}: {counts or 'no objects'}; {where}"
         remarks = (*self.remarks, *self._remarks_on_loading())
         return printable("\n".join([head, *(f"  - {hanging_indent([remark], 4)}" for remark in remarks)]))
-
-    # -- the write ------------------------------------------------------------------------------------------------
 
     def _workload(self, reference: str) -> Key:
         """Return the key of a workload; a name without kind is that of a workload if there is one."""

@@ -196,8 +196,6 @@ class ClusterCore:
         """
         return still_there(self._not_read, self.world.log.objects)
 
-    # -- rules --------------------------------------------------------------------------------------------------
-
     @property
     def revision(self) -> Revision:
         """The rules that the scheduler runs now; after an upgrade other components may run others.
@@ -207,8 +205,6 @@ class ClusterCore:
         """
         running = running_rules(self.world.log.notes, SCHEDULER)
         return self.first_rules if running is None else self.rule_sets[running.leading]
-
-    # -- time -------------------------------------------------------------------------------------------------
 
     def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False) -> Step:
         """Let one actor act on one cause and return the step; it is falsy when no actor has anything to do.
@@ -444,8 +440,6 @@ class ClusterCore:
         with infrequent_gc():
             found = self.world.preview(each=MOST_CAUSES)
         return PossibleTurns(tuple(found), self.world.now, found.untried)
-
-    # -- objects ----------------------------------------------------------------------------------------------
 
     def __getitem__(self, reference: str) -> Any:
         """Return the object that a reference names: `web-0`, `pod/web-0`, `demo/web-0` or `pod/demo/web-0`.

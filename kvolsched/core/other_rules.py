@@ -83,9 +83,6 @@ def _known_dials(dials: Mapping[str, Mapping[str, Any]], rules: Revision) -> dic
             for name, each in dials.items()}  # fmt: skip
 
 
-# -- what the user did ------------------------------------------------------------------------------------------------
-
-
 def _acts(cluster: ClusterCore) -> tuple[list[Turn], list[Turn]]:
     """Return the turns of the user up to now: those before anybody else acted, and the later ones with all faults."""
     first: list[Turn] = []
@@ -152,9 +149,6 @@ def merge_patch_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[
         both = isinstance(before, Mapping) and isinstance(after, Mapping)
         patch[key] = merge_patch_between(before, after) if both else after  # type: ignore[arg-type]
     return patch
-
-
-# -- what is told of it -----------------------------------------------------------------------------------------------
 
 
 def _remarks(cluster: ClusterCore, other: ClusterCore, asked: str, left_out: Sequence[Turn], refused: Sequence[str]

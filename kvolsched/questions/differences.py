@@ -91,9 +91,6 @@ def _turns(cluster: ClusterCore) -> Iterator[Turn]:
     return (turn for turn in cluster.world.turns if turn.end <= cluster.world.place and not turn.quiet)
 
 
-# -- verdicts ---------------------------------------------------------------------------------------------------------
-
-
 def _first_verdict(cluster: ClusterCore, other: ClusterCore, called: tuple[str, str]) -> tuple[str, str] | None:
     """Return in words the first pass that both made and that found something else, and what to call for it."""
     clusters = (cluster, other)
@@ -175,9 +172,6 @@ def _unread(clusters: tuple[ClusterCore, ClusterCore], key: Key) -> str:
         lost = [name for name in fields[side] if name not in fields[1 - side]]
         said += [unread_words(clusters[side].revision, lost, ref(key))] if lost else []
     return " ".join(said)
-
-
-# -- writes -----------------------------------------------------------------------------------------------------------
 
 
 def _first_write(cluster: ClusterCore, other: ClusterCore, called: tuple[str, str]) -> tuple[str, str] | None:

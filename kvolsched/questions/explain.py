@@ -253,9 +253,6 @@ def _align_columns(table: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(front + hanging_indent([row[-1]], indent) for front, row in zip(fronts, table, strict=True))
 
 
-# -- passes -------------------------------------------------------------------------------------------------------
-
-
 class PassRow(NamedTuple):
     """One scheduling pass: its step and time, how many nodes fit, the chosen node ("" for none), visits of volumes."""
 

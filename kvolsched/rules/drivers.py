@@ -95,9 +95,6 @@ class Drivers:
             raise ValueError(f"{name}: {why}") from None
 
 
-# -- dials that nothing names -----------------------------------------------------------------------------------------
-
-
 def drivers_named(objects: Mapping[Key, Any]) -> set[str]:
     """Return the drivers that classes, CSIDrivers, volumes and inline volumes of pods name."""
     found: set[str] = set()

@@ -229,8 +229,6 @@ class Revision(SettableRules):
             raise ValueError(f"{self.name}: rules were changed after level, gates, phase or rollback; set those last")
         return self.plain
 
-    # -- the components ---------------------------------------------------------------------------------------
-
     def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None) -> Simulation:
         """Return a simulation with this revision's components, in the order of the lanes.
 

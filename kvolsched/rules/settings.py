@@ -122,8 +122,6 @@ class RuleSettings:
                            if on is not unnamed.get(gate, gate not in OFF_BY_DEFAULT)}  # fmt: skip
         return Frozen({name: Frozen(switches) for name, switches in other.items() if switches})
 
-    # -- what they change -----------------------------------------------------------------------------------
-
     def volume_binding(self, plugin: VolumeBinding) -> VolumeBinding:
         """Return the plugin of volumes under these settings."""
         if self.level == "alpha":

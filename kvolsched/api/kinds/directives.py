@@ -29,9 +29,6 @@ def selects_node(spec: PodSpec, node: Node) -> bool:
     return first_unmet(spec, node) is None
 
 
-# --- specs with other directives -------------------------------------------------------------------------------------
-
-
 def with_node_affinity(spec: PodSpec, wanted: NodeAffinity | None) -> PodSpec:
     """Return a spec with another node affinity; its affinity to pods stays."""
     if wanted == spec.node_affinity:

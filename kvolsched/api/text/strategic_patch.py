@@ -81,9 +81,6 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-# -- lists ------------------------------------------------------------------------------------------------------------
-
-
 def _merge_list(old: list[Any], patch: list[Any], type_name: str, field: str) -> list[Any]:
     """Merge a list of a patch into the stored one, and order the result as the patch does."""
     strategy = list_strategy(type_name, field)

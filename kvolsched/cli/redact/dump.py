@@ -115,9 +115,6 @@ def _stateful_sets(item: Any) -> Iterator[str]:
     yield from (name for kind, name in found if kind == "StatefulSet" and isinstance(name, str))
 
 
-# -- files ------------------------------------------------------------------------------------------------------------
-
-
 class CannotWrite(Exception):
     """A file that cannot be written; the message is one line."""
 

@@ -162,8 +162,6 @@ class Objects:
         replace = self._text("", name, is_enumeration=False) if value_type == "string" else self._of_type(value_type)
         return lambda value: {self.names.name(key): replace(item) for key, item in _items(value)}
 
-    # -- texts -----------------------------------------------------------------------------------------------------
-
     def kept_or_named(self, words: frozenset[str], text: Any) -> Any:
         """Return a text that is one of these words of Kubernetes, or the replacement of another one."""
         return text if str(text) in words else self.names.name(str(text))

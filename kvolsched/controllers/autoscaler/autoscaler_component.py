@@ -57,9 +57,6 @@ def component(options: AutoscalerOptions, profile: Profile) -> Component:
     return Component(NAME, KINDS, (deciding, registering(options)))
 
 
-# -- the autoscaler ---------------------------------------------------------------------------------------------------
-
-
 @attrs.frozen
 class Autoscaler:
     """The autoscaler's loop as functions of what it has seen: scale up, else scale down."""
@@ -192,8 +189,6 @@ class Autoscaler:
         pods = counted(len(chosen.pods), "pod")
         ctx.describe(f"cluster autoscaler scales up {chosen.words} for {pods}")
         self._scan_soon(ctx)
-
-    # -- scale down ---------------------------------------------------------------------------------------------------
 
     def _nodes_of(self, ctx: TurnContext, group: NodeGroup) -> list[Node]:
         names = {*group.nodes, *(machine.name for machine in cloud.machines_of(ctx.sim.log, group.name))}

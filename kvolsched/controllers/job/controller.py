@@ -103,9 +103,6 @@ def _is_managed_by_another(job: Job) -> bool:
     return bool(job.spec.rest.get("managedBy", OWN) != OWN)
 
 
-# -- pods that no Job counts any more -----------------------------------------------------------------------------
-
-
 def _orphans_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield pods that have the finalizer of a Job that is gone or over, once the Job or they are told to go."""
     if key.kind == "Pod":

@@ -228,8 +228,6 @@ class JobSync:
         count = sum(restarts(pod) for pod in self.pods if pod.status.phase in ("Pending", "Running"))
         return count >= max(limit, 1)
 
-    # -- pods ---------------------------------------------------------------------------------------------------------
-
     def _manage(self) -> None:
         """Create or delete pods until as many are active as are to run at once; none of a suspended Job."""
         spec = self.owner.spec
@@ -306,8 +304,6 @@ class JobSync:
         pod = replica_of(self.owner, self._name(number, index), template.labels, self._prefix(index))
         pod = evolve_parts(pod, metadata={"finalizers": (*template.finalizers, TRACKING)})
         return pod if index is None else with_index(pod, index, f"{self.owner.metadata.name}-{index}")
-
-    # -- status -------------------------------------------------------------------------------------------------------
 
     def _suspend_or_resume(self) -> None:
         """Set the condition Suspended and say so, if it has changed; the time until the deadline begins anew."""

@@ -188,8 +188,6 @@ class NodeLifecycle:
             words = f"node lifecycle controller marks {reference_of(pod)} as not ready, like its node"
             plan.patch(key_of(pod), patch, words, uid=pod.metadata.uid, on_success=(said,))
 
-    # -- taints ---------------------------------------------------------------------------------------------------
-
     def _taint(self, plan: PlanBuilder, node: Node) -> None:
         """Give a node the taints of its conditions, NoSchedule first, and remove those of other conditions."""
         known = known_keys(node, by_condition=self.options.taints_by_condition)

@@ -41,8 +41,6 @@ class ClaimSync:
     options: PVControllerOptions
     may_start: Callable[[TurnContext, str], bool]
 
-    # -- which claims a change concerns -----------------------------------------------------------------
-
     def concerning(self, ctx: TurnContext, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
         """Leave out claimed volumes where no own write may be outdated: of these `enqueue` has no causes."""
         if cache_of(ctx).written:
@@ -117,8 +115,6 @@ class ClaimSync:
 
     def _until_next_tick(self, ctx: TurnContext) -> float:
         return self.options.resync - ctx.now % self.options.resync
-
-    # -- a sync -----------------------------------------------------------------------------------------
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Bind one claim, provision for it, or say why it waits."""
@@ -251,8 +247,6 @@ class ClaimSync:
         else:
             message = "Two claims are bound to the same volume, this one is bound incorrectly"
             writes.lose_claim(plan, claim, "ClaimMisbound", message)
-
-    # -- provisioning -----------------------------------------------------------------------------------
 
     def _provision(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
         """Hand a claim to its class's provisioner: an external one by annotation, an in-tree one as an operation."""

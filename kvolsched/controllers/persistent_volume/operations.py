@@ -149,8 +149,6 @@ class Operations:
         if self.options.backs_off_after(cause):
             back_off_operation(ctx, cause)
 
-    # -- provision ------------------------------------------------------------------------------------
-
     def _provision(self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim) -> None:
         """Provision a volume for a claim, with Kubernetes' message at each step that may fail, in its order."""
         ctx, options = plan.ctx, self.options
@@ -252,8 +250,6 @@ class Operations:
             ),
             status=PersistentVolumeStatus(phase=self.options.provisioned_phase),
         )
-
-    # -- delete and recycle -----------------------------------------------------------------------------
 
     def _delete(self, plan: PlanBuilder, cause: str, volume: PersistentVolume) -> None:
         """Delete a released volume with its in-tree plugin; an external driver deletes what it has provisioned."""

@@ -209,8 +209,6 @@ class CapacityPublisher(Publisher):
         """Return the routine."""
         return Reconciler(self.name, self.causes, self.sync, self.refused, self.done, self.backoff)
 
-    # -- which capacities are wanted, and which objects there are -------------------------------------------
-
     def causes(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield ARRANGE if a change may alter which capacities are wanted, or the deletion of a needless object."""
         match key.kind:
@@ -305,8 +303,6 @@ class CapacityPublisher(Publisher):
             if known.get(item.name) != item:
                 ctx.remember(ITEM, item.name, item)
 
-
-    # -- a sync ---------------------------------------------------------------------------------------------
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Arrange, delete one object, or ask the driver about one capacity and publish the answer."""

@@ -73,8 +73,6 @@ class StatusPublisher(Publisher):
         """Return the routine."""
         return Reconciler(self.name, self.causes, self.sync, backoff=self.backoff)
 
-    # -- which pools are wanted -----------------------------------------------------------------------------
-
     def causes(self, _ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield ARRANGE if a change may alter which pools are wanted."""
         matters = False
@@ -119,8 +117,6 @@ class StatusPublisher(Publisher):
             f"{entry.storage_class_name}|{pool.name}": (entry.storage_class_name, pool)
             for entry in (driver.status.storage if driver is not None else ()) for pool in entry.pools
         }
-
-    # -- a sync ---------------------------------------------------------------------------------------------
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Find the wanted pools, or ask the driver about one pool and publish the answer, or remove a pool."""

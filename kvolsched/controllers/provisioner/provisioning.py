@@ -65,8 +65,6 @@ class VolumeProvisioning:
 
     driver: StorageDriver
 
-    # -- which claims -----------------------------------------------------------------------------------
-
     def enqueue(self, ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
         """Yield a changed claim that waits for this driver and has no attempt yet."""
         if key.kind == "PersistentVolumeClaim" and new is not None and self._is_waiting(ctx, new):
@@ -101,8 +99,6 @@ class VolumeProvisioning:
             return selected_node(claim) or self.driver.node
         storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
         return selected_node(claim) if storage_class is not None and storage_class.delayed else ""
-
-    # -- the start of an attempt --------------------------------------------------------------------------
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Start an attempt for a claim, or finish the one that is under way."""
@@ -230,8 +226,6 @@ class VolumeProvisioning:
             in_tree = f'Failed to get target node: node "{key.name}" not found'
             raise NoTopology(in_tree if self.driver.in_tree else f"{failed} not found")
         return found
-
-    # -- the end of an attempt ----------------------------------------------------------------------------
 
     def _finish(self, ctx: TurnContext, cause: str, attempt: Attempt) -> Sequence[Write]:
         driver, volume = self.driver, attempt.volume

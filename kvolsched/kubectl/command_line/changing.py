@@ -38,9 +38,6 @@ NO_OBJECT = "error: one or more resources must be specified as <resource> <name>
 PATCH_TYPES = ("json", "merge", "strategic")
 
 
-# -- apply -----------------------------------------------------------------------------------------------------
-
-
 def apply(command: Command) -> None:
     """Apply manifests, object by object as kubectl does: what is refused leaves the others applied."""
     if command.words.arguments:
@@ -113,9 +110,6 @@ def _sources(command: Command) -> Iterator[tuple[str, Any]]:
             raise CommandError(f"error: {error}") from None
 
 
-# -- delete ----------------------------------------------------------------------------------------------------
-
-
 def delete(command: Command) -> None:
     """Delete objects; a deletion that waits for finalizers or a grace period is not waited for."""
     words = command.words
@@ -150,9 +144,6 @@ def _delete(command: Command, keys: list[Key]) -> None:
     if command.words.text("output") == "name":
         lines = tuple(f"{find_kind(key.kind).singular}/{key.name}" for key in keys if key not in refused)
     command.out += lines
-
-
-# -- single fields ---------------------------------------------------------------------------------------------
 
 
 def scale(command: Command) -> None:

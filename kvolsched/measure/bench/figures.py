@@ -150,9 +150,6 @@ def measures(sizes: Sizes | None = None, known: Passes | None = None) -> list[tu
     return found
 
 
-# --- passes ---------------------------------------------------------------------------------------------------------
-
-
 def _passes(sizes: Sizes, known: Passes) -> Iterator[Measurement]:
     size, large = f"{sizes.nodes:,} nodes", {}
     for name, aim in PASSES.items():
@@ -181,9 +178,6 @@ def _disks(sizes: Sizes) -> Iterator[Measurement]:
         yield Measurement(name, 1 / seconds, "pods/s", at_least=5_000)
     few, many = taken
     yield Measurement("  cost with many disks against few", many / few, "times", at_most=1.3, gate=True)
-
-
-# --- the loop -------------------------------------------------------------------------------------------------------
 
 
 def _loop(sizes: Sizes, chosen: Workload, rate: float) -> Iterator[Measurement]:
@@ -226,9 +220,6 @@ def _turn(sizes: Sizes) -> Iterator[Measurement]:
     turns: list[int] = []
     taken = least_cpu_seconds(lambda: turns.extend(len(step) for step in world.run(steps=10_000_000)), runs=1)
     yield Measurement("one turn with one write, without rules", taken / max(1, sum(turns)) * 1e6, "µs")
-
-
-# --- the explorer, history, the panel -------------------------------------------------------------------------------
 
 
 def _explorer(sizes: Sizes) -> Iterator[Measurement]:
@@ -302,9 +293,6 @@ def _charts(sizes: Sizes) -> Iterator[Measurement]:
     steps = [least_cpu_seconds(partial(cluster.goto, step), 1) for step in range(10, 10 + 2 * sizes.runs)]
     yield Measurement("a step of a dashboard, two charts and the map", sum(sent) / len(steps) / 1e3, "kB", at_most=20)
     yield Measurement("  in Python", median(steps) * 1e3, "ms", at_most=200)
-
-
-# --- what is read ---------------------------------------------------------------------------------------------------
 
 
 def _apply(sizes: Sizes) -> Iterator[Measurement]:
@@ -382,9 +370,6 @@ LOAD = "import kvolsched; kvolsched.scenario('zonal-example')"
 def _import() -> Iterator[Measurement]:
     yield Measurement("import kvolsched", import_seconds("import kvolsched") * 1e3, "ms", at_most=282)
     yield Measurement("  and load a scenario", import_seconds(LOAD) * 1e3, "ms")
-
-
-# --- other processes ------------------------------------------------------------------------------------------------
 
 
 def run_worker(task: str, *arguments: str) -> Any:

@@ -103,9 +103,6 @@ def written_readme(written: Iterable[Workload], nodes: int, pods: int) -> str:
     )
 
 
-# --- pods -----------------------------------------------------------------------------------------------------------
-
-
 def _pod(number: int, _nodes: int = 0, *claims: Plain, app: str = APP, cpu: str = "100m", **spec: Any) -> list[Plain]:
     """Return the manifests of a pod and of its claims, all with its number in their names."""
     requests = {"cpu": cpu, "memory": "200Mi"}
@@ -145,9 +142,6 @@ def _mixed(number: int, nodes: int) -> list[Plain]:
 def _own_template(number: int, nodes: int) -> list[Plain]:
     """Return a pod with requests, label and spread constraint of its own."""
     return _spread(make.ZONE, 5)(number, nodes, app=f"own-{number:05}", cpu=f"{50 + number % 100}m")
-
-
-# --- what stands beside the nodes -----------------------------------------------------------------------------------
 
 
 def _names(nodes: int) -> Iterator[str]:

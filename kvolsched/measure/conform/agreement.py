@@ -184,9 +184,6 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("  ".join([name, *row[1:]]) for name, row in zip(names, padded, strict=True))
 
 
-# -- files ------------------------------------------------------------------------------------------------------------
-
-
 @attrs.frozen
 class Recorded:
     """One recorded case: family, name, and JSON text, which is parsed when the case is played."""

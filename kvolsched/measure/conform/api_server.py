@@ -60,9 +60,6 @@ class RecordedServer:
         return to_plain(self.log.objects[key])
 
 
-# --- api -------------------------------------------------------------------------------------------------------------
-
-
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return the answer of our API server to the request of a case."""
     found, problems = decode(case["new"])
@@ -141,9 +138,6 @@ def _named(data: Mapping[str, Any], path: Sequence[str | int]) -> str:
     return format_path(names)
 
 
-# --- pods alone ------------------------------------------------------------------------------------------------------
-
-
 def pod_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return every fault of a created or replaced pod."""
     server = RecordedServer(revision)
@@ -163,9 +157,6 @@ def pod_expected(case: Case) -> Mapping[str, Any]:
 
 def _alone(errors: Sequence[str]) -> list[str]:
     return sorted({_LISTED.sub("", _DIFFERENCE.sub("", error)) for error in errors})
-
-
-# --- single probes ---------------------------------------------------------------------------------------------------
 
 
 def probe_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
@@ -202,9 +193,6 @@ def _probe(server: RecordedServer, probe: Mapping[str, Any]) -> CommittedWrite |
     key = next(key for key in server.log.objects if (key.kind, key.name) == (kind, name))
     patch = json_patch if isinstance(probe["with"], list) else merge_patch
     return server.put(from_plain(patch(server.plain(key), probe["with"])))
-
-
-# --- kubectl apply ---------------------------------------------------------------------------------------------------
 
 
 def apply_answer(case: Case, revision: Revision) -> Mapping[str, Any]:

@@ -223,9 +223,6 @@ def _claims(stage: RecordedBinding) -> dict[str, Any]:
     return {word: value for word, value in said.items() if value}
 
 
-# -- passes of 1.11 ---------------------------------------------------------------------------------------------------
-
-
 def design_expected(case: Case) -> Mapping[str, Any]:
     """Return the recorded passes, aspect by aspect."""
     return _by_aspect(case["expect"].get("fresh", case["expect"]["passes"]))

@@ -73,8 +73,6 @@ class _Play:
         for plain in case["objects"]:
             self.put(plain)
 
-    # -- the world around ---------------------------------------------------------------------------------
-
     def put(self, plain: Mapping[str, Any]) -> None:
         obj = defaults.with_defaults(from_plain(dict(plain)))
         self.sim.log.write(key_of(obj), evolve_parts(obj, metadata={"resource_version": self.sim.place + 1}))
@@ -111,8 +109,6 @@ class _Play:
             segments = json.dumps(_segments(about), separators=(",", ":"))
             self.writes.append(f"{write.verb} {name} {about.storage_class_name} {segments}")
         return outcome
-
-    # -- turns --------------------------------------------------------------------------------------------
 
     def settled(self, then: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Run the controller until it has nothing to do, poll or refresh; return what it did."""
@@ -153,8 +149,6 @@ class _Play:
             return self.publisher.causes_to_refresh(ctx, segments_of(PersistentVolume(spec=spec)), "")
         return self.publisher.causes_to_refresh(ctx, None, refresh.get("storageClassName", ""))
 
-    # -- taking down --------------------------------------------------------------------------------------
-
     def capacities(self) -> list[dict[str, Any]]:
         found = []
         for key, obj in self.sim.log.objects.items():
@@ -184,9 +178,6 @@ def _as_json(plain: Mapping[str, Any]) -> str:
 def _segments(obj: CSIStorageCapacity) -> dict[str, str]:
     topology = to_plain(obj).get("nodeTopology") or {}
     return dict(sorted(topology.get("matchLabels", {}).items()))
-
-
-# -- topology ---------------------------------------------------------------------------------------------------------
 
 
 def topology_answer(case: Case, revision: Revision) -> Mapping[str, Any]:

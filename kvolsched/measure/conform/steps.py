@@ -54,8 +54,6 @@ class RecordedLoop:
             if plain["kind"] in self.kinds:
                 self.put(plain)
 
-    # -- objects ------------------------------------------------------------------------------------------
-
     def put(self, plain: Mapping[str, Any]) -> None:
         """Store an object unchanged, with a new resource version."""
         obj = defaults.with_defaults(from_plain(dict(plain)))
@@ -82,8 +80,6 @@ class RecordedLoop:
         """Deliver all pending changes to every component."""
         for process in self.sim.processes.values():
             self.sim.deliver(process)
-
-    # -- actors -------------------------------------------------------------------------------------------
 
     def act(self, actor: str, cause: str, *, turns: int = 100) -> list[TurnContext]:
         """Run the turns of one cause of an actor to the end; return the context of each turn."""
@@ -125,8 +121,6 @@ class RecordedLoop:
             f"{key.kind} {recorded_key(key)}": fields_of("update", self.cache.get(key))
             for key in sorted(self.cache.assumed) if key.kind in VOLUMES and self.cache.is_assumed(key)
         }
-
-    # -- recording -----------------------------------------------------------------------------------------
 
     def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
         """Commit a write, or refuse it if the case has a fault for it."""

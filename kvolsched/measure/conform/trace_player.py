@@ -66,8 +66,6 @@ class TracePlayer:
             getattr(self, next(word for word in WORDS if word in step))(step)
         self.wait({"wait": {"quiet": 1}})
 
-    # -- steps --------------------------------------------------------------------------------------------------
-
     def apply(self, step: Mapping[str, Any]) -> None:
         """Create objects, or replace those that exist."""
         for plain in step["apply"]:
@@ -134,8 +132,6 @@ class TracePlayer:
             wakes = self.clock.wakes()
             self._until(min([self.world.now + 0.5, *(at for at in wakes if at > self.world.now)]))
 
-    # -- conditions ---------------------------------------------------------------------------------------------
-
     def _holds(self, what: Mapping[str, Any]) -> bool:
         objects = self.world.log.objects
         if "quiet" in what:
@@ -175,8 +171,6 @@ class TracePlayer:
                     return turn.time
         return 0.0
 
-    # -- time --------------------------------------------------------------------------------------------------
-
     def _write(self, write: Write) -> None:
         """Write as the user, record refusals, and run actors that have waited longer."""
         (outcome,) = self.world.perform("user", [write])
@@ -211,9 +205,6 @@ def _dials(steps: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 def patched(old: Any, patch: Any) -> Any:
     """Return plain data after a merge patch (a mapping) or a JSON patch (a list of operations)."""
     return json_patch(old, patch) if isinstance(patch, list) else merge_patch(old, patch)
-
-
-# -- timing -----------------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
@@ -269,8 +260,6 @@ class TraceClock:
         while not hurried and (turn := self._next(before=None if patient else mine)) is not None:
             self._take(*turn)
 
-    # -- draws ----------------------------------------------------------------------------------------------------
-
     def draw(self, purpose: str, among: int, where: int | None = None) -> int:
         """Return a number below `among`, drawn at this log position (or at `where`)."""
         return seeded_draw(self.timing.seed, purpose, str(self.world.place if where is None else where), 0, among)
@@ -285,8 +274,6 @@ class TraceClock:
         seed = self.timing.seed
         chance = CHANCE_PERCENTS[seeded_draw(seed, purpose, "chance", 0, len(CHANCE_PERCENTS))] if seed else 0
         return bool(chance) and self.draw(purpose, 100, where) < chance
-
-    # -- next write ----------------------------------------------------------------------------------------------
 
     def _next(self, before: int | None = None) -> tuple[Process, Actor, str] | None:
         """Deliver changes, run turns that need no write, and return (process, actor, cause) of the next write.

@@ -83,9 +83,6 @@ def _replaced(text: str, names: Mapping[str, str], *, whole: bool = False) -> st
     return re.sub(found, lambda match: changed[match[0]], text)
 
 
-# -- interchangeable nodes ---------------------------------------------------------------------------------------
-
-
 def interchanges(steps: Steps) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
     """Yield every exchange of nodes with their labels and volumes that leaves the manifests of a trace equal.
 

@@ -80,9 +80,6 @@ def compared(case: Case, ours: Mapping[str, Any], refused: Sequence[str]) -> Asp
     return {**sides, "refused": (expected, answered), "order": _order(case, ours["places"])}
 
 
-# -- recorded variants ------------------------------------------------------------------------------------------
-
-
 def _recorded(case: Case) -> dict[str, list[Any]]:
     """Return object -> the recorded variants of its changes."""
     found = {name: [rows] for name, rows in case["stable"]["objects"].items()}
@@ -157,9 +154,6 @@ def _first_line(text: str) -> str:
     return text.partition("\n")[0]
 
 
-# -- order of changes --------------------------------------------------------------------------------------------
-
-
 def _order(case: Case, places: Mapping[str, Sequence[int]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return which of the recorded orders hold in our run; None where our run lacks such a change."""
     excepted = {entry["order"] for entry in case.get("exceptions", ()) if "order" in entry}
@@ -179,9 +173,6 @@ def _holds(order: str, places: Mapping[str, Sequence[int]]) -> bool | None:
 
 
 TRACES = Traces()
-
-
-# -- one recorded run ---------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(repr=False)

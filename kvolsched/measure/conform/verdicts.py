@@ -169,9 +169,6 @@ def _bindings(judgement: Judgement, node: str) -> dict[str, str]:
     return static | {claim.name: "provision" for claim in decision.provision}
 
 
-# -- spreading of 1.16 and 1.18 ----------------------------------------------------------------------------------------
-
-
 def spread_expected(case: Case) -> Mapping[str, Any]:
     """Return what 1.16 answered for a pod and its nodes, and 1.18 in `beta`."""
     recorded = case["expect"]

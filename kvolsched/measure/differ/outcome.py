@@ -242,9 +242,6 @@ def _volume_words(volume: PersistentVolume) -> str:
     return f"{volume.status.phase}{f' to {claim.name}' if claim else ''}{f', reached from {where}' if where else ''}"
 
 
-# -- what is compared -------------------------------------------------------------------------------------------------
-
-
 def _end_rows(a: CaseOutcome, b: CaseOutcome) -> Iterator[ComparedAnswer]:
     if a.rests and b.rests:
         yield from _of_both(a.ends, b.ends, "in the end", "does not exist")

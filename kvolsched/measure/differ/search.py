@@ -142,8 +142,6 @@ class _Search:
         return found
 
 
-# -- what is left out -------------------------------------------------------------------------------------------------
-
 # What a found object cannot be without: its phase, and what it is bound to.
 STATE = {kind: ("status", field) for kind, field in (
     ("PersistentVolume", "claimRef"), ("PersistentVolumeClaim", "volumeName"), ("Pod", "nodeName"))}  # fmt: skip
@@ -186,9 +184,6 @@ def _without(case: Case, path: Path) -> Case | None:
 
 def _has(value: Any, key: str | int) -> bool:
     return key in (value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ())
-
-
-# -- what is asked ----------------------------------------------------------------------------------------------------
 
 
 def _empty_cluster(rules: Rules) -> Cluster:

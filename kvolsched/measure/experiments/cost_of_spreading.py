@@ -120,9 +120,6 @@ def _placed(words: str, stated: list[dict[str, Any]], nodes: int, zones: int, ru
                          comparisons=counter["comparisons"])
 
 
-# -- counting ---------------------------------------------------------------------------------------------------------
-
-
 @attrs.define(frozen=True, cache_hash=True)
 class CountingPodMatcher(PodMatcher):
     """A matcher that counts the pods that it compares; the count changes no answer."""

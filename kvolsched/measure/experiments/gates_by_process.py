@@ -152,9 +152,6 @@ def gates(revision: str | Revision = "design", provisioners: Sequence[str] = ("i
     return GateTable(rules.name, tuple(rows))
 
 
-# -- what S0 says ------------------------------------------------------------------------------------------------
-
-
 def _documented(
     scheduler: tuple[bool, bool], manager: tuple[bool, bool], *, kubelets: bool, inside: bool
 ) -> GateOutcomes:
@@ -184,9 +181,6 @@ def _words(scheduler: tuple[bool, bool], manager: tuple[bool, bool]) -> str:
     if scheduler[1] and manager[1]:
         return "on: binding and provisioning wait for a pod, and follow the selected node"
     return "binding waits for a pod; nothing is made for a selected node"
-
-
-# -- the runs ----------------------------------------------------------------------------------------------------
 
 
 def _run(rules: Revision, storage_class: Any, disks: list[Any], *, zone_a: bool) -> tuple[Cluster, bool]:

@@ -111,9 +111,6 @@ def _affinity_row(counts: tuple[int, ...], skew: int, rules: Revision) -> Affini
     return AffinityRow(counts=counts, both=found[0], rewritten=found[1])
 
 
-# -- the cost of anti-affinity ----------------------------------------------------------------------------------------
-
-
 @attrs.frozen(kw_only=True)
 class AntiAffinityRun:
     """One way to keep pods apart, as a run of the loop has judged it.

@@ -167,9 +167,6 @@ def compare_capacity(
     ))
 
 
-# -- the cluster ------------------------------------------------------------------------------------------------------
-
-
 def _names(what: str, count: int) -> list[str]:
     return [f"{what}-{number:0{len(str(count - 1))}}" for number in range(count)]
 
@@ -187,9 +184,6 @@ def _cluster(
     driver = make.csi_driver(DRIVER, tracks=None, storageCapacity=tracking)
     cluster._load(map(from_plain, [*made, driver, make.storage_class(CLASS, DRIVER)]))
     return cluster
-
-
-# -- the run ----------------------------------------------------------------------------------------------------------
 
 
 def _play(cluster: Cluster, volumes: int, timeout: float, *, progress: bool) -> dict[str, float]:

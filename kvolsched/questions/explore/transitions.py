@@ -153,8 +153,6 @@ class TransitionSystem:
         self._known_idle: dict[Any, bool] = {}
         sim.chooser = self._choose
 
-    # -- enabled transitions ----------------------------------------------------------------------------------
-
     def enabled(self) -> list[Transition]:
         """Return the enabled transitions, without faults and periodic wake-ups."""
         found = [transition for process in self.processes for transition in self.enabled_of(process)]
@@ -223,8 +221,6 @@ class TransitionSystem:
             return []
         now = self.sim.now
         return sorted(n for n, w in wakes.items() if not w.periodic and (self.clock == "free" or w.at <= now))
-
-    # -- execution --------------------------------------------------------------------------------------------
 
     def execute(self, transition: Transition, fault_counts: FaultCounts) -> FaultCounts:
         """Execute one transition and return how often each fault has struck.

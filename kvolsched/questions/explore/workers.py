@@ -90,8 +90,6 @@ def _bytes(value: Any) -> bytes:
         return packed(value)  # a class of a cell
 
 
-# --- in a worker ----------------------------------------------------------------------------------------------------
-
 _here = threading.local()  # the world that this thread searches: threads share no world
 
 

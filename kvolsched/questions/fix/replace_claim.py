@@ -273,9 +273,6 @@ def delayed_classes(trial: TrialCluster) -> list[StorageClass]:
     return [storage_class for storage_class in delayed if volumes.has_provisioner(storage_class)]
 
 
-# --- inside ----------------------------------------------------------------------------------------------------------
-
-
 def _replacement_name(claim: PersistentVolumeClaim) -> str:
     return f"{claim.metadata.name}-wait"
 

@@ -120,8 +120,6 @@ class AskedQuestion(PrintedAnswer):
         self._tries = _tries.setdefault(key, [])
         self._waiting: list[Callable[[], object]] = []
 
-    # -- answers ------------------------------------------------------------------------------------------------
-
     def answer(self, name: Any) -> Self:
         """Answer with the name of a candidate, or its number from 1; a wrong answer is told what speaks against it.
 
@@ -168,8 +166,6 @@ class AskedQuestion(PrintedAnswer):
         waiting, self._waiting = self._waiting, []
         for show in waiting:
             show()
-
-    # -- what is right ------------------------------------------------------------------------------------------
 
     @property
     def is_known(self) -> bool:
@@ -231,8 +227,6 @@ class AskedQuestion(PrintedAnswer):
         names = [each.name for each in self.candidates]
         hint = did_you_mean(name, names)
         raise UnknownName(f"{name!r} is no candidate; there are: {', '.join(names)}{hint}")
-
-    # -- in words -----------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         note = f" ({self.outcome.note})" if self.outcome is not None and self.outcome.note else ""
@@ -313,9 +307,6 @@ class Prediction(AskedQuestion):
     def _candidate(self, name: Any) -> PossibleAnswer:
         is_plugin = isinstance(name, str) and self.ask == "plugin"
         return super()._candidate(self.cluster.revision.profile.name_of(name) if is_plugin else name)
-
-
-# -- questions ---------------------------------------------------------------------------------------------------------
 
 
 def predict(cluster: ClusterCore, question: str = "", *, pod: str = "", ask: str = "node", node: str = "",

@@ -270,9 +270,6 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
     )
 
 
-# --- which pod, judged how -------------------------------------------------------------------------------------------
-
-
 def pending(cluster: ClusterCore) -> tuple[str, ...]:
     """Return the pods that have no node and have not ended, as `namespace/name`, sorted."""
     found = (key for key, obj in cluster.world.log.objects.items() if key.kind == "Pod" and is_pending(obj))
@@ -359,9 +356,6 @@ def _fitting_answer(answer: Why, judgement: Judgement, condition_message: str) -
     since = "The cluster has changed since, or the dump does not show all."
     ended = Remark(f"“{condition_message}”. {since}", "Its last try ended with", "before")
     return attrs.evolve(answer, headline=head, notes=(ended, *sentences.translate_older_words(condition_message)))
-
-
-# --- rows and demands ------------------------------------------------------------------------------------------------
 
 
 def _failure_rows(judgement: Judgement) -> Iterator[FailureRow]:

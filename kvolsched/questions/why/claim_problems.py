@@ -174,9 +174,6 @@ def _modes(obj: PersistentVolume | PersistentVolumeClaim) -> str:
     return "+".join(obj.spec.access_modes)
 
 
-# --- in one sentence -------------------------------------------------------------------------------------------------
-
-
 def finding_of_claims(pod: Pod, names: Sequence[str], seen: Snapshot) -> Finding | None:
     """Return what is wrong with the first claim that lacks its volume, or that claims need theirs on one node."""
     there = {name: seen.claim(pod.metadata.namespace, name) for name in names}

@@ -187,9 +187,6 @@ def nearest_node(judgement: Judgement, demand: Demand, nodes: Sequence[str], fou
     return node_with_most_left(judgement, demand.about, near) if demand.sort == "request" else near[0]
 
 
-# --- inside ----------------------------------------------------------------------------------------------------------
-
-
 def _minimal_patterns(patterns: Iterator[frozenset[int]]) -> list[frozenset[int]]:
     """Return the patterns that contain no other: a set that meets these meets all."""
     kept: list[frozenset[int]] = []

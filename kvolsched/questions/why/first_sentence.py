@@ -114,8 +114,6 @@ class FirstSentence:
                 return found or Finding(UNBOUND, unbound)
         return Finding(("before filtering",), message)
 
-    # --- where something keeps the pod ------------------------------------------------------------------------------
-
     def _place(self, demand: Demand) -> PodPlace | None:
         """Return where a demand keeps the pod: by its volume, by the topologies of a class, by what it selects."""
         seen, claim = self.judgement.seen, f"claim {demand.about}"
@@ -201,8 +199,6 @@ class FirstSentence:
         yield Finding((*kinds, *first.kinds), f"{words}{said}")
         yield from rest
 
-    # --- what nodes lack --------------------------------------------------------------------------------------------
-
     def _each(self, demands: Sequence[Demand], among: Mask) -> Iterator[Finding]:
         """Yield what each demand excludes of some nodes: first by their own state, which may be mended."""
         left, apart = among, []
@@ -281,8 +277,6 @@ class FirstSentence:
         others = f"{head}{_names([*domains], kind)}{each}"
         words = f"{fewest}, with {counted(skew.min_match, 'pod')}, keeps {others} from taking"
         return Finding(("spread",), f"{words} {ORDINALS.get(skew.match_num, 'one more')}: {_limit(skew)}")
-
-    # --- what every node lacks --------------------------------------------------------------------------------------
 
     def _everywhere(self, demand: Demand) -> Finding:
         """Return what all nodes lack."""
@@ -375,8 +369,6 @@ class FirstSentence:
         whose = f"class {evidence.class_name}" if evidence.class_name else "the driver"
         where = f"has {format_amount('memory', most)} at most, on {_names(rooms[most])}"
         return f"{whose} {where}; {evidence.volume} asks for {asked}"
-
-    # --- nodes ------------------------------------------------------------------------------------------------------
 
     def _evidence(self, demand: Demand, node: str = "") -> Evidence | None:
         """Return why a demand fails on a node, or on the first on which it fails."""

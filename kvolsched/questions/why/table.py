@@ -95,9 +95,6 @@ CHECKS_OF_PODS: Mapping[str, Callable[[Pod, Node, Snapshot], Iterator[Evidence]]
 }
 
 
-# --- of one node -----------------------------------------------------------------------------------------------------
-
-
 def evidence_on(demand: Demand, judgement: Judgement, node: str) -> tuple[Evidence, ...]:
     """Return the evidence by which a plugin rejects a node for one demand; () if its rule gives none."""
     places = {enabled.name: enabled.plugin for enabled in judgement.profile.filters}
@@ -118,9 +115,6 @@ def _sides_on(demand: Demand, judgement: Judgement, name: str) -> Sides:
     if not evidence:
         return Sides(", ".join(demand.reasons) or demand.title)
     return attrs.evolve(evidence[0].short(), evidence="; ".join(str(each.of_any_node()) for each in evidence))
-
-
-# --- amounts and words -----------------------------------------------------------------------------------------------
 
 
 def _request_sides(demand: Demand, judgement: Judgement, nodes: Sequence[str]) -> Sides:

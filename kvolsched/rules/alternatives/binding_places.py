@@ -186,9 +186,6 @@ def placing(rules: Revision, flow: type[TwoPasses]) -> TwoPasses:
     return flow(old.volume_binding, old.options, **same)  # type: ignore[arg-type]
 
 
-# -- a binder that is driven by placed pods ---------------------------------------------------------------------------
-
-
 def views(_seen: InformerCache) -> dict[str, View]:
     """Return the index of the placed pods that wait for their volumes."""
     return {WAITING: Index("Pod", _waited_for)}
@@ -268,9 +265,6 @@ class PodBinder:
             if found is not None:
                 return found
         return None
-
-
-# -- the whole two-way binding in the scheduler ------------------------------------------------------------------------
 
 
 # The scheduler prebinds and selects nodes as in the design. What the PV controller does after that, an actor of the

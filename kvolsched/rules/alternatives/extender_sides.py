@@ -141,9 +141,6 @@ class HoldsLease:
         return self.holder == self.master
 
 
-# -- the scheduler ----------------------------------------------------------------------------------------------------
-
-
 @attrs.frozen
 class ExtenderPass(SchedulingPass):
     """A pass that first asks the extender which nodes have volumes for the pod; until the answer it waits.
@@ -285,9 +282,6 @@ class BindAnswers:
 def scheduler_views(_seen: InformerCache) -> dict[str, View]:
     """Return the scheduler's queues of calls."""
     return {ASKED: WorkQueue(ASKED_TO[FILTER]), BIND_ANSWERS: WorkQueue(ANSWERED[BIND])}
-
-
-# -- the PV controller ------------------------------------------------------------------------------------------------
 
 
 class SharedAssumeCache(AssumeCache):

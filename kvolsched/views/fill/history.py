@@ -34,9 +34,6 @@ SERVES = {stateful_set.NAME: "StatefulSet"}  # a component is idle while nothing
 PRECEDENCE = {"crash": 0, "refused": 1, "write": 2, "note": 3}  # of the marks of one step, the first is drawn
 
 
-# -- what changed -----------------------------------------------------------------------------------------------------
-
-
 def changes(context: FrameContext) -> tuple[f.ChangeRow, ...]:
     """Return what the present step wrote, tried to write and noted; of each note only the net change."""
     rows: list[f.ChangeRow] = []
@@ -83,9 +80,6 @@ def _note_change(change: Change) -> Iterable[f.ChangeRow]:
         yield f.ChangeRow("note", note.component, op, reference, note.sort, before, after)
 
 
-# -- what is known to come next ---------------------------------------------------------------------------------------
-
-
 def known_next(cluster: ClusterCore) -> f.NextActor | None:
     """Return the next step of this branch if it is known from an earlier visit, as the actor that makes it.
 
@@ -106,9 +100,6 @@ def known_next(cluster: ClusterCore) -> f.NextActor | None:
 def name_of_cause(cause: str) -> str:
     """Return the object that an actor looks at; one of the default namespace by its name."""
     return cause.removeprefix("default/")
-
-
-# -- the story of an object -------------------------------------------------------------------------------------------
 
 
 def story(context: FrameContext) -> f.ObjectStory:
@@ -143,9 +134,6 @@ def _story_row(step: int, time: float, actor: str, op: str, words: str) -> f.Obj
     return f.ObjectStoryRow(step, time, actor, op, field, old if arrow else "", new if arrow else values)
 
 
-# -- events -----------------------------------------------------------------------------------------------------------
-
-
 def events(context: FrameContext) -> tuple[f.EventRow, ...]:
     """Return every Event with the step that last wrote it."""
     log, history = context.world.log, context.world.history
@@ -173,9 +161,6 @@ def seconds(timestamp: str | None, cluster: ClusterCore) -> float:
         return max(0.0, datetime.fromisoformat(timestamp).timestamp() - cluster.world.date.timestamp() + cluster.now)
     except ValueError:
         return 0.0
-
-
-# -- lanes ------------------------------------------------------------------------------------------------------------
 
 
 def lanes(context: FrameContext) -> tuple[f.Lane, ...]:

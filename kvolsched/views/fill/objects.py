@@ -50,9 +50,6 @@ def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
     return tuple(rows)
 
 
-# -- pods -------------------------------------------------------------------------------------------------------------
-
-
 def pods(context: FrameContext) -> tuple[f.PodRow, ...]:
     """Return one row a pod, with its part of the scheduler's queue and its node in the scheduler's cache."""
     rows = []
@@ -87,9 +84,6 @@ def pod_state(pod: Any, assumed_node: str) -> str:
     if pod.spec.scheduling_gates:
         return "gated"
     return "assumed" if assumed_node else "pending"
-
-
-# -- claims, volumes, classes -----------------------------------------------------------------------------------------
 
 
 def claims(context: FrameContext) -> tuple[f.ClaimRow, ...]:

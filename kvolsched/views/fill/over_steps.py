@@ -142,9 +142,6 @@ def known_axis(over: str) -> None:
         raise unknown_name(f"axis {over!r}", str(over), AXES)
 
 
-# -- in words ---------------------------------------------------------------------------------------------------------
-
-
 def reading(rows: Table, done: Table) -> str:
     """Return the counts of each domain where they change, with minimum and limit, and the acts between them."""
     if not rows:

@@ -195,9 +195,6 @@ def _left_out(domain: _Domain) -> str:
     return "; ".join(reasons)
 
 
-# -- constraints that only rank ----------------------------------------------------------------------------------------
-
-
 def _best_nodes(spreading: str, asked: JudgedPod, domains: Mapping[str, Sequence[str]]) -> dict[str, f.BestNode]:
     """Return of each domain the node with the most points, of equal ones the chosen, else the first by name.
 

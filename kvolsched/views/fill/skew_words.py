@@ -48,9 +48,6 @@ def together(constraints: int, passing: Sequence[str]) -> str:
     return f"{every} together allow {names(passing, 6)}."
 
 
-# --- hard constraints ------------------------------------------------------------------------------------------------
-
-
 def hard_answer(ledger: f.SkewLedger) -> tuple[str, str]:
     """Return the answer in a few words, and why."""
     rows = [row for row in ledger.rows if not row.left_out]
@@ -159,9 +156,6 @@ def honor_notes(ledger: f.SkewLedger, constraint: SpreadConstraint, group: tuple
         f"{names(gone)} {'is' if len(gone) == 1 else 'are'} left out, {limit}: {names(alike)} "
         f"give{'s' if len(alike) == 1 else ''} {best.sum_words} {'✓' if best.fits else '✕'}"
     )
-
-
-# --- soft constraints ------------------------------------------------------------------------------------------------
 
 
 def soft_answer(ledger: f.SkewLedger, ranking: Ranking | None) -> tuple[str, str]:

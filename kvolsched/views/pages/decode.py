@@ -96,9 +96,6 @@ def draw(decoded: Decoded, width: int, selection: str = "") -> str:
     )  # fmt: skip
 
 
-# -- the sentence ---------------------------------------------------------------------------------------------------
-
-
 def _runs(rows: MarkedSentence) -> Iterator[tuple[str, MarkedClause | None, bool]]:
     """Yield (words, clause, whether the clause begins here) over the sentence, innermost clauses first."""
     owner: list[MarkedClause | None] = [None] * len(rows.sentence)
@@ -147,9 +144,6 @@ def _label(clause: MarkedClause) -> str:
     of = clause.of
     parts = (f"{clause.number}: {of.clause}", of.plugin, of.rule, of.cause, of.next_line)
     return " · ".join(part for part in parts if part)
-
-
-# -- the sieve ------------------------------------------------------------------------------------------------------
 
 
 def _sieve(rows: MarkedSentence, top: float, width: int) -> tuple[str, float]:
@@ -269,9 +263,6 @@ def _stops(rows: MarkedSentence, stopping: list[tuple[SieveStage, float]], top: 
     return "".join(parts), 34.0 * len(ends) + 4
 
 
-# -- the rows -------------------------------------------------------------------------------------------------------
-
-
 def _row(clause: MarkedClause) -> Html:
     """Return the line of a clause: its words and their plugin, its rule, its usual cause, what to type next."""
     of = clause.of
@@ -283,9 +274,6 @@ def _row(clause: MarkedClause) -> Html:
     cells = (_number(clause), _tied(clause, "div", shown, block("k-q", of.where), plugin),
              of.rule, joined(of.cause, block("k-q", f"play {played}" if played else "")), command)  # fmt: skip
     return row(cells, ("k-short", "k-wide", "k-name", "k-name", "k-name"))
-
-
-# -- where clauses stand, and whom they stop --------------------------------------------------------------------------
 
 
 def _clauses(decoded: Decoded) -> tuple[MarkedClause, ...]:

@@ -78,9 +78,6 @@ def _writers(cluster: ClusterCore, since: int) -> Mapping[tuple[str, str], tuple
     return found
 
 
-# -- drawing ----------------------------------------------------------------------------------------------------------
-
-
 def draw(found: Differences, width: int, selection: str = "") -> str:
     """Return the table of differences under a sentence."""
     head = tag("h3", "", words("≠ ", "k-t-resources") if found.rows else "", sentence(found))

@@ -291,9 +291,6 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:2]) + (f" +{len(names) - 2}" if len(names) > 2 else "")
 
 
-# -- drawing ----------------------------------------------------------------------------------------------------------
-
-
 def draw(rows: FixPage, width: int, selection: str = "") -> str:
     """Return the cards under each other, the first one open."""
     tried = FixOutcome("✕", "storage", "", "Tried, does not help:", rows.refuted)

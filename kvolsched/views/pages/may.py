@@ -176,9 +176,6 @@ def note(of: PatchRow) -> str:
     return TEXT_RULE if "as written" in of.explanation else ""
 
 
-# -- nodes ----------------------------------------------------------------------------------------------------------
-
-
 def _state(patch: PatchRow, node: str, *, after: bool) -> tuple[str, str]:
     """Return the classes of a node's square, and its state in words."""
     was, is_now = node in patch.before, node in patch.after

@@ -129,9 +129,6 @@ def _bars(asked: AskedQuestion) -> tuple[tuple[ScoreBar, ...], str]:
     return tuple(bars), f"the same for each, left out of the bars: {', '.join(shared)}" if shared else ""
 
 
-# -- drawing ----------------------------------------------------------------------------------------------------------
-
-
 def draw(rows: PredictPage, width: int, selection: str = "") -> str:
     """Return a prediction as a page."""
     judged = Html()

@@ -120,9 +120,6 @@ def _trace(turns: tuple[TracedTurn, ...]) -> tuple[ToldTurn, ...]:
     return tuple(rows)
 
 
-# -- drawing ----------------------------------------------------------------------------------------------------------
-
-
 def draw_search(rows: SearchRows, width: int, selection: str = "") -> str:
     """Return the verdict and the size of a search; of a failure the trace, whose lanes are drawn, else the ends."""
     glyph, family = _SIGNS[rows.good]

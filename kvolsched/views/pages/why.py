@@ -62,9 +62,6 @@ def _column_tie(place: int, column: ColumnRow) -> str:
     return " ".join([f"g{place}", *(f"c{number}" for number in column.clauses)])
 
 
-# -- the table ---------------------------------------------------------------------------------------------------------
-
-
 def _table(card: WhyCard, *, beside: bool) -> Html:
     """Return the columns' heads, the framed set, the other demands, and what preemption would do."""
     alike = "Nodes that are judged alike share a column" if card.size > len(card.columns) else (
@@ -161,9 +158,6 @@ def _preemption(card: WhyCard) -> list[Html]:
             said = _picked(clause, said, f"/{places[0]}" if again else "")
         cells.append(tag("td", "", said, colspan=str(len(places))))
     return cells
-
-
-# -- below the table ---------------------------------------------------------------------------------------------------
 
 
 def _uncounted(card: WhyCard) -> Html:

@@ -96,9 +96,6 @@ def _zones(answer: Why, answers: Whys, heads: Mapping[str, PluginHead], count: i
     return tuple(found)
 
 
-# -- drawing ----------------------------------------------------------------------------------------------------------
-
-
 def draw(answers: Whys) -> Html:
     """Return the causes, most pods first."""
     title = tag("h3", "k-title", answers.title)

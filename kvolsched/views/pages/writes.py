@@ -120,9 +120,6 @@ def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None = No
     return beside(rows, theirs, names)
 
 
-# -- rows -------------------------------------------------------------------------------------------------------------
-
-
 class RecordedWrites(Protocol):
     """The writes of a recorded trace (`conform.Trace`): the release of Kubernetes, and a line for each write."""
 
@@ -308,9 +305,6 @@ class _CursorMoves:
         return found
 
 
-# -- one order of writes ----------------------------------------------------------------------------------------------
-
-
 def draw(rows: Sequence[WriteRow], components: Sequence[str], width: int) -> str:
     """Return one line a write, and the columns of these components."""
     if not rows:
@@ -356,9 +350,6 @@ def reading(rows: Sequence[WriteRow], components: Sequence[str]) -> str:
         content = ", ".join(seen) + ("; " if seen and late else "") + (f"not yet: {', '.join(late)}" if late else "")
         table.append([*row.place.split("|"), row.who, row.sentence, content])
     return t.columns(table)
-
-
-# -- two orders beside each other -------------------------------------------------------------------------------------
 
 
 Pair = tuple[WriteRow | None, WriteRow | None]

@@ -488,8 +488,6 @@ class Lab(RunWidget, DrawnPanel):
         if 1 <= number <= len(self._frame.next):
             self._step(self._frame.next[number - 1].actor)
 
-    # -- the user ---------------------------------------------------------------------------------------------
-
     def _user(self, act: str, **values: Any) -> None:
         asked = act_named(act)
         if set(values) != {each.name for each in asked.fields}:

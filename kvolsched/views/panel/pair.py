@@ -74,8 +74,6 @@ class Pair(ClusterDriver):
         head = evolve(left.head, step=min(max(self.at, left.head.step), known), steps_known=known, of_pair=whose)
         return evolve(left, head=head, next=left.next or right.next)
 
-    # -- moving -----------------------------------------------------------------------------------------------
-
     def step(self, actor: str | None = None) -> None:
         """Let the first one step, by the actor if one is named, and the second one follow; at its end only that."""
         before, before_right = self.left.place(), self.right.place()
@@ -155,9 +153,6 @@ def _go_to_time(driver: ClusterDriver, now: float) -> None:
         if driver.cluster.now > now:
             driver.goto(before)
             return
-
-
-# -- drawing ----------------------------------------------------------------------------------------------------------
 
 
 def views(pair: Pair, draw: Callable[[Frame, int, str], dict[str, str]], width: int, selection: str, *,

@@ -111,8 +111,6 @@ class WhatIf(DrawnPanel):
         self.observe(lambda _: self._draw(), "selection")
         self._draw()
 
-    # -- values -----------------------------------------------------------------------------------------------
-
     def set(self, **values: Any) -> None:
         """Set fields, by label or by path, and run the cluster with them.
 
@@ -158,8 +156,6 @@ class WhatIf(DrawnPanel):
                 return number
         raise unknown_name(f"field {name!r}", name, [field.label for field in self.trials.fields])
 
-    # -- commands of the front end ----------------------------------------------------------------------------
-
     def do(self, cmd: str, **arguments: Any) -> None:
         """Carry out one command: select (of a cell `value/FIELD/VALUE`: go there), clear or width.
 
@@ -187,8 +183,6 @@ class WhatIf(DrawnPanel):
         if not self._quiet:
             position = self.trials.fields[number].values.index(None if value is _REMOVED else value)
             self._go((*self._positions[:number], position, *self._positions[number + 1 :]))
-
-    # -- runs -------------------------------------------------------------------------------------------------
 
     def _go(self, positions: Positions) -> None:
         """Show other values; after an error or interrupt the panel is as it was."""
@@ -269,8 +263,6 @@ class WhatIf(DrawnPanel):
         if self._timer is not None:
             self._timer.cancel()
         super().close()
-
-    # -- pictures ---------------------------------------------------------------------------------------------
 
     def _rows(self, among: Collection[Positions] | None = None) -> WhatIfRows:
         """Return what is known, or what is known of these values alone."""

@@ -78,8 +78,6 @@ class GateWorkbench(DrawnPanel):
         super().__init__([self.head, self.list, self.editor, self.said, self.host], of="k-predict")
         self._try_all()
 
-    # -- in Python ----------------------------------------------------------------------------------------------
-
     @property
     def text(self) -> str:
         """The patch that is edited, as YAML; setting it tries it."""
@@ -165,8 +163,6 @@ class GateWorkbench(DrawnPanel):
         """
         answers, shown = self.answers, self._shown()
         return Figure(lambda width, selection: draw(answers, width, selection, shown), repr(self))
-
-    # -- inside -------------------------------------------------------------------------------------------------
 
     def _small(self, label: str, pressed: Any) -> Any:
         button = widgets.Button(description=label).add_class("k-btn").add_class("k-plain")

@@ -170,9 +170,6 @@ def driver_says(ledger: f.CapacityLedger, row: f.CapacityRow) -> p.LedgerVerdict
     return p.LedgerVerdict("✕", "resources", f"{has}: creation fails", then)
 
 
-# --- drawing ---------------------------------------------------------------------------------------------------------
-
-
 @frozen
 class _Columns:
     """Places of the parts of one ledger, px."""

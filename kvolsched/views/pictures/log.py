@@ -186,9 +186,6 @@ def _newest(frame: f.Frame) -> list[f.EventRow]:
     return sorted(frame.events, key=lambda e: (-e.step, -e.last, e.ref, e.reason, e.message))
 
 
-# -- the story of one object ------------------------------------------------------------------------------------------
-
-
 def draw_story(frame: f.Frame, width: int, selection: str = "") -> str:
     """Return the story of an object: step, actor, verb, what changed, before → after; the present step is tinted."""
     ref, rows = frame.story.ref, frame.story.rows

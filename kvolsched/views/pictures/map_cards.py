@@ -158,9 +158,6 @@ def _plan(frame: Frame, width: float, domains: tuple[Domain, ...],
     return CardLayout(per_row, domain_w, columns, card_w, volume_columns, rows)
 
 
-# -- domains and cards ------------------------------------------------------------------------------------------------
-
-
 def _row_heights(nodes: tuple[NodeRow, ...], plan: CardLayout, contents: _Contents) -> list[float]:
     """Return the height of each row of a domain's cards: that of its highest card."""
     heights = [_card_height(node, plan, contents) for node in nodes]
@@ -344,9 +341,6 @@ def _chip_rows(pods: list[PodRow], wide: float) -> list[list[tuple[PodRow | None
     if rest:
         rows[-1].append((None, text.width(f"+{rest}", 10) + 12))
     return rows if rows[0] else []
-
-
-# -- volumes ----------------------------------------------------------------------------------------------------------
 
 
 def _volumes(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...], plan: CardLayout, words: str) -> None:

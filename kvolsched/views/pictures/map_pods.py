@@ -19,9 +19,6 @@ def spoken(pod: PodRow) -> str:
     return f"pod {pod.name}, {pod_words(pod)}" + (f", on node {pod.node}" if pod.node else "")
 
 
-# -- blocks: a pod in focus that waits, with its claims beside it -----------------------------------------------------
-
-
 def block_size(pod: PodRow, claims: ClaimRows, room: float) -> tuple[float, float]:
     """Return width and height of a pod's block, at most `room` wide: as wide as its words, tickets in rows."""
     if not pod.claims:
@@ -107,9 +104,6 @@ def _ticket(scene: Scene, ref: str, claim: ClaimRow | None, box: Box) -> str:
     chosen = ref in scene.selected
     body += ring(box.w, box.h, 4) if chosen else ""
     return f'<g transform="translate({num(box.x)} {num(box.y)})"{selectable(ref, label, pressed=chosen)}>{body}</g>'
-
-
-# -- lines, chips and ghosts ------------------------------------------------------------------------------------------
 
 
 def _shared(name: str, words: str, room: float, size: float) -> tuple[str, str]:

@@ -127,9 +127,6 @@ def _flow(items: list[_Item], room: float) -> list[list[_Item]]:
     return rows
 
 
-# -- storage classes --------------------------------------------------------------------------------------------------
-
-
 def _class_title(frame: Frame, shown: int) -> str:
     if not frame.classes:
         return ""
@@ -183,9 +180,6 @@ def _classes(scene: Scene, box: Box, shown: list[tuple[ClassRow, float]]) -> lis
         places.append(place)
         right -= wide + 14
     return places
-
-
-# -- the tray as one line, for maps of many nodes ---------------------------------------------------------------------
 
 
 def draw_strip(scene: Scene, frame: Frame, width: float, tally: str) -> float:

@@ -71,9 +71,6 @@ def draw(sheet: Sheet, ledger: f.SkewLedger, top: float, legend: p.Legend) -> fl
     return _notes(sheet, ledger, y)
 
 
-# --- places ----------------------------------------------------------------------------------------------------------
-
-
 def _columns(ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], width: float, *, thin: bool) -> _Columns:
     broad, rows = width >= p.BROAD, [each.first for each in alike]
     size = 12 if thin else 13
@@ -106,9 +103,6 @@ def _columns(ledger: f.SkewLedger, alike: Sequence[skew_rows.AlikeRows], width: 
 
 def _below_name(ledger: f.SkewLedger, row: f.SkewRow) -> str:
     return f"{skew_rows.nodes_words(row)}{' · ▼ minimum' if skew_rows.is_minimum(ledger, row) else ''}"
-
-
-# --- up to 24 domains ------------------------------------------------------------------------------------------------
 
 
 def _rows(
@@ -294,9 +288,6 @@ def _verdict(sheet: Sheet, alike: skew_rows.AlikeRows, c: _Columns, y: float, hi
     shown = p.LedgerVerdict(found.glyph, found.ink, "no" if again else found.words, "" if thin else found.more)
     skew_rows.draw_verdict(sheet, shown, x, y + high / 2, room, bold=not again)
     return found.words + found.more
-
-
-# --- below -----------------------------------------------------------------------------------------------------------
 
 
 def _left_out(

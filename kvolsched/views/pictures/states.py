@@ -111,9 +111,6 @@ def selection_refs(frame: Frame, selection: str) -> frozenset[str]:
     return frozenset(refs)
 
 
-# -- domains: nodes by a topology key ----------------------------------------------------------------------------------
-
-
 def group_by(frame: Frame, key: str) -> tuple[Domain, ...]:
     """Group the nodes by a topology key, sorted by value; nodes without it stand last."""
     found: dict[str, list[NodeRow]] = {}
