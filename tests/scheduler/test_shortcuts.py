@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from objects import node, pod
 
-from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.api.kinds.meta import Frozen, evolve_parts
 from kvolsched.rules.releases.design_documents import design_profile
 from kvolsched.rules.releases.kubernetes_1_36 import upstream_profile
 from kvolsched.scheduler.columns.snapshot import Snapshot
@@ -128,6 +128,22 @@ def test_a_derived_plugin_does_not_inherit_what_its_parent_declares():
         assert judge(pod("p"), seen, profile).any_feasible
     finally:
         Moody.mood = "bad"
+
+
+def test_pods_with_claims_and_images_of_their_own():
+    """Pods that differ only in their claims share what is kept; one that mounts another image does not."""
+    def asking(name, source):
+        return pod(name, volumes=[{"name": "data", **source}])
+
+    has_image = {"rest": Frozen(images=(Frozen(names=("data:1",), sizeBytes=500 * 2**20),))}
+    seen = Snapshot()
+    for each in (evolve_parts(node("a"), status=has_image), node("b")):
+        seen.apply(key_of(each), None, each)
+    for profile in PROFILES:
+        first, second = (judge(asking(name, {"persistentVolumeClaim": {"claimName": name}}), seen, profile) for name in "pq")
+        assert (first.kept is None, second.kept is None) == (True, False)
+    for image, score in (("data:2", 0), ("data:2", 0), ("data:1", 23), ("data:1", 23)):
+        assert rank(judge(asking("r", {"image": {"reference": image}}), seen, PROFILES[0])).scores_of("a")["ImageLocality"][1] == score
 
 
 def test_scores_are_not_read_too_late():

@@ -265,6 +265,12 @@ class PodSpec(ManifestPart):
         return None if affinity is None else affinity.required
 
     @property
+    def mounted_images(self) -> tuple[str, ...]:
+        """The images that are mounted as volumes."""
+        given = [volume.rest["image"] for volume in self.volumes if "image" in volume.rest]
+        return tuple(image["reference"] for image in given if image.get("reference"))
+
+    @property
     def pod_terms(self) -> Iterator[PodAffinityTerm]:
         """The terms of affinity and anti-affinity to pods, required and preferred."""
         sides = () if self.affinity is None else (self.affinity.pod_affinity, self.affinity.pod_anti_affinity)

@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ...api.kinds.meta import EMPTY
 from ...api.kinds.pod import Pod
 from ..columns.column import Integers
 from ..columns.images import full_name
@@ -26,7 +25,7 @@ class ImageLocality:
 
     name: ClassVar[str] = "ImageLocality"
     card: ClassVar[Card] = Card(letter="M", short="images", looks_at="images that a node has")
-    template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers", "volumes")
+    template_fields: ClassVar[tuple[str, ...]] = ("containers", "init_containers", "mounted_images")
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | Literal[0]:
         """Score Σ size · share of nodes that have the image, from 23 MiB to 1,000 MiB a container, as 0 to 100."""
@@ -34,8 +33,7 @@ class ImageLocality:
         if not images:
             return 0
         containers = (*pod.spec.init_containers, *pod.spec.containers)
-        mounted = (volume.rest.get("image", EMPTY).get("reference", "") for volume in pod.spec.volumes)
-        wanted = (*(container.image for container in containers), *filter(None, mounted))
+        wanted = (*(container.image for container in containers), *pod.spec.mounted_images)
         names = [name for name in map(full_name, wanted) if images.nodes_with(name)]
         if not names:
             return 0
