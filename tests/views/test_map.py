@@ -70,9 +70,9 @@ def test_nodes_that_nobody_judged_are_seen():
     frame = frames.many(200)
     nodes = tuple(evolve(node, verdict="not judged", first=-1, reason="") for node in frame.nodes)
     svg = cluster_map.draw(evolve(frame, nodes=nodes, verdicts=f.Verdicts()), 1000)
-    grounds = {group.get("class") for group in parsed(svg).iter("g") if (group.get("class") or "").startswith("k-cell")}
+    grounds = {group.get("class") for group in parsed(svg).iter("g") if group.get("data-say")}
 
-    assert {"k-cell k-blank k-l-none"} == grounds
+    assert {"k-blank k-l-none"} == grounds
     assert 200 == svg.count('data-ref="node/') - 1  # one is opened below
 
 
@@ -182,19 +182,20 @@ def test_another_topology_key_regroups_the_nodes():
     assert "of several domains" in cluster_map.draw(frame, 1000, key="rack")
 
 
-def test_more_nodes_become_cells_and_then_groups():
-    """Cards up to 24 nodes, one cell a node above, from 300 on one card for all nodes of a domain and verdict."""
+def test_more_nodes_share_cards():
+    """Up to 24 nodes each has a card; of more, those of a domain and verdict share one: with a cell each under 300."""
     shapes = [cluster_map.draw(frames.many(count), 1000) for count in (12, 200, 1000, 2000)]
     assert [drawn.count('data-key="2:node/') for drawn in shapes] == [12, 0, 0, 0]
-    assert [len(re.findall(r"<path d=\"M\d+ \d+h\d+v", drawn)) for drawn in shapes] == [0, 200, 0, 0]
-    assert [drawn.count('data-ref="kind/') for drawn in shapes] == [0, 0, 18, 18]
+    assert [len(re.findall(r"<path d=\"M[\d.]+ [\d.]+h\d+v\d+h-\d+z\" data-ref", drawn)) for drawn in shapes] == [0, 200, 0, 0]
+    assert [drawn.count('data-ref="kind/') for drawn in shapes] == [0, 18, 18, 18]
 
 
 def test_the_cell_that_is_selected_is_pressed():
     """Of many nodes one is said to be pressed, and its cell has the ring."""
-    drawn = cluster_map.draw(frames.many(200), 1000, "node/a-n004")
+    drawn = cluster_map.draw(frames.many(1000), 1000, "node/a-n004")
     pressed = re.findall(r'data-ref="([^"]*)" aria-pressed="true"/>', drawn)
     assert (["node/a-n004"], 1) == (pressed, drawn.count("k-cell-ring"))
+    assert 2 == cluster_map.draw(frames.many(200), 1000, "node/a-n004").count("k-cell-ring")  # in its card, and opened
 
 
 def test_the_groups_of_a_domain_count_each_of_its_nodes_once():

@@ -1,6 +1,6 @@
 """The cluster map: where everything is, what the scheduler believes, which claims and volumes are bound.
 
-This module groups the nodes by a topology key, chooses between cards, cells and groups, and holds the reading in words.
+This module groups the nodes by a topology key, chooses between cards and groups, and holds the reading in words.
 """
 
 from kvolsched.api.kinds.node import ZONE_LABEL
@@ -10,13 +10,13 @@ from kvolsched.views.drawing.svg import picture, word
 from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
 from kvolsched.views.pictures import states as s
 from kvolsched.views.pictures.map_cards import draw_cards, volume_places
-from kvolsched.views.pictures.map_cells import draw_cells, tally_words
 from kvolsched.views.pictures.map_groups import draw_groups
+from kvolsched.views.pictures.map_tiles import tally_words
 from kvolsched.views.pictures.map_tray import about_words
 from kvolsched.views.pictures.states import group_by, key_word, title
 
-MOST_CARDS, MOST_IN_DOMAIN, MANY = 24, 8, 300
-"""Up to so many nodes, and so many a domain, each is a card; from `MANY` on, nodes with the same verdict are one."""
+MOST_CARDS, MOST_IN_DOMAIN = 24, 8
+"""Up to so many nodes, and so many a domain, each is a card; of more, those with the same verdict share one."""
 EMPTY = "No nodes. Apply some, or load a scenario."
 
 
@@ -26,8 +26,7 @@ def draw(frame: Frame, width: float, selection: str = "", key: str = ZONE_LABEL)
         return picture(width, 60, word(10, 34, "k-q", EMPTY), "cluster map")
     domains = group_by(frame, key)
     cards = len(frame.nodes) <= MOST_CARDS and all(len(nodes) <= MOST_IN_DOMAIN for _, nodes in domains)
-    drawing = draw_cards if cards else draw_cells if len(frame.nodes) < MANY else draw_groups
-    return drawing(frame, width, selection, domains, key_word(key))
+    return (draw_cards if cards else draw_groups)(frame, width, selection, domains, key_word(key))
 
 
 def reading(frame: Frame, key: str = ZONE_LABEL) -> str:

@@ -17,8 +17,8 @@ from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import path, rect, word
 from kvolsched.views.frame import Frame, NodeRow, PodRow, VolumeRow
 from kvolsched.views.pictures import map_pods, states
-from kvolsched.views.pictures.map_cells import tiles
 from kvolsched.views.pictures.map_links import Tracks, draw_links
+from kvolsched.views.pictures.map_tiles import tiles
 from kvolsched.views.pictures.map_tray import draw_tray, tray_height
 from kvolsched.views.pictures.matrix import name_legend
 from kvolsched.views.pictures.states import Domain

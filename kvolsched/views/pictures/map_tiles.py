@@ -1,50 +1,22 @@
-"""The cluster map from 25 to 299 nodes: one cell a node.
+"""What maps of more than 24 nodes are made of: a tile a domain, the kinds of verdicts, a node of interest as a row.
 
-The place of a cell depends on its name alone, so it stands still from step to step; a letter repeats the colour, and
-the counts below repeat both in words.
+A letter repeats the colour of a verdict, and words repeat both.
 """
 
 from collections import Counter
-from math import ceil, floor, sqrt
+from math import ceil
 
 from kvolsched.api.words import cores
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.scene import Box, Scene
-from kvolsched.views.drawing.svg import num, rect, word
+from kvolsched.views.drawing.svg import rect, word
 from kvolsched.views.frame import Frame, NodeRow
 from kvolsched.views.pictures.map_pods import chip_width, count_chip, draw_chip, draw_line, ghost
-from kvolsched.views.pictures.map_tray import draw_strip
-from kvolsched.views.pictures.states import Domain, node_facts, plugin, reason, selection_refs, verdict_glyph
+from kvolsched.views.pictures.states import node_facts, plugin, reason, selection_refs, verdict_glyph
 
 GAP, PAD, TOP, DETAIL = 8, 10, 44, 62
 CellKind = tuple[str, str, str]
 """Letter, colour role and words of a cell."""
-
-
-def draw_cells(frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str) -> str:
-    """Draw the map as cells: a line of what waits, one tile a domain, then the nodes of interest."""
-    scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
-    pitch = min(30, floor(sqrt(width * 150 / max(1, len(frame.nodes)))))  # of two cells, px
-    y = draw_strip(scene, frame, width, fits_words(frame.nodes)) + GAP
-    per_row, wide = tiles(width, len(domains))
-    columns = max(1, int((wide - 2 * PAD) // pitch))
-    homes = Counter(pod.node for pod in frame.pods if pod.in_focus and pod.node)
-    for start in range(0, len(domains), per_row):
-        shown = domains[start : start + per_row]
-        tallies = [tally(frame, nodes) for _, nodes in shown]
-        lines = max(ceil(len(nodes) / columns) for _, nodes in shown)
-        counts = max(ceil(len(counted) / _count_columns(wide)) for counted in tallies)
-        height = TOP + lines * pitch + 8 + counts * 17 + 8
-        for i, ((name, nodes), counted) in enumerate(zip(shown, tallies, strict=True)):
-            box = Box(i * (wide + GAP), y, wide, height)
-            draw_tile(scene, box, name, domain_facts(frame, name, nodes, homes), counted, word_of_key)
-            _cells(scene, frame, box, nodes, columns, pitch, homes)
-            _counts(scene, box, counted, TOP + lines * pitch + 8)
-        y += height + GAP
-    for node in interesting(frame, selection, 1):
-        draw_node(scene, frame, Box(0, y, width, DETAIL), node)
-        y += DETAIL + GAP
-    return scene.svg(width, y - GAP + 2, "cluster map")
 
 
 def tiles(width: float, domains: int, least: int = 172) -> tuple[int, float]:
@@ -135,64 +107,6 @@ def draw_tile(scene: Scene, box: Box, name: str, facts: list[str], counted: list
         x += wide
     label = f"{word_of_key} {name}, {words}"
     scene.put(f"1:zone/{name}", box, body, ref=f"zone/{name}", label=label, radius=8)
-
-
-def _cells(scene: Scene, frame: Frame, box: Box, nodes: tuple[NodeRow, ...], columns: int, pitch: int,
-           homes: Counter[str]) -> None:
-    """Draw one path a node, gathered by kind (the host adds role and name), and one text for each ink."""
-    side = pitch - 5
-    dot = max(2.6, side * 0.13)
-    above: list[str] = []
-    grounds: dict[tuple[str, str], list[str]] = {}
-    letters: dict[str, list[tuple[str, int, int]]] = {}
-    size = 12 if side >= 14 else 9
-    for i, node in enumerate(nodes):
-        x, y = PAD + (i % columns) * pitch + 2, TOP + (i // columns) * pitch + 2
-        letter, role, words = kind_of(frame, node)
-        chosen, picked = node.verdict == "chosen", node.ref in scene.selected
-        ground = "k-s-ink k-l-ink" if chosen else "k-s-ok k-l-ok" if role == "ok" else f"k-p-{role} k-l-p-{role}"
-        if role == "none":  # the tile has the pale ground itself
-            ground = "k-blank k-l-none"
-        state = ' aria-pressed="true"' if picked else ""
-        grounds.setdefault((ground, "chosen" if chosen else words), []).append(
-            f'<path d="M{x} {y}h{side}v{side}h-{side}z" data-ref="{text.escape(node.ref)}"{state}/>'
-        )
-        shown = "★" if chosen else letter[:1]
-        if shown:
-            ink = "k-on" if role == "ok" else f"k-t-{role}"
-            letters.setdefault(ink, []).append((shown, x + side // 2, y + side // 2 + size // 3))
-        ring = "k-cell-ring" if picked else "k-cell-hot" if node.ref in scene.hot else ""
-        if ring:
-            above.append(rect(x - 2.5, y - 2.5, side + 5, side + 5, ring, 3))
-        if homes[node.name]:
-            above.append(f'<circle class="k-home" cx="{num(x + side - 0.5)}" cy="{num(y + 0.5)}" r="{num(dot)}"/>')
-    body = [
-        f'<g class="k-cell {ground}" data-key="{kind}" data-say="{kind}">{"".join(paths)}</g>'
-        for (ground, words), paths in grounds.items()
-        for kind in [text.escape(words)]
-    ]
-    for ink, places in letters.items():
-        xs, ys = " ".join(str(x) for _, x, _ in places), " ".join(str(y) for _, _, y in places)
-        big = " k-big" if size == 12 else ""
-        shown = text.escape("".join(letter for letter, _, _ in places))
-        body.append(f'<text class="k-letters {ink}{big}" x="{xs}" y="{ys}">{shown}</text>')
-    scene.put(f"2:cells {box.x:.0f}/{box.y:.0f}", box, "".join(body) + "".join(above))
-
-
-def _count_columns(wide: float) -> int:
-    return 2 if wide >= 310 else 1
-
-
-def _counts(scene: Scene, box: Box, counted: list[tuple[CellKind, int]], y: float) -> None:
-    columns = _count_columns(box.w)
-    body, half = "", (box.w - 2 * PAD) / columns
-    for i, ((letter, role, words), count) in enumerate(counted):
-        x, line = PAD + (i % columns) * half, y + (i // columns) * 17
-        ground = "k-s-ok" if role == "ok" else "k-blank k-l-none" if role == "none" else f"k-p-{role}"
-        body += rect(x, line, 13, 13, ground, 3)
-        body += word(x + 6.5, line + 10, f"k-letters {'k-on' if role == 'ok' else 'k-t-' + role}", letter)
-        body += word(x + 19, line + 10.5, "k-c", text.end(f"{count} {words}", half - 24, 10))
-    scene.put(f"2:counts {box.x:.0f}/{box.y:.0f}", box, body)
 
 
 def draw_node(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
