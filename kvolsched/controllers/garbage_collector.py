@@ -6,12 +6,14 @@ that waits for its dependents (finalizer `foregroundDeletion`) or orphans them (
 Mirrors `pkg/controller/garbagecollector` (v1.36.2).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
-from ..api.kinds.kind import KINDS
+from ..api.kinds.kind import KINDS, KINDS_BY_NAME
 from ..api.kinds.meta import OwnerReference, evolve_parts, without_finalizers
-from ..world.apiserver import Write, key_of
+from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.log import Key, LogKey, Note
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
@@ -20,15 +22,15 @@ from ..world.view import Index
 
 NAME = "generic-garbage-collector"
 WATCHED = tuple(kind.name for kind in KINDS if kind.name != "Event")
-NAMESPACED = frozenset(kind.name for kind in KINDS if kind.namespaced)
 GONE = "gone"  # sort of the world's notes that count removed objects
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 
 
-def component() -> Component:
-    """Return the garbage collector."""
-    routine = Reconciler(NAME, _causes, sync, report_refused, report_done)
-    return Component(NAME, WATCHED, (routine,), lambda _seen: {"dependents": Dependents()}, activation=OrphanCondition)
+def component(others: Iterable[str] = ()) -> Component:
+    """Return the garbage collector; `others` are the kinds that nobody models whose objects it follows, too."""
+    routine, watched = Reconciler(NAME, _causes, sync, report_refused, report_done), (*WATCHED, *others)
+    return Component(NAME, watched, (routine,), lambda _seen: {"dependents": Dependents(watched)},
+                     activation=partial(OrphanCondition, watched))  # fmt: skip
 
 
 class OrphanCondition:
@@ -37,9 +39,8 @@ class OrphanCondition:
     References are counted from the first removal on: until then no owner is gone.
     """
 
-    follows = frozenset(WATCHED) | {GONE}
-
-    def __init__(self) -> None:
+    def __init__(self, watched: Sequence[str] = WATCHED) -> None:
+        self.follows = frozenset(watched) | {GONE}
         self.objects: dict[Key, Any] = {}
         self.references: dict[Key, dict[str, int]] | None = None  # owner -> uid -> number of references
         self.removed: set[str] = set()  # "/".join(key) of each object that was removed
@@ -74,13 +75,13 @@ class OrphanCondition:
 
     def _count_references(self, key: Key, obj: Any, step: int) -> None:
         assert self.references is not None
-        for owner in obj.metadata.owner_references if obj is not None else ():
-            owner_key = _key(owner, key.namespace)
+        owners = obj.metadata.owner_references if obj is not None else ()
+        for owner_key, uid in [(found, owner.uid) for owner in owners for found in _keys(owner, key.namespace)]:
             counts = self.references.setdefault(owner_key, {})
-            counts[owner.uid] = counts.get(owner.uid, 0) + step
+            counts[uid] = counts.get(uid, 0) + step
             self._update_missing(owner_key)
-            if not counts[owner.uid]:
-                del counts[owner.uid]
+            if not counts[uid]:
+                del counts[uid]
             if not counts:
                 del self.references[owner_key]
 
@@ -101,18 +102,20 @@ def _waits_for_dependents(obj: Any) -> bool:
     return FOREGROUND in obj.metadata.finalizers or ORPHAN in obj.metadata.finalizers
 
 
-def _key(owner: OwnerReference, namespace: str) -> Key:
-    return Key(owner.kind, namespace if owner.kind in NAMESPACED else "", owner.name)
+def _keys(owner: OwnerReference, namespace: str) -> list[Key]:
+    """Return the keys that an owner may have: of a kind that nobody models it may be in no namespace, too."""
+    kind = KINDS_BY_NAME.get(owner.kind)
+    scopes = (namespace, "") if kind is None and namespace else (namespace if kind is None or kind.namespaced else "",)
+    return [Key(owner.kind, scope, owner.name) for scope in scopes]
 
 
 class Dependents:
     """The keys of the objects that are seen, by the uid of each owner. Mutable view."""
 
-    follows = frozenset(WATCHED)
-
-    def __init__(self) -> None:
+    def __init__(self, watched: Sequence[str] = WATCHED) -> None:
+        self.follows = frozenset(watched)
         self.kinds = {kind: Index(kind, lambda obj: [owner.uid for owner in obj.metadata.owner_references])
-                      for kind in WATCHED}
+                      for kind in watched}
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Index one object by its owners."""
@@ -137,9 +140,10 @@ def _causes(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     for dependent in ctx.views["dependents"].of(old.metadata.uid):
         yield "/".join(dependent)
     for owner in old.metadata.owner_references:
-        found = ctx.seen.kinds.get(owner.kind, {}).get(_key(owner, key.namespace))
-        if found is not None and _waits_for_dependents(found):
-            yield "/".join(key_of(found))
+        for owner_key in _keys(owner, key.namespace):
+            found = ctx.seen.kinds.get(owner.kind, {}).get(owner_key)
+            if found is not None and _waits_for_dependents(found):
+                yield "/".join(owner_key)
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -167,14 +171,12 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
 
 def _is_gone(ctx: TurnContext, owner: OwnerReference, namespace: str) -> bool:
     """Say whether an owner existed and is gone: neither seen nor, by a live read, stored."""
-    key = _key(owner, namespace)
-    seen = ctx.seen.kinds.get(owner.kind, {}).get(key)
-    if seen is not None and seen.metadata.uid == owner.uid:
-        return False
-    stored = ctx.get_live(key)
-    if stored is not None and stored.metadata.uid == owner.uid:
-        return False
-    return bool(ctx.sim.log.notes.get(Note("world", GONE, "/".join(key))))
+    keys = _keys(owner, namespace)
+    seen = ctx.seen.kinds.get(owner.kind, {})
+    for found in chain(map(seen.get, keys), map(ctx.get_live, keys)):
+        if found is not None and found.metadata.uid == owner.uid:
+            return False
+    return any(ctx.sim.log.notes.get(Note("world", GONE, "/".join(key))) for key in keys)
 
 
 def _remove_owners(plan: PlanBuilder, obj: Any, uids: set[str]) -> None:

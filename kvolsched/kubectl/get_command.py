@@ -13,6 +13,7 @@ from typing import Any
 from ..api.kinds.kind import KINDS_BY_NAME, Kind
 from ..core.core import ClusterCore
 from ..world.log import Key
+from ..world.namespaces import ReadObjects
 from .formatting import align_columns, format_labels
 from .output import Description, Listing, Listings
 from .printers import PRINTERS
@@ -71,7 +72,7 @@ def get(  # noqa: PLR0913 - as many as kubectl has
     if names and all_namespaces:
         raise ValueError("error: a resource cannot be retrieved by name across all namespaces")
     kinds = [lookup_kind(word) for word in (ALL_RESOURCES if words == "all" else words.split(",")) if word]
-    objects = cluster.world.log.objects
+    objects = ReadObjects(cluster.world.log)
     scope = None if all_namespaces else namespace
     keys_by_kind = [(kind, find_keys(objects, kind, scope, names)) for kind in kinds]
     if output in ("yaml", "json", "name"):
@@ -135,11 +136,11 @@ def describe(cluster: ClusterCore, reference: str, name: str = "", namespace: st
     """
     named = None if name else named_key(cluster.world.log.objects, reference, namespace)
     if named is not None:
-        return Description(describe_object(cluster.world.log.objects, named, now or cluster.world.date))
+        return Description(describe_object(ReadObjects(cluster.world.log), named, now or cluster.world.date))
     parts = [reference, namespace, name] if "/" not in reference else reference.split("/")
     word, *within, name = parts
     kind, namespace = lookup_kind(word), within[0] if within else namespace
-    objects = cluster.world.log.objects
+    objects = ReadObjects(cluster.world.log)
     keys = find_keys(objects, kind, namespace)
     chosen = [key for key in keys if key.name == name] or [key for key in keys if key.name.startswith(name)]
     if not chosen and name:

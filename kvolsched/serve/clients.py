@@ -4,6 +4,7 @@ A held watch gets no change of a resource until it is released, one change or al
 connections are cut. Each change, write and request is counted, so that a sweep knows where a fault can be.
 """
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ REFUSALS = {
     504: ("Timeout", "Timeout: request did not complete within requested timeout - context deadline exceeded"),
 }
 """Codes with which a write can be refused: the reason and the words of a server."""
-UNCOUNTED = frozenset({"Lease", "Event"})  # kinds that clients write by the clock
+UNCOUNTED = frozenset({"Event"})  # kinds that clients write by the clock
 assert all(CODES[reason] == code for code, (reason, _) in REFUSALS.items())
 
 
@@ -33,7 +34,7 @@ class ServedClient:
 
     def __init__(self, name: str, moved: Condition) -> None:
         self.name, self.moved = name, moved
-        self.credit: dict[str, int] = {}  # by held resource ("": all): changes that may still be sent
+        self.credit: dict[str, float] = {}  # by held resource ("": all others): changes that may still be sent
         self.refused: dict[int, int] = {}  # by number of the write: the code that it gets
         self.sent: Counter[str] = Counter()  # changes, by resource
         self.writes = 0
@@ -47,16 +48,28 @@ class ServedClient:
     def hold(self, resource: str, changes: int = 0) -> None:
         """Let watches of a resource ("": of all) send so many changes more, and then no other."""
         with self.moved:
+            if not resource:
+                self.credit.clear()
             self.credit[resource] = changes
 
     def release(self, resource: str, changes: int | None = None) -> None:
-        """Let held watches send so many changes more, or all (None); "" means every held resource."""
+        """Let held watches send so many changes more, or all (None); "" means every held resource.
+
+        Raises:
+            ValueError: neither the resource nor all are held.
+        """
         with self.moved:
-            for each in [resource] if resource else list(self.credit):
-                if changes is None:
-                    self.credit.pop(each, None)
-                elif each in self.credit:
-                    self.credit[each] += changes
+            if resource and resource not in self.credit and "" not in self.credit:
+                held = ", ".join(sorted(self.credit)) or "nothing"
+                raise ValueError(f"release: {self.name}: {resource} are not held; held: {held}")
+            if not resource and changes is None:
+                self.credit.clear()
+            elif changes is None and "" not in self.credit:
+                del self.credit[resource]
+            else:
+                more = math.inf if changes is None else changes
+                for each in [resource] if resource else list(self.credit):
+                    self.credit[each] = self.credit.get(each, 0) + more
             self.moved.notify_all()
 
     def refuse(self, code: int, write: int) -> None:
@@ -79,12 +92,12 @@ class ServedClient:
 
     def may_send(self, resource: Resource) -> bool:
         """Say whether a watch may send one more change of a resource, and count it if so."""
-        held = [name for name in (resource.plural, "") if name in self.credit]
         with self.moved:
-            if any(self.credit[name] <= 0 for name in held):
-                return False
-            for name in held:
-                self.credit[name] -= 1
+            held = next((name for name in (resource.plural, "") if name in self.credit), None)
+            if held is not None:
+                if self.credit[held] <= 0:
+                    return False
+                self.credit[held] -= 1
             self.sent[resource.plural] += 1
         self.on_count()
         return True
@@ -108,6 +121,8 @@ class ServedClient:
         """Say in one line how far its watches are, and which faults wait for it."""
         watched = Counter(kind for kind, _ in self.places)
         parts = [f"watches {', '.join(sorted(watched)) or 'nothing'}", counted(self.writes, "write")]
-        parts += [f"{name or 'every watch'} held" for name in sorted(self.credit)]
+        free = ", ".join(sorted(name for name, left in self.credit.items() if left == math.inf))
+        every = f"every watch but {free}" if free else "every watch"
+        parts += [f"{name or every} held" for name, left in sorted(self.credit.items()) if left < math.inf]
         parts += [f"write {write} will get {code}" for write, code in sorted(self.refused.items())]
         return f"{self.name}: {', '.join(parts)}"

@@ -18,16 +18,21 @@ from typing import Any
 
 from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.text.convert import to_plain
+from ..controllers import garbage_collector
+from ..controllers.garbage_collector import FOREGROUND, ORPHAN
 from ..core.acts import ClusterActs
 from ..kubectl.printers.events import sort_events
 from ..world.apiserver import moment
 from ..world.log import Key
+from ..world.namespaces import KIND as NAMESPACE
+from ..world.namespaces import ReadObjects
 from .clients import ServedClient
 from .resources import CRD, Resource, defined_resource
 from .status import StatusError
 
 AGE = 1_800  # seconds by which simulated time is behind the wall clock when an era begins
 MOST_TEXTS = 1 << 16  # that are kept; then all are made again
+MOST_CHANGES = 2_000  # that are kept of objects without a history; then those of half of it
 _TIME_FIELD = re.compile(r'"(\w*(?:Time|Timestamp)|timeAdded)": ?"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)((?:\.\d+)?Z)"')
 _SERVER_TIME = re.compile(r'"((?:creation|deletion)Timestamp)": ?"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(Z)"')
 
@@ -97,6 +102,14 @@ class ServedObjects:
         self._shift = self._new_shift()
         self._texts.clear()
 
+    def forget_past(self) -> None:
+        """Tell of a write without a history, of which watches need the newest changes alone."""
+        log = self.world.log
+        if log.place - log.base > MOST_CHANGES:
+            log.restore(dict(log.objects), dict(log.notes), log.changes[-MOST_CHANGES // 2 :], log.place)
+        with self.moved:
+            self.moved.notify_all()
+
     def end(self) -> None:
         """End every watch, and follow the cluster no more."""
         self.end_listening()
@@ -144,6 +157,11 @@ class ServedObjects:
         known = version.isascii() and version.isdigit() and len(version) < 20 and int(version) > self.offset
         return int(version) - self.offset if known else -1
 
+    @property
+    def objects(self) -> Mapping[Key, Any]:
+        """What a reader of the API gets, namespaces that nobody wrote among them."""
+        return ReadObjects(self.world.log)
+
     # -- objects ----------------------------------------------------------------------------------------------
 
     def custom(self) -> Sequence[Resource]:
@@ -154,8 +172,20 @@ class ServedObjects:
             self._definitions = definitions, tuple(each for each in found if each is not None)
         return self._definitions[1]
 
+    def collect(self, obj: Any) -> None:
+        """Let the garbage collector follow an object that has owners or waits as one, though nobody models its kind."""
+        owners = obj.metadata.owner_references
+        found = next((each for each in self.world.components if each.name == garbage_collector.NAME), None)
+        if found is None or not (owners or {FOREGROUND, ORPHAN} & set(obj.metadata.finalizers)):
+            return
+        if new := {obj.kind, *(owner.kind for owner in owners)} - {*found.watches, "Event"}:
+            others = (*found.watches[len(garbage_collector.WATCHED) :], *sorted(new))
+            self.world.replace_components([garbage_collector.component(others)])
+
     def stored(self, resource: Resource, namespace: str | None) -> list[tuple[Key, Any]]:
         """Return the objects of a resource in a namespace (None: all), sorted as an API server lists them."""
+        if resource.kind == NAMESPACE:
+            return [(key, self.objects[key]) for key in sorted(self.objects) if key.kind == NAMESPACE]
         found = [(resource.key(obj), obj) for obj in self.world.log.of_kind(resource.kind)
                  if namespace in (None, obj.metadata.namespace) and obj.api_version == resource.api_version]
         if resource.kind == "Event":

@@ -52,7 +52,7 @@ def accepted_form(headers: Mapping[str, str]) -> str:
 
 def get_object(served: ServedObjects, resource: Resource, key: Key, request: ClientRequest) -> ServerResponse:
     """Answer a get."""
-    obj = served.world.log.objects.get(key)
+    obj = served.objects.get(key)
     if obj is None:
         raise not_found(resource, key.name)
     form = accepted_form(request.headers)

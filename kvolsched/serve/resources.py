@@ -90,7 +90,7 @@ def _modelled() -> list[Resource]:
     return found
 
 
-CRD = "CustomResourceDefinition"
+CRD, LEASE = "CustomResourceDefinition", "Lease"
 _CREATED = ("create",)
 _REVIEW = "authorization.k8s.io"
 _STORED = (  # of kinds that no rule reads
@@ -104,8 +104,9 @@ _STORED = (  # of kinds that no rule reads
              subresources=(("status", "apiextensions.k8s.io/v1", CRD),)),
     Resource("apps", "v1", "controllerrevisions", "ControllerRevision"),
     Resource("batch", "v1", "cronjobs", "CronJob", short=("cj",), subresources=(("status", "batch/v1", "CronJob"),)),
-    Resource("coordination.k8s.io", "v1", "leases", "Lease"),
+    Resource("coordination.k8s.io", "v1", "leases", LEASE),
     Resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"),
+    Resource("events.k8s.io", "v1", "events", "Event", short=("ev",)),
     Resource("networking.k8s.io", "v1", "ingresses", "Ingress", short=("ing",)),
     Resource("networking.k8s.io", "v1", "ingressclasses", "IngressClass", namespaced=False),
     Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", short=("netpol",)),
@@ -126,6 +127,7 @@ _STORED = (  # of kinds that no rule reads
     Resource(_REVIEW, "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", namespaced=False, verbs=_CREATED),
 )  # fmt: skip
 RESOURCES: tuple[Resource, ...] = (*_modelled(), *_STORED)
+NAMESPACES = RESOURCES[0]
 _BY_PATH = {(each.group, each.version, each.plural): each for each in RESOURCES}
 Custom = Sequence[Resource]  # those that CustomResourceDefinitions define
 

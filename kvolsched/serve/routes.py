@@ -1,13 +1,15 @@
 """Which request is answered by what: paths of the API to reads, watches, writes, and what a server tells of itself."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from ..core.acts import ClusterActs
 from ..world.log import Key
 from .discovery import VERSION, discover, openapi_document, openapi_index
+from .event_fields import EVENTS, as_core_event, as_served_event
 from .http import ClientRequest, ServerResponse, is_set, json_response
 from .objects import ServedObjects
 from .reads import get_object, list_objects
-from .resources import Resource, find_resource
+from .resources import LEASE, Resource, find_resource
 from .status import StatusError, no_such_path
 from .watch import watch_objects
 from .writes import Target, WriteRequests
@@ -16,11 +18,12 @@ HEALTH = ("readyz", "livez", "healthz")
 
 
 class Routes:
-    """Answers every request of one served cluster."""
+    """Answers every request of one served cluster; Leases, renewed by the clock, are objects of no history."""
 
     def __init__(self, served: ServedObjects) -> None:
         self.served = served
         self.writes = WriteRequests(served)
+        self.leases = WriteRequests(ServedObjects(ClusterActs()), is_recorded=False)
 
     def answer(self, request: ClientRequest) -> ServerResponse:
         """Answer a request.
@@ -63,16 +66,18 @@ class Routes:
         if resource is None or len(rest) > 3 or (namespace is not None and not resource.namespaced):
             raise no_such_path()
         name, subresource = (*rest[1:], "", "")[:2]
+        if group == EVENTS:
+            return as_served_event(self._of_group("", "v1", list(request.path[3:]), as_core_event(request)))
+        writes = self.leases if resource.kind == LEASE else self.writes
+        served = writes.served
         if watches or is_set(request.query, "watch"):
-            return self._locked(lambda: watch_objects(self.served, resource, namespace, request, name))
-        with self.served.client(request.client).request():
-            return self._locked(lambda: self._of_resource(resource, namespace, name, subresource, request))
+            with served.locked():
+                return watch_objects(served, resource, namespace, request, name)
+        with served.client(request.client).request(), served.locked():
+            return self._of_resource(writes, resource, namespace, name, subresource, request)
 
-    def _locked(self, act: Callable[[], ServerResponse]) -> ServerResponse:
-        with self.served.locked():
-            return act()
-
-    def _of_resource(self, resource: Resource, namespace: str | None, name: str, subresource: str,
+    @staticmethod
+    def _of_resource(writes: WriteRequests, resource: Resource, namespace: str | None, name: str, subresource: str,
                      request: ClientRequest) -> ServerResponse:
         if name and resource.namespaced and namespace is None:
             raise no_such_path()
@@ -84,22 +89,22 @@ class Routes:
             raise _not_allowed()
         match request.method:
             case "GET" if subresource == "scale":
-                return self.writes.scale(target)
+                return writes.scale(target)
             case "GET" if subresource in ("", "status"):
-                return (get_object(self.served, resource, key, request) if name
-                        else list_objects(self.served, resource, namespace, request))  # fmt: skip
+                return (get_object(writes.served, resource, key, request) if name
+                        else list_objects(writes.served, resource, namespace, request))  # fmt: skip
             case "POST" if not name:
-                return self.writes.create(target)
+                return writes.create(target)
             case "POST" if subresource in ("binding", "eviction"):
-                return self.writes.post(target)
+                return writes.post(target)
             case "PUT" if name:
-                return self.writes.update(target)
+                return writes.update(target)
             case "PATCH" if name:
-                return self.writes.patch(target)
+                return writes.patch(target)
             case "DELETE" if name and not subresource:
-                return self.writes.delete(target)
+                return writes.delete(target)
             case "DELETE" if not subresource:
-                return self.writes.delete_collection(target, namespace)
+                return writes.delete_collection(target, namespace)
         raise _not_allowed()
 
 

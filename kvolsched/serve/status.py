@@ -52,6 +52,12 @@ def not_found(resource: Resource, name: str) -> StatusError:
     return StatusError("NotFound", f'{resource.qualified} "{name}" not found', {"name": name, **_of_resource(resource)})
 
 
+def forbidden(resource: Resource, name: str, why: str) -> StatusError:
+    """Return the refusal of a request that an admission plugin denies."""
+    details = {"name": name, **_of_resource(resource)}
+    return StatusError("Forbidden", f'{resource.qualified} "{name}" is forbidden: {why}', details)
+
+
 def no_such_path() -> StatusError:
     """Return the refusal of a request for a path that is not served."""
     return StatusError("NotFound", "the server could not find the requested resource")

@@ -20,14 +20,16 @@ from ..core.core import CLIENT, USER
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write, moment, ref
 from ..world.log import Key
 from ..world.manifest_patch import PATCH_KINDS
+from ..world.namespaces import KIND as NAMESPACE
+from ..world.namespaces import OF_EVERY_CLUSTER, with_phase
 from .bodies import APPLY, PATCHES, UNKNOWN_FORMAT, decode_object, decoded, media_type, read_json, read_object
 from .custom_resources import CLEANUP, admitted, counted, scale_of, with_replicas
 from .http import ClientRequest, ServerResponse, is_set, json_response
 from .objects import ServedObjects, meta_of
 from .ownership import APPLY_OPERATION, UPDATE_OPERATION, Manager, applied, updated, with_managers
-from .resources import CRD, RESOURCES, Resource, defined_resource
+from .resources import CRD, NAMESPACES, RESOURCES, Resource, defined_resource
 from .selectors import selector_of
-from .status import StatusError, invalid, not_found, refused_write, success
+from .status import StatusError, forbidden, invalid, not_found, refused_write, success
 
 OTHER_NAMESPACE = "the namespace of the provided object does not match the namespace sent on the request"
 REJECTED = "the server rejected our request due to an error in our request"
@@ -61,8 +63,9 @@ class Target:
 class WriteRequests:
     """Answers what changes objects, and the reviews, which are only asked by the same verb."""
 
-    def __init__(self, served: ServedObjects) -> None:
+    def __init__(self, served: ServedObjects, *, is_recorded: bool = True) -> None:
         self.served, self.cluster, self.world = served, served.cluster, served.world
+        self.is_recorded = is_recorded  # whether each write is a step of a history
 
     # -- create -----------------------------------------------------------------------------------------------
 
@@ -79,13 +82,26 @@ class WriteRequests:
             key = Key("Pod", target.key.namespace, str(meta_of(data).get("name", "")))
             return self._bind(attrs.evolve(target, key=key, subresource="binding"), data)
         obj, warnings = self._new_object(target, data)
+        if resource.kind == NAMESPACE:
+            obj = with_phase(obj)
         target = attrs.evolve(target, key=resource.key(obj))
         return self._created(target, updated(resource, None, obj, self._manager(target)), warnings)
 
     def _created(self, target: Target, obj: Any, warnings: tuple[str, ...]) -> ServerResponse:
+        self._check_namespace(target)
         obj = self._admitted(target, None, obj)
         outcome = self._commit(target, [Write("create", target.key, obj, words=target.words("creates"))])
         return ServerResponse(201, self.served.text(outcome.stored), warnings=warnings)
+
+    def _check_namespace(self, target: Target) -> None:
+        """Refuse an object in a namespace that is not there or is being deleted (plugin NamespaceLifecycle)."""
+        name = target.key.namespace
+        found = self.served.objects.get(Key(NAMESPACE, "", name))
+        if name and self.is_recorded and found is None:
+            raise not_found(NAMESPACES, name)
+        if found is not None and found.metadata.deletion_timestamp is not None:
+            why = f"unable to create new content in namespace {name} because it is being terminated"
+            raise forbidden(target.resource, target.key.name, why)
 
     def _admitted(self, target: Target, old: Any, new: Any) -> Any:
         return admitted(target.resource, old, new, moment(self.world.log), self.served.custom())
@@ -186,7 +202,7 @@ class WriteRequests:
         data = self._of_request(target, data)
         if isinstance(data["metadata"], dict):
             data["metadata"].setdefault("name", target.key.name)
-        old = self.world.log.objects.get(target.key)
+        old = self.served.objects.get(target.key)
         strict = query.get("fieldValidation") or "Strict"  # no owner can have an unknown field
         config, warnings = decoded(self.served, resource, data, {**query, "fieldValidation": strict})
         force = is_set(query, "force")
@@ -199,7 +215,7 @@ class WriteRequests:
         return self._replaced(target, old, new, version, "applies", "PATCH", warnings)
 
     def _old(self, target: Target) -> Any:
-        old = self.world.log.objects.get(target.key)
+        old = self.served.objects.get(target.key)
         if old is None:
             raise not_found(target.resource, target.key.name)
         return old
@@ -289,10 +305,21 @@ class WriteRequests:
                             version=0 if writes else version, words=target.words("deletes")))  # fmt: skip
         if target.key.kind == CRD and old.metadata.deletion_timestamp is None:
             writes += self._deletions_of_objects(target, old)
+        if target.key.kind == NAMESPACE:
+            writes = self._deletions_in(target) + [each for each in writes if target.key in self.world.log.objects]
         outcome = self._commit(target, writes, dry="dryRun" in options)
-        if outcome.stored is not None:
-            return ServerResponse(200, self.served.text(outcome.stored))
+        stored = self.served.objects.get(target.key) if target.key.kind == NAMESPACE else outcome.stored
+        if stored is not None:
+            return ServerResponse(200, self.served.text(stored))
         return json_response(success(target.resource, target.key.name, old.metadata.uid))
+
+    def _deletions_in(self, target: Target) -> list[Write]:
+        """Return the writes that delete all that is in a namespace, as its controller does."""
+        name = target.key.name
+        if name in OF_EVERY_CLUSTER:
+            raise forbidden(target.resource, name, "this namespace may not be deleted")
+        return [Write("delete", key, words=target.words("deletes")) for key in self.world.log.objects
+                if key.namespace == name]  # fmt: skip
 
     def _deletions_of_objects(self, target: Target, definition: Any) -> list[Write]:
         """Return the writes that delete all objects of a definition, and the definition if none of them stays."""
@@ -403,8 +430,15 @@ class WriteRequests:
         Raises:
             StatusError: the API server refuses one of them.
         """
+        unwritten = self.served.objects.get(target.key) if target.key.kind == NAMESPACE else None
+        if unwritten is not None and writes[-1].key == target.key and target.key not in self.world.log.objects:
+            first = Write("create", target.key, unwritten, words=target.words("writes"))
+            writes = [first, *(attrs.evolve(write, version=0) for write in writes)]
         if dry or target.is_dry:
             outcomes = self.world.visit(self.world.place, lambda: [self.world.commit(USER, write) for write in writes])
+        elif not self.is_recorded:
+            outcomes = [self.world.commit(USER, write) for write in writes]
+            self.served.forget_past()
         else:
             client = self.served.client(target.request.client)
             words, actor = writes[-1].words, CLIENT + client.name
@@ -414,6 +448,9 @@ class WriteRequests:
                 refused = RefusedWrite(writes[-1], error.reason, error.message)
                 self.world.record_refused(USER, actor, [refused], words)
                 raise
+            for write in writes:
+                if write.verb in ("create", "update"):
+                    self.served.collect(write.new)
             outcomes = self.cluster._send(writes, words, atomic=True, actor=actor)
             client.on_count()
         for outcome in outcomes:

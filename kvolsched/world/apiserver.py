@@ -126,8 +126,11 @@ def key_for(reference: str) -> Key:
 
 def key_of(obj: Any) -> Key:
     """Return the key of an API object; the namespace of a namespaced kind is by default `default`."""
-    kind = KINDS_BY_NAME.get(obj.kind)
-    namespace = (obj.metadata.namespace or "default") if kind is None or kind.namespaced else ""
+    kind, namespace = KINDS_BY_NAME.get(obj.kind), obj.metadata.namespace
+    if kind is not None:
+        namespace = (namespace or "default") if kind.namespaced else ""
+    elif not namespace and not obj.metadata.resource_version:  # a stored one of a kind that nobody models is in none
+        namespace = "default"
     return _one_key(obj.kind, namespace, obj.metadata.name)
 
 

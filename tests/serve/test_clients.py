@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from served_client import PODS, Client, pod
+from served_client import CLAIMS, PODS, Client, pod
 
 from kvolsched import UnknownName
 
@@ -50,6 +50,26 @@ def test_a_held_watch_sends_what_is_released(client, cluster, served):
     assert served.client("tester").sent["pods"] == 1
     served.release("tester")
     assert [watch()[1]["metadata"]["name"] for _ in range(2)] == ["b", "c"]
+
+
+def test_one_resource_is_released_while_all_others_are_held(client, cluster, served):
+    """After a hold of all its watch of pods goes on, by one change and then for good; what nobody holds is not released."""
+    pods = watched(client, served)
+    claims = client.watch(f"{CLAIMS}?watch=1&resourceVersion={served.objects.version}&timeoutSeconds=20")
+    served.hold("tester")
+    cluster.apply(CLASS, CLAIM, pod("a"), pod("b"))
+    served.release("tester", 1, resource="pods")
+    assert pods()[1]["metadata"]["name"] == "a"
+    served.settle(quiet=0.05)
+    assert served.client("tester").sent == {"pods": 1}
+    served.release("tester", resource="pods")
+    assert pods()[1]["metadata"]["name"] == "b"
+    assert str(served.client("tester")).endswith("every watch but pods held")
+    served.release("tester")
+    assert claims()[1]["metadata"]["name"] == "data"
+    served.hold("tester", "pods")
+    with pytest.raises(ValueError, match="release: tester: persistentvolumeclaims are not held; held: pods"):
+        served.release("tester", resource="pvc")
 
 
 def test_a_client_is_a_lane_with_what_it_has_not_seen(client, cluster, served):

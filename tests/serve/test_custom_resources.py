@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from served_client import MERGE, Kubectl
+from served_client import MERGE, PODS, Kubectl, pod
 
 APPLY = "application/apply-patch+yaml"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -167,6 +167,7 @@ def test_every_question_knows_a_kind_that_nobody_models(client, cluster):
     """A ConfigMap is found by kind and name, short name or name alone, listed, and told of; an unknown one is refused."""
     config = "/api/v1/namespaces/default/configmaps"
     client.ask("POST", config, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"a": "1"}})
+    client.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "shop"}})
     client.ask("POST", config.replace("default", "shop"), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "other"}})
     client.ask("PATCH", f"{config}/settings", {"data": {"a": "2"}}, MERGE)
     for reference in ("configmap/settings", "cm/settings", "configmaps/default/settings", "settings", "default/settings"):
@@ -182,3 +183,22 @@ def test_every_question_knows_a_kind_that_nobody_models(client, cluster):
     for reference in ("secret/settings", "configmap/nosuch", "cm/shop/settings", "a/b/c"):
         with pytest.raises(KeyError):
             cluster[reference]
+
+
+@pytest.mark.parametrize(("policy", "stays", "waits"), [("Background", [], False), ("Foreground", [], True), ("Orphan", ["b", "data"], False)])
+def test_what_a_custom_object_owns_goes_with_it(backups, cluster, policy, stays, waits):
+    """Its pod and ConfigMap are deleted after it, or before it, or stay without owner, as its client asks; so is what belongs to a pod."""
+    owner = backups.ask("POST", BACKUPS, backup())[1]
+    reference = {"apiVersion": "example.com/v1", "kind": "Backup", "name": "b", "uid": owner["metadata"]["uid"], "blockOwnerDeletion": True}
+    backups.ask("POST", PODS, pod("b", ownerReferences=[reference]))
+    maps = "/api/v1/namespaces/default/configmaps"
+    of_pod = {**reference, "apiVersion": "v1", "kind": "Pod", "uid": backups.get(f"{PODS}/b")["metadata"]["uid"]}
+    backups.ask("POST", maps, {"metadata": {"name": "data", "ownerReferences": [of_pod]}})
+    assert backups.ask("DELETE", f"{BACKUPS}/b?propagationPolicy={policy}")[0] == 200
+    assert (backups.ask("GET", f"{BACKUPS}/b")[0] == 200) is (waits or policy == "Orphan")
+    cluster.run(seconds=100)
+    assert backups.refused("GET", f"{BACKUPS}/b")[0] == 404
+    found = [name for path, name in ((PODS, "b"), (maps, "data")) if backups.ask("GET", f"{path}/{name}")[0] == 200]
+    assert found == stays
+    cluster.back()
+    cluster.fork().run()

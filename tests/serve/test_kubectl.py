@@ -96,6 +96,9 @@ def test_helm_installs_upgrades_rolls_back_and_uninstalls(cluster, tmp_path):
     with cluster.serve(pace="live") as served:
         served.kubeconfig("helm", tmp_path / "kubeconfig")
         run("create chart")
+        run("install web ./chart --wait --timeout 30s --namespace shop --create-namespace")
+        assert cluster["deployment/shop/web-chart"].status.ready_replicas == 1
+        run("uninstall web --wait --timeout 30s --namespace shop")
         run("install web ./chart --wait --timeout 30s")
         assert cluster["deployment/web-chart"].status.ready_replicas == 1
         run("upgrade web ./chart --set replicaCount=3 --wait --timeout 30s")

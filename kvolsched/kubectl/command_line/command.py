@@ -14,6 +14,7 @@ from ...core.acts import ClusterActs
 from ...core.results import ApplyRefused, CommandResult
 from ...core.user_commands import ActRefused
 from ...world.log import Key
+from ...world.namespaces import ReadObjects
 from ..get_command import ALL_RESOURCES
 from ..resource_lookup import ResourceNotFound, find_keys, lookup_kind
 from .flags import CommandError, Words
@@ -207,8 +208,9 @@ class Command:
 
     @property
     def objects(self) -> Objects:
-        """What the API server stores now."""
-        return self.cluster.world.log.objects
+        """What the API server stores now; commands that read get the namespaces, too, that nobody wrote."""
+        log = self.cluster.world.log
+        return ReadObjects(log) if self.name in ("get", "describe") else log.objects
 
     def warn(self, text: str) -> None:
         """Print a line to the errors that is no failure."""
