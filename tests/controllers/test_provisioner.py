@@ -222,6 +222,12 @@ def test_the_driver_itself_gives_the_node_back_when_capacity_runs_out():
     assert made.all("PersistentVolume") == []
 
 
+def test_only_exhausted_resources_are_told_as_a_lack_of_capacity():
+    """A failure with another code and no words of its own says that the volume cannot be created."""
+    made = run_with(EBS, ebs(), provisioner.ProvisionerOptions(fails=(Failure(code="Internal"),)))
+    assert any("code = Internal desc = cannot create a volume in zone-b" in words for _, words in made.events("data"))
+
+
 @pytest.mark.parametrize("options", [
     provisioner.ProvisionerOptions(fails=(Failure(times=2, code="Internal", desc="oops"),)),
     provisioner.ProvisionerOptions(fails=(Failure(times=2),), on_failure="retry"),

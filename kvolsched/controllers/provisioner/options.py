@@ -28,7 +28,10 @@ class Failure:
         EXHAUSTED, TEXT, "the gRPC code of the failure",
         "S0, PV Controller Changes: any failure removes the selected node; external-provisioner asks for its code",
     )
-    desc: str = dial("", TEXT, 'what the driver says; "" for "not enough capacity in" the domain')
+    desc: str = dial(
+        "", TEXT,
+        'what the driver says; "" for "not enough capacity in" the domain, of another code "cannot create a volume in"',
+    )
 
 
 @attrs.frozen(kw_only=True)

@@ -24,7 +24,7 @@ from . import topology
 from .driver import StorageDriver
 from .in_tree_topology import check_keys, choose_topology, whole_topology
 from .new_volume import chooses_zones, domain_of, is_csi, is_on_node, volume_for, volume_name, with_zone_labels
-from .options import UNFINISHED, Failure
+from .options import EXHAUSTED, UNFINISHED, Failure
 from .topology import DriverTopology, FirstAttempt, NoTopology, NoTopologyYet, TopologyRequest
 
 TOPOLOGIES = "topologies"  # the view that counts the nodes' topologies
@@ -264,7 +264,8 @@ class VolumeProvisioning:
             if (failure.times is None or struck < failure.times) and failure.topology in ("", domain):
                 if failure.times is not None:
                     ctx.remember("struck", str(number), struck + 1)
-                return evolve(failure, desc=failure.desc or exhausted)
+                said = exhausted if failure.code == EXHAUSTED else f"cannot create a volume in {domain}"
+                return evolve(failure, desc=failure.desc or said)
         chance, parameters = options.fail_chance, driver.parameters(ctx, attempt.volume)
         if chance and ctx.draw("provisioning fails", cause, 100, attempt.number) < chance:
             return Failure(desc=exhausted)

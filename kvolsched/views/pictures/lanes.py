@@ -173,15 +173,23 @@ def _numbers(axis: _Axis, width: int) -> str:
     return "".join(parts)
 
 
+def _short(label: str) -> str:
+    """Return an actor's name without most of its domain: gce-pd of kubernetes.io/gce-pd, ebs… of ebs.example.com."""
+    driver, _, part = label.partition(" ")
+    domain, _, rest = driver.partition("/")
+    if "." not in domain:
+        return label
+    return f"{rest or domain.partition('.')[0] + '…'} {part}".rstrip()
+
+
 def _lane(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, width: int, left: float, selection: str, *,
           open_: bool) -> str:
     active = bool(frame.head.actor_id) and lane.actor == frame.head.actor_id
     back = rect(2, y - 9.5, left - 2, 19, "k-p-accent" if active else "k-hit", 4)
     fold = ("▾" if open_ else "▸") if lane.cursors else ""
     room = left - 28
-    domain, _, rest = lane.label.partition("/")  # kubernetes.io/gce-pd provisioner
-    fits = t.width(lane.label, 11, bold=True) <= room or "." not in domain or not rest
-    name = t.middle(lane.label if fits else rest, room, 11, bold=active)
+    fits = t.width(lane.label, 11, bold=True) <= room
+    name = t.middle(lane.label if fits else _short(lane.label), room, 11, bold=active)
     content = back + word(left - 15, y + 4, "k-z k-live", fold)
     content += word(8, y + 4, "k-b k-t-accent" if active else "", name)
     more = f' aria-expanded="{"true" if open_ else "false"}"' if lane.cursors else ""
