@@ -15,7 +15,8 @@ from ..api.kinds.pod import PodStatus
 from ..api.text.convert import to_plain
 from ..controllers import persistent_volume
 from ..controllers.admission import PROTECTION_FINALIZERS
-from ..rules.named import TODAY, stands_for
+from ..rules.named import stands_for
+from ..rules.registry import TODAY
 from ..rules.revision import Revision
 from ..rules.unread_fields import unread_by_pods
 from ..scheduler.loop.scheduling_cycle import SCHEDULER

@@ -28,8 +28,9 @@ from .incidents import Incident, incident
 from .incidents.one_incident import Symptom
 from .renamed import names_for, number_of, renamed
 from .rescue import Rescue
-from .scenario import ExpectationFailed, ScenarioError, read_data
+from .scenario import ScenarioError, read_data
 from .script_acts import listed
+from .templates import ExpectationFailed
 
 TRIES = 4  # sets of names that are drawn
 NOT_PLAYED = (ExpectationFailed, ScenarioError, ApplyRefused, LookupError, ValueError)

@@ -7,12 +7,13 @@ words of each, unordered. Alone knows both forms. Loads no room but `api`, so th
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from html import escape
 from importlib import resources
-from itertools import islice
+from itertools import chain, islice
 from math import log
 from pathlib import Path
 from textwrap import indent, wrap
@@ -212,11 +213,14 @@ def _read_one(anchor: str, document: str, section: str, told: str, code: str, sh
 
 def terms(text: str) -> list[str]:
     """Return the search terms of a text: its words and the parts of its names, without endings."""
-    found = []
-    for word in _WORD.findall(text):
-        parts = _PART.findall(word)
-        found += [word.lower(), *(part.lower() for part in parts if len(parts) > 1)]
-    return [_ENDING.sub("", term) for term in found if not _SMALL.fullmatch(term)]
+    return [term for word in _WORD.findall(text) for term in _terms_of(word)]
+
+
+@cache
+def _terms_of(word: str) -> tuple[str, ...]:
+    parts = _PART.findall(word)
+    found = (word.lower(), *(part.lower() for part in parts if len(parts) > 1))
+    return tuple(_ENDING.sub("", term) for term in found if not _SMALL.fullmatch(term))
 
 
 @cache
@@ -251,15 +255,13 @@ class StatementSearch:
             found: dict[str, float] = {}
             for text, weight in texts.items():
                 for term in set(terms(text)):
-                    found[term] = max(found.get(term, 0), weight) + self.BOTH * min(found.get(term, 0), weight)
+                    held = found.get(term)
+                    found[term] = weight if held is None else max(held, weight) + self.BOTH * min(held, weight)
             self.weights.append(found)
         lengths = [max(1, len(kept.get(each.anchor, ()))) for each in told]
         mean = sum(lengths) / max(1, len(lengths))
         self.lengths = [1 - self.LENGTH + self.LENGTH * length / mean for length in lengths]
-        counts: dict[str, int] = {}
-        for found in self.weights:
-            for term in found:
-                counts[term] = counts.get(term, 0) + 1
+        counts = Counter(chain.from_iterable(self.weights))
         self.rarity = {term: log(1 + len(told) / count) for term, count in counts.items()}
         self.unknown = log(1 + len(told))
 

@@ -4,38 +4,31 @@ A scenario file is YAML: `name`, `question`, `parameters` (name -> default, says
 `for`, `when` in what follows: see `templates`), `checklist` (items of the documents that its script proves),
 `revision`, `seed`, `gates` (by process), `components` (dials by name), `manifests` (names of shipped examples),
 `objects` and `script`, a list of `apply | refused | delete | step | run | set_pool | back | expect` and the acts and
-faults of `script_acts`.
+faults of `script_acts`. A list of scenarios loads no room above `api`: a cluster is imported when one is made.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from functools import cache, partial
+from collections.abc import Collection, Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..api import examples, make
+from ..api import make
 from ..api.kinds.meta import EMPTY, Frozen, freeze, thaw
-from ..api.kinds.storage_class import StorageClass
-from ..api.text import manifest
+from ..api.text.yaml_text import packaged_data
 from ..api.unknown_name import UnknownName, did_you_mean, nearest
 from ..api.words import hanging_indent, one_of
-from ..cluster import Cluster
-from ..core.conditions import condition
-from ..core.refusals import dropped_fields
-from ..core.results import ApplyRefused
-from ..rules.named import TODAY, documents_of, revision_named
-from ..rules.revision import NOT_DRIVERS, Revision
-from ..scheduler.loop.scheduling_cycle import SCHEDULER
-from ..world.apiserver import key_of
-from ..world.log import Note
-from .script_acts import ACT_WORDS, listed
-from .templates import Parameter, ParameterError, Value, declared, fill, repeats
+from ..rules.registry import TODAY
+from .templates import ExpectationFailed, Parameter, ParameterError, Value, declared, fill, repeats
+
+if TYPE_CHECKING:
+    from ..api.kinds.storage_class import StorageClass
+    from ..cluster import Cluster
+    from ..rules.revision import Revision
 
 FIELDS = (
     *("name", "question", "parameters", "checklist", "revision", "seed", "gates", "components"),
@@ -48,14 +41,6 @@ TEMPLATE_PARTS = ("components", "objects", "script")  # in which parameters are 
 
 class ScenarioError(ValueError):
     """A scenario file has an unknown field or script word."""
-
-
-class ExpectationFailed(AssertionError):
-    """An expectation of a script does not hold; the message has both sides, `words` without its place."""
-
-    def __init__(self, words: str, place: str = "") -> None:
-        super().__init__(f"{place}{words}")
-        self.words = words
 
 
 @attrs.frozen
@@ -109,6 +94,8 @@ class Scenario:
     @property
     def dialled(self) -> tuple[str, ...]:
         """The components that have dials here: those of every cluster, and the drivers of the scenario's classes."""
+        from ..rules.revision import NOT_DRIVERS
+
         objects = [thaw(obj) for obj in self.objects]
         drivers = {str(obj["provisioner"]) for obj in objects if isinstance(obj, dict) and "provisioner" in obj}
         return (*sorted(NOT_DRIVERS - {"user"}), *sorted({*drivers, *self.components} - NOT_DRIVERS))
@@ -130,6 +117,12 @@ class Scenario:
         Raises:
             ScenarioError: there is no such parameter, or a value is not one that it may have.
         """
+        from ..api import examples
+        from ..api.text import manifest
+        from ..cluster import Cluster
+        from ..core.refusals import dropped_fields
+        from ..rules.named import documents_of, revision_named
+
         this = self.filled(**parameters)
         rules = revision_named(revision or this.revision)
         cluster = Cluster(
@@ -160,6 +153,8 @@ class Scenario:
             ExpectationFailed: an `expect` of the script does not hold.
             ScenarioError: the script has an unknown word, or there is no such parameter.
         """
+        from .script_acts import SCRIPT_WORDS
+
         this = self.filled(**parameters)
         cluster = cluster or this.cluster()
         for number, line in enumerate(this.script, 1):
@@ -211,8 +206,7 @@ def load(name: str) -> Scenario:
     """
     for folder in FOLDERS:
         if name in _shipped_names(folder):
-            file = resources.files("kvolsched.learn").joinpath(folder, f"{name}.yaml")
-            return read(file.read_text(encoding="utf-8"), name)
+            return read_data(packaged_data("kvolsched.learn", *folder.split("/"), f"{name}.yaml"), name)
     near = one_of(nearest(name, scenario_names(), margin=1.0))
     hint = f": did you mean {near}? There" if near else "; there"
     raise UnknownName(f"no scenario is called {name!r}{hint} are: {', '.join(scenario_names())}")
@@ -272,6 +266,8 @@ def read(source: str | Path, name: str = "") -> Scenario:
         ScenarioError: it has an unknown field, or is no mapping.
         ManifestError: it is no YAML.
     """
+    from ..api.text import manifest
+
     text = source.read_text() if isinstance(source, Path) else source
     documents = manifest.read_plain(text, name or str(source)[:40])
     if len(documents) != 1 or not isinstance(documents[0], dict):
@@ -301,132 +297,13 @@ def _shipped_names(folder: str) -> list[str]:
     return sorted(file.name.removesuffix(".yaml") for file in found if file.name.endswith(".yaml"))
 
 
-# -- the words of a script --------------------------------------------------------------------------------------------
-
-
-def _refused(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    """Do an act of the script and expect that it is refused with this message: `{apply: ..., message: ...}`."""
-    try:
-        for word, act in value.items():
-            if word != "message":
-                SCRIPT_WORDS[word](cluster, act)
-    except (ApplyRefused, ValueError) as refused:
-        _expect_equal("the refusal", value["message"], str(refused))
-    else:
-        raise ExpectationFailed(f"expected the refusal {value['message']!r}, nothing was refused")
-
-
-def _step(cluster: Cluster, value: Any) -> None:
-    for until in [None] * value if isinstance(value, int) else [value]:
-        cluster.step(until)
-
-
-def _expect_equal(what: str, expected: Any, actual: Any) -> None:
-    if expected != actual:
-        raise ExpectationFailed(f"expected {what} {expected!r}, it is {actual!r}")
-
-
-def _expect(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    """Compare objects by field with expected values, and by the words of EXPECTATIONS whatever else is asked."""
-    for word, wanted in value.items():
-        if word in EXPECTATIONS:
-            EXPECTATIONS[word](cluster, wanted)
-            continue
-        plain = manifest.to_plain(cluster[word])
-        for path, field in wanted.items():
-            _expect_equal(f"{word} {path}", field, _value_at(plain, path))
-
-
-def _expect_events(cluster: Cluster, wanted: Any, *, exist: bool) -> None:
-    """Look for events about objects, by their reason and message if they are given."""
-    for event in listed(wanted):
-        name = event["about"].rpartition("/")[2]
-        events = [found for found in cluster.objects("events") if found.involved_object.name == name]
-        reason, message = event.get("reason"), event.get("message")
-        found = any(reason in (None, each.reason) and message in (None, each.message) for each in events)
-        if found != exist:
-            existing = sorted({f"{each.reason}: {each.message}" for each in events})
-            raise ExpectationFailed(f"expected {'an' if exist else 'no'} event {dict(event)!r}, there are {existing!r}")
-
-
-def _expect_conditions(cluster: Cluster, wanted: Any, *, holds: bool) -> None:
-    for text in listed(wanted):
-        found = condition(text, cluster.world.log.objects)
-        _expect_equal(f"{text!r} to be", holds, found is not None and found(cluster))
-
-
-def _expect_passes(cluster: Cluster, wanted: Mapping[str, int]) -> None:
-    for pod, number in wanted.items():
-        name = "/".join(key_of(cluster[f"pod/{pod}"])[1:])
-        note = cluster.world.log.notes.get(Note(SCHEDULER, "pass", name))
-        _expect_equal(f"passes of {pod}", number, note.number if note is not None else 0)
-
-
-def _expect_phases(cluster: Cluster, wanted: Mapping[str, int]) -> None:
-    """Compare how many pods are in each of these phases."""
-    phases = Counter(each.status.phase for each in cluster.objects("pods"))
-    for phase, number in wanted.items():
-        _expect_equal(f"number of {phase} pods to be", number, phases[phase])
-
-
-def _expect_skews(cluster: Cluster, wanted: Mapping[str, int]) -> None:
-    """Compare how many pods the fullest and the emptiest domain of each key hold: those that some node has."""
-    for key, most in wanted.items():
-        domains = {node.metadata.name: node.metadata.labels.get(key) for node in cluster.objects("nodes")}
-        held = dict.fromkeys((domain for domain in domains.values() if domain), 0)
-        for pod in cluster.objects("pods"):
-            if domain := domains.get(pod.spec.node_name):
-                held[domain] += 1
-        skew = max(held.values(), default=0) - min(held.values(), default=0)
-        if skew > most:
-            raise ExpectationFailed(f"expected a skew of at most {most} by {key}, it is {skew}: {held}")
-
-
-def _value_at(plain: Any, path: str) -> Any:
-    """Return the value at a dotted path of plain data; None if there is none.
-
-    An item of a list is named by its number, its type or its name: `status.conditions.PodScheduled.message`. A part
-    with dots is written in brackets: `metadata.annotations[pv.kubernetes.io/bind-completed]`.
-    """
-    for bracketed, bare in re.findall(r"\[([^\]]*)\]|([^.\[]+)", path):
-        part = bracketed or bare
-        if isinstance(plain, list):
-            items = (item for item in plain if isinstance(item, dict) and part in (item.get("type"), item.get("name")))
-            plain = plain[int(part)] if part.isdigit() and int(part) < len(plain) else next(items, None)
-        elif isinstance(plain, dict):
-            plain = plain.get(part)
-    return plain
-
-
-EXPECTATIONS: Mapping[str, Callable[[Cluster, Any], None]] = {
-    "event": partial(_expect_events, exist=True),
-    "no event": partial(_expect_events, exist=False),
-    "is": partial(_expect_conditions, holds=True),
-    "is not": partial(_expect_conditions, holds=False),
-    "passes": _expect_passes,
-    "phases": _expect_phases,
-    "skew": _expect_skews,
-}
-SCRIPT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
-    **ACT_WORDS,
-    "apply": lambda cluster, value: cluster.apply(*listed(value)),
-    "refused": _refused,
-    "delete": lambda cluster, value: cluster.delete(*listed(value)),
-    "step": _step,
-    "run": lambda cluster, value: cluster.run(until=value if isinstance(value, str) else None),
-    "set_pool": lambda cluster, value: cluster.set_pool(**value),
-    "back": lambda cluster, value: cluster.back(int(value)),
-    "expect": _expect,
-}
-
-
 # -- seeded generators ------------------------------------------------------------------------------------------------
 
 
 def nodes(count: int, *, zones: int = 3) -> list[Any]:
     """Return `count` equal nodes, placed in zones zone-a, zone-b, ... in turn."""
     placed = ((f"node-{number:05}", f"zone-{chr(97 + number % zones)}") for number in range(count))
-    return [manifest.from_plain(make.node(name, zone, cpu="32")) for name, zone in placed]
+    return [_made(make.node(name, zone, cpu="32")) for name, zone in placed]
 
 
 def pods(count: int, *, claims: str = "", first: int = 0) -> list[Any]:
@@ -437,10 +314,16 @@ def pods(count: int, *, claims: str = "", first: int = 0) -> list[Any]:
         found += [make.claim(name, storage_class=claims) for name in names]
         requests = {"cpu": "100m", "memory": "200Mi"}
         found.append(make.pod(f"pod-{number:05}", *names, requests=requests, labels={"app": "bench"}))
-    return [manifest.from_plain(each) for each in found]
+    return list(map(_made, found))
 
 
 def storage_class(name: str = "zonal", provisioner: str = "zonal.example.com") -> StorageClass:
     """Return a class with volumeBindingMode WaitForFirstConsumer."""
-    made: StorageClass = manifest.from_plain(make.storage_class(name, provisioner))
+    made: StorageClass = _made(make.storage_class(name, provisioner))
     return made
+
+
+def _made(plain: Any) -> Any:
+    from ..api.text import manifest
+
+    return manifest.from_plain(plain)

@@ -24,6 +24,14 @@ class ParameterError(ValueError):
     """A parameter is declared wrongly, has an impossible value, or is named where there is none."""
 
 
+class ExpectationFailed(AssertionError):
+    """An expectation of a script does not hold; the message has both sides, `words` without its place."""
+
+    def __init__(self, words: str, place: str = "") -> None:
+        super().__init__(f"{place}{words}")
+        self.words = words
+
+
 @attrs.frozen(repr=False)
 class Parameter:
     """A parameter of a scenario: its default, what it says, and which values it may have."""

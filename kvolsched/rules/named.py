@@ -17,7 +17,6 @@ from .settings import with_settings_named
 RELEASES = (kubernetes_1_36, design_documents, early_draft)
 STANDS_FOR: Mapping[str, tuple[str, str]] = {release.NAME: release.STANDS_FOR for release in RELEASES}
 """What each set of rules stands for, and where it says nothing; all others are designs that the documents reject."""
-TODAY = kubernetes_1_36.NAME
 _VERSION = re.compile(r"\bv?1\.(\d+)\b")
 REVISIONS: dict[str, Callable[[], Revision]] = {
     "upstream": upstream, "design": design, "draft": draft, **LATER_REVISIONS,

@@ -12,7 +12,8 @@ from kvolsched.api.kinds.meta import thaw
 from kvolsched.cli import main
 from kvolsched.learn.incidents import drawer, incident, incidents
 from kvolsched.learn.incidents.one_incident import incident_of
-from kvolsched.learn.scenario import SCRIPT_WORDS, ScenarioError
+from kvolsched.learn.scenario import ScenarioError
+from kvolsched.learn.script_acts import SCRIPT_WORDS
 from kvolsched.questions.decode import decode
 
 NAMES = incidents().names

@@ -16,8 +16,7 @@ from kvolsched.learn import pager
 from kvolsched.learn.class_report import grade, report
 from kvolsched.learn.pager import page
 from kvolsched.learn.rescue import Rescue
-from kvolsched.learn.scenario import SCRIPT_WORDS
-from kvolsched.learn.script_acts import listed
+from kvolsched.learn.script_acts import SCRIPT_WORDS, listed
 from kvolsched.questions.fix.harm import MOST, Stars
 from kvolsched.questions.predict.prediction import forget_grades
 from kvolsched.questions.why.asking import is_pending

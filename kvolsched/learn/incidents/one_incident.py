@@ -26,14 +26,15 @@ import attrs
 from kvolsched.api.kinds.meta import Frozen, freeze, thaw
 from kvolsched.api.notebook_output import PrintedAnswer, to_type
 from kvolsched.api.words import hanging_indent
-from kvolsched.cluster import Cluster
-from kvolsched.learn.scenario import ExpectationFailed, Scenario, ScenarioError, load, read_data
-from kvolsched.questions.predict import Outcome, PossibleAnswer, Prediction, Verdict
-from kvolsched.questions.why import Why, Whys
-from kvolsched.rules.named import TODAY
-from kvolsched.rules.revision import Revision
+from kvolsched.learn.scenario import Scenario, ScenarioError, load, read_data
+from kvolsched.learn.templates import ExpectationFailed
+from kvolsched.rules.registry import TODAY
 
 if TYPE_CHECKING:
+    from kvolsched.cluster import Cluster
+    from kvolsched.questions.predict import Prediction
+    from kvolsched.questions.why import Why, Whys
+    from kvolsched.rules.revision import Revision
     from kvolsched.views.panel.predict import Predict
 
 FIELDS = ("title", "symptom", "question", "answers", "right", "cause", "cures", "sources", "sentences")
@@ -196,12 +197,14 @@ class Incident(PrintedAnswer):
 
     def predict(self) -> Predict:
         """Ask the question with buttons; `.answer(...)` and `.reveal()` answer it, and the grade counts it."""
-        from kvolsched.views.panel.predict import Predict  # noqa: PLC0415 - ipywidgets, only when a widget is wanted
+        from kvolsched.views.panel.predict import Predict
 
         return Predict(self.asked_question())
 
     def asked_question(self) -> Prediction:
         """Return the incident's question as a value, for a terminal."""
+        from kvolsched.questions.predict import Outcome, PossibleAnswer, Prediction, Verdict
+
         verdicts = {name: Verdict(name == self.right, words) for name, words in self.answers.items()}
         outcome = Outcome(self.right, verdicts, self.cause, "at the end", 0)
         candidates = tuple(PossibleAnswer(name) for name in self.answers)

@@ -6,7 +6,8 @@ import attrs
 
 from ...api.notebook_output import DrawnAnswer, NumberedRows, PrintedAnswer
 from ...api.words import first_of, hanging_indent
-from ...rules.named import TODAY, documents_of
+from ...rules.named import documents_of
+from ...rules.registry import TODAY
 from .changes import Changes
 from .witness import Witness
 
