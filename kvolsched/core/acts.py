@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import attrs
 
-from ..api.kinds.kind import KINDS, find_kind
+from ..api.kinds.kind import KINDS, find_kind, kind_of
 from ..api.kinds.meta import evolve_parts
 from ..api.notebook_output import printable
 from ..api.text import manifest
@@ -971,7 +971,7 @@ class ClusterActs(ClusterCore):
 
 
 def _line(key: Key, done: str) -> CommandResult:
-    return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done}",))
+    return CommandResult((f"{kind_of(key.kind).singular}/{key.name} {done}",))
 
 
 def _eviction(pod: Any) -> Write:
@@ -980,5 +980,5 @@ def _eviction(pod: Any) -> Write:
 
 def _deleted(key: Key) -> str:
     """Return what kubectl prints of a deletion."""
-    kind = find_kind(key.kind)
-    return f'{kind.singular} "{key.name}" deleted{f" from {key.namespace} namespace" if kind.namespaced else ""}'
+    where = f" from {key.namespace} namespace" if key.namespace else ""
+    return f'{kind_of(key.kind).singular} "{key.name}" deleted{where}'

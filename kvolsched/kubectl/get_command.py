@@ -16,7 +16,7 @@ from ..world.log import Key
 from ..world.namespaces import ReadObjects
 from .formatting import align_columns, format_labels
 from .output import Description, Listing, Listings
-from .printers import PRINTERS
+from .printers import printer_of
 from .printers.events import event_lines, events_of
 from .printers.printer import DescribeContext
 from .resource_lookup import empty_message, find_keys, lookup_kind, named_key, object_not_found
@@ -71,8 +71,8 @@ def get(  # noqa: PLR0913 - as many as kubectl has
                          "arguments in resource/name form")  # fmt: skip
     if names and all_namespaces:
         raise ValueError("error: a resource cannot be retrieved by name across all namespaces")
-    kinds = [lookup_kind(word) for word in (ALL_RESOURCES if words == "all" else words.split(",")) if word]
     objects = ReadObjects(cluster.world.log)
+    kinds = [lookup_kind(word, objects) for word in (ALL_RESOURCES if words == "all" else words.split(",")) if word]
     scope = None if all_namespaces else namespace
     keys_by_kind = [(kind, find_keys(objects, kind, scope, names)) for kind in kinds]
     if output in ("yaml", "json", "name"):
@@ -93,7 +93,7 @@ def make_table(  # noqa: PLR0913 - as many as kubectl has
 
     A namespace of None adds the column NAMESPACE, `labels` a column for the values of each of these keys.
     """
-    table = PRINTERS[kind.name]
+    table = printer_of(kind.name, kind.defined)
     shown = [index for index, name in enumerate(table.columns) if wide or name not in table.wide_columns]
     name_column = table.columns.index("NAME")
     with_namespace = kind.namespaced and namespace is None
@@ -139,8 +139,8 @@ def describe(cluster: ClusterCore, reference: str, name: str = "", namespace: st
         return Description(describe_object(ReadObjects(cluster.world.log), named, now or cluster.world.date))
     parts = [reference, namespace, name] if "/" not in reference else reference.split("/")
     word, *within, name = parts
-    kind, namespace = lookup_kind(word), within[0] if within else namespace
     objects = ReadObjects(cluster.world.log)
+    kind, namespace = lookup_kind(word, objects), within[0] if within else namespace
     keys = find_keys(objects, kind, namespace)
     chosen = [key for key in keys if key.name == name] or [key for key in keys if key.name.startswith(name)]
     if not chosen and name:
@@ -156,7 +156,7 @@ def describe_object(objects: Mapping[Key, Any], key: Key, now: datetime) -> str:
         KeyError: there is no such object.
     """
     obj, context = objects[key], DescribeContext(objects, now)
-    lines = list(PRINTERS[key.kind].lines(obj, context))
+    lines = list(printer_of(key.kind).lines(obj, context))
     if key.kind not in WITHOUT_EVENTS:
         lines += event_lines(events_of(obj, context), now)
     return align_columns(lines)

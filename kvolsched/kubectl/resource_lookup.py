@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..api.kinds.kind import Kind, find_kind, is_kind_name
+from ..api.kinds.kind import STORED_KINDS, Kind, find_kind, is_kind_name
 from ..api.unknown_name import UnknownName
 from ..api.words import first_of
 from ..world.apiserver import key_of
 from ..world.log import Key
 from ..world.references import find_key, matching_keys
 from .printers.events import sort_events
+from .printers.stored import DEFINITION, defined_kind
 
 MAX_SUGGESTIONS = 12  # names that a refusal lists
 
@@ -23,15 +24,20 @@ class ResourceNotFound(UnknownName):
         self.hint = hint
 
 
-def lookup_kind(word: str) -> Kind:
-    """Return the kind with this name, plural or short name.
+def lookup_kind(word: str, objects: Mapping[Key, Any]) -> Kind:
+    """Return the kind with this name, plural or short name; one that a stored definition defines, too.
 
     Raises:
-        ResourceNotFound: no modelled kind has this name.
+        ResourceNotFound: no kind has this name.
     """
     try:
         return find_kind(word)
     except UnknownName as error:
+        name, _, group = word.lower().partition(".")
+        defined = (defined_kind(obj) for key, obj in objects.items() if key.kind == DEFINITION)
+        for kind in (*STORED_KINDS, *filter(None, defined)):
+            if name in (kind.plural, kind.name.lower(), *kind.short) and group in ("", kind.group):
+                return kind
         raise ResourceNotFound(_no_type(word), error.others) from None
 
 

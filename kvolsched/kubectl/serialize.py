@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ..api.kinds.kind import find_kind
 from ..api.text import json_text
 from ..api.text.convert import to_plain
 from ..api.text.yaml_text import to_kubectl_yaml
@@ -32,7 +31,9 @@ def printed_data(objects: Sequence[Any], *, as_list: bool) -> dict[str, Any]:
 def serialize(objects: Sequence[Any], output: str, *, as_list: bool) -> str:
     """Return objects as `-o yaml`, `-o json` or `-o name` writes them, in one List if asked."""
     if output == "name":
-        return "\n".join(f"{find_kind(obj.kind).singular}/{obj.metadata.name}" for obj in objects)
+        groups = (obj.api_version.rpartition("/")[0] for obj in objects)
+        kinds = (obj.kind.lower() + (group and f".{group}") for obj, group in zip(objects, groups, strict=True))
+        return "\n".join(f"{kind}/{obj.metadata.name}" for obj, kind in zip(objects, kinds, strict=True))
     data = printed_data(objects, as_list=as_list)
     for plain in data["items"] if as_list else (data,):
         plain.get("metadata", {}).pop("managedFields", None)  # as without --show-managed-fields

@@ -59,8 +59,8 @@ def read_object(request: ClientRequest, *, optional: bool = False) -> dict[str, 
     return found
 
 
-def read_json(body: bytes) -> Any:
-    """Return the data of a JSON text.
+def read_json(body: bytes, doing: str = "couldn't get version/kind; json parse error") -> Any:
+    """Return the data of a JSON text; `doing` begins what is said of one that is none.
 
     Raises:
         StatusError: it is none, or more than one.
@@ -68,7 +68,7 @@ def read_json(body: bytes) -> Any:
     try:
         found = json_documents(body.decode())
     except (JsonFault, UnicodeDecodeError) as error:
-        raise StatusError("BadRequest", f"couldn't get version/kind; json parse error: {error}") from None
+        raise StatusError("BadRequest", f"{doing}: {error}") from None
     if len(found.documents) != 1:
         raise StatusError("BadRequest", f"the body of the request has {len(found.documents)} objects")
     return found.documents[0]

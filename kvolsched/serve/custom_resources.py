@@ -5,22 +5,17 @@ nothing converts. Mirrors apiextensions-apiserver `registry/customresource` and 
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from ..api.kinds.meta import EMPTY, Frozen, evolve, evolve_parts, freeze, thaw
 from ..api.text.convert import to_plain
 from ..api.validation.field_error import FieldError
-from ..kubectl.formatting import format_age, go_string
-from ..kubectl.printers.printer import Printer, object_age
-from ..kubectl.serialize import JsonPathFault, find_values
 from .bodies import decode_object
 from .resources import CRD, RESOURCES, Resource
 from .status import invalid
 from .structural_schema import fill_defaults, schema_faults
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
-_AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
 
 
 def admitted(resource: Resource, old: Any, new: Any, time: str, custom: Sequence[Resource]) -> Any:
@@ -101,32 +96,6 @@ def _definition_faults(name: str, spec: Any, custom: Sequence[Resource]) -> Iter
     others = [(each.kind, f"{each.plural}.{each.group}") for each in (*RESOURCES, *custom)]
     if any(kind == names["kind"] and other != name for kind, other in others):
         yield FieldError("spec.names.kind", "Invalid", names["kind"], "is served here for another group already")
-
-
-def printer_of(resource: Resource) -> Printer:
-    """Return the printer of a custom resource: its name, and the columns of its definition."""
-    assert resource.defined is not None
-    columns = resource.defined.get("additionalPrinterColumns") or (_AGE,)
-
-    def cells(obj: Any) -> list[Any]:
-        plain = to_plain(obj)
-        return [obj.metadata.name, *(partial(_cell, column, plain, obj) for column in columns)]
-
-    wide = frozenset(column["name"].upper() for column in columns if column.get("priority"))
-    return Printer(("NAME", *(column["name"].upper() for column in columns)), cells, wide_columns=wide, of_any={})
-
-
-def _cell(column: Any, plain: Any, obj: Any, now: Any) -> str:
-    """Return what a column shows of an object; nothing if the object lacks it."""
-    try:
-        values = find_values(column["jsonPath"], plain)
-    except JsonPathFault:
-        return ""
-    if not values or values[0] is None:
-        return ""
-    if column["type"] == "date":
-        return object_age(obj, now) if column["jsonPath"] == _AGE["jsonPath"] else format_age(values[0], now)
-    return " ".join(go_string(value) for value in (values if column["type"] == "string" else values[:1]))
 
 
 def scale_of(resource: Resource, plain: dict[str, Any]) -> dict[str, Any]:

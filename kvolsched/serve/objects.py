@@ -32,7 +32,7 @@ from .status import StatusError
 
 AGE = 1_800  # seconds by which simulated time is behind the wall clock when an era begins
 MOST_TEXTS = 1 << 16  # that are kept; then all are made again
-MOST_CHANGES = 2_000  # that are kept of objects without a history; then those of half of it
+MOST_CHANGES = 200  # that are kept of objects without a history; then those of half of it
 _TIME_FIELD = re.compile(r'"(\w*(?:Time|Timestamp)|timeAdded)": ?"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)((?:\.\d+)?Z)"')
 _SERVER_TIME = re.compile(r'"((?:creation|deletion)Timestamp)": ?"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(Z)"')
 
@@ -107,6 +107,7 @@ class ServedObjects:
         log = self.world.log
         if log.place - log.base > MOST_CHANGES:
             log.restore(dict(log.objects), dict(log.notes), log.changes[-MOST_CHANGES // 2 :], log.place)
+            self._texts.clear()
         with self.moved:
             self.moved.notify_all()
 

@@ -11,10 +11,8 @@ from typing import Any
 
 import attrs
 
-from ..kubectl.printers import PRINTERS
-from ..kubectl.printers.printer import printer
+from ..kubectl.printers import printer_of
 from ..world.log import Key
-from .custom_resources import printer_of
 from .http import JSON, ClientRequest, ServerResponse, json_response, query_number
 from .objects import ServedObjects
 from .resources import Resource
@@ -23,15 +21,6 @@ from .status import StatusError, not_found
 
 META = {"apiVersion": "meta.k8s.io/v1"}
 TABLE, PARTIAL = "Table", "PartialObjectMetadata"
-_UNMODELLED = {
-    "ConfigMap": printer("NAME  DATA  AGE", lambda obj: [
-        str(len(obj.rest.get("data", ())) + len(obj.rest.get("binaryData", ())))]),
-    "Secret": printer("NAME  TYPE  DATA  AGE", lambda obj: (
-        str(obj.rest.get("type", "Opaque")), str(len(obj.rest.get("data", ()))))),
-    "ServiceAccount": printer("NAME  AGE", lambda _obj: ()),
-    "Lease": printer("NAME  HOLDER  AGE", lambda obj: [str(obj.rest.get("spec", {}).get("holderIdentity", ""))]),
-}  # fmt: skip
-_ANY = printer("NAME  CREATED AT", lambda obj: [obj.metadata.creation_timestamp or ""])
 EXPIRED = "The provided continue parameter is too old to display a consistent list result."
 
 
@@ -151,8 +140,7 @@ def table(served: ServedObjects, resource: Resource, objects: Sequence[Any], inc
         include: what each row has of its object: `None`, `Metadata` (also by default) or `Object`.
         headed: whether the columns are named, as they are once in a watch.
     """
-    made = (printer_of(resource) if resource.defined is not None
-            else PRINTERS.get(resource.kind) or _UNMODELLED.get(resource.kind, _ANY))  # fmt: skip
+    made = printer_of(resource.kind, resource.defined)
     rows = []
     for obj in objects:
         born, cells = obj.metadata.creation_timestamp, made.row(obj, served.world.date)

@@ -5,11 +5,13 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.kind import KINDS, KINDS_BY_NAME
+from ..api.kinds.kind import KINDS, KINDS_BY_NAME, STORED_KINDS, Kind
 from ..api.kinds.meta import EMPTY, Frozen
 from ..api.text.convert import schema
+from ..kubectl.printers.stored import defined_kind
 from ..world.log import Key
 
+CRD, LEASE = "CustomResourceDefinition", "Lease"
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 _WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 _COUNTED = {"CronJob", "Ingress", "IngressClass", "NetworkPolicy"}
@@ -69,64 +71,34 @@ class Resource:
         return found is not None and found.type.api_version == self.api_version
 
 
-def _subresources(kind: str, api_version: str) -> tuple[tuple[str, str, str], ...]:
+_WITH_STATUS = {"Namespace", CRD, "CronJob", "ResourceClaim"}
+
+
+def _resource_of(kind: Kind) -> Resource:
+    """Return the resource of a kind."""
+    group, _, version = kind.type.api_version.rpartition("/")
     found = []
-    if kind == "Namespace" or "status" in schema()["types"].get(kind, {}):
-        found.append(("status", api_version, kind))
-    if kind in _WORKLOADS:
+    if kind.name in _WITH_STATUS or "status" in schema()["types"].get(kind.name, {}):
+        found.append(("status", kind.type.api_version, kind.name))
+    if kind.name in _WORKLOADS:
         found.append(("scale", "autoscaling/v1", "Scale"))
-    if kind == "Pod":
+    if kind.name == "Pod":
         found += [("binding", "v1", "Binding"), ("eviction", "policy/v1", "Eviction")]
-    return tuple(found)
+    short = tuple(word for word in kind.short if word != kind.name.lower())
+    return Resource(group, version, kind.plural, kind.name, kind.namespaced, short, VERBS, tuple(found))
 
 
-def _modelled() -> list[Resource]:
-    found = []
-    for kind in KINDS:
-        group, _, version = kind.type.api_version.rpartition("/")
-        short = tuple(word for word in kind.short if word != kind.name.lower())
-        of_kind = _subresources(kind.name, kind.type.api_version)
-        found.append(Resource(group, version, kind.plural, kind.name, kind.namespaced, short, VERBS, of_kind))
-    return found
-
-
-CRD, LEASE = "CustomResourceDefinition", "Lease"
 _CREATED = ("create",)
 _REVIEW = "authorization.k8s.io"
-_STORED = (  # of kinds that no rule reads
-    Resource("", "v1", "configmaps", "ConfigMap", short=("cm",)),
-    Resource("", "v1", "secrets", "Secret"),
-    Resource("", "v1", "serviceaccounts", "ServiceAccount", short=("sa",)),
-    Resource("", "v1", "endpoints", "Endpoints", short=("ep",)),
-    Resource("", "v1", "podtemplates", "PodTemplate"),
+_ASKED = (  # what a client creates for its answer, and a second name of Events
     Resource("", "v1", "bindings", "Binding", verbs=_CREATED),
-    Resource("apiextensions.k8s.io", "v1", "customresourcedefinitions", CRD, namespaced=False, short=("crd", "crds"),
-             subresources=(("status", "apiextensions.k8s.io/v1", CRD),)),
-    Resource("apps", "v1", "controllerrevisions", "ControllerRevision"),
-    Resource("batch", "v1", "cronjobs", "CronJob", short=("cj",), subresources=(("status", "batch/v1", "CronJob"),)),
-    Resource("coordination.k8s.io", "v1", "leases", LEASE),
-    Resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"),
     Resource("events.k8s.io", "v1", "events", "Event", short=("ev",)),
-    Resource("networking.k8s.io", "v1", "ingresses", "Ingress", short=("ing",)),
-    Resource("networking.k8s.io", "v1", "ingressclasses", "IngressClass", namespaced=False),
-    Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", short=("netpol",)),
-    Resource("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
-    Resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False),
-    Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"),
-    Resource("rbac.authorization.k8s.io", "v1", "roles", "Role"),
-    Resource("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", namespaced=False),
-    Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim",
-             subresources=(("status", "resource.k8s.io/v1", "ResourceClaim"),)),
-    Resource("resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate"),
-    Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False),
-    Resource("storage.k8s.io", "v1", "volumeattributesclasses", "VolumeAttributesClass", namespaced=False,
-             short=("vac",)),
     Resource("authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", namespaced=False,
              verbs=_CREATED),
     Resource(_REVIEW, "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", namespaced=False, verbs=_CREATED),
     Resource(_REVIEW, "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", namespaced=False, verbs=_CREATED),
 )  # fmt: skip
-RESOURCES: tuple[Resource, ...] = (*_modelled(), *_STORED)
+RESOURCES: tuple[Resource, ...] = (*map(_resource_of, (*KINDS, *STORED_KINDS)), *_ASKED)
 NAMESPACES = RESOURCES[0]
 _BY_PATH = {(each.group, each.version, each.plural): each for each in RESOURCES}
 Custom = Sequence[Resource]  # those that CustomResourceDefinitions define
@@ -150,15 +122,13 @@ def group_versions(custom: Custom = ()) -> dict[tuple[str, str], list[Resource]]
 
 def defined_resource(definition: Any) -> Resource | None:
     """Return the resource of a definition; None if its version of storage is not served."""
-    spec = definition.rest.get("spec", EMPTY)
-    names, api_group = spec["names"], spec["group"]
-    version = next((each for each in spec["versions"] if each.get("storage") and each.get("served")), None)
-    if version is None:
+    kind = defined_kind(definition)
+    if kind is None or kind.defined is None:
         return None
-    api_version, asked = f"{api_group}/{version['name']}", version.get("subresources", EMPTY)
-    kinds = {"status": (api_version, names["kind"]), "scale": ("autoscaling/v1", "Scale")}
-    return Resource(
-        api_group, version["name"], names["plural"], names["kind"], spec["scope"] == "Namespaced",
-        tuple(names.get("shortNames", ())), subresources=tuple((name, *kinds[name]) for name in kinds if name in asked),
-        singular=names["singular"], in_categories=tuple(names.get("categories", ())), defined=version,
+    names, asked = definition.rest["spec"]["names"], kind.defined.get("subresources", EMPTY)
+    kinds = {"status": (kind.type.api_version, kind.name), "scale": ("autoscaling/v1", "Scale")}
+    return attrs.evolve(
+        _resource_of(kind), short=kind.short, singular=names["singular"], defined=kind.defined,
+        subresources=tuple((name, *kinds[name]) for name in kinds if name in asked),
+        in_categories=tuple(names.get("categories", ())),
     )  # fmt: skip

@@ -175,7 +175,7 @@ class WriteRequests:
         if media not in PATCHES:
             known = ", ".join((*PATCHES, APPLY))
             raise StatusError("UnsupportedMediaType", f"{UNKNOWN_FORMAT}: {known}")
-        patch = read_json(target.request.body)
+        patch = read_json(target.request.body, "error decoding patch")
 
         def patched(plain: dict[str, Any]) -> dict[str, Any]:
             try:

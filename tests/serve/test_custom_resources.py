@@ -1,5 +1,6 @@
 """CustomResourceDefinitions: what they serve, and what their schema does to objects."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,13 @@ def test_kubectl_on_a_custom_resource(cluster, tmp_path):
         assert kubectl("get backup b -o wide")[1] == "NAME   CLAIM    PHASE   COPIES\nb      my-pvc           3\n"
         assert kubectl("scale backup b --replicas=4")[1] == "backup.example.com/b scaled\n"
         assert "claim" in kubectl("explain backup.spec")[1]
+        assert kubectl("create cm settings --from-literal=a=b")[0] == 0
+        for command in ("get bk", "get bk b -o wide", "get backups.example.com -A", "get cm,pods", "get cm/settings --show-labels", "get cm -o name",
+                        "get secrets", "get cj -A", "get bk nosuch", "get crd -o name", "get bk -o jsonpath={.items[*].spec}"):
+            ours = cluster.kubectl(command)
+            assert (ours.code, ours.stdout, ours.stderr) == kubectl(command), command
+        said, wanted = cluster.kubectl("describe bk b").stdout, kubectl("describe bk b")[1]
+        assert re.sub(r"\d{4}-\S+Z", "TIME", said) == re.sub(r"\d{4}-\S+Z", "TIME", wanted)
     assert cluster["backup/b"].rest["spec"]["copies"] == 4
     assert "create backup/b" in repr(cluster.writes())
 

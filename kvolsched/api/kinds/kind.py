@@ -7,7 +7,7 @@ import attrs
 from ..notebook_output import ShownAsYaml
 from ..unknown_name import UnknownName, did_you_mean
 from .csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
-from .meta import ManifestPart, ObjectMeta
+from .meta import Frozen, ManifestPart, ObjectMeta
 from .node import Node
 from .pod import Pod
 from .policy import LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota, RuntimeClass
@@ -27,17 +27,27 @@ class UnmodelledObject(ShownAsYaml, ManifestPart):
 
 
 @attrs.frozen
+class StoredType:
+    """What the class of a modelled kind says of it, for a kind that no class models."""
+
+    api_version: str
+    kind: str
+
+
+@attrs.frozen
 class Kind:
     """One kind: its class, plural, short names, whether its objects are in a namespace, and what to know of it.
 
-    `note` says of which of its behaviour no answers of real components are recorded; "": of none.
+    `note` says of which of its behaviour no answers of real components are recorded; "": of none. `defined` is the
+    version of the CustomResourceDefinition that defines it.
     """
 
-    type: type[Any]
+    type: Any  # the class that models it, or a `StoredType`
     plural: str
     short: tuple[str, ...] = ()
     namespaced: bool = True
     note: str = ""
+    defined: Frozen | None = None
 
     @property
     def name(self) -> str:
@@ -92,10 +102,34 @@ KINDS: tuple[Kind, ...] = (
     Kind(Event, "events", ("ev",)),
 )
 KINDS_BY_NAME = {kind.name: kind for kind in KINDS}
-_SHORT_OF_UNMODELLED = {
-    "ConfigMap": "cm", "ServiceAccount": "sa", "Endpoints": "ep", "CronJob": "cj", "Ingress": "ing",
-    "NetworkPolicy": "netpol", "VolumeAttributesClass": "vac", "CustomResourceDefinition": "crd",
-}  # fmt: skip
+_RBAC, _NETWORKING, _RESOURCE = "rbac.authorization.k8s.io/v1", "networking.k8s.io/v1", "resource.k8s.io/v1"
+STORED_KINDS: tuple[Kind, ...] = (  # that no rule reads, and that are stored for clients of a served cluster
+    Kind(StoredType("v1", "ConfigMap"), "configmaps", ("cm",)),
+    Kind(StoredType("v1", "Secret"), "secrets"),
+    Kind(StoredType("v1", "ServiceAccount"), "serviceaccounts", ("sa",)),
+    Kind(StoredType("v1", "Endpoints"), "endpoints", ("ep",)),
+    Kind(StoredType("v1", "PodTemplate"), "podtemplates"),
+    Kind(StoredType("apiextensions.k8s.io/v1", "CustomResourceDefinition"), "customresourcedefinitions",
+         ("crd", "crds"), namespaced=False),
+    Kind(StoredType("apps/v1", "ControllerRevision"), "controllerrevisions"),
+    Kind(StoredType("batch/v1", "CronJob"), "cronjobs", ("cj",)),
+    Kind(StoredType("coordination.k8s.io/v1", "Lease"), "leases"),
+    Kind(StoredType("discovery.k8s.io/v1", "EndpointSlice"), "endpointslices"),
+    Kind(StoredType(_NETWORKING, "Ingress"), "ingresses", ("ing",)),
+    Kind(StoredType(_NETWORKING, "IngressClass"), "ingressclasses", namespaced=False),
+    Kind(StoredType(_NETWORKING, "NetworkPolicy"), "networkpolicies", ("netpol",)),
+    Kind(StoredType(_RBAC, "ClusterRoleBinding"), "clusterrolebindings", namespaced=False),
+    Kind(StoredType(_RBAC, "ClusterRole"), "clusterroles", namespaced=False),
+    Kind(StoredType(_RBAC, "RoleBinding"), "rolebindings"),
+    Kind(StoredType(_RBAC, "Role"), "roles"),
+    Kind(StoredType(_RESOURCE, "DeviceClass"), "deviceclasses", namespaced=False),
+    Kind(StoredType(_RESOURCE, "ResourceClaim"), "resourceclaims"),
+    Kind(StoredType(_RESOURCE, "ResourceClaimTemplate"), "resourceclaimtemplates"),
+    Kind(StoredType(_RESOURCE, "ResourceSlice"), "resourceslices", namespaced=False),
+    Kind(StoredType("storage.k8s.io/v1", "VolumeAttributesClass"), "volumeattributesclasses", ("vac",),
+         namespaced=False),
+)  # fmt: skip
+_STORED_BY_NAME = {kind.name: kind for kind in STORED_KINDS}
 _KINDS_BY_WORD = {word: kind for kind in KINDS for word in (kind.plural, kind.name.lower(), *kind.short)}
 
 
@@ -106,9 +140,14 @@ def is_kind_name(word: str) -> bool:
 
 def is_called(kind: str, word: str) -> bool:
     """Say whether a kind that nobody models may be meant by a word: its name, plural, or a short name in common use."""
-    name = kind.lower()
+    name, stored = kind.lower(), _STORED_BY_NAME.get(kind)
     plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}es" if name.endswith("s") else f"{name}s"
-    return word.lower().partition(".")[0] in (name, plural, _SHORT_OF_UNMODELLED.get(kind))
+    return word.lower().partition(".")[0] in (name, plural, *(stored.short if stored is not None else ()))
+
+
+def kind_of(name: str) -> Kind:
+    """Return the kind of this name; one that nobody knows has no group."""
+    return KINDS_BY_NAME.get(name) or _STORED_BY_NAME.get(name) or Kind(StoredType("", name), f"{name.lower()}s")
 
 
 def find_kind(word: str) -> Kind:

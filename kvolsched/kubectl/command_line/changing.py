@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...api.kinds.kind import KINDS_BY_NAME, find_kind
+from ...api.text import manifest
 from ...api.text.convert import to_plain
 from ...api.text.fault import ManifestError
 from ...core import user_commands
@@ -94,6 +95,20 @@ def _manifests(command: Command) -> Iterator[tuple[str, Any, dict[str, Any]]]:
             yield source, next(iter(user_commands.read_for_apply(placed).objects)), placed
 
 
+def _unread(command: Command, source: Any, shown: str, error: ManifestError) -> CommandError:
+    """Return the error for a manifest that cannot be read: the server's where one object has unknown fields alone."""
+    unknown = ", ".join(f'unknown field "{fault.path}"' for fault in error.faults)
+    if not all(fault.rule == "unknown" and fault.document == 1 for fault in error.faults):
+        return CommandError(f"error: {error}")
+    read = manifest.read(source, lenient=True).objects
+    if len(read) != 1:
+        return CommandError(f"error: {error}")
+    doing = "creating" if key_of(read[0]) not in command.objects else "patching"
+    kind, version = read[0].kind, read[0].api_version.rpartition("/")[2]
+    why = f'{kind} in version "{version}" cannot be handled as a {kind}: strict decoding error: {unknown}'
+    return CommandError(f'Error from server (BadRequest): error when {doing} "{shown}": {why}', hint=str(error))
+
+
 def _sources(command: Command) -> Iterator[tuple[str, Any]]:
     for name in command.words.flags["filename"]:
         if name.startswith(("http://", "https://")):
@@ -107,7 +122,7 @@ def _sources(command: Command) -> Iterator[tuple[str, Any]]:
             source, shown = (command.stdin, "STDIN") if name == "-" else (Path(name), name)
             yield shown, user_commands.read_for_apply(source)
         except ManifestError as error:
-            raise CommandError(f"error: {error}") from None
+            raise _unread(command, source, shown, error) from None
 
 
 def delete(command: Command) -> None:
@@ -235,7 +250,10 @@ def perform(command: Command, act: Callable[[], CommandResult]) -> None:
     except user_commands.ActRefused as error:
         command.fail(error)
     except ManifestError as error:
-        command.fail(CommandError(f'error: unable to parse "{command.words.text("patch")}": {error}'))
+        patch, fault = command.words.text("patch"), error.faults[0].message
+        of_server = f"Error from server (BadRequest): error decoding patch: {fault}"
+        is_json = patch.lstrip().startswith(("{", "["))  # all else kubectl reads as YAML
+        command.fail(CommandError(of_server if is_json else f'error: unable to parse "{patch}": {error}'))
     except (KeyError, ValueError) as error:
         command.fail(CommandError(f"error: {error.args[0] if error.args else error}"))
 

@@ -86,7 +86,7 @@ def select(objects: Objects, words: Words, arguments: tuple[str, ...], *, listin
     """
     if any("/" in word for word in arguments):
         return _named_in_pairs(objects, words, arguments)
-    kinds = _kinds(arguments[0])
+    kinds = _kinds(arguments[0], objects)
     names = arguments[1:]
     if names:
         if words.text("selector") or words.text("field-selector"):
@@ -99,17 +99,17 @@ def select(objects: Objects, words: Words, arguments: tuple[str, ...], *, listin
         return _selection(found)
     if not listing and not (words.text("selector") or words.text("field-selector") or words.has("all")):
         raise CommandError("error: resource(s) were provided, but no name was specified")
-    chosen = _chosen(words)
+    chosen = _chosen(words, kinds[0])
     return Selection(tuple((kind, tuple(key for key in find_keys(objects, kind, scope_of(words))
                                         if chosen(kind, objects[key]))) for kind in kinds))  # fmt: skip
 
 
-def _kinds(word: str) -> list[Kind]:
+def _kinds(word: str, objects: Objects) -> list[Kind]:
     parts = [part for part in (ALL_RESOURCES if word == "all" else word.split(",")) if part]
     if not parts:
         raise CommandError("error: Required resource not specified.")
     try:
-        return [lookup_kind(part) for part in parts]
+        return [lookup_kind(part, objects) for part in parts]
     except ResourceNotFound as error:
         raise CommandError(error.words, hint=error.hint) from None
 
@@ -126,7 +126,7 @@ def _named_in_pairs(objects: Objects, words: Words, arguments: tuple[str, ...]) 
         if "/" in name or not name or not kind:
             must = "may not have more than one slash" if "/" in name else SINGLE
             raise CommandError(f"error: arguments in resource/name form {must}")
-        kinds = _kinds(kind)
+        kinds = _kinds(kind, objects)
         if len(kinds) != 1:
             raise CommandError(f"error: arguments in resource/name form {SINGLE}")
         found.append(_find(objects, kinds[0], namespace_of(words), name))
@@ -149,12 +149,12 @@ def _selection(found: list[tuple[Kind, Key | ResourceNotFound]]) -> Selection:
     return Selection(chosen, missing, named=True, single=len(found) == 1)
 
 
-def _chosen(words: Words) -> Callable[[Kind, Any], bool]:
+def _chosen(words: Words, first: Kind) -> Callable[[Kind, Any], bool]:
     """Return whether an object has the labels and fields of the selectors."""
     try:
         labels = read_label_selector(words.text("selector"))
     except ValueError as error:
-        raise CommandError(f"error: unable to parse requirement: {error}") from None
+        raise _unable_to_find(words, first, f"unable to parse requirement: {error}") from None
     fields = [_field(part) for part in words.text("field-selector").split(",") if part]
 
     def holds(kind: Kind, obj: Any) -> bool:
@@ -177,12 +177,9 @@ def _value(words: Words, kind: Kind, obj: Any, path: str) -> str:
     """Return the field of an object as the API server compares it."""
     known = ("metadata.name", "metadata.namespace", *FIELDS.get(kind.name, ()))
     if path not in known:
-        group, _, version = kind.type.api_version.rpartition("/")
-        said = (f'Unable to find "{group}/{version}, Resource={kind.plural}" that match label selector '
-                f'"{words.text("selector")}", field selector "{words.text("field-selector")}"')
         why = f'"{path}" is not a known field selector: only "metadata.name", "metadata.namespace"'
         why = f"field label not supported: {path}" if kind.name in FIELDS else why
-        raise CommandError(f"Error from server (BadRequest): {said}: {why}", hint=f"there are: {', '.join(known)}")
+        raise _unable_to_find(words, kind, why, hint=f"there are: {', '.join(known)}")
     value: Any = to_plain(obj)
     if path == "source":
         return str(obj.source.component or obj.rest.get("reportingComponent", ""))
@@ -191,6 +188,14 @@ def _value(words: Words, kind: Kind, obj: Any, path: str) -> str:
     if value is None:
         return {"spec.unschedulable": "false", "spec.hostNetwork": "false", "status.replicas": "0"}.get(path, "")
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _unable_to_find(words: Words, kind: Kind, why: str, hint: str = "") -> CommandError:
+    """Return the error for a selector that the API server refuses."""
+    group, _, version = kind.type.api_version.rpartition("/")
+    said = (f'Unable to find "{group}/{version}, Resource={kind.plural}" that match label selector '
+            f'"{words.text("selector")}", field selector "{words.text("field-selector")}"')  # fmt: skip
+    return CommandError(f"Error from server (BadRequest): {said}: {why}", hint=hint)
 
 
 @attrs.define

@@ -34,6 +34,8 @@ EXPLAIN = (
     "\nSee 'kubectl get -h' for help and examples"
 )
 FORMATS = "custom-columns, json, jsonpath, jsonpath-as-json, name, wide, yaml"
+ALL_FORMATS = ("custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,"
+               "jsonpath-file,kyaml,name,template,templatefile,wide,yaml")  # fmt: skip
 
 
 def get(command: Command) -> None:
@@ -43,8 +45,10 @@ def get(command: Command) -> None:
         raise CommandError(NO_KIND.format("get") + EXPLAIN)
     form, _, template = words.text("output").partition("=")
     if form not in ("", "wide", "custom-columns", *FORMATS.split(", ")):
-        allowed = f"allowed formats are: {FORMATS.replace(', ', ',')}"
-        raise CommandError(f'error: unable to match a printer suitable for the output format "{form}", {allowed}')
+        if form in ALL_FORMATS.split(","):
+            raise CommandError(f"error: the output format {form} is not simulated; these are: {FORMATS}")
+        why = f'unable to match a printer suitable for the output format "{form}"'
+        raise CommandError(f"error: {why}, allowed formats are: {ALL_FORMATS}", hint=f"printed here: {FORMATS}")
     if form in ("jsonpath", "jsonpath-as-json", "custom-columns") and not template:
         what = "template" if "json" in form else "custom-columns"
         raise CommandError(f"error: {what} format specified but no {what.replace('-', ' ')} given")

@@ -58,7 +58,7 @@ def describe_any_kind(obj: Any, context: DescribeContext) -> Iterator[str]:
     meta = plain.get("metadata", {})
     yield from label_lines("Labels", meta.get("labels", {}))
     yield from annotation_lines("Annotations", meta.get("annotations", {}))
-    shown = {name: value for name, value in meta.items() if name not in ("name", "namespace", "labels", "annotations")}
+    shown = {name: value for name, value in meta.items() if name not in SHOWN_BEFORE}
     yield from _tree({**plain, "metadata": shown}, "")
 
 
@@ -78,6 +78,7 @@ def _tree(content: Mapping[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{_label(field)}:\t{go_string(value)}"
 
 
+SHOWN_BEFORE = ("name", "namespace", "labels", "annotations", "managedFields")  # the last one by nobody
 ACRONYMS = ("API", "URL", "UID", "OSB", "GUID")
 
 
@@ -125,7 +126,7 @@ class Printer:
     def lines(self, obj: Any, context: DescribeContext) -> Iterator[str]:
         """Yield the lines of an object's description."""
         yield f"Name:\t{obj.metadata.name}"
-        if find_kind(obj.kind).namespaced or self.describe is describe_any_kind:
+        if self.describe is describe_any_kind or find_kind(obj.kind).namespaced:
             yield f"Namespace:\t{obj.metadata.namespace}"
         yield from self.describe(obj, context)
 
