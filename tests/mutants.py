@@ -1,7 +1,11 @@
 """The one-line mutants of a module: what a slip of the hand would leave of a line that decides what a reader sees.
 
 A mutant is the module's tree with one node replaced. Nothing is mutated that no reader sees: docstrings, annotations,
-imports, decorators, what only a type checker reads.
+imports, decorators, what only a type checker reads. Of a module of rules nor is what cannot change what is decided:
+
+- words: sentences, what is told of a verdict, what a dial or a hint says of itself (readings and recordings have these);
+- aliases of types, and asserts: one that holds is a note to the type checker;
+- the arguments of a smallest or greatest swapped, and how much work is counted.
 """
 
 import ast
@@ -19,6 +23,10 @@ ORDERED = {"sorted", "sort", "min", "max", "groupby"}
 NOT_SEEN = {"encoding", "slots", "frozen", "kw_only", "eq", "repr", "maxsize", "strict", "alias", "stacklevel"}
 NO_VALUES = {"annotation", "returns", "decorator_list", "bases", "op", "ops", "ctx", "names", "pattern", "format_spec"}
 NOT_READ = {"cast", "TypeVar", "ParamSpec", "NewType", "getLogger", "warn", "add_class", "Layout"}
+TELLS = {"describe", "Card", "Clause", "Sides", "_clauses", "_words", "__str__", "__repr__", "short", "sum_words"}
+TELLS_IN = {"dial": slice(2, None), "QueueingHint": slice(1, 2), "Values": slice(0, 1)}  # the arguments that are words
+COMMUTES = {"min", "max", "minimum", "maximum"}
+ALIASED = {"Callable", "tuple", "Mapping", "Sequence"}
 
 
 class Mutant:
@@ -61,14 +69,18 @@ def _first_line(function):
     return min([function.lineno, *(each.lineno for each in function.decorator_list)])
 
 
-def mutants(source, *, draws=False):
-    """Return the mutants of a module's text, by line, in a fixed order; places in px are style where a module draws."""
-    tree = ast.parse(source)
+def mutants(tree, *, draws=False, rules=False):
+    """Return the mutants of a module, by line, in a fixed order; places in px are style where a module draws.
+
+    Of a module of rules those alone that can change what is decided.
+    """
     found = {}
-    for node, parent in _seen(tree, None):
+    for node, parent in _seen(_Decisions().visit(tree) if rules else tree, None):
         if not hasattr(node, "lineno"):
             continue
         for kind, change in _changes(node, parent):
+            if rules and kind == "arguments swapped" and _name(node.func) in COMMUTES:
+                continue
             if draws and kind == "number" and (isinstance(node.value, float) or abs(node.value) > 3):
                 continue
             found.setdefault(node.lineno, []).append(Mutant(tree, node, kind, change))
@@ -102,7 +114,54 @@ def _seen(node, parent):
                 yield from _seen(child, node)
 
 
+class _Decisions(ast.NodeVisitor):
+    """Marks what a module of rules tells, or writes for the type checker: nothing of it is mutated."""
+
+    def visit(self, node):
+        """Mark a node's parts, and return it."""
+        match node:
+            case ast.Module(body):
+                aliases = [each for each in body if isinstance(each, ast.Assign) and _is_type(each.value)]
+                left_out = aliases
+            case ast.Call(function, arguments):
+                left_out = arguments[TELLS_IN.get(_name(function), slice(0))]
+                left_out += [each for each in node.keywords if each.arg in ("words", "refusal_words", "metadata")]
+            case _:
+                left_out = []
+        for each in left_out:
+            each.left_out = True
+        node.left_out = getattr(node, "left_out", False) or _is_told(node)
+        self.generic_visit(node)
+        return node
+
+
+def _is_told(node):
+    match node:
+        case ast.JoinedStr() | ast.Assert():
+            return True
+        case ast.Constant(str(text)):
+            return len(text.split(" ")) > 2
+        case ast.Call(function):
+            return _name(function) in TELLS
+        case ast.FunctionDef(name):
+            return name in TELLS
+        case ast.AugAssign(ast.Attribute(attr="visits")):
+            return True
+    return False
+
+
+def _is_type(node):
+    match node:
+        case ast.Subscript(ast.Name(name)):
+            return name in ALIASED
+        case ast.BinOp(ast.Name(), ast.BitOr(), ast.Name()):
+            return True
+    return False
+
+
 def _is_left_out(node):
+    if getattr(node, "left_out", False):
+        return True
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Global() | ast.Nonlocal() | ast.Expr(ast.Constant()):
             return True

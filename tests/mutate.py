@@ -5,8 +5,10 @@
     python tests/mutate.py score --seed 1             the score, and the survivors
 
 With `--documents` before all of it: the lines of the rules that the design documents are about, and the cells of the
-documents' notebooks alone as tests: is a cell that stays as it is proof of anything? A line that cells run under today's
-rules alone is not about the documents.
+documents' notebooks alone as tests: is a cell that stays as it is proof of anything? What is no rule of the documents is
+not drawn: a line that cells run under today's rules alone, a constant that such lines alone read, a default that the
+documents' rules replace, and what tests/mutants.py leaves out of modules of rules. Everything else counts, whether or
+not a reader could notice it.
 
 No file of the tree is changed: every mutant is a fork of a process that has collected the tests, where it is put into
 its function; one outside of functions stands in a temporary copy of the tree, which is imported anew. Only tests that run
@@ -56,6 +58,8 @@ DOCUMENTED = ("api/validation/pod_update_rules.py", "api/volumes.py", "controlle
               "scheduler/plugins/volume_zone.py")  # fmt: skip
 """What the documents are about; how a verdict is told is for readers (`WORDS_OF_VERDICTS`), and is mutated elsewhere."""
 WORDS_OF_VERDICTS = ("card.py", "evidence.py")
+DOCUMENTS_VALUES = ("DESIGN", "DRAFT", "CHECK_VOLUME_BINDING", "MATCH_UNBOUND_PVCS", "EVEN_PODS_SPREAD", "NO_DISK_CONFLICT")
+TODAYS = re.compile(r"\.(WaitInPreBind|CSIMigration)\.")  # what a cell runs only under today's rules
 CELLS = "tests/documents/test_document_notebooks.py"
 
 NOT_RUN = ("browser", "test_lint", "test_wheel", "test_site", "test_lessons", "test_lessons_shipped", "test_notebooks",
@@ -82,9 +86,41 @@ def sources():
 
 
 @cache
+def parsed(path):
+    """Return the tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def mutants_of(path):
     """Return the mutants of a file, by line."""
-    return m.mutants(path.read_text(encoding="utf-8"), draws="views" in path.parts)
+    return m.mutants(parsed(path), draws="views" in path.parts, rules=MUTATED is DOCUMENTED)
+
+
+@cache
+def replaced():
+    """Return (class, field) of what the documents' rules set: its default is another release's."""
+    made = {call for path in sources() for node in ast.walk(parsed(path)) for call in ast.walk(node)
+            if isinstance(call, ast.Call) and _is_documents(node)}
+    return {(ast.unparse(call.func).rpartition(".")[2], each.arg) for call in made for each in call.keywords}
+
+
+def _is_documents(node):
+    """Whether a statement makes a value of the documents' rules."""
+    match node:
+        case ast.Assign([ast.Name(name)]):
+            return name in DOCUMENTS_VALUES
+        case ast.FunctionDef(name):
+            return name in ("design", "design_profile")
+    return False
+
+
+@cache
+def class_fields(path):
+    """Return {line: (class, field)} of the fields of a module's classes."""
+    return {line: (each.name, field.target.id) for each in parsed(path).body if isinstance(each, ast.ClassDef)
+            for field in each.body if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+            for line in range(field.lineno, field.end_lineno + 1)}
 
 
 def is_mutated(origin):
@@ -186,13 +222,17 @@ class Tests:
         self.text = {path: path.read_text(encoding="utf-8") for path in sources()}
         self.known = {path: s.statements(ast.parse(text), path.name) for path, text in self.text.items()}
         self.killers = Counter()
+        self.todays = {test for known, tests in self.runs.items() for test in tests if TODAYS.search(known)}
 
     def documented(self, path, line):
-        """Whether a cell runs a line under the documents' rules."""
-        from kvolsched.learn.said import statements
-
-        today = {each.anchor for each in statements() if "upstream" in each.rules}
-        return any(test.partition("[")[2].rstrip("]") not in today for test in self.of(path, line))
+        """Whether a cell runs a line, or a statement that reads the constant there, under the documents' rules."""
+        if class_fields(path).get(line) in replaced():
+            return False
+        named = {name for name, first, last, _ in _defined(self.text[path])
+                 if first <= line <= last and name == name.upper()}
+        readers = {test for statements in self.known.values() for _, known in statements
+                   if not named.isdisjoint(WORD.findall(known)) for test in self.runs.get(known, ())} if named else ()
+        return any(test not in self.todays for test in readers or self.of(path, line))
 
     def of(self, path, line):
         """Return the tests of a line, the promising ones first."""
@@ -234,6 +274,8 @@ def _defined(text):
     for each in ast.parse(text).body:
         words = frozenset(WORD.findall("\n".join(lines[each.lineno - 1:each.end_lineno])))
         if isinstance(each, ast.ClassDef):
+            outside = [part for part in each.body if not isinstance(part, ast.FunctionDef)]
+            words = frozenset(word for part in (*outside, *each.bases) for word in WORD.findall(ast.unparse(part)))
             found.append((each.name, each.lineno, each.end_lineno, words))
         elif isinstance(each, ast.Assign | ast.AnnAssign):
             targets = each.targets if isinstance(each, ast.Assign) else [each.target]
