@@ -17,6 +17,7 @@ from ..api.notebook_output import PrintedAnswer
 from ..api.unknown_name import unknown_name
 from ..core.acts import ClusterActs
 from .clients import REFUSALS, ServedClient
+from .compare import ComparedSchedulers, compare_schedulers
 from .http import LOOPBACK, LoopbackServer
 from .objects import ServedObjects
 from .process import ClientProcess
@@ -314,6 +315,21 @@ class ServedCluster(PrintedAnswer):
         """
         beside = partial(ServedCluster, pace="live")
         return sweep_client(partial(run_client, self.cluster, beside, command, check, act, seconds, quiet), faults)
+
+    def compare_with(self, scheduler: str) -> ComparedSchedulers:
+        """Compare what a scheduler that is a client did with the pods that name it with what ours says of them there.
+
+        Raises:
+            UnknownName: no pod names this scheduler. It is a KeyError.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> with c.serve() as served:
+        ...     served.compare_with("default-scheduler")
+        0 pods of default-scheduler: ours does otherwise with none.
+        """
+        with self.cluster.world.lock:
+            return compare_schedulers(self.cluster, scheduler)
 
     def _resource(self, name: str) -> str:
         """Return the plural of a resource that a plural, a kind or a short name names; "" for all."""

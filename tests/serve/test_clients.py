@@ -91,9 +91,9 @@ def test_a_write_is_refused_once_with_the_words_of_a_server(client, cluster, ser
     """The write that is named gets the code, the next one is made; both are told by their client."""
     client.get("/version")
     served.refuse("tester", 503)
-    before = cluster.digest
+    before = cluster.digest()
     assert client.refused("POST", PODS, pod("a")) == (503, "ServiceUnavailable", "the server is currently unable to handle the request")
-    assert cluster.digest == before
+    assert cluster.digest() == before
     assert client.ask("POST", PODS, pod("a"))[0] == 201
     assert [(each.by, each.code) for each in cluster.requests()][-2:] == [("client tester", 503), ("client tester", 201)]
     served.refuse("tester", 409, write=2)
@@ -168,13 +168,13 @@ def test_who_does_not_rest_is_named(served):
 def test_a_sweep_finds_where_a_client_acts_on_an_old_view(cluster):
     """A controller that trusts its cache makes two pods where its watch is held; one that takes a sure name does not."""
     with cluster.serve() as served:
-        before = cluster.digest
+        before = cluster.digest()
         naive = served.sweep(command(), one_backup, add_claim, faults=["hold"], quiet=0.5)
         assert naive.runs[0].failure == ""
         assert str(naive.failed[0].fault) == "pods held after 0 changes"
         assert naive.failed[0].failure.endswith(" backup pods")
         assert repr(naive).splitlines()[0].endswith("the check holds.")
-        assert (cluster.digest, list(served.objects.clients)) == (before, [])
+        assert (cluster.digest(), list(served.objects.clients)) == (before, [])
 
 
 @pytest.mark.long

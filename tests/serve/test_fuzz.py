@@ -98,7 +98,7 @@ def rests(served, threads, seconds=10):
 def test_malformed_requests_change_nothing(cluster, served, number):
     """Each is refused by a Status, unless it happens to be proper: then it is a dry run. No thread, no memory stays, no object changes."""
     draw, client = random.Random(11), Client(served)
-    threads, digest, codes, before = threading.active_count(), cluster.digest, set(), 0
+    threads, digest, codes, before = threading.active_count(), cluster.digest(), set(), 0
     for turn in range(number):
         data, may_be_proper = request(draw, client)
         for code, body in answers(client, data):
@@ -111,7 +111,7 @@ def test_malformed_requests_change_nothing(cluster, served, number):
         if turn == number // 5:
             before = resident()
     assert {400, 403, 404, 405, 415, 504} <= codes
-    assert cluster.digest == digest
+    assert cluster.digest() == digest
     assert rests(served, threads)
     assert resident() - before < 20 << 20
 

@@ -45,7 +45,7 @@ def lease(holder, version=""):
 
 def test_its_election_is_outside_of_the_history(client, cluster):
     """It takes the Lease and renews it; a stale renewal is a conflict; the cluster makes no step, and going back leaves it."""
-    leases, step, digest = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", cluster.world.step_number, cluster.digest
+    leases, step, digest = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", cluster.world.step_number, cluster.digest()
     assert client.refused("GET", f"{leases}/kube-scheduler")[0] == 404
     code, first = client.ask("POST", leases, lease("a"), PROTOBUF, Accept=ACCEPT)
     assert (code, first["spec"]["holderIdentity"]) == (201, "a")
@@ -53,7 +53,7 @@ def test_its_election_is_outside_of_the_history(client, cluster):
     assert (code, second["spec"]["holderIdentity"], second["metadata"]["uid"]) == (200, "b", first["metadata"]["uid"])
     stale = lease("c", first["metadata"]["resourceVersion"])
     assert client.refused("PUT", f"{leases}/kube-scheduler", stale, PROTOBUF)[:2] == (409, "Conflict")
-    assert (cluster.world.step_number, cluster.digest) == (step, digest)
+    assert (cluster.world.step_number, cluster.digest()) == (step, digest)
     cluster.back()
     assert client.get(leases)["items"][0]["spec"]["holderIdentity"] == "b"
 
@@ -84,3 +84,32 @@ def test_it_binds_and_tells(client, cluster):
     assert (code, found["status"]) == (201, "Success")
     cluster.run()
     assert (cluster["pod/theirs"].spec.node_name, cluster["pod/theirs"].status.phase) == ("node-b", "Running")
+
+
+def test_ours_is_asked_about_the_same_pods(client, cluster, served):
+    """A node with the highest score is no difference; another that fits, one that does not, and another sentence are told of."""
+    for name, wanted in (("best", {}), ("worse", {}), ("wrong", {"nodeSelector": {"a": "b"}}), ("refused", {"nodeSelector": {"a": "b"}}), ("waits", {})):
+        manifest = pod(name)
+        manifest["spec"] = {"containers": [{"name": "a", "image": "x", "resources": {"requests": {"cpu": "1"}}}], "schedulerName": NAME, **wanted}
+        cluster.apply(manifest)
+    cluster.run()
+    assert repr(served.compare_with(NAME)) == f"0 pods of {NAME}: ours does otherwise with none."
+    sentence = "0/4 nodes are available: 4 node(s) didn't match Pod's node affinity/selector."
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": f"{sentence} preemption: none"}
+    for name in ("refused", "waits"):
+        client.ask("PATCH", f"{PODS}/{name}/status", {"status": {"conditions": [condition]}}, STRATEGIC)
+    found = {each.pod: each for each in served.compare_with(NAME).pods}
+    assert found["pod/refused"].is_equal
+    best = found["pod/waits"].ours
+    assert not found["pod/waits"].is_equal
+    others = [node for node in ("node-a", "node-b", "node-c") if node not in best]
+    for name, node in (("best", best[0]), ("wrong", "node-a"), ("worse", others[0])):
+        client.ask("POST", f"{PODS}/{name}/binding", {"target": {"kind": "Node", "name": node}})
+    before, place = cluster.digest(), cluster.world.place
+    compared = served.compare_with(NAME)
+    assert (cluster.digest(), cluster.world.place) == (before, place)
+    assert [each.pod for each in compared.differing] == ["pod/waits", "pod/worse", "pod/wrong"]
+    assert compared.pods[-1].ours == (sentence,)
+    assert "ours: " in repr(compared).splitlines()[1]
+    with pytest.raises(KeyError, match="no pod names the scheduler 'nosuch'; there are: default-scheduler, real-scheduler"):
+        served.compare_with("nosuch")
