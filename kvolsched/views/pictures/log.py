@@ -142,7 +142,7 @@ def field_words(path: str) -> str:
 
 
 def draw_recent(frame: f.Frame, width: int, selection: str = "", count: int = 3) -> str:
-    """Return the latest events, a line each: step, reason, object, message."""
+    """Return the latest events: step, reason, object, and up to three lines of the message."""
     latest = _newest(frame)[:count]
     told = table((_event(each, i, frame, selection, short=True) for i, each in enumerate(latest)), classes="k-tight")
     return page(tag("h4", "", "Events, newest first"), told if latest else _quiet(NO_EVENT))
@@ -166,7 +166,8 @@ def _event(event: f.EventRow, number: int, frame: f.Frame, selection: str, *, sh
              tag(strong, "", event.reason), event.ref, message]  # fmt: skip
     kinds = ["k-short", "k-short", "k-name", "k-name", "k-wide"]
     if short:
-        cells, kinds = [cells[0], joined(sign, cells[2]), *cells[3:]], ["k-short", "", "k-soft", ""]
+        cells = [cells[0], joined(sign, cells[2]), event.ref, tag("div", "k-clamp", message)]
+        kinds = ["k-short", "", "k-soft"]
     return row(cells, kinds, classes="k-p-accent" if event.step == frame.head.step else "", ref=event.ref,
                key=f"event-{number}", pressed=event.ref == selection,
                label=f"step {event.step}, {event.type} {event.reason} on {event.ref}: {event.message}")

@@ -281,6 +281,8 @@ def _reason_rows(node: NodeRow, first: str, wide: float, lines: int) -> list[tup
     words = f"{first}: {states.reason(node)}" if first else states.reason(node)
     if len(text.wrap(words, wide - 18, 10, 9)) > lines:
         words = states.reason(node)
+    if len(text.wrap(words, wide - 18, 10, 9)) > lines:
+        words = words.partition(", that the pod")[0]  # had taint {key: value}, that the pod didn't tolerate
     return [(row, "") for row in text.wrap(words, wide - 18, 10, lines)]
 
 

@@ -171,10 +171,11 @@ def _class_words(row: ClassRow) -> str:
 def _classes(scene: Scene, box: Box, shown: list[tuple[ClassRow, float]]) -> list[Box]:
     places, right = [], box.right - 10
     for row, wide in reversed(shown):
-        place = Box(right - wide, box.y + TITLE - 1, wide, 28)
-        body = rect(-3, 0, wide + 6, 28, "k-hit", 4)
+        lines = text.wrap(_class_words(row), wide, 10, 2)
+        place = Box(right - wide, box.y + TITLE - 1, wide, 16 + 12 * len(lines))
+        body = rect(-3, 0, wide + 6, place.h, "k-hit", 4)
         body += word(wide, 12, "k-b k-end", text.middle(row.name, wide, 11, bold=True))
-        body += word(wide, 24, "k-w k-end", text.end(_class_words(row), wide, 10))
+        body += "".join(word(wide, 24 + 12 * i, "k-w k-end", line) for i, line in enumerate(lines))
         label = f"storage class {row.name}, {row.mode}, {row.topologies}, provisioner {row.provisioner}"
         scene.put(f"3:{row.ref}", place, body, ref=row.ref, label=label, radius=4)
         places.append(place)
