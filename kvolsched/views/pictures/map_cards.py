@@ -282,7 +282,7 @@ def _reason_rows(node: NodeRow, first: str, wide: float, lines: int) -> list[tup
     if len(text.wrap(words, wide - 18, 10, 9)) > lines:
         words = states.reason(node)
     if len(text.wrap(words, wide - 18, 10, 9)) > lines:
-        words = words.partition(", that the pod")[0]  # had taint {key: value}, that the pod didn't tolerate
+        words = words.replace(", that the pod didn't tolerate", "")  # the verdict says so
     return [(row, "") for row in text.wrap(words, wide - 18, 10, lines)]
 
 
