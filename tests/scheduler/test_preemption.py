@@ -353,6 +353,45 @@ def test_columns_preempt_as_copies_do(strategy):
     holds()
 
 
+@pytest.mark.parametrize("strategy", [crowded(), disks()], ids=["crowded", "disks"])
+def test_dry_runs_are_kept_until_a_node_changes(strategy):
+    """Passes for pods alike, asked again and again while a cluster becomes another, say what each would say alone."""
+
+    @settings(max_examples=8)
+    @given(promising(strategy), promising(strategy), st.randoms(use_true_random=False))
+    def holds(world, other, random):
+        seen, contents, profile = Snapshot(), {}, upstream_profile()
+        _, wanted = world
+        for objects, _ in (world, other):
+            for key, old, new in moves(contents, objects, random):
+                seen.apply(key, old, new)
+                quick = told(wanted, seen, profile)
+                if random.random() < 0.2:
+                    with without_shortcuts():
+                        assert told(wanted, seen, profile)["preemption"] == quick["preemption"]
+
+    holds()
+
+
+def test_a_later_start_and_another_size_are_seen_by_the_next_pass():
+    """What was found on a node holds no longer once one of its pods has started, or the node has another size."""
+    seen = snapshot([small("n"), running("a", "n"), running("b", "n")])
+
+    def victims(change=None):
+        if change is not None:
+            name = key_of(change)
+            seen.apply(name, seen.node("n") if change.kind == "Node" else next(one for one in seen.pods_on("n") if key_of(one) == name), change)
+        for _ in range(3):
+            found = post_filter(wanted, judge(wanted, seen, upstream_profile()))
+        return [one.metadata.name for one in found.victims]
+
+    wanted = wanting("1")
+    assert victims() == ["a"]
+    assert victims(running("a", "n", start="2026-01-09T00:00:00Z")) == ["b"]
+    assert victims(running("b", "n", start="2026-01-08T00:00:00Z")) == ["a"]
+    assert victims(node("n", cpu="1", memory="8Gi", pods="9")) == ["a", "b"]
+
+
 # --- the copy -------------------------------------------------------------------------------------------------------
 
 

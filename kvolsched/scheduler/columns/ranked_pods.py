@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 
@@ -34,10 +35,12 @@ class RankedPods:
         pods: the pods, sorted by key.
     """
 
-    __slots__ = ("_falling", "common", "exact", "pods")
+    __slots__ = ("_falling", "common", "exact", "kept", "pods")
 
     def __init__(self, pods: Iterable[Pod]) -> None:
         self.pods = tuple(by_importance(pods))
+        self.kept: tuple[Any, Any] = (None, None)
+        """What preemption found for pods of a template and priority, and these as a key; it goes with the value."""
         self._falling = [-priority(pod) for pod in self.pods]
         held = Counter[str]()
         for pod in self.pods:

@@ -365,7 +365,7 @@ class Snapshot:
             self.images.change(name, old, None)
             self._tidy(name)
             return
-        info.node = new
+        info.node, info.ranked = new, None
         if old is not None:
             self.nodes.write_node(info, old)
             self.images.change(name, old, new)

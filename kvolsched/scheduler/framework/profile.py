@@ -93,7 +93,7 @@ class ActivePlugins:
         return PreFiltered(self.skipped.union(skipped), rejected, tuple(restrictions))
 
 
-@attrs.frozen(slots=False)
+@attrs.frozen(slots=False, cache_hash=True)
 class Profile:
     """The plugins of a scheduler, in order, and the wording of its events.
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-import attrs
 import numpy as np
 
 from ....api.kinds.pod import Pod
@@ -23,29 +23,40 @@ from ...framework.trials import Guests, RowVerdicts, TrialRows
 
 PRIORITY_OFFSET = 2**31  # added to each priority before summing, so that more victims always weigh more
 
+loss_of = itemgetter(0)
 Exceeding = Callable[[Sequence[Pod], Sequence[PodDisruptionBudget]], list[bool]]
 
 
-@attrs.frozen
-class Candidate:
-    """A node on which the pod would fit: the victims by importance, and how many of them violate a budget."""
+class Candidate(NamedTuple):
+    """A node on which the pod would fit if these of its pods, ranked by importance, had gone.
 
-    node: str
-    victims: tuple[Pod, ...]
-    violations: int
+    The loss is the sort key of candidates, least loss first; equal ones go by name: violated budgets; the highest
+    priority among the victims; the sum of priorities; the number of victims; the earliest start among those of the
+    highest priority (the latest is best).
+    """
+
+    loss: tuple[int, int, int, int, float, str]
+    ranked: Sequence[Pod]
+    places: Sequence[int]
+
+    @classmethod
+    def of(cls, node: str, victims: Sequence[Pod], violations: int) -> Candidate:
+        """Return the candidate with these victims by importance, so many of which violate a budget."""
+        priorities = [priority(pod) for pod in victims]
+        highest = max(priorities)
+        earliest = min(started(pod) for pod in victims if priority(pod) == highest)
+        total = sum(each + PRIORITY_OFFSET for each in priorities)
+        return cls((violations, highest, total, len(priorities), -earliest, node), victims, range(len(victims)))
 
     @property
-    def loss(self) -> tuple[int, int, int, int, float, str]:
-        """The sort key of candidates, least loss first; equal ones go by name.
+    def node(self) -> str:
+        """The node's name."""
+        return self.loss[-1]
 
-        Violated budgets; the highest priority among the victims; the sum of priorities; the number of victims; the
-        earliest start among those of the highest priority (the latest is best).
-        """
-        priorities = [priority(pod) for pod in self.victims]
-        highest = max(priorities)
-        earliest = min(started(pod) for pod in self.victims if priority(pod) == highest)
-        total = sum(each + PRIORITY_OFFSET for each in priorities)
-        return self.violations, highest, total, len(priorities), -earliest, self.node
+    @property
+    def victims(self) -> tuple[Pod, ...]:
+        """The victims by importance."""
+        return tuple(self.ranked[place] for place in self.places)
 
 
 class Found(NamedTuple):
@@ -58,13 +69,13 @@ class Found(NamedTuple):
     @classmethod
     def of(cls, candidates: Sequence[Candidate]) -> Found:
         """Return what these candidates come to."""
-        harmless = not all(candidate.violations for candidate in candidates)
-        return cls(len(candidates), harmless, min(candidates, key=lambda each: each.loss, default=None))
+        harmless = not all(candidate.loss[0] for candidate in candidates)
+        return cls(len(candidates), harmless, min(candidates, key=loss_of, default=None))
 
     def and_also(self, other: Found) -> Found:
         """Return both together."""
         best = [each for each in (self.best, other.best) if each is not None]
-        least = min(best, key=lambda each: each.loss, default=None)
+        least = min(best, key=loss_of, default=None)
         return Found(self.number + other.number, self.harmless or other.harmless, least)
 
 
@@ -134,7 +145,7 @@ class ColumnDryRun:
         self._verdicts = RowVerdicts(pod, judgement.filters, judgement.columns, self._trial,
                                      np.concatenate([rows, rows[both]]))  # fmt: skip
 
-    def try_removals(self, budgets: Sequence[PodDisruptionBudget], failures: Counter[str]) -> Found:
+    def try_removals(self, budgets: Sequence[PodDisruptionBudget], failures: Counter[str]) -> list[Candidate]:
         """Put back the removed pods that leave enough room, and count why the pod does not fit on the other nodes."""
         nodes = np.arange(len(self._names))
         rejected, with_twin = self._rejected(nodes)
@@ -181,10 +192,18 @@ class ColumnDryRun:
                 protected[node] = number
         return order, protected
 
-    def _found(self, pods: RowIndices, violations: Integers) -> Found:
+    def keep(self, found: Sequence[Candidate], key: Any) -> None:
+        """Keep what was found beside a node's pods, for passes of the same key; not where other pods are nominated."""
+        alone = {self._names[node] for node in np.flatnonzero(self._twin == NO_TWIN).tolist()}
+        ranked = dict(zip(self._names, self._ranked, strict=True))
+        for candidate in found:
+            if candidate.node in alone:
+                ranked[candidate.node].kept = key, candidate
+
+    def _found(self, pods: RowIndices, violations: Integers) -> list[Candidate]:
         """Return what it comes to that these pods have to go, given the violated budgets by node."""
         if not len(pods):
-            return Found()
+            return []
         of_node = self._trial.of_row[pods]
         begins = np.flatnonzero(np.diff(of_node, prepend=-1))
         nodes = of_node[begins]
@@ -194,12 +213,10 @@ class ColumnDryRun:
         of_highest = priorities == np.repeat(highest, counts)
         earliest = np.minimum.reduceat(np.where(of_highest, started, np.inf), begins)
         totals = np.add.reduceat(priorities + PRIORITY_OFFSET, begins)
-        left = np.arange(len(nodes))
-        for loss in (violations[nodes], highest, totals, counts, -earliest):
-            left = left[loss[left] == loss[left].min()]
-        best = int(nodes[left[0]])
-        victims = pods[of_node == best] - self._first[best] + self._starts[best]
-        ranked = self._ranked[best].pods
-        candidate = Candidate(self._names[best], tuple(ranked[victim] for victim in victims.tolist()),
-                              int(violations[best]))  # fmt: skip
-        return Found(len(nodes), not bool(violations[nodes].all()), candidate)
+        places = (pods - self._first[of_node] + np.array(self._starts)[of_node]).tolist()
+        columns = (nodes, begins, violations[nodes], highest, totals, counts, -earliest)
+        return [
+            Candidate((violated, most, total, count, begun, self._names[node]), self._ranked[node].pods,
+                      places[begin : begin + count])
+            for node, begin, violated, most, total, count, begun in zip(*map(np.ndarray.tolist, columns), strict=True)
+        ]  # fmt: skip

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 import attrs
+import numpy as np
 
 from ....api.kinds.pod import Pod
 from ....api.kinds.policy import PodDisruptionBudget
@@ -116,19 +117,37 @@ class _Search:
         active = judgement.active_filters
         self.one_by_one = any(entry.reads_other_nodes for entry in judgement.filters if entry.name in active)
         """Whether a filter reads other nodes than the judged one, so that nodes cannot be tried together."""
+        keeps = self._by_column and judgement.kept is not None and not seen.budgets()
+        self._key = (judgement.kept, priority(pod)) if keeps else None
 
     def try_removals(self, rows: RowIndices, failures: Counter[str]) -> Found:
         """Return what is found on some rows, and count the failures."""
         pod, seen = self._pod, self._seen
+        known: list[Candidate] = []
+        if self._key is not None:
+            known, rows = self._recall(rows)
+        if not len(rows):
+            return Found.of(known)
         if self._by_column:
             columns = ColumnDryRun(pod, seen, self._judgement, rows, self._exceeding)
             if columns.exact:
-                return columns.try_removals(seen.budgets(), failures)
+                found = columns.try_removals(seen.budgets(), failures)
+                if self._key is not None:
+                    columns.keep(found, self._key)
+                return Found.of(known + found)
         if self._dry_run is None:
             self._dry_run = DryRun(pod, seen, self._judgement, self._exceeding)
         names = [str(seen.nodes.names[row]) for row in rows.tolist()]
         lower = {name: lower_pods(pod, name, seen) for name in names}
-        return Found.of(self._dry_run.try_removals(lower, failures))
+        return Found.of(known + self._dry_run.try_removals(lower, failures))
+
+    def _recall(self, rows: RowIndices) -> tuple[list[Candidate], RowIndices]:
+        """Return what passes for pods alike found on nodes of which nothing has changed since, and the other rows."""
+        names, row_of, ranked_pods_on = self._seen.nodes.names, self._seen.nodes.row_of, self._seen.ranked_pods_on
+        kept = [ranked_pods_on(str(names[row])).kept for row in rows.tolist()]
+        known = np.array([key == self._key for key, _ in kept], bool)
+        known &= ~np.isin(rows, [row_of[name] for name in self._judgement.nominated])
+        return [kept[place][1] for place in np.flatnonzero(known).tolist()], rows[~known]
 
 
 def _is_being_evicted(pod: Pod) -> bool:
@@ -182,7 +201,7 @@ class DryRun:
         for pod in list(self.view.removed_pods):
             self.view.put_back(pod)
         return [
-            Candidate(node, tuple(pod for pod in ranked[node] if any(pod is other for _, other in taken)),
+            Candidate.of(node, tuple(pod for pod in ranked[node] if any(pod is other for _, other in taken)),
                       sum(turn < violating[node] for turn, _ in taken))
             for node, taken in victims.items()
             if taken
