@@ -34,14 +34,15 @@ def skew(rows: Rows, answer: str = "", *lines: str) -> Any:
     counted = base.mark_bar(height=20, yOffset=7 - 7 * tall).encode(x=pods).add_params(domain)
     placed = base.mark_bar(
         height=20, yOffset=7 - 7 * tall, fillOpacity=0.18, strokeWidth=1.5, strokeDash=[4, 2]).encode(
-        x="counted:Q", x2="if_placed:Q", fill=alt.Fill("state:N", scale=_STATES, legend=None),
+        x=alt.X("counted:Q"), x2=alt.X2("if_placed:Q"), fill=alt.Fill("state:N", scale=_STATES, legend=None),
         stroke=alt.Stroke("state:N", scale=_STATES, legend=None))
     far = max((row["limit"] or 0 for row in shown), default=0) > largest / 2
     beside = {"align": "right", "dx": 4, "y": -18} if far else {"align": "left", "dx": 4}
-    low = alt.Chart().encode(x="min(minimum):Q")
-    high = alt.Chart().encode(x="min(limit):Q").transform_filter("isValid(datum.limit)")
-    least = low.transform_calculate(said="'minimum ' + datum.minimum").encode(text="min(said):N")
-    most = high.transform_calculate(said="'limit ' + datum.limit + ' = minimum + maxSkew'").encode(text="min(said):N")
+    low = alt.Chart().encode(x=alt.X("min(minimum):Q"))
+    high = alt.Chart().encode(x=alt.X("min(limit):Q")).transform_filter("isValid(datum.limit)")
+    least = low.transform_calculate(said="'minimum ' + datum.minimum").encode(text=alt.Text("min(said):N"))
+    most = high.transform_calculate(said="'limit ' + datum.limit + ' = minimum + maxSkew'").encode(
+        text=alt.Text("min(said):N"))
     drawn = layers(
         counted, placed, low.mark_rule(size=2), high.mark_rule(size=2, strokeDash=[6, 3], color=look.VIOLET),
         least.mark_text(align="right", dx=-4, **_ABOVE),
@@ -81,17 +82,19 @@ def skew_over_steps(rows: Rows, acts: Rows = (), step: int = 0, *lines: str) -> 
     most = max((max(row["counted"], row["limit"]) for row in rows), default=0)
     pods = alt.Y("min(minimum):Q", title="matching pods", axis=whole(most))
     band = alt.Chart().mark_area(interpolate="step-after", color=look.GREEN, opacity=0.16).encode(
-        x=steps, y=pods, y2="min(limit):Q")
+        x=steps, y=pods, y2=alt.Y2("min(limit):Q"))
     counted = alt.Chart().mark_line(interpolate="step-after", strokeWidth=2.5).encode(
-        x=steps, y="apart:Q", strokeDash=alt.StrokeDash("domain:N", legend=None), opacity=lit(domain),
+        x=steps, y=alt.Y("apart:Q"), strokeDash=alt.StrokeDash("domain:N", legend=None), opacity=lit(domain),
         color=alt.Color("domain:N", legend=legend(symbolType="stroke", symbolStrokeWidth=3)), tooltip=tips(
             domain="domain", step="step", counted="matching pods, counted", minimum="minimum",
             limit="limit = minimum + maxSkew", left_out="left out")).add_params(domain)
-    act = alt.Chart(data(numbered)).encode(x="step:Q", tooltip=tips(number="act", step="step", act="what was done"))
+    act = alt.Chart(data(numbered)).encode(
+        x=alt.X("step:Q"), tooltip=tips(number="act", step="step", act="what was done"))
     acted = [act.mark_rule(strokeDash=[2, 3], color=look.SOFT),
              act.mark_point(filled=True, size=240, color=look.SOFT, opacity=1).encode(y=alt.YValue(-10)),
-             act.mark_text(fontSize=11, color=look.PAPER).encode(y=alt.YValue(-10), text="number:Q")] if acts else []
-    now = alt.Chart(data([{}])).transform_calculate(at="step").mark_rule(size=2).encode(x="at:Q").add_params(at)
+             act.mark_text(fontSize=11, color=look.PAPER).encode(
+                 y=alt.YValue(-10), text=alt.Text("number:Q"))] if acts else []
+    now = alt.Chart(data([{}])).transform_calculate(at="step").mark_rule(size=2).encode(x=alt.X("at:Q")).add_params(at)
     said = [f"{row['number']} {row['act']}" for row in numbered[:MOST_ACTS]]
     said += ["further acts: in their tooltips"] if len(acts) > MOST_ACTS else []
     green = "band: from the minimum to minimum + maxSkew; the line across: the present step"
@@ -128,8 +131,8 @@ def _many_nodes(rows: Rows, head: str, *lines: str, what: str = "cpu") -> Any:
     return (
         alt.Chart(data(cells(rows, what))).mark_rect()
         .encode(
-            x=alt.X("first:Q", title="nodes", scale=alt.Scale(nice=False), axis=alt.Axis(format="d")), x2="last:Q",
-            y=names("domain"), opacity=lit(domain),
+            x=alt.X("first:Q", title="nodes", scale=alt.Scale(nice=False), axis=alt.Axis(format="d")),
+            x2=alt.X2("last:Q"), y=names("domain"), opacity=lit(domain),
             color=alt.Color("full:Q", scale=alt.Scale(domain=[0, 1], scheme="viridis"), legend=legend(
                 title=f"{what} requested, mean of a cell", format="%", orient="bottom", gradientLength=240)),
             tooltip=[*tips(domain="domain", nodes="nodes", pods="pods", shut="of them cordoned, tainted, not ready"),
@@ -171,8 +174,9 @@ def capacity(rows: Rows, answer: str = "", *lines: str) -> Any:
                        legend=legend())  # fmt: skip
     bars = [base.transform_filter(f"datum.which == '{which}'").mark_bar(height=12, yOffset=shift - 7 * tall)
             .encode(x=room, color=colour) for which, shift in ((PUBLISHED, -13), (DRIVER_NOW, 2))]  # fmt: skip
-    asked = alt.Chart().encode(x="max(asked):Q")
-    ask = asked.transform_calculate(said="'asked ' + format(datum.asked, '.4~g') + ' GiB'").encode(text="max(said):N")
+    asked = alt.Chart().encode(x=alt.X("max(asked):Q"))
+    ask = asked.transform_calculate(said="'asked ' + format(datum.asked, '.4~g') + ' GiB'").encode(
+        text=alt.Text("max(said):N"))
     told = base.transform_aggregate(groupby=["pool", "said"]).encode(tooltip=alt.Tooltip("said:N", title="verdict"))
     drawn = layers(
         bars[0].add_params(pool), bars[1], asked.mark_rule(size=2, strokeDash=[6, 3]),
@@ -196,10 +200,10 @@ def scores(rows: Rows, head: str = "", *lines: str) -> Any:
     colour = alt.Color("plugin:N", sort=alt.SortField("place"), legend=legend(orient="bottom", columns=3))
     bars = of_plugin.mark_bar(height={"band": 0.6}, stroke=look.PAPER, strokeWidth=1).encode(color=colour)
     inside = of_plugin.mark_text(align="right", dx=-4, fill="#fff", fontSize=11).encode(
-        detail="plugin:N", text=alt.condition("datum.share > 0.05", alt.Text("points:Q"), alt.value("")))
+        detail=alt.Detail("plugin:N"), text=alt.condition("datum.share > 0.05", alt.Text("points:Q"), alt.value("")))
     total = base.transform_aggregate(groupby=["node", "total", "chosen"]).transform_calculate(
         said="datum.total + (datum.chosen ? ', ' + datum.chosen : '')").mark_text(align="left", dx=6).encode(
-        x="total:Q", text="said:N")
+        x=alt.X("total:Q"), text=alt.Text("said:N"))
     places = {name: place for place, name in enumerate(dict.fromkeys(row["plugin"] for row in rows))}
     shown = [{**row, "place": places[row["plugin"]], "share": round(row["points"] / most, 3)}
              for row in rows if row["node"] in kept]  # fmt: skip

@@ -31,8 +31,8 @@ def series(rows: Rows, head: str = "", *lines: str, over: str = "time", step: in
     return (
         alt.Chart(data(shown)).mark_line(interpolate="step-after", strokeWidth=2.2)
         .encode(
-            x=axis, y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4, **whole)), order="place:Q", color=line,
-            strokeDash=alt.StrokeDash("line:N", legend=None), detail="later:N",
+            x=axis, y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4, **whole)), order=alt.Order("place:Q"),
+            color=line, strokeDash=alt.StrokeDash("line:N", legend=None), detail=alt.Detail("later:N"),
             opacity=alt.condition("datum.later", alt.value(0.35), alt.value(1)),
             tooltip=tips(cluster="cluster", line="line", measure="count", time="time, s", step="step", value="value"),
             row=alt.Row("measure:N", title=None, sort=None, spacing=4, header=alt.Header(
@@ -92,7 +92,7 @@ def sweep(rows: Rows, head: str = "", *, x: str, y: str, by: str = "", log: str 
     drawn = [base.mark_line(strokeWidth=2.2).encode(y=value, **colour, **dash),
              base.mark_point(filled=True, size=60, opacity=1).encode(y=value, tooltip=tip, **colour, **shape)]
     if "low" in rows[0]:
-        drawn.insert(0, base.mark_rule(size=1.4).encode(y=alt.Y("low:Q", title=y), y2="high:Q", **colour))
+        drawn.insert(0, base.mark_rule(size=1.4).encode(y=alt.Y("low:Q", title=y), y2=alt.Y2("high:Q"), **colour))
     if "expected" in rows[0]:
         told: dict[str, Any] = {"detail": alt.Detail(field=_escaped(by), type="nominal")} if by else {}
         drawn.append(base.mark_line(strokeWidth=1, color=look.INK).encode(y=alt.Y("expected:Q", title=y), **told))
@@ -125,7 +125,7 @@ def _bars(rows: Rows, head: str, x: str, y: str, by: str) -> Any:
     value = alt.X(field=_escaped(y), type="quantitative", title=y)
     drawn = [base.mark_bar().encode(x=value, tooltip=tip, **colour)]
     if "low" in rows[0]:
-        drawn.append(base.mark_rule(size=1.5).encode(x=alt.X("low:Q", title=y), x2="high:Q"))
+        drawn.append(base.mark_rule(size=1.5).encode(x=alt.X("low:Q", title=y), x2=alt.X2("high:Q")))
     if "expected" in rows[0]:
         drawn.append(base.mark_tick(thickness=2, color=look.INK).encode(x=alt.X("expected:Q", title=y)))
     ends = "max(isValid(datum.high) ? datum.high : 0, isValid(datum.expected) ? datum.expected : 0, datum.end)"
@@ -155,7 +155,7 @@ def sample(rows: Rows, head: str = "", *lines: str) -> Any:
                                  legend=legend()),
         tooltip=[*tips(end="end", runs="runs", goal="goal"), *(
             alt.Tooltip(f"{name}:Q", format=".0%") for name in ("share", "low", "high"))])
-    return layers(bars, base.mark_rule(size=1.5).encode(x="low:Q", x2="high:Q"), rows=rows,
+    return layers(bars, base.mark_rule(size=1.5).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")), rows=rows,
                   height=alt.Step(16 + 14 * tall), title=title(head, lines))
 
 
@@ -166,11 +166,11 @@ def turns(rows: Rows, head: str = "", *lines: str, step: int = 0) -> Any:
     shown = [row for row in rows if row["step"] > last - MOST_STEPS]
     cut = [f"the last {MOST_STEPS} of {last:,} steps"] if len(shown) < len(rows) else []
     bars = alt.Chart().mark_bar(height={"band": 0.6}, cornerRadius=2).encode(
-        x=alt.X("step:Q", title="step", scale=alt.Scale(nice=False, zero=False)), x2="until:Q", opacity=lit(lane),
-        y=alt.Y("lane:N", title=None, sort=None, axis=alt.Axis(ticks=False, grid=True)),
+        x=alt.X("step:Q", title="step", scale=alt.Scale(nice=False, zero=False)), x2=alt.X2("until:Q"),
+        opacity=lit(lane), y=alt.Y("lane:N", title=None, sort=None, axis=alt.Axis(ticks=False, grid=True)),
         color=alt.Color("kind:N", scale=_MARKS, legend=legend()),
         tooltip=tips(step="step", lane="who", verb="verb", ref="object", outcome="outcome")).add_params(lane)
-    now = alt.Chart(data([{}])).transform_calculate(at="step").mark_rule(size=2).encode(x="at:Q").add_params(at)
+    now = alt.Chart(data([{}])).transform_calculate(at="step").mark_rule(size=2).encode(x=alt.X("at:Q")).add_params(at)
     return layers(bars, now, rows=shown, height=alt.Step(24),
                   title=title(head or "Who acted in which step", [*lines, *cut]))
 
