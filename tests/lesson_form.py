@@ -16,7 +16,7 @@ MOST_BYTES = 1_000_000
 MOST_WORDS = 90  # of a markdown cell that is neither the question nor a list
 REDONE = frozenset({"01-who-goes-first", "02-two-disks", "03-topology-and-node-affinity", "04-dynamic-provisioning", "05-storage-capacity",
                     "06-even-spreading", "07-gated-pods", "08-who-wrote-what", "09-the-design-that-was-reversed",
-                    "10-bring-your-own-cluster", "11-write-a-plugin"})
+                    "10-bring-your-own-cluster", "11-write-a-plugin", "12-your-own-kubectl"})
 REDONE_BYTES, REDONE_CELLS, OPENING_WORDS, BETS = 600_000, 30, 40, range(4, 7)
 FOLDED = {"outputs_hidden": True}
 SOLUTION = {"source_hidden": True, "outputs_hidden": True}
