@@ -21,9 +21,6 @@ QUEUE = "queue"
 MACHINE = "example.com/machine"
 Place = Mapping[str, str]  # labels that the node of a pod must have
 
-# -- webhooks ---------------------------------------------------------------------------------------------------------
-
-
 def hold(new: Pod, _old: Pod | None) -> dict[str, Any] | None:
     """Put a scheduling gate on each new pod of a queue (S4, Story 1).
 
@@ -64,9 +61,6 @@ def guess(place: Place) -> Callable[[Pod, Pod | None], dict[str, Any] | None]:
         return {"spec": {"nodeSelector": {**place}}} if QUEUE in new.metadata.labels and old is None else None
 
     return inject
-
-
-# -- controllers ------------------------------------------------------------------------------------------------------
 
 
 def quota(limits: Mapping[str, int], key: str = MACHINE, *, calls: int = 1) -> ReconcileFunction:
@@ -164,9 +158,6 @@ def in_order(limit: int) -> ReconcileFunction:
         return [write for pod in waiting[:free] for write in released(pod, {})]
 
     return admit
-
-
-# -- what must never happen -------------------------------------------------------------------------------------------
 
 
 def misplaced(objects: Mapping[Key, Any]) -> bool:

@@ -297,9 +297,6 @@ def _shipped_names(folder: str) -> list[str]:
     return sorted(file.name.removesuffix(".yaml") for file in found if file.name.endswith(".yaml"))
 
 
-# -- seeded generators ------------------------------------------------------------------------------------------------
-
-
 def nodes(count: int, *, zones: int = 3) -> list[Any]:
     """Return `count` equal nodes, placed in zones zone-a, zone-b, ... in turn."""
     placed = ((f"node-{number:05}", f"zone-{chr(97 + number % zones)}") for number in range(count))

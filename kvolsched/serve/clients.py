@@ -43,8 +43,6 @@ class ServedClient:
         self.places: dict[tuple[str, object], tuple[int, bool]] = {}  # by watch: its position, and whether it is held
         self.on_count: Callable[[], None] = lambda: None  # called after each change and write
 
-    # -- what a reader sets -----------------------------------------------------------------------------------
-
     def hold(self, resource: str, changes: int = 0) -> None:
         """Let watches of a resource ("": of all) send so many changes more, and then no other."""
         with self.moved:
@@ -76,8 +74,6 @@ class ServedClient:
         """Refuse a write with a code, the first one from now on being 1."""
         with self.moved:
             self.refused[self.writes + write] = code
-
-    # -- what happens -----------------------------------------------------------------------------------------
 
     @contextmanager
     def request(self) -> Iterator[None]:

@@ -113,9 +113,6 @@ def _response_kind(api_version: str, kind: str) -> dict[str, str]:
     return {"group": group, "version": version, "kind": kind}
 
 
-# -- OpenAPI -----------------------------------------------------------------------------------------------------------
-
-
 def openapi_index(custom: Custom) -> dict[str, Any]:
     """Return the index of the documents: one for each group and version."""
     paths = {_path_of(group, version): {"serverRelativeURL": f"/openapi/v3/{_path_of(group, version)}"}

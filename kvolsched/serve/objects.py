@@ -129,8 +129,6 @@ class ServedObjects:
         """Return a time of the simulated clock as it is served."""
         return _moved_time(text.removesuffix("Z"), self._shift) + "Z"
 
-    # -- versions ---------------------------------------------------------------------------------------------
-
     @property
     def version(self) -> int:
         """The version of the present contents."""
@@ -162,8 +160,6 @@ class ServedObjects:
     def objects(self) -> Mapping[Key, Any]:
         """What a reader of the API gets, namespaces that nobody wrote among them."""
         return ReadObjects(self.world.log)
-
-    # -- objects ----------------------------------------------------------------------------------------------
 
     def custom(self) -> Sequence[Resource]:
         """Return the resources that the stored CustomResourceDefinitions define."""

@@ -219,9 +219,6 @@ def updated(resource: Resource, old: Any, new: Any, manager: Manager, given: Any
     return with_managers(new, found)
 
 
-# -- server-side apply ------------------------------------------------------------------------------------------------
-
-
 def applied(resource: Resource, live: Any, config: Mapping[str, Any], manager: Manager, *, force: bool,
             ) -> tuple[dict[str, Any], list[Manager]]:
     """Return what an apply makes of an object as plain data, and the owners of its fields.

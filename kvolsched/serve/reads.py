@@ -126,9 +126,6 @@ def _listed_at(served: ServedObjects, resource: Resource, namespace: str | None,
     return sorted(rows, key=lambda row: row[0])
 
 
-# -- forms -------------------------------------------------------------------------------------------------------------
-
-
 def table(served: ServedObjects, resource: Resource, objects: Sequence[Any], include: str = "", *,
           headed: bool = True) -> dict[str, Any]:
     """Return a `Table` of objects.

@@ -135,8 +135,6 @@ class ServedCluster(PrintedAnswer):
         self._server.close_connections()
         self._folder.cleanup()
 
-    # -- clients and their faults -----------------------------------------------------------------------------
-
     def client(self, name: str) -> ServedClient:
         """Return what is known of a client: what it has seen and written, and the faults that wait for it.
 
@@ -354,8 +352,6 @@ class ServedCluster(PrintedAnswer):
         paces = {"steps": "it moves when you step it", "live": "everybody acts as soon as they can"}
         return (f"serving {name} at {LOOPBACK}:{self.port}; {paces[self.pace]}. In a terminal:\n"
                 f"kubectl --server={self.url()} get pods")  # fmt: skip
-
-    # -- live -------------------------------------------------------------------------------------------------
 
     def _act(self) -> None:
         """Step the cluster after every move of somebody else, until nobody has anything to do."""

@@ -67,8 +67,6 @@ class WriteRequests:
         self.served, self.cluster, self.world = served, served.cluster, served.world
         self.is_recorded = is_recorded  # whether each write is a step of a history
 
-    # -- create -----------------------------------------------------------------------------------------------
-
     def create(self, target: Target) -> ServerResponse:
         """Answer a POST to a resource.
 
@@ -149,8 +147,6 @@ class WriteRequests:
             meta["namespace"] = namespace
         head = {"apiVersion": said[0], "kind": said[1]}
         return {**data, **head, "metadata": meta if isinstance(metadata, dict | None) else metadata}
-
-    # -- update and patch -------------------------------------------------------------------------------------
 
     def update(self, target: Target) -> ServerResponse:
         """Answer a PUT of an object or subresource.
@@ -246,8 +242,6 @@ class WriteRequests:
         stored = outcome.stored if outcome.stored is not None else old
         return ServerResponse(200, self.served.text(stored), warnings=warnings)
 
-    # -- delete -----------------------------------------------------------------------------------------------
-
     def delete(self, target: Target) -> ServerResponse:
         """Answer a DELETE of one object.
 
@@ -337,8 +331,6 @@ class WriteRequests:
         if gone and not self.served.stored(resource, None):
             self.cluster._send([_without_cleanup(key, definition)], f"the API server removes {ref(key)}")
 
-    # -- subresources -----------------------------------------------------------------------------------------
-
     def post(self, target: Target) -> ServerResponse:
         """Answer a POST to `pods/binding` or `pods/eviction`.
 
@@ -421,8 +413,6 @@ class WriteRequests:
         kind = next((each.kind for each in known if each.plural == asked.get("resource")), "")
         verb = _VERBS.get(str(asked.get("subresource", "")), str(asked.get("verb", "get")))
         return {"allowed": self.world.present_server().permit(USER, verb, kind)}
-
-    # -- the write --------------------------------------------------------------------------------------------
 
     def _commit(self, target: Target, writes: Sequence[Write], *, dry: bool = False) -> CommittedWrite:
         """Send writes of one request, all or none, or try them in a dry run; return the outcome of the last.

@@ -175,8 +175,6 @@ class Runtime:
         for kind_or_sort in process.activation.follows if process.activation is not None else ():
             self.condition_watchers.setdefault(kind_or_sort, []).append(process)
 
-    # -- rules --------------------------------------------------------------------------------------------------
-
     def _definition(self, component: Component) -> Component:
         """Return the definition of a component under the rules that it runs now."""
         running = running_rules(self.log.notes, component.name)
@@ -235,8 +233,6 @@ class Runtime:
         leader = self.draw("leader", elector or process.name, len(running.names), elections)
         self.log.write(note, evolve(running, leader=leader, elections=elections))
         return f"; the master with the rules {running.names[leader]} leads"
-
-    # -- views follow the log ---------------------------------------------------------------------------------
 
     def _on_log_change(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None:
         if type(key) is Key:
@@ -313,8 +309,6 @@ class Runtime:
         self.log.drop_after(place)
         self.rebuild()
 
-    # -- what a turn's context calls --------------------------------------------------------------------------
-
     def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
         """Let the API server commit a component's write, unless it is out or an injected fault refuses it."""
         if OUTAGES in self.log.notes and is_out(self.log.notes, API_SERVER):
@@ -360,8 +354,6 @@ class Runtime:
         if self.chooser is not None:
             return self.chooser(purpose, key, attempt, bound)
         return seeded_draw(self.seed, purpose, key, attempt, bound)
-
-    # -- the parts of a turn ----------------------------------------------------------------------------------
 
     def deliver(self, process: Process, kinds: Sequence[str] | None = None) -> bool:
         """Deliver the pending changes of these kinds (None: of all) to a component and call its actors' `on_change`.
@@ -457,8 +449,6 @@ class Runtime:
             if oldest is None or order < oldest:
                 oldest = order
         return oldest
-
-    # -- checkpoints and digests ------------------------------------------------------------------------------
 
     def checkpoint(self, previous: Checkpoint | None = None) -> Checkpoint:
         """Return a checkpoint of the present position, sharing unchanged parts with a previous one."""

@@ -112,8 +112,6 @@ class Simulation(Runtime):
             return False
         return needs_poll(self.read_only_context(process, process.component.actors[0]))
 
-    # -- who acts next ----------------------------------------------------------------------------------------
-
     def _longest_waiting(self) -> Process | None:
         """Return the component whose oldest task lies furthest back in the log, or None.
 
@@ -179,8 +177,6 @@ class Simulation(Runtime):
                     self.log.truncate()
                     if not turn.quiet:
                         yield turn
-
-    # -- turns and steps --------------------------------------------------------------------------------------
 
     def turn(self, process: Process, actor: Actor | None = None, cause: str | None = None, *, see: bool = True,
              goes_on: bool = False) -> Turn:
@@ -384,8 +380,6 @@ class Simulation(Runtime):
                 return
             yield turns
 
-    # -- faults -----------------------------------------------------------------------------------------------
-
     def inject(self, component: str, words: str, fault: str, notes: Mapping[Note, Any]) -> None:
         """Inject a fault that consists of notes, as one step of its own; None removes a note."""
         with self.transaction() as step:
@@ -460,8 +454,6 @@ class Simulation(Runtime):
                 self.log.write(rules_note(component), changes[component])
             if self.log.place > start or not restarting:
                 step.add(self.actorless_turn(start, "world", words, "upgrade"))
-
-    # -- moving through history -------------------------------------------------------------------------------
 
     def goto(self, step: int) -> None:
         """Move to the end of a step of this branch (0: the start).

@@ -130,8 +130,6 @@ class DriverStorage:
     driver: str
     pools: tuple[Pool, ...]
 
-    # -- sizes ----------------------------------------------------------------------------------------------
-
     def pool(self, name: str) -> Pool:
         """Return a pool by its name.
 
@@ -199,8 +197,6 @@ class DriverStorage:
         limited = len(serving) > 1 or any(self.size(log, pool).largest for pool in serving)
         return CapacityResponse(available, largest if limited else None)
 
-    # -- provisioned volumes --------------------------------------------------------------------------------
-
     def has_room(self, log: Log, parameters: Mapping[str, str], segment: Topology, size: int, volume: str = "") -> bool:
         """Say whether a volume of this size fits into a segment; an existing one of this name needs no room."""
         return self._pool_for(log, parameters, segment, size, volume) is not None
@@ -218,8 +214,6 @@ class DriverStorage:
     def free(self, log: Log, volume: PersistentVolume) -> None:
         """Free what a volume has allocated."""
         self.remove(log, volume.metadata.name)
-
-    # -- volumes by name ------------------------------------------------------------------------------------
 
     def make(self, log: Log, parameters: Mapping[str, str], segment: Topology, size: int, volume: str) -> bool:
         """Allocate a volume's size from a pool of a segment, unless it exists; return False if there is no room."""

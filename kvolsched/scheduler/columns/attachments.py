@@ -48,9 +48,6 @@ class VolumeLookup(Protocol):
     def storage_class(self, name: str) -> StorageClass | None: ...
 
 
-# --- what a volume is attached as -----------------------------------------------------------------------------------
-
-
 def volume_attached_as(volume: PersistentVolume) -> AttachedVolume | None:
     """Return what a PersistentVolume is attached as, or None: local disks and file shares are not counted."""
     source = volume.spec.rest
@@ -112,9 +109,6 @@ def _gce(location: str, name: str) -> AttachedVolume:
     return AttachedVolume("pd.csi.storage.gke.io", f"projects/UNSPECIFIED/{location}/disks/{name}")
 
 
-# --- uses of volumes ------------------------------------------------------------------------------------------------
-
-
 class VolumeUse(NamedTuple):
     """What a pod or a VolumeAttachment refers to: a claim, a PersistentVolume, or an in-tree disk."""
 
@@ -155,9 +149,6 @@ def attached_volume(use: VolumeUse, lookup: VolumeLookup) -> AttachedVolume | No
     return None if found is None else AttachedVolume(use.attacher, found.handle)
 
 
-# --- counts ---------------------------------------------------------------------------------------------------------
-
-
 class Attachments:
     """The volumes attached per node, and the nodes' attach limits. Mutable."""
 
@@ -177,8 +168,6 @@ class Attachments:
         self._in_pods: dict[AttachedVolume, dict[str, int]] = {}
         self._per_node: dict[str, dict[str, int]] = {}
         self._columns: dict[str, Column] = {}
-
-    # --- reading ----------------------------------------------------------------------------------------------------
 
     def is_limited(self, driver: str) -> bool:
         """Say whether any node has a limit for this driver."""
@@ -213,8 +202,6 @@ class Attachments:
     def volume_attachments_on(self, node: str) -> Iterable[VolumeUse]:
         """Return what the VolumeAttachments of a node refer to."""
         return self._volume_attachments.get(node, {}).values()
-
-    # --- following --------------------------------------------------------------------------------------------------
 
     def place(self, node: str, pod: Pod, sign: int) -> None:
         """Count the volumes of a pod that is added to a node (sign 1) or removed from it (-1)."""
@@ -302,8 +289,6 @@ class Attachments:
     def facts(self) -> dict[str, object]:
         """Return limits and VolumeAttachments, for comparing two snapshots."""
         return {"limits": self._limits, "named": self._volume_attachments}
-
-    # --- inside -----------------------------------------------------------------------------------------------------
 
     def _start_counting(self) -> None:
         for index in (self._users, self._found, self._volume_name, self._by_volume, self._holders, self._in_pods,

@@ -164,8 +164,6 @@ class FreeVolumes:
         self._of_class: dict[str, dict[tuple[VolumeMatcher, int], VolumeMatches]] = {}
         self._version = nodes.version
 
-    # --- reading ----------------------------------------------------------------------------------------------------
-
     def count(self, matcher: VolumeMatcher, size: int) -> VolumesPerRow:
         """Return, by row, how many unclaimed volumes of at least this size suit the shape and admit the node."""
         return self._matches_of(matcher, size).count.array
@@ -228,8 +226,6 @@ class FreeVolumes:
             [] if class_index is None else [(segment, self._rows(segment)) for segment in class_index.segments.values()]
         )
 
-    # --- following --------------------------------------------------------------------------------------------------
-
     def change(self, name: str, old: PersistentVolume | None, new: PersistentVolume | None) -> None:
         """Apply a change of a volume."""
         if self._version != self._nodes.version:
@@ -259,8 +255,6 @@ class FreeVolumes:
             },
             "claimed": self._claimed,
         }
-
-    # --- inside -----------------------------------------------------------------------------------------------------
 
     def _count(self, name: str, volume: PersistentVolume, sign: int) -> None:
         reference = volume.spec.claim_ref

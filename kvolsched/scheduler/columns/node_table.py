@@ -161,8 +161,6 @@ class NodeTable:
             table.adopt(column)
         return table
 
-    # --- rows -------------------------------------------------------------------------------------------------------
-
     def column(self, dtype: Any, fill: Any) -> Column:
         """Return a new column that grows with the table; a freed row is reset to `fill`."""
         column = Column(dtype, fill, self._capacity, len(self.names))
@@ -263,8 +261,6 @@ class NodeTable:
         if len(self._written) > 64 + 4 * len(self.names):
             self._written_dropped += len(self._written)
             self._written.clear()
-
-    # --- columns ----------------------------------------------------------------------------------------------------
 
     def free(self, resource: str) -> NDArray[np.int64]:
         """Return, by row, how much of a resource is not requested by any pod; for `pods`, how many more fit."""
@@ -427,8 +423,6 @@ class NodeTable:
         """Yield the names and rows of the nodes, sorted by name."""
         for name in sorted(self.row_of):
             yield name, self.row_of[name]
-
-    # --- inside -----------------------------------------------------------------------------------------------------
 
     def _resource(self, resource: str) -> Column:
         self._total[resource] = self.column(np.int64, 0)

@@ -223,8 +223,6 @@ class PodCounts:
         self._anti_affinity: dict[AffinityTerm, TermCarriers] = {}
         self._preferred: dict[PreferredTerm, TermCarriers] = {}
 
-    # --- reading ----------------------------------------------------------------------------------------------------
-
     def count_matching(self, *matchers: PodMatcher, node_infos: Iterable[NodeInfo]) -> PodCount:
         """Return how many pods match all of these matchers, by row."""
         count = self._matching.pop(matchers, None)
@@ -245,8 +243,6 @@ class PodCounts:
     def preferred_terms(self) -> Iterable[tuple[PreferredTerm, TermCarriers]]:
         """Return each preferred term of pods on nodes, and how many pods have it."""
         return self._preferred.items()
-
-    # --- following --------------------------------------------------------------------------------------------------
 
     def place(self, pod: Pod, row: int, sign: int) -> None:
         """Count a pod that is added to a row (sign 1) or removed from it (-1)."""
@@ -291,8 +287,6 @@ class PodCounts:
         for preference, carriers in self._preferred.items():
             copy._preferred[preference] = TermCarriers(nodes.adopt(carriers.column.copied()), carriers.number)
         return copy
-
-    # --- inside -----------------------------------------------------------------------------------------------------
 
     def _compute(self, matchers: tuple[PodMatcher, ...], node_infos: Iterable[NodeInfo]) -> PodCount:
         while len(self._matching) >= MAX_CACHED_MATCHERS:

@@ -82,8 +82,6 @@ class Snapshot:
         self.images = Images(self.nodes)
         self.visits = VolumeVisits()
 
-    # --- reading ----------------------------------------------------------------------------------------------------
-
     @property
     def size(self) -> int:
         """How many nodes there are."""
@@ -213,8 +211,6 @@ class Snapshot:
     def pod_count(self, *matchers: PodMatcher) -> PodCount:
         """Return the count of the pods that match all of these matchers, for its sums by domain."""
         return self.pod_counts.count_matching(*matchers, node_infos=self._node_infos.values())
-
-    # --- following --------------------------------------------------------------------------------------------------
 
     @property
     def has_pods_with_affinity(self) -> bool:
@@ -412,8 +408,6 @@ class Snapshot:
         copy.storage_capacities = self.storage_capacities.copied(nodes)
         copy.images = self.images.copied(nodes)
         return copy
-
-    # --- comparing --------------------------------------------------------------------------------------------------
 
     def facts(self) -> dict[str, Any]:
         """Return all facts by name, for comparison: equal contents give equal facts in whatever order they arrived."""

@@ -62,8 +62,6 @@ class StorageCapacities:
         self._columns: dict[tuple[str, int | None], Column] = {}
         self._version = nodes.version
 
-    # --- reading ----------------------------------------------------------------------------------------------------
-
     def of_class(self, storage_class: str) -> list[CSIStorageCapacity]:
         """Return the objects of a class, sorted by key."""
         of_class = self._of_class.get(storage_class, {})
@@ -75,8 +73,6 @@ class StorageCapacities:
         for item in node.metadata.labels.items():
             found.update(self._by_label.get((storage_class, item), {}))
         return [found[key] for key in sorted(found) if reaches(found[key], node)]
-
-    # --- following --------------------------------------------------------------------------------------------------
 
     def change(self, key: Key, old: CSIStorageCapacity | None, new: CSIStorageCapacity | None) -> None:
         """Apply a change of an object."""
@@ -105,8 +101,6 @@ class StorageCapacities:
     def facts(self) -> Mapping[str, Mapping[Key, CSIStorageCapacity]]:
         """Return the objects by class, for comparing two snapshots."""
         return self._of_class
-
-    # --- inside -----------------------------------------------------------------------------------------------------
 
     def _index_of(self, capacity: CSIStorageCapacity) -> dict[Key, CSIStorageCapacity]:
         topology = capacity.node_topology

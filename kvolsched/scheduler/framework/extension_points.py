@@ -187,9 +187,6 @@ class RowResources(Protocol):
     def total(self, resource: str) -> NDArray[np.int64]: ...
 
 
-# --- the extension points -------------------------------------------------------------------------------------------
-
-
 class SchedulerPlugin(Protocol):
     """What every plugin has: a name. The other attributes are optional.
 
@@ -358,9 +355,6 @@ class DomainCounter(Protocol):
 @cache
 def _methods(point: type) -> tuple[str, ...]:
     return tuple(name for name in vars(point) if not name.startswith("_"))
-
-
-# --- what a profile enables -----------------------------------------------------------------------------------------
 
 
 @attrs.frozen

@@ -88,8 +88,6 @@ class Judgement:
         self._kept_mask = seen.nodes.live.array if kept is None else kept.mask
         self._kept_rows = None if kept is None else kept.rows
 
-    # --- by row -----------------------------------------------------------------------------------------------------
-
     @cached_property
     def active_plugins(self) -> ActivePlugins:
         """The plugins that are called for this pod."""
@@ -141,8 +139,6 @@ class Judgement:
             if column.codes is not None:
                 first[column.codes != 0] = column.place
         return first
-
-    # --- by name ----------------------------------------------------------------------------------------------------
 
     @property
     def any_feasible(self) -> bool:
@@ -376,8 +372,6 @@ class Judgement:
     def filters(self) -> list[FilterEntry]:
         """The filters that were asked."""
         return [entry for entry in self.active_plugins.filters if entry.name not in self.skipped]
-
-    # --- inside -----------------------------------------------------------------------------------------------------
 
     @cached_property
     def _filtered(self) -> Mask:

@@ -87,9 +87,6 @@ def _unranked(pod: Pod) -> Iterator[str]:
 CARD = Card("I", "spread", "pods", "pods it wants near, or far", clauses=_clauses, unranked=_unranked)
 
 
-# --- evidence -------------------------------------------------------------------------------------------------------
-
-
 @attrs.frozen
 class TermNeedsLabel(Evidence):
     """The node lacks the topology key of a required affinity term."""
@@ -153,9 +150,6 @@ def _place(term: AffinityTerm) -> str:
     return f"{'on' if kind == 'host' else 'in'} its {kind}"
 
 
-# --- the checks -----------------------------------------------------------------------------------------------------
-
-
 def lacks_wanted_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
     """Return the required affinity term that no pod in the node's domain meets; the first pod of its kind passes."""
     terms = required_affinity(pod)
@@ -217,9 +211,6 @@ EXISTING_ANTI_AFFINITY = AffinityCheck(
 )
 
 
-# --- hints ----------------------------------------------------------------------------------------------------------
-
-
 def _matching_pod_changed(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     """Say whether a pod came that all affinity terms match, or one went that an anti-affinity term speaks of."""
     if is_same_pod(pod, new):
@@ -252,9 +243,6 @@ def _domain_changed(pod: Pod, old: Node | None, new: Node) -> bool:
     entered = any(key in after and after[key] != before.get(key) for key in affinity)
     left = any(key in before and before[key] != after.get(key) for key in anti_affinity)
     return entered or left
-
-
-# --- the plugin -----------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen

@@ -175,8 +175,6 @@ class VolumeBinding(VolumeBindingRule):
             return reached
         return np.where(columns.seen.migrated_rows(source), columns.nodes.volume_affinity_mask(migrated), reached)
 
-    # --- counting ---------------------------------------------------------------------------------------------------
-
     def _is_countable(self, claims: Sequence[WaitingClaim], seen: Snapshot) -> bool:
         """Say whether counting is exact: no claim selected or prebound, those of one class alike but for their size.
 
@@ -232,8 +230,6 @@ class VolumeBinding(VolumeBindingRule):
                 found |= self.not_enough_space.where(lacking & allowed & too_small)
             codes = np.where(codes == 0, found, codes)
         return codes
-
-    # --- deciding each distinct input --------------------------------------------------------------------------------
 
     def _filter_groups(self, pod: Pod, claims: Sequence[WaitingClaim], columns: ColumnContext) -> Any:
         """Decide once for each distinct input; NotImplemented if there is an error."""

@@ -134,8 +134,6 @@ class VolumeBindingRule:
         """The kinds in which drivers publish their capacity."""
         return self.capacity.watches
 
-    # --- the pod ----------------------------------------------------------------------------------------------------
-
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | None:
         """Skip a pod without claims; reject one with a claim that is missing, lost, deleted or wrongly unbound."""
         if not any(
@@ -164,8 +162,6 @@ class VolumeBindingRule:
             else:
                 immediate.append(claim)
         return PodClaims(tuple(bound), tuple(delayed), tuple(immediate))
-
-    # --- one node ---------------------------------------------------------------------------------------------------
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Bound volumes reach the node; every other claim finds a volume there or can be provisioned."""
