@@ -383,8 +383,7 @@ class TurnContext:
 
     def remember(self, sort: str, name: str, value: Any) -> None:
         """Write a note of a sort and name; None removes it."""
-        if value is not None or self.note(sort, name) is not None:
-            self.log.write(_tuple(Note, (self.component, sort, name)), value)
+        self.log.write(_tuple(Note, (self.component, sort, name)), value)
 
     def enqueue(self, cause: str, actor: Actor | None = None) -> None:
         """Enqueue a cause for this actor (or another of the component); one already queued keeps its order."""

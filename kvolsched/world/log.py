@@ -61,7 +61,8 @@ class Log:
         self.changes = ChangeColumns()
         self.listener: Callable[..., None] | None = None
         self.jump_listener: Callable[[int], None] | None = None
-        self._place = 0
+        self.place = 0
+        """Present position: the number of changes that lead to the map."""
         self._is_cleared = False  # the map was emptied to begin with another one, and is not whole yet
         self._lists: dict[tuple[str, int], ListedObjects] = {}  # by kind and the position of its last change
 
@@ -69,11 +70,6 @@ class Log:
     def base(self) -> int:
         """The position of the first change that is kept."""
         return self.changes.start
-
-    @property
-    def place(self) -> int:
-        """Present position: the number of changes that lead to the map."""
-        return self._place
 
     @property
     def end(self) -> int:
@@ -95,7 +91,7 @@ class Log:
         Raises:
             RuntimeError: the log has a future, which must be truncated first.
         """
-        place = self._place
+        place = self.place
         if place != self.changes.start + len(self.changes.codes):
             raise RuntimeError("the log has a future: truncate it before writing")
         is_object = type(key) is Key
@@ -113,7 +109,7 @@ class Log:
             store[key] = new
         if self.listener is not None:
             self.listener(place, key, old, new, undone=False)
-        self._place = place + 1
+        self.place = place + 1
         if not (place + 1) % KEEP_EVERY:
             self.changes.maps[place + 1] = (self.objects.copy(), self.notes.copy())
         return True
@@ -125,20 +121,20 @@ class Log:
             IndexError: the branch has no such position.
         """
         self._check(place)
-        is_far = abs(place - self._place) >= FAR or self._takes_back_lists(place)
+        is_far = abs(place - self.place) >= FAR or self._takes_back_lists(place)
         if is_far and (self.listener is None or self.jump_listener is not None):
             with paused_gc():
                 self._jump(place)
             return
         base, changes = self.base, self.changes
-        while self._place > place:
-            self._place -= 1
-            key, old, new = changes[self._place - base]
-            self._apply(self._place, key, new, old, undone=True)
-        while self._place < place:
-            key, old, new = changes[self._place - base]
-            self._apply(self._place, key, old, new, undone=False)
-            self._place += 1
+        while self.place > place:
+            self.place -= 1
+            key, old, new = changes[self.place - base]
+            self._apply(self.place, key, new, old, undone=True)
+        while self.place < place:
+            key, old, new = changes[self.place - base]
+            self._apply(self.place, key, old, new, undone=False)
+            self.place += 1
 
     def _check(self, place: int) -> None:
         if not self.base <= place <= self.end:
@@ -146,14 +142,14 @@ class Log:
 
     def _takes_back_lists(self, place: int) -> bool:
         """Say whether a move back in a large world takes back what somebody has listed, which is done at once."""
-        if place >= self._place or len(self.objects) < FAR:
+        if place >= self.place or len(self.objects) < FAR:
             return False
-        between = self.changes[place - self.base : self._place - self.base]
+        between = self.changes[place - self.base : self.place - self.base]
         return any(old is None and type(key) is Note and key[1] == CURSOR for key, old, _ in between)
 
     def _jump(self, place: int) -> None:
         """Move the map to a position, from the nearest known one by the net change of each key."""
-        start = near = self._place
+        start = near = self.place
         kept = self._nearest_kept(place)
         if kept is not None and abs(kept - place) < abs(start - place):
             near = kept
@@ -164,7 +160,7 @@ class Log:
             for key in [key for key, new in zip(columns.keys, columns.new, strict=True) if new is None]:
                 del store[key]
         self._is_cleared = False
-        self._place = place
+        self.place = place
         if self.jump_listener is not None:
             self.jump_listener(start)
 
@@ -204,7 +200,7 @@ class Log:
         for key, old, new in reversed(between) if place < other else between:
             self._put(key, old if place < other else new)
         self._is_cleared = False
-        self._place = place
+        self.place = place
 
     def changes_from(self, place: int) -> ChangeColumns:
         """Return a copy of the known changes from a position on.
@@ -233,10 +229,10 @@ class Log:
 
     def truncate(self) -> ChangeColumns | None:
         """Remove the changes after the present position and return them, None if there are none."""
-        count = self._place - self.base
+        count = self.place - self.base
         if count == len(self.changes.codes):
             return None
-        self._lists = {at: found for at, found in self._lists.items() if at[1] < self._place}
+        self._lists = {at: found for at, found in self._lists.items() if at[1] < self.place}
         return self.changes.cut(count)
 
     def extend(self, changes: Iterable[Change]) -> None:
@@ -273,7 +269,7 @@ class Log:
         if not places or places[-1] < start:
             return None
         place = places[bisect_left(places, start)]
-        return place if place < self._place else None
+        return place if place < self.place else None
 
     def by_kind(self) -> ByKind:
         """Return (key, object) of every object, by kind."""
@@ -311,15 +307,15 @@ class Log:
             return [obj for key, obj in self.objects.items() if key[0] == kind]
         if kind not in self.changes.by_kind:
             return []
-        written: Any = self.changes.keys(self.changes.in_kind(kind, 0, self._place))
+        written: Any = self.changes.keys(self.changes.in_kind(kind, 0, self.place))
         return [self.objects[key] for key in written if key in self.objects]
 
     def copy(self) -> Log:
         """Return an independent log that ends at the present position."""
         other = Log()
         other.objects, other.notes = dict(self.objects), dict(self.notes)
-        other.changes = self.changes.copy(0, self._place - self.base)
-        other._place = self._place
+        other.changes = self.changes.copy(0, self.place - self.base)
+        other.place = self.place
         return other
 
     def restore(self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: Sequence[Change],
@@ -332,7 +328,7 @@ class Log:
         self.notes.update(notes)
         self.changes.clear(place - len(tail))
         self.extend(tail)
-        self._place = place
+        self.place = place
 
     def _put(self, key: LogKey, new: Any) -> None:
         store: dict[Any, Any] = self.objects if type(key) is Key else self.notes
