@@ -132,6 +132,14 @@ def pytest_collection_finish():
     gc.set_threshold(10_000)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Let the collector leave out what a file's tests have kept for later ones (read clusters, drawn pages), too."""
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+
+
 SHARING = {"test_advice.py": "waiting", "test_first_sentence.py": "waiting"}
 
 
