@@ -4,6 +4,7 @@ Every builder takes what is common as keywords; whatever else a kind's spec has 
 StorageClass has no spec: its fields).
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -34,20 +35,38 @@ def node(  # noqa: PLR0913 - named options, each with its default
     labels: Texts | None = None, annotations: Texts | None = None, taints: Iterable[str | Mapping[str, str]] = (),
     ready: str | None = None, **spec: Any,
 ) -> Plain:  # fmt: skip
-    """Return a node with its hostname as a label and, if given, its zone; a taint is a key (NoSchedule) or a mapping.
+    """Return a node with its hostname as a label and, if given, its zone; a taint is a text or a mapping.
+
+    The text is written as for `kubectl taint`, or is a key alone, for `NoSchedule`.
+
+    Raises:
+        ValueError: a text is no taint.
 
     >>> node("n1", "zone-a")["metadata"]["labels"]
     {'kubernetes.io/hostname': 'n1', 'topology.kubernetes.io/zone': 'zone-a'}
+    >>> node("n1", taints=["gpu=a100:NoExecute"])["spec"]["taints"]
+    [{'key': 'gpu', 'value': 'a100', 'effect': 'NoExecute'}]
+    >>> node("n1", taints=["gpu=a100"])
+    Traceback (most recent call last):
+    ValueError: 'gpu=a100' is no taint; write a key, 'key:Effect' or 'key=value:Effect'
     """
     labels = {HOST: name, **({ZONE: zone} if zone else {}), **(labels or {})}
     if taints:
-        spec["taints"] = [{"key": t, "value": "x", "effect": "NoSchedule"} if isinstance(t, str) else t for t in taints]
+        spec["taints"] = [_taint(taint) if isinstance(taint, str) else taint for taint in taints]
     room = {"cpu": cpu, "memory": memory, "pods": pods}
     status: Plain = {"capacity": room, "allocatable": room}
     if ready is not None:
         status["conditions"] = [{"type": "Ready", "status": ready}]
     return {"apiVersion": "v1", "kind": "Node", "metadata": metadata(name, labels=labels, annotations=annotations),
             "spec": spec, "status": status}  # fmt: skip
+
+
+def _taint(text: str) -> Plain:
+    read = re.fullmatch(r"([^=:]+)(?:(?:=([^=:]*))?:(NoSchedule|PreferNoSchedule|NoExecute))?", text)
+    if read is None:
+        raise ValueError(f"{text!r} is no taint; write a key, 'key:Effect' or 'key=value:Effect'")
+    key, value, effect = read.groups()
+    return {"key": key, "value": (value or "") if effect else "x", "effect": effect or "NoSchedule"}
 
 
 def csi_node(
