@@ -12,12 +12,12 @@ from ..api.text.convert import DECODABLE_RULES, decode, schema, without_unknown
 from ..api.text.fault import ManifestError, Problem, format_path
 from ..api.text.json_text import JsonFault, json_documents
 from ..api.text.manifest import read_plain
+from ..api.validation.structural_schema import prune
 from .http import JSON, ClientRequest
 from .objects import ServedObjects
 from .protobuf import PROTOBUF, read_message
 from .resources import Resource
 from .status import StatusError
-from .structural_schema import prune
 
 PATCHES = {
     "application/json-patch+json": "json", "application/merge-patch+json": "merge",

@@ -10,10 +10,10 @@ from typing import Any
 from ..api.kinds.meta import EMPTY, Frozen, evolve, evolve_parts, freeze, thaw
 from ..api.text.convert import to_plain
 from ..api.validation.field_error import FieldError
+from ..api.validation.structural_schema import fill_defaults, schema_faults
 from .bodies import decode_object
 from .resources import CRD, RESOURCES, Resource
 from .status import invalid
-from .structural_schema import fill_defaults, schema_faults
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 

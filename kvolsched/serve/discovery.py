@@ -156,7 +156,7 @@ def _document(group: str, version: str, custom: tuple[Resource, ...]) -> dict[st
 def _paths(resource: Resource) -> dict[str, Any]:
     namespaced = "namespaces/{namespace}/" if resource.namespaced else ""
     base = f"/{_path_of(resource.group, resource.version)}/{namespaced}{resource.plural}"
-    kind = {"x-kubernetes-group-version-kind": _kind(resource)}
+    kind = {"x-kubernetes-group-version-kind": _response_kind(resource.api_version, resource.kind)}
 
     def act(name: str, *parameters: str) -> dict[str, Any]:
         named = [{"name": each, "in": "query", "schema": {"type": "string"}} for each in parameters]
@@ -171,12 +171,8 @@ def _paths(resource: Resource) -> dict[str, Any]:
     return {base: every, f"{base}/{{name}}": one} if "get" in resource.verbs else {base: {"post": every["post"]}}
 
 
-def _kind(resource: Resource) -> dict[str, str]:
-    return {"group": resource.group, "version": resource.version, "kind": resource.kind}
-
-
 def _schema_of_kind(resource: Resource) -> dict[str, Any]:
-    known = {"x-kubernetes-group-version-kind": [_kind(resource)]}
+    known = {"x-kubernetes-group-version-kind": [_response_kind(resource.api_version, resource.kind)]}
     if resource.is_modelled:
         return {**_schema(resource.kind), **known}
     fields = {"apiVersion": "string", "kind": "string", "metadata": "ObjectMeta"}

@@ -42,13 +42,10 @@ def as_core_event(request: ClientRequest) -> ClientRequest:
 def as_served_event(response: ServerResponse) -> ServerResponse:
     """Return an answer about Events with the names of events.k8s.io; one that is refused stays as it is."""
     if response.stream is not None:
-        return attrs.evolve(response, stream=(b"".join(map(_line, part.splitlines())) for part in response.stream))
+        events = (json.loads(line) for part in response.stream for line in part.splitlines())
+        named = (json.dumps({**event, "object": _served(event["object"])}).encode() + b"\n" for event in events)
+        return attrs.evolve(response, stream=named)
     return attrs.evolve(response, body=json.dumps(_served(json.loads(response.body))).encode())
-
-
-def _line(text: bytes) -> bytes:
-    event = json.loads(text)
-    return json.dumps({**event, "object": _served(event["object"])}).encode() + b"\n"
 
 
 def _served(data: dict[str, Any]) -> dict[str, Any]:

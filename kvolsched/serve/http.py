@@ -151,17 +151,18 @@ class _Connection(BaseHTTPRequestHandler):
         """Refuse a request that is no HTTP, in place of an HTML page."""
         self.close_connection = True
         reason = {405: "MethodNotAllowed", 501: "MethodNotAllowed"}.get(code, "BadRequest")
-        self._send(_refused(StatusError(reason, message or "the server could not read the request")))
+        refusal = StatusError(reason, message or "the server could not read the request")
+        self._send(json_response(refusal.status(), refusal.code))
 
     def answer(self) -> None:
         """Read a request and answer it."""
         try:
             response = self.server.answer(self._request())
         except StatusError as error:
-            response = _refused(error)
+            response = json_response(error.status(), error.code)
         except Exception as error:  # noqa: BLE001 - the client is told, and the next request is served
             words = f"Internal error occurred: {type(error).__name__}: {error}"
-            response = _refused(StatusError("InternalError", words))
+            response = json_response(StatusError("InternalError", words).status(), 500)
         self._send(response)
 
     def _request(self) -> ClientRequest:
@@ -256,10 +257,6 @@ class _Connection(BaseHTTPRequestHandler):
 
 for _method in (*METHODS, "HEAD", "OPTIONS"):
     setattr(_Connection, f"do_{_method}", _Connection.answer)
-
-
-def _refused(error: StatusError) -> ServerResponse:
-    return json_response(error.status(), error.code)
 
 
 def _quoted(words: str) -> str:

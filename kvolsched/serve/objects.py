@@ -24,8 +24,7 @@ from ..core.acts import ClusterActs
 from ..kubectl.printers.events import sort_events
 from ..world.apiserver import moment
 from ..world.log import Key
-from ..world.namespaces import KIND as NAMESPACE
-from ..world.namespaces import ReadObjects
+from ..world.namespaces import NAMESPACE, ReadObjects
 from .clients import ServedClient
 from .resources import CRD, Resource, defined_resource
 from .status import StatusError

@@ -17,9 +17,9 @@ import attrs
 from ..api.kinds.meta import EMPTY, Frozen, freeze, thaw
 from ..api.text.convert import schema, to_plain
 from ..api.text.patches import list_strategy
+from ..api.validation.structural_schema import schema_of
 from .resources import Resource
 from .status import StatusError
-from .structural_schema import schema_of
 
 Path = tuple[str, ...]
 APPLY_OPERATION, UPDATE_OPERATION = "Apply", "Update"

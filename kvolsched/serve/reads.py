@@ -9,8 +9,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import attrs
-
 from ..kubectl.printers import printer_of
 from ..world.log import Key
 from .http import JSON, ClientRequest, ServerResponse, json_response, query_number
@@ -51,31 +49,25 @@ def get_object(served: ServedObjects, resource: Resource, key: Key, request: Cli
     return json_response(partial(served, obj)) if form else ServerResponse(200, served.text(obj))
 
 
-@attrs.frozen
-class Page:
-    """Objects of a list, the metadata of the list, and what it begins with."""
-
-    objects: list[Any]
-    meta: Mapping[str, Any]
-
-
 def list_objects(served: ServedObjects, resource: Resource, namespace: str | None, request: ClientRequest,
                  ) -> ServerResponse:
     """Answer a list."""
-    page = _page(served, resource, namespace, request.query)
+    objects, meta = _page(served, resource, namespace, request.query)
     form = accepted_form(request.headers)
     if form == TABLE:
-        found = table(served, resource, page.objects, request.query.get("includeObject", ""))
-        return json_response({**found, "metadata": page.meta})
+        found = table(served, resource, objects, request.query.get("includeObject", ""))
+        return json_response({**found, "metadata": meta})
     if form == PARTIAL:
-        items = [partial(served, obj) for obj in page.objects]
-        return json_response({"kind": f"{PARTIAL}List", **META, "metadata": page.meta, "items": items})
-    head = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": page.meta}
+        items = [partial(served, obj) for obj in objects]
+        return json_response({"kind": f"{PARTIAL}List", **META, "metadata": meta, "items": items})
+    head = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": meta}
     text = json.dumps(head, separators=(",", ":"))[:-1].encode()
-    return ServerResponse(200, b'%b,"items":[%b]}' % (text, b",".join(map(served.text, page.objects))))
+    return ServerResponse(200, b'%b,"items":[%b]}' % (text, b",".join(map(served.text, objects))))
 
 
-def _page(served: ServedObjects, resource: Resource, namespace: str | None, query: Mapping[str, str]) -> Page:
+def _page(served: ServedObjects, resource: Resource, namespace: str | None, query: Mapping[str, str],
+          ) -> tuple[list[Any], dict[str, Any]]:
+    """Return the objects of a page of a list, and its metadata."""
     begin, place = _continued(served, query)
     found = served.stored(resource, namespace) if place == served.world.place else _listed_at(
         served, resource, namespace, place)  # fmt: skip
@@ -91,7 +83,7 @@ def _page(served: ServedObjects, resource: Resource, namespace: str | None, quer
         if matches is None:
             meta["remainingItemCount"] = len(chosen) - limit
         chosen = chosen[:limit]
-    return Page([obj for _, obj in chosen], meta)
+    return [obj for _, obj in chosen], meta
 
 
 def _continued(served: ServedObjects, query: Mapping[str, str]) -> tuple[tuple[str, ...], int]:

@@ -14,8 +14,6 @@ from .status import StatusError, no_such_path
 from .watch import watch_objects
 from .writes import Target, WriteRequests
 
-HEALTH = ("readyz", "livez", "healthz")
-
 
 class Routes:
     """Answers every request of one served cluster; Leases, renewed by the clock, are objects of no history."""
@@ -36,7 +34,7 @@ class Routes:
                 return json_response({"paths": ["/api", "/apis", "/openapi/v3", "/readyz", "/version"]})
             case ("version",):
                 return json_response(VERSION)
-            case (word, *_) if word in HEALTH:
+            case ("readyz" | "livez" | "healthz", *_):
                 return ServerResponse(200, b"ok", "text/plain")
             case ("openapi", "v3"):
                 return json_response(openapi_index(self._custom()))

@@ -16,8 +16,8 @@ from typing import Any, Self
 from ..api.notebook_output import PrintedAnswer
 from ..api.unknown_name import unknown_name
 from ..core.acts import ClusterActs
+from ..questions.other_scheduler import ComparedSchedulers, compare_schedulers
 from .clients import REFUSALS, ServedClient
-from .compare import ComparedSchedulers, compare_schedulers
 from .http import LOOPBACK, LoopbackServer
 from .objects import ServedObjects
 from .process import ClientProcess
@@ -71,10 +71,9 @@ class ServedCluster(PrintedAnswer):
             ValueError: the name is none.
 
         >>> from kvolsched import Cluster
-        >>> served = Cluster().serve()
-        >>> served.url("my-operator").rpartition("/")[2]
+        >>> with Cluster().serve() as served:
+        ...     served.url("my-operator").rpartition("/")[2]
         'my-operator'
-        >>> served.stop()
         """
         if not _CLIENT.fullmatch(client):
             raise ValueError(f"client: {client!r}: letters, digits, '-', '_' and '.', at most 63")
@@ -142,11 +141,10 @@ class ServedCluster(PrintedAnswer):
             UnknownName: no client has this name. It is a KeyError.
 
         >>> from kvolsched import Cluster
-        >>> served = Cluster().serve()
-        >>> url = served.url("my-operator")
-        >>> print(served.client("my-operator"))
+        >>> with Cluster().serve() as served:
+        ...     url = served.url("my-operator")
+        ...     print(served.client("my-operator"))
         my-operator: watches nothing, 0 writes
-        >>> served.stop()
         """
         if name not in self.objects.clients:
             raise unknown_name(f"client {name!r}", name, self.objects.clients)
@@ -159,12 +157,11 @@ class ServedCluster(PrintedAnswer):
             UnknownName: there is no such client or resource. It is a KeyError.
 
         >>> from kvolsched import Cluster
-        >>> served = Cluster().serve()
-        >>> url = served.url("my-operator")
-        >>> served.hold("my-operator", "pods")
-        >>> print(served.client("my-operator"))
+        >>> with Cluster().serve() as served:
+        ...     url = served.url("my-operator")
+        ...     served.hold("my-operator", "pods")
+        ...     print(served.client("my-operator"))
         my-operator: watches nothing, 0 writes, pods held
-        >>> served.stop()
         """
         self.client(client).hold(self._resource(resource), changes)
 
@@ -173,15 +170,15 @@ class ServedCluster(PrintedAnswer):
 
         Raises:
             UnknownName: there is no such client or resource. It is a KeyError.
+            ValueError: neither the resource nor all are held.
 
         >>> from kvolsched import Cluster
-        >>> served = Cluster().serve()
-        >>> url = served.url("my-operator")
-        >>> served.hold("my-operator")
-        >>> served.release("my-operator")
-        >>> print(served.client("my-operator"))
+        >>> with Cluster().serve() as served:
+        ...     url = served.url("my-operator")
+        ...     served.hold("my-operator")
+        ...     served.release("my-operator")
+        ...     print(served.client("my-operator"))
         my-operator: watches nothing, 0 writes
-        >>> served.stop()
         """
         self.client(client).release(self._resource(resource), changes)
 
@@ -193,12 +190,11 @@ class ServedCluster(PrintedAnswer):
             ValueError: no write is refused with this code, or the write is not at least 1.
 
         >>> from kvolsched import Cluster
-        >>> served = Cluster().serve()
-        >>> url = served.url("my-operator")
-        >>> served.refuse("my-operator", 503)
-        >>> print(served.client("my-operator"))
+        >>> with Cluster().serve() as served:
+        ...     url = served.url("my-operator")
+        ...     served.refuse("my-operator", 503)
+        ...     print(served.client("my-operator"))
         my-operator: watches nothing, 0 writes, write 1 will get 503
-        >>> served.stop()
         """
         if code not in REFUSALS:
             raise ValueError(f"refuse: code: {code!r}: must be one of {', '.join(map(str, REFUSALS))}")
@@ -213,10 +209,9 @@ class ServedCluster(PrintedAnswer):
             UnknownName: there is no such client. It is a KeyError.
 
         >>> from kvolsched import Cluster
-        >>> served = Cluster().serve()
-        >>> url = served.url("my-operator")
-        >>> served.cut("my-operator")
-        >>> served.stop()
+        >>> with Cluster().serve() as served:
+        ...     url = served.url("my-operator")
+        ...     served.cut("my-operator")
         """
         self._server.close_connections(self.client(client).name)
 
@@ -229,10 +224,9 @@ class ServedCluster(PrintedAnswer):
             OSError: there is no such program.
 
         >>> from kvolsched import Cluster
-        >>> served = Cluster().serve()
-        >>> served.run(["sleep", "9"], "my-operator")
+        >>> with Cluster().serve() as served:
+        ...     served.run(["sleep", "9"], "my-operator")
         my-operator: sleep 9: running
-        >>> served.stop()
         """
         config = self.kubeconfig(name, Path(self._folder.name) / name)
         process = ClientProcess(name, command, self.url(name), config)
@@ -250,10 +244,9 @@ class ServedCluster(PrintedAnswer):
             RuntimeError: a process ended with an error; its last lines are told.
 
         >>> from kvolsched import Cluster
-        >>> served = Cluster().serve()
-        >>> served.settle(quiet=0.05) is served
+        >>> with Cluster().serve() as served:
+        ...     served.settle(quiet=0.05) is served
         True
-        >>> served.stop()
         """
         end, since, before = time.monotonic() + seconds, 0.0, None
         while True:
@@ -305,11 +298,10 @@ class ServedCluster(PrintedAnswer):
             TimeoutError, RuntimeError: as `settle` says.
 
         >>> from kvolsched import Cluster
-        >>> served = Cluster().serve()
-        >>> served.sweep(["sleep", "9"], lambda c: True, quiet=0.05)
+        >>> with Cluster().serve() as served:
+        ...     served.sweep(["sleep", "9"], lambda c: True, quiet=0.05)
         Without a fault: changes seen: none; writes: 0; the check holds.
         0 runs with one fault each: the check fails in none.
-        >>> served.stop()
         """
         beside = partial(ServedCluster, pace="live")
         return sweep_client(partial(run_client, self.cluster, beside, command, check, act, seconds, quiet), faults)

@@ -20,7 +20,6 @@ FAULTS = ("hold", "refuse", "cut", "crash")
 REFUSED = 500
 MOST_PRINTED = 12
 Check = Callable[[Any], object]
-Act = Callable[[Any], object]
 Serve = Callable[[ClusterActs], Any]
 
 
@@ -114,7 +113,7 @@ def _points(reference: ClientRun, faults: Sequence[str]) -> Iterator[ClientFault
             yield from (ClientFault(kind, at) for at in range(1, last + 1))
 
 
-def run_client(cluster: ClusterActs, serve: Serve, command: Sequence[str], check: Check, act: Act | None,
+def run_client(cluster: ClusterActs, serve: Serve, command: Sequence[str], check: Check, act: Check | None,
                seconds: float, quiet: float, fault: ClientFault) -> ClientRun:  # fmt: skip
     """Run a client beside a fork of a cluster until all rest, with one fault, and check how it ended."""
     name, fork = "client", cluster.fork()

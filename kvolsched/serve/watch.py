@@ -151,5 +151,4 @@ class Watch:
 
     @staticmethod
     def _expired(message: str) -> bytes:
-        status = {**StatusError("Expired", message).status()}
-        return json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"
+        return json.dumps({"type": "ERROR", "object": StatusError("Expired", message).status()}).encode() + b"\n"

@@ -20,8 +20,7 @@ from ..core.core import CLIENT, USER
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write, moment, ref
 from ..world.log import Key
 from ..world.manifest_patch import PATCH_KINDS
-from ..world.namespaces import KIND as NAMESPACE
-from ..world.namespaces import OF_EVERY_CLUSTER, with_phase
+from ..world.namespaces import NAMESPACE, OF_EVERY_CLUSTER, with_phase
 from .bodies import APPLY, PATCHES, UNKNOWN_FORMAT, decode_object, decoded, media_type, read_json, read_object
 from .custom_resources import CLEANUP, admitted, counted, scale_of, with_replicas
 from .http import ClientRequest, ServerResponse, is_set, json_response
@@ -248,8 +247,7 @@ class WriteRequests:
         Raises:
             StatusError: it is not there, a precondition is not met, or the API server refuses.
         """
-        options = self._delete_options(target)
-        return self._deleted(target, options)
+        return self._deleted(target, self._delete_options(target))
 
     def delete_collection(self, target: Target, namespace: str | None) -> ServerResponse:
         """Answer a DELETE of all objects of a resource that selectors choose.

@@ -13,7 +13,7 @@ from .apiserver import ORIGIN, next_uid, timestamp
 from .log import Key, Log
 
 OF_EVERY_CLUSTER = ("default", "kube-node-lease", "kube-public", "kube-system")
-KIND = Namespace.kind
+NAMESPACE = Namespace.kind
 
 
 class ReadObjects(Mapping[Key, Any]):
@@ -26,7 +26,7 @@ class ReadObjects(Mapping[Key, Any]):
         found = self._log.objects.get(key)
         if found is not None:
             return found
-        if key[0] == KIND and not key[1] and (key[2] in OF_EVERY_CLUSTER or self._objects_in(key[2])):
+        if key[0] == NAMESPACE and not key[1] and (key[2] in OF_EVERY_CLUSTER or self._objects_in(key[2])):
             return self._unwritten(key)
         raise KeyError(key)
 
@@ -36,7 +36,7 @@ class ReadObjects(Mapping[Key, Any]):
             if key[1]:
                 names.add(key[1])
             yield key
-        yield from (key for name in sorted(names) if (key := Key(KIND, "", name)) not in objects)
+        yield from (key for name in sorted(names) if (key := Key(NAMESPACE, "", name)) not in objects)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -9,12 +9,12 @@ import attrs
 
 from ...api.kinds.kind import Kind
 from ...api.kinds.selector import read_label_selector
-from ...api.text.convert import to_plain
 from ...core.acts import ClusterActs
 from ...core.results import ApplyRefused, CommandResult
 from ...core.user_commands import ActRefused
 from ...world.log import Key
 from ...world.namespaces import ReadObjects
+from ..field_selectors import has_fields, known_fields, read_field_selector
 from ..get_command import ALL_RESOURCES
 from ..resource_lookup import ResourceNotFound, find_keys, lookup_kind
 from .flags import CommandError, Words
@@ -26,25 +26,6 @@ NOT_SEPARATE = (
     "(e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'"
 )
 SINGLE = "must have a single resource and name"
-# The fields by which the API server selects, beside name and namespace (v1.36).
-FIELDS: Mapping[str, tuple[str, ...]] = {
-    "Pod": (
-        "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
-        "status.phase", "status.podIP", "status.nominatedNodeName",
-    ),
-    "Node": ("spec.unschedulable",),
-    "Namespace": ("status.phase",),
-    "ReplicationController": ("status.replicas",),
-    "ReplicaSet": ("status.replicas",),
-    "Service": ("spec.clusterIP", "spec.type"),
-    "StatefulSet": ("status.successful",),
-    "Job": ("status.successful",),
-    "Event": (
-        "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-        "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
-        "reportingComponent", "source", "type",
-    ),
-}  # fmt: skip
 
 
 @attrs.frozen
@@ -155,39 +136,18 @@ def _chosen(words: Words, first: Kind) -> Callable[[Kind, Any], bool]:
         labels = read_label_selector(words.text("selector"))
     except ValueError as error:
         raise _unable_to_find(words, first, f"unable to parse requirement: {error}") from None
-    fields = [_field(part) for part in words.text("field-selector").split(",") if part]
+    text = words.text("field-selector")
 
     def holds(kind: Kind, obj: Any) -> bool:
-        return labels.matches(obj.metadata.labels) and all(
-            (_value(words, kind, obj, path) == value) == wanted for path, wanted, value in fields
-        )
+        try:
+            return has_fields(obj, read_field_selector(kind.name, text)) and labels.matches(obj.metadata.labels)
+        except KeyError as error:
+            known = ", ".join(known_fields(kind.name))
+            raise _unable_to_find(words, kind, error.args[0], hint=f"there are: {known}") from None
+        except ValueError as error:
+            raise CommandError(f"error: invalid selector: '{error}'; can't understand '{error}'") from None
 
     return holds
-
-
-def _field(part: str) -> tuple[str, bool, str]:
-    for sign, wanted in (("!=", False), ("==", True), ("=", True)):
-        path, found, value = part.partition(sign)
-        if found:
-            return path.strip(), wanted, value.strip()
-    raise CommandError(f"error: invalid selector: '{part}'; can't understand '{part}'")
-
-
-def _value(words: Words, kind: Kind, obj: Any, path: str) -> str:
-    """Return the field of an object as the API server compares it."""
-    known = ("metadata.name", "metadata.namespace", *FIELDS.get(kind.name, ()))
-    if path not in known:
-        why = f'"{path}" is not a known field selector: only "metadata.name", "metadata.namespace"'
-        why = f"field label not supported: {path}" if kind.name in FIELDS else why
-        raise _unable_to_find(words, kind, why, hint=f"there are: {', '.join(known)}")
-    value: Any = to_plain(obj)
-    if path == "source":
-        return str(obj.source.component or obj.rest.get("reportingComponent", ""))
-    for name in path.split("."):
-        value = value.get(name) if isinstance(value, Mapping) else None
-    if value is None:
-        return {"spec.unschedulable": "false", "spec.hostNetwork": "false", "status.replicas": "0"}.get(path, "")
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _unable_to_find(words: Words, kind: Kind, why: str, hint: str = "") -> CommandError:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..api.validation.field_error import FieldError
+from .field_error import FieldError
 
 Schema = Mapping[str, Any]
 PRESERVE, INT_OR_STRING = "x-kubernetes-preserve-unknown-fields", "x-kubernetes-int-or-string"

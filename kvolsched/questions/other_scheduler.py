@@ -14,10 +14,10 @@ from ..api.notebook_output import PrintedAnswer
 from ..api.unknown_name import unknown_name
 from ..api.words import counted
 from ..core.acts import ClusterActs
-from ..questions.explain import judge_last_pass
 from ..scheduler.loop.scheduling_cycle import SCHEDULER
 from ..world.apiserver import ref
 from ..world.log import Key
+from .explain import judge_last_pass
 
 
 @attrs.frozen
@@ -60,7 +60,7 @@ class ComparedSchedulers(PrintedAnswer):
 
 
 def compare_schedulers(cluster: ClusterActs, scheduler: str) -> ComparedSchedulers:
-    """Compare another scheduler with ours; see `ServedCluster.compare_with`."""
+    """Compare another scheduler with ours; see `serve.ServedCluster.compare_with`."""
     pods: list[Pod] = cluster.world.log.of_kind(Pod.kind)
     names = {pod.spec.scheduler_name for pod in pods}
     if scheduler not in names:
