@@ -226,7 +226,8 @@ class Tests:
 
     def documented(self, path, line):
         """Whether a cell runs a line, or a statement that reads the constant there, under the documents' rules."""
-        if class_fields(path).get(line) in replaced():
+        known = self.statement(path, line)
+        if class_fields(path).get(line) in replaced() or (known and known not in self.runs):
             return False
         named = {name for name, first, last, _ in _defined(self.text[path])
                  if first <= line <= last and name == name.upper()}
@@ -236,14 +237,19 @@ class Tests:
 
     def of(self, path, line):
         """Return the tests of a line, the promising ones first."""
-        inside = [(each.end_lineno - each.lineno, known) for each, known in self.known[path]
-                  if each.lineno <= line <= each.end_lineno]
-        found = self.of_statement(min(inside)[1]) if inside else self.of_names(path, line)
+        inside = self.statement(path, line)
+        found = self.of_statement(inside) if inside else self.of_names(path, line)
         here = str(path)
         order = sorted(found, key=lambda test: (-self.killers[here, test], self.seconds[test] > 1, self.size[test]))
         seen = [test for test in order if WHAT_READERS_SEE in test]
         first = dict.fromkeys([*order[:6], *(seen[:6] if inside else seen)])
         return [*first, *(test for test in order if test not in first)]
+
+    def statement(self, path, line):
+        """Return what the innermost statement of a function at a line is known by, "" outside of functions."""
+        inside = [(each.end_lineno - each.lineno, known) for each, known in self.known[path]
+                  if each.lineno <= line <= each.end_lineno]
+        return min(inside)[1] if inside else ""
 
     def of_statement(self, known):
         """Return the tests that run a statement; of one that was written since, those that run its function."""

@@ -50,7 +50,7 @@ class Dial:
 
     name: str
     default: Any
-    values: Values
+    values: Values = attrs.field(validator=attrs.validators.instance_of(Values))
     stands_for: str
     serves: str = ""
     also: str = ""
