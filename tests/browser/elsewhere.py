@@ -32,8 +32,16 @@ LESSON = PACKAGE.parent / "notebooks" / "01-who-goes-first.ipynb"
 DASHBOARD = PACKAGE.parent / "docs" / "dashboard-app.ipynb"
 STEPS = "document.querySelector('.k-place')?.textContent"
 PRESS = "document.querySelector('.k-lab .k-step').click()"
-FIGURES = "[...document.querySelectorAll('.k-fig :is(svg, .k-page-words)')].filter(one => one.clientWidth > 300).length"
+FIGURES = "[...document.querySelectorAll(':is(.k-fig, .k-lab) :is(svg, .k-page-words)')].filter(one => one.clientWidth > 300).length"
 CHARTS = "[...document.querySelectorAll('.k-chart')].filter(one => one.shadowRoot?.querySelector('svg')).length"
+# JupyterLab 4.4 hides the cells that are scrolled away
+SCROLL = """(async () => {
+  const book = window.jupyterapp?.shell.currentWidget?.content;
+  const place = book?.widgets?.findIndex((cell) => cell.node.querySelector(".k-lab")) ?? -1;
+  if (place >= 0) await book.scrollToItem(place);
+  document.querySelector(".k-lab").scrollIntoView();
+  return place;
+})()"""
 PORT, EMPTY = 8917, "empty.ipynb"
 
 
@@ -205,9 +213,10 @@ def visit(app, browser, address, name, notebook):
             wait_until(lambda: page.evaluate(STEPS).lstrip().startswith("1"), "Step did not move the panel", 30)
             if notebook == DASHBOARD.name:
                 wait_until(lambda: page.evaluate(CHARTS) == 3, "a chart is not drawn", 60)
+            page.evaluate(SCROLL)
             wait_until(lambda: page.evaluate(FIGURES) + page.evaluate(CHARTS), "no picture is drawn", 60)
             figures = page.evaluate(FIGURES)
-            page.evaluate("document.querySelector('.k-lab').scrollIntoView()")
+            page.evaluate(SCROLL)
             time.sleep(1)
             ARTEFACTS.mkdir(exist_ok=True)
             page.screenshot(ARTEFACTS / f"{name}.png")

@@ -159,3 +159,13 @@ def test_actors_that_did_nothing_and_lack_nothing_are_one_row():
     assert "lane/idle-1" not in folded
     assert "lane/idle-1" in lanes.draw(frame, 700)
     assert "lane/idle-1" in lanes.draw(frame, 700, unfolded={"idle"}, fold=True)
+
+
+def test_an_actor_keeps_its_part_where_its_drivers_domain_has_no_room():
+    """In a narrow lane stand the name within a domain, or its first label, and the part of the driver."""
+    first, second, *rest = frames.zonal(3).lanes
+    named = (evolve(first, label="zonal.storage.example.com deleter"), evolve(second, label="kubernetes.io/gce-pd provisioner"))
+    words = [t.text for t in parsed(lanes.draw(evolve(frames.zonal(3), lanes=(*named, *rest)), 360)).iter(NS + "text")]
+
+    assert {"zonal… deleter", "gce-pd provisioner"} <= set(words)
+    assert "zonal.storage.example.com deleter" in lanes.draw(evolve(frames.zonal(3), lanes=named), 1000)

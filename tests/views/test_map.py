@@ -244,6 +244,21 @@ def test_pods_claims_and_volumes_in_every_state_are_drawn():
     assert "p0-0" in cluster_map.reading(frame)
 
 
+def test_words_of_a_narrow_map_are_whole():
+    """A class has a second line; a card without room for a taint's sentence leaves out what its verdict says."""
+    base = frames.zonal(12)
+    taint = "node(s) had taint {dedicated: database}, that the pod didn't tolerate"
+    rejected = evolve(base.nodes[0], verdict="rejected", first=2, reason=taint)
+    storage = evolve(base.classes[0], topologies="zone us-central1-a, us-central1-b")
+    svg = cluster_map.draw(evolve(base, nodes=(rejected, *base.nodes[1:]), classes=(storage,)), 520)
+    words = " ".join(each.text or "" for each in parsed(svg).iter("text"))
+
+    assert "had taint {dedicated: database}" in words
+    assert "tolerate" not in words
+    assert "WaitForFirstConsumer, zones us-central1-a, -b" in words
+    assert "didn't tolerate" in cluster_map.draw(evolve(base, nodes=(rejected,)), 1136).replace("&#39;", "'")
+
+
 def test_the_taint_of_a_cordon_is_said_once():
     """A cordoned node is called cordoned: the taint that says the same is left out, other taints stay."""
     row = evolve(frames.zonal(5).nodes[0], unschedulable=True,
