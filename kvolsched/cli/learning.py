@@ -122,7 +122,7 @@ def night_(file: Path, no_browser: bool) -> None:  # noqa: FBT001 - a flag
 
 @click.command("page", epilog="Example: kvolsched page ada --level 2")
 @click.argument("name")
-@click.option("--level", default=1, show_default=True, help="1 one rule, 2 two rules together, 3 order and time.")
+@click.option("--level", default=1, show_default=True, help="1 one rule, 2 two, 3 order and time, 4 it runs, and yet.")
 @click.option("--number", default=1, show_default=True, help="Which page of this level.")
 @click.option("--report", "reported", is_flag=True, help="Add it to kvolsched-NAME.json when it is done.")
 def page_(name: str, level: int, number: int, reported: bool) -> None:  # noqa: FBT001 - a flag

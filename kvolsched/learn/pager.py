@@ -29,7 +29,7 @@ from .incidents.one_incident import Symptom
 from .renamed import names_for, number_of, renamed
 from .rescue import Rescue
 from .scenario import ScenarioError, read_data
-from .script_acts import listed
+from .script_acts import SCRIPT_WORDS, listed
 from .templates import ExpectationFailed
 
 TRIES = 4  # sets of names that are drawn
@@ -88,8 +88,10 @@ class IncidentPage(Rescue):
         self.name, self.level, self.number, self.hints = name, level, number, 0
         self._incident = _incident_of(name, level, number)
         self._began = time.monotonic()
-        start, self._cures, self._machines = _drawn(self._incident, name, level, number)
-        super().__init__(start)
+        self._wanted = _file()["wanted"].get(self._incident.name, {})
+        start, self._cures, self._machines = _drawn(self._incident, self._wanted, name, level, number)
+        lacks = _lacking(start, self._wanted)
+        super().__init__(start, f"All pods run, and yet: {lacks}." if lacks else "")
 
     def kubectl(self, command: str, stdin: str = "") -> CommandOutput:
         """Run kubectl: `get` and `describe` only look; after any other command the cluster runs until it is idle.
@@ -124,11 +126,16 @@ class IncidentPage(Rescue):
         _done.append(found)
         return found
 
+    def _judged(self, cluster: Cluster) -> Stars:
+        found = super()._judged(cluster)
+        lacks = _lacking(cluster, self._wanted)
+        return attrs.evolve(found, waiting=(*found.waiting, lacks)) if lacks else found
+
     def __repr__(self) -> str:
         waiting = (pod.metadata for pod in self.cluster.objects("pods") if is_pending(pod))
         asked = ("get pods -A -o wide", *(f"describe pod {pod.name} -n {pod.namespace}" for pod in waiting))
         shown = Symptom(tuple((f"kubectl {each}", str(self.cluster.kubectl(each)), "") for each in asked))
-        return "\n\n".join([repr(shown), *([repr(self.stars)] if self.acts else [])])
+        return "\n\n".join(filter(None, [self.question, repr(shown), repr(self.stars) if self.acts else ""]))
 
 
 def page(name: str, level: int = 1, number: int = 0) -> IncidentPage:
@@ -136,7 +143,7 @@ def page(name: str, level: int = 1, number: int = 0) -> IncidentPage:
 
     Args:
         name: the reader's; it draws which incident, and all names in it. No incident comes twice in a round.
-        level: 1 one rule, 2 two rules together, 3 order and time.
+        level: 1 one rule, 2 two rules together, 3 order and time, 4 all runs, and yet not as its owner wants it.
         number: which page of this level; 0: the next.
 
     Raises:
@@ -175,7 +182,18 @@ def _incident_of(name: str, level: int, number: int) -> Incident:
     return incident(sorted(names, key=lambda each: number_of(name, level, turn, each))[place])
 
 
-def _drawn(found: Incident, *seed: object) -> tuple[Cluster, list[list[dict[str, Any]]], str]:
+def _lacking(cluster: Cluster, wanted: Mapping[str, Any]) -> str:
+    """Return what does not hold of what is wanted in the end, in words."""
+    try:
+        SCRIPT_WORDS["expect"](cluster, wanted)
+    except ExpectationFailed as failed:
+        return failed.words
+    return ""
+
+
+def _drawn(
+    found: Incident, wanted: Mapping[str, Any], *seed: object
+) -> tuple[Cluster, list[list[dict[str, Any]]], str]:
     """Return an incident's cluster at its symptom under drawn names, its cures under these, and how machines begin."""
     values = thaw(found.parameters)
     filled = found.scenario.filled(**values)
@@ -201,7 +219,7 @@ def _drawn(found: Incident, *seed: object) -> tuple[Cluster, list[list[dict[str,
                 cluster = scenario.play(scenario.cluster())
             except NOT_PLAYED:
                 continue
-            if any(is_pending(pod) for pod in cluster.objects("pods")):
+            if any(is_pending(pod) for pod in cluster.objects("pods")) or _lacking(cluster, wanted):
                 return cluster, renamed(scripts, names), machines
     return found.play(), scripts, ""
 

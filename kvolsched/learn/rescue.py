@@ -67,7 +67,7 @@ class Rescue(PrintedAnswer):
         return self._judged(self.cluster)
 
     def _judged(self, cluster: Cluster) -> Stars:
-        return stars(self._untouched, _at_rest(cluster), self.start.world.log.objects)
+        return stars(self._untouched, at_rest(cluster), self.start.world.log.objects)
 
     @property
     def why(self) -> Why | Whys:
@@ -76,14 +76,14 @@ class Rescue(PrintedAnswer):
 
     @cached_property
     def _untouched(self) -> dict[Key, Any]:
-        return _at_rest(self.start)
+        return at_rest(self.start)
 
     def __repr__(self) -> str:
         lines = [self.question, str(self.cluster.kubectl("get pods -A -o wide"))]
         return "\n\n".join([*lines, repr(self.stars)] if self.acts else lines)
 
 
-def _at_rest(cluster: Cluster) -> dict[Key, Any]:
+def at_rest(cluster: Cluster) -> dict[Key, Any]:
     """Return the objects of a cluster a minute after it is idle."""
     fork = cluster.fork()
     fork.run(seconds=REST)

@@ -32,6 +32,7 @@ from kvolsched.rules.registry import TODAY
 
 if TYPE_CHECKING:
     from kvolsched.cluster import Cluster
+    from kvolsched.questions.fix.harm import Stars
     from kvolsched.questions.predict import Prediction
     from kvolsched.questions.why import Why, Whys
     from kvolsched.rules.revision import Revision
@@ -64,17 +65,29 @@ class Cured(PrintedAnswer):
         words: what was done.
         cluster: the cluster after it.
         failed: which expectation does not hold; "" if all do.
+        start: the cluster at the symptom; None if the cure begins anew.
     """
 
     words: str
     cluster: Cluster
     failed: str = ""
+    start: Cluster | None = None
+
+    @property
+    def stars(self) -> Stars | None:
+        """How good the cure is, beside a copy that nobody touched; None if it begins anew."""
+        if self.start is None:
+            return None
+        from kvolsched.learn.rescue import at_rest  # noqa: PLC0415 - the engine, for cures that are run
+        from kvolsched.questions.fix.harm import stars  # noqa: PLC0415
+
+        return stars(at_rest(self.start), at_rest(self.cluster), self.start.world.log.objects)
 
     def __bool__(self) -> bool:
         return not self.failed
 
     def __repr__(self) -> str:
-        end = f"✕ {self.failed}" if self.failed else "✓ it helps"
+        end = f"✕ {self.failed}" if self.failed else f"✓ it helps {self.stars.drawn if self.stars else ''}".rstrip()
         return hanging_indent([f"{self.words}: {end}"], 2)
 
 
@@ -221,12 +234,13 @@ class Incident(PrintedAnswer):
 
     def _cured(self, cure: Cure, revision: str | Revision) -> Cured:
         values = thaw(self.parameters) | thaw(cure.anew or freeze({}))
-        cluster = self.play(revision) if cure.anew is None else self.scenario.cluster(revision, **values)
+        start = self.play(revision) if cure.anew is None else None
+        cluster = self.scenario.cluster(revision, **values) if start is None else start.fork(cure.words)
         try:
             attrs.evolve(self.scenario, script=cure.script).play(cluster, **values)
         except ExpectationFailed as failed:
-            return Cured(cure.words, cluster, failed.words)
-        return Cured(cure.words, cluster)
+            return Cured(cure.words, cluster, failed.words, start)
+        return Cured(cure.words, cluster, start=start)
 
     def __repr__(self) -> str:
         lines = [self.title, f"  {hanging_indent([self.question], 2)}", *(f"    – {name}" for name in self.answers)]
