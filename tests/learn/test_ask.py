@@ -140,6 +140,7 @@ def test_a_cell_runs_and_what_it_shows_is_stored_sealed(shown):
     assert MIME in lock.data
     assert "sealed" in lock.data["text/plain"]
     assert "figure" not in json.dumps([lock, *rest])
+    assert [place.data for place in rest] == [{}]  # nothing is seen there until it is answered
     assert [each["text/plain"] for each in outputs_of(lock.data)] == ["the figure is 4\n", "'as a value'"]
     assert "for later cells" in shown["later"][0].data["text/plain"]
     assert shown["quiet"] == []

@@ -74,6 +74,27 @@ def test_palette_has_every_role_in_both_themes():
     assert ("#02775d", "#acf5d3") == (light["ok"], dark["ok"])
 
 
+def luminance(colour):
+    """The relative luminance of `#rrggbb` by WCAG."""
+    parts = (int(colour[place:place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_a_stored_picture_is_legible_on_white_and_on_black():
+    """Until a notebook is run, or trusted, its PNG stands on the page's ground: it has none, and its words suit both."""
+    shown = theme.palette("either")
+    words = [colour for role, colour in shown.items() if role != "paper" and len(colour) == 7]
+    contrasts = [ratio for colour in words for ratio in
+                 (1.05 / (luminance(colour) + 0.05), (luminance(colour) + 0.05) / (luminance("#111111") + 0.05))]
+    stored = theme.stored_png(Figure(DRAWN["matrix"], "x").svg, 10)
+
+    assert set(theme.palette()) == set(shown)
+    assert min(contrasts) > 4.2
+    assert stored[stored.index(b"tRNS") + 4] == 0  # of the colour that most pixels have
+    assert stored == base64.b64decode(Figure(DRAWN["matrix"], "x")._repr_mimebundle_()["image/png"])
+
+
 def test_bundle_has_picture_png_and_reading():
     """Trusted notebooks get the script, untrusted ones the PNG, everyone the reading; never text/html."""
     bundle = Figure(DRAWN["lanes"], "the reading")._repr_mimebundle_()
@@ -174,7 +195,7 @@ def test_a_png_is_packed_without_a_visible_loss():
 
     picture = theme.resolve(DRAWN["matrix"], margin=10)
     packed = theme.svg_png(picture)
-    palette = packed[packed.index(b"PLTE") + 4 : packed.index(b"IDAT") - 8]
+    palette = packed[packed.index(b"PLTE") + 4 : packed.index(b"tRNS") - 8]
     colours = {palette[i : i + 3].hex() for i in range(0, len(palette), 3)}
     assert len(packed) < len(vl_convert.svg_to_png(picture, scale=1.0)) / 4
     assert {theme.palette()[role][1:] for role in ("paper", "ok-pale", "resources", "storage")} <= colours

@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from kvolsched.api.notebook_output import printable
 from kvolsched.views.drawing.text import escape
-from kvolsched.views.drawing.theme import in_a_script, page_style, png_form, resolve, served, svg_png
+from kvolsched.views.drawing.theme import in_a_script, page_style, png_form, resolve, served, stored_png, svg_png
 
 SCRIPT = "application/javascript"
 WIDTH = 828
@@ -57,7 +57,7 @@ class Figure:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         script = f"{self._script()}(element);"
         drawn = self.svg
-        png = png_form(svg_png(self._resolved(drawn))) if drawn else {}
+        png = png_form(stored_png(drawn, MARGIN)) if drawn else {}
         return {SCRIPT: script} | png | {"text/plain": self.reading}
 
     def save(self, path: str | Path) -> Path:

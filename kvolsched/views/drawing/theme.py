@@ -16,10 +16,15 @@ from hashlib import sha256
 from importlib import resources
 from typing import Any
 
-from kvolsched.views.drawing.png import packed
+from kvolsched.views.drawing.png import packed, transparent
 
 _SVG = "http://www.w3.org/2000/svg"
 _FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
+# Colours of a stored picture, which stands on white or black before a notebook runs: contrast 4.2 or more on both.
+_EITHER = {"ok": "#028a6b", "node": "#167cce", "resources": "#b1670a", "storage": "#c744a6", "spread": "#796ebf",
+           "ink": "#727a88", "soft": "#727a88", "accent": "#1174f2", "hot": "#987303", "paper": "none"}  # fmt: skip
+_EITHER |= {f"{role}-pale": f"{_EITHER[role]}26" for role in ("ok", "node", "resources", "storage", "spread", "accent")}
+_EITHER |= {role: f"{_EITHER['soft']}{opacity}" for role, opacity in (("panel", "1c"), ("line", "80"), ("track", "40"))}
 # Properties of the style sheet that a saved picture keeps; all others concern live pages only.
 _ATTRIBUTES = frozenset({
     "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "opacity",
@@ -66,7 +71,9 @@ def sheet() -> str:
 
 @cache
 def palette(theme: str = "light") -> dict[str, str]:
-    """Return the colours of a theme by role: `palette("dark")["ok"]` is "#acf5d3"."""
+    """Return the colours of a theme by role: `palette("dark")["ok"]` is "#acf5d3"; "either" suits both grounds."""
+    if theme == "either":
+        return _EITHER
     colours: dict[str, str] = {}
     for selector, body in _RULE.findall(re.sub(r"/\*.*?\*/", "", sheet(), flags=re.DOTALL)):
         dark = "data-jp-theme-light" in selector
@@ -87,6 +94,8 @@ def _rules(theme: str) -> dict[str, tuple[int, dict[str, str]]]:
         attributes = {name: value for name, value in named if name in _ATTRIBUTES}
         for name, value in attributes.items():
             plain = _VARIABLE.sub(lambda match: colours[match[1]], value)
+            if name == "fill" and plain == "none" and f"color:{value}" in body:  # words on a filled shape
+                plain = "#ffffff"
             attributes[name] = plain.removesuffix("px").replace('"', "'")
         for selector in selectors.split(","):
             match = re.fullmatch(r"\s*\.kv \.([-\w]+)\s*", selector)
@@ -138,6 +147,15 @@ def svg_png(svg: str) -> bytes | None:
     """Return a standalone SVG as PNG, scale 1; None without vl-convert."""
     converter = vl_convert()
     return packed(bytes(converter.svg_to_png(svg, scale=1.0))) if converter else None
+
+
+def stored_png(svg: str, margin: int) -> bytes | None:
+    """Return a picture that is legible on white and on black, as a PNG without a ground; None without vl-convert."""
+    converter, drawn = vl_convert(), resolve(svg, "either", margin)
+    if converter is None:
+        return None
+    grounds = (drawn.replace('fill="none"', f'fill="{ground}"', 1) for ground in ("#ffffff", "#000000"))
+    return transparent(*(bytes(converter.svg_to_png(ground, scale=1.0)) for ground in grounds))
 
 
 def png_form(png: bytes | None) -> dict[str, str]:

@@ -91,7 +91,7 @@ def hold_back(shell: Any, asked: AskedQuestion, cell: str) -> None:
     if is_shown or not held.outputs:
         return
     places = [uuid4().hex for _ in held.outputs]
-    locks = [seal([data for data, _ in held.outputs], asked.right), *({"text/plain": ""} for _ in places[1:])]
+    locks: list[dict[str, Any]] = [seal([data for data, _ in held.outputs], asked.right), *({} for _ in places[1:])]
     for place, lock in zip(places, locks, strict=True):
         publish(lock, {}, transient={"display_id": place})
 
