@@ -1,11 +1,13 @@
 """The form of the lessons: what each of them has, counted."""
 
+import re
 from pathlib import Path
 
 import lesson_bets
 import lesson_form
 import nbformat
 import pytest
+import store_words
 from nbformat import v4
 
 from kvolsched.api.sealed_output import seal
@@ -20,6 +22,24 @@ SOLUTION = {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "tags": 
 def test_every_lesson_is_in_the_form(path):
     """Every lesson has a question, folded answers, a panel early, a control, exercises with solutions, today's box."""
     assert lesson_form.faults(path) == []
+
+
+def test_the_contents_say_how_long_each_lesson_takes():
+    """The minutes are those that are counted, give or take two, of words, questions, exercises and cells."""
+    contents = (ROOT / "notebooks" / "contents.md").read_text("utf-8")
+    stated = {name: int(minutes) for name, minutes in re.findall(r"\((\d\d-\S*)\.ipynb\) \|.*\| (\d+) \|[^|]*\|\n", contents)}
+    counted = {path.stem: lesson_form.minutes(nbformat.read(path, as_version=4).cells) for path in LESSONS[:-1]}
+
+    assert sorted(stated) == sorted(counted)
+    assert [name for name, minutes in counted.items() if abs(minutes - stated[name]) > 2] == []
+
+
+def test_the_glossary_has_the_words_that_the_lessons_explain():
+    """Each word in italics at its first use stands in the glossary, as the lesson says it."""
+    words = store_words.words()
+
+    assert {"pass", "claim", "class", "volume", "domain", "skew", "verdict", "plugin", "assume", "gate", "segment", "turn"} <= set(words)
+    assert (ROOT / "docs" / "glossary.md").read_text("utf-8").endswith(store_words.part())
 
 
 def code(source, text="", **metadata):

@@ -181,8 +181,8 @@ def test_a_page_shows_its_symptom_alone_and_tells_at_the_end():
     assert known.title in repr(done)
     assert f"explained in: {EXPLAINED}; " in repr(done)
     assert f"so far: L1.{done.number} ★★★" in repr(drawn.done())
-    with pytest.raises(ValueError, match="no level 4; there are 1, 2, 3"):
-        page("ada", 4)
+    with pytest.raises(ValueError, match="no level 5; there are 1, 2, 3, 4"):
+        page("ada", level=5)
 
 
 def test_a_class_is_judged_by_replay(tmp_path):

@@ -78,8 +78,8 @@ class Cured(PrintedAnswer):
         """How good the cure is, beside a copy that nobody touched; None if it begins anew."""
         if self.start is None:
             return None
-        from kvolsched.learn.rescue import at_rest  # noqa: PLC0415 - the engine, for cures that are run
-        from kvolsched.questions.fix.harm import stars  # noqa: PLC0415
+        from kvolsched.learn.rescue import at_rest
+        from kvolsched.questions.fix.harm import stars
 
         return stars(at_rest(self.start), at_rest(self.cluster), self.start.world.log.objects)
 
