@@ -18,10 +18,10 @@ Each as the lesson says it that needs it first. This part is made by `python tes
 | --- | --- | --- |
 """
 EMPHASIS = frozenset({
-    "add", "also in the way", "before", "binding", "clean", "enough for a class.", "even pods spreading", "every",
+    "add", "also in the way", "before", "binding", "clean", "decision", "file, new, terminal", "step", "enough for a class.", "even pods spreading", "every",
     "explore", "in another rack", "is", "name", "node inclusion policies", "not enough capacity", "not in", "other",
     "pod mutable scheduling directives", "queue controller", "shift+enter", "spot", "demand", "storage capacity constraints", "that", "the pod is not assumed",
-    "uses", "where",
+    "topology aware volume scheduling", "uses", "where",
 })
 ITALIC = re.compile(r"(?<![*\w])\*([^*\n]{2,40})\*(?!\*)")
 HIDDEN = re.compile(r"```.*?```|<details>.*?<summary>.*?</summary>|</details>|^#[^\n]*$", re.DOTALL | re.MULTILINE)
