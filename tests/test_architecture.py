@@ -47,7 +47,7 @@ FLOORS = {
     "kubectl": (("formatting", "serialize"), ("printers", "output"), ("resource_lookup",),
                 ("get_command",), ("command_line",)),
     "views": (("drawing",), ("frame",), {"pictures", "fill"}, ("charts", "pages"), ("panel",), ("show",), ("answers", "widgets")),
-    "learn": (("templates", "script_acts", "attempt", "exercise", "lessons", "queueing", "ready"), ("scenario",), {"alternatives", "incidents", "renamed", "rescue"}, ("night", "pager"), ("class_report",)),
+    "learn": (("templates", "script_acts", "attempt", "exercise", "lessons", "queueing", "ready"), ("scenario", "rescue"), {"alternatives", "incidents", "renamed"}, ("night", "pager"), ("class_report",)),
     "measure": ({"bench", "check", "conform", "differ", "sweep"}, ("experiments", "pytest_plugin")),
     "cli": (("output", "ipython_magic"), ("redact", "learning"), ("commands",)),
 }
