@@ -36,6 +36,7 @@ from .loop import LoopTimer
 from .loop import alternately as loops_alternately
 from .measuring import HOUSE, ProfileLine, cpu_seconds, least_cpu_seconds, profile, settling_heap
 from .passes import COUNT, PassTimer, alternately
+from .serving import serving_seconds
 from .workloads import Workload, local_disks, workload
 
 DUMP = HOUSE.parent / "tests" / "api" / "big_dump.py"
@@ -117,12 +118,13 @@ class Sizes:
     states: int = 20_000  # that the explorer visits
     applied: int = 10_000  # objects that are applied
     history: int = 5_000  # pods whose history is measured
+    served: int = 5_000  # pods of a served cluster
     dump: bool = True  # whether one of 5,000 nodes is read
 
 
 SMALL = Sizes(
     nodes=24, few_nodes=12, pods=6, many_pods=12, disks=(2, 3), runs=1, passes=6, states=200,
-    applied=20, history=10, dump=False,
+    applied=20, history=10, served=10, dump=False,
 )  # fmt: skip
 Measure = Callable[[], Iterator[Measurement]]
 Passes = Mapping[tuple[str, int], float]
@@ -144,6 +146,7 @@ def measures(sizes: Sizes | None = None, known: Passes | None = None) -> list[tu
         ("one turn", partial(_turn, sizes)), ("the explorer", partial(_explorer, sizes)),
         ("history", partial(_history, sizes)), ("the panel", partial(_panel, sizes)),
         ("charts", partial(_charts, sizes)), ("manifests", partial(_apply, sizes)), ("import", _import),
+        ("a served cluster", partial(_serving, sizes)),
     ]  # fmt: skip
     if sizes.dump and DUMP.exists():
         found.append(("a dump", dump))
@@ -307,6 +310,11 @@ def _apply(sizes: Sizes) -> Iterator[Measurement]:
             taken.append(least_cpu_seconds(lambda: cluster.apply(text), runs=1))  # noqa: B023 - called at once
     yield Measurement(f"{count:,} objects applied, from JSON", min(first), "s", at_most=3)
     yield Measurement("  and once more, unchanged", min(again), "s")
+
+
+def _serving(sizes: Sizes) -> Iterator[Measurement]:
+    for name, seconds, most in serving_seconds(sizes.served, min(50, sizes.served), 50):
+        yield Measurement(name, seconds * 1000, "ms", at_most=most * 1000)
 
 
 PODS = 10_000
