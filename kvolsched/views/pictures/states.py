@@ -15,10 +15,6 @@ CLAIM_GLYPHS = {
     "pending": "○", "waits for first consumer": "◷", "assumed": "◐", "selected node": "◎", "bound": "●",
     "lost": "!", "terminating": "⊖",
 }  # fmt: skip
-VOLUME_GLYPHS = {
-    "available": "○", "assumed": "◐", "reserved": "◒", "bound": "●", "released": "⊖", "failed": "!",
-    "pending": "○", "terminating": "⊖",
-}  # fmt: skip
 VOLUME_LEVEL = {"reserved": 0.5, "bound": 1.0, "released": 1.0, "terminating": 1.0}
 CORDON = "node.kubernetes.io/unschedulable:"
 UNKNOWN = PluginHead("a plugin", "?", "node")
