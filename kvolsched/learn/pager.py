@@ -32,7 +32,7 @@ from .scenario import ScenarioError, read_data
 from .script_acts import SCRIPT_WORDS, listed
 from .templates import ExpectationFailed
 
-TRIES = 4  # sets of names that are drawn
+TRIES = 8  # sets of names that are drawn
 NOT_PLAYED = (ExpectationFailed, ScenarioError, ApplyRefused, LookupError, ValueError)
 _numbers: Counter[tuple[str, int]] = Counter()  # how many pages were drawn, of this process: a kernel
 _done: list["DonePage"] = []
