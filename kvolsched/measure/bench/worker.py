@@ -5,12 +5,15 @@
 
 import gc
 import json
+import os
 import random
 import resource
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +21,48 @@ from ...api.text import manifest
 from ...cluster import Cluster
 from ...learn.scenario import scenario
 from ...questions.explore import explore
+from .loop import LoopTimer
 from .measuring import peak_bytes
+from .workloads import workload
 
 SEED = 1
+EXPLORER = "explorer"
 EXPLORED = "two-replicas"  # of kubernetes#65131
 
 
 def explorer(most: str, cores: str = "") -> dict[str, float]:
     """Return what a search of so many states takes, in this process or, with any word, on a pool of processes.
 
-    That is: CPU seconds of a transition, elapsed seconds, the states visited, and the process' most memory in bytes.
+    That is: CPU seconds of a transition, elapsed seconds, the states visited, the process' most memory in bytes, and as
+    `units` the transitions made.
     """
     cluster = scenario(EXPLORED, "upstream")
     gc.collect()
     began, start = time.perf_counter(), time.process_time()
     found = explore(cluster, progress=False, max_states=int(most), executor=ProcessPoolExecutor if cores else None)
     seconds, elapsed = time.process_time() - start, time.perf_counter() - began
-    return {"seconds": seconds / found.transitions, "elapsed": elapsed, "states": found.states, "bytes": peak_bytes()}
+    return {"seconds": seconds / found.transitions, "elapsed": elapsed, "states": found.states, "bytes": peak_bytes(),
+            "units": found.transitions}  # fmt: skip
+
+
+def instructions(name: str, pods: str) -> dict[str, float]:
+    """Return how many pods a workload's loop placed, or transitions the explorer made, while callgrind counted.
+
+    Both have run before, so that nothing is imported or made for the first time.
+    """
+    gc.disable()
+    if name == EXPLORER:
+        explorer("300")
+        run: Callable[[], Any] = partial(explorer, "1500")
+    else:
+        timer = LoopTimer(workload(name), 200, int(pods))
+        timer.running(5)()
+        run = timer.running(int(pods))
+    count = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL)
+    count(["callgrind_control", "-i", "on", str(os.getpid())])
+    done = run()
+    count(["callgrind_control", "-i", "off", str(os.getpid())])
+    return {"units": done["units"] if name == EXPLORER else int(pods)}
 
 
 def history(folder: str, places: str) -> dict[str, float]:
@@ -71,7 +99,7 @@ def resident() -> int:
     return peak_bytes()
 
 
-TASKS: dict[str, Callable[..., Any]] = {"explorer": explorer, "history": history}
+TASKS: dict[str, Callable[..., Any]] = {EXPLORER: explorer, "history": history, "instructions": instructions}
 
 
 def main() -> None:
