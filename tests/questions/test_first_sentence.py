@@ -52,6 +52,21 @@ def test_two_states_of_one_node_are_no_way_in_by_one_of_them():
     assert "takes the pod" not in headline
 
 
+@pytest.mark.parametrize(("shelves", "ending"), [
+    (("", ""), "needs the label example.com/shelf=r1, and no node has it"),
+    (("", "r1"), "needs the label topology.kubernetes.io/zone=a and the label example.com/shelf=r1, and no node has both"),
+])  # fmt: skip
+def test_a_label_that_no_node_has_beside_the_zone_of_a_volume_is_named(shelves, ending):
+    """Nodes of its zone are there: what keeps them from the volume is a second label, or that no node has both."""
+    nodes = [make.node(f"n-{zone}", zone, labels={"example.com/shelf": shelf} if shelf else {})
+             for zone, shelf in zip("ab", shelves, strict=True)]
+    place = {"topology.kubernetes.io/zone": ["a"], "example.com/shelf": ["r1"]}
+    disk, claim = make.volume("disk", "10Gi", "late", place, bound="data"), make.claim("data", bound="disk")
+    cluster = Cluster.from_manifests([*nodes, disk, claim, make.pod("db", "data")])
+
+    assert cluster.why("db").headline == f"the volume of claim data {ending}"
+
+
 def provisioned(mode, name, **components):
     """Give a cluster with a pod whose claim some provisioner serves."""
     late = make.storage_class("late", provisioner=name, waits=mode == "waits")

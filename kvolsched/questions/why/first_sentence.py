@@ -13,7 +13,7 @@ import attrs
 
 from ...api import volumes
 from ...api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS, kind_of_domain
-from ...api.kinds.selector import NodeSelector
+from ...api.kinds.selector import NodeSelector, NodeSelectorTerm
 from ...api.words import counted, first_of, listed, one_of
 from ...scheduler.columns.column import Mask
 from ...scheduler.columns.pod_counts import AffinityTerm
@@ -121,6 +121,9 @@ class FirstSentence:
             case VolumeOutOfReach(required=required):
                 key, values = _values_of(required)
                 there = self._judged(seen.nodes.mask(required))
+                if lacking := self._lacked_by_all(required, key):
+                    nowhere = f", and no node has {('it', 'both', 'all')[min(len(lacking), 3) - 1]}"
+                    return PodPlace("volume", f"the volume of {claim} needs {listed(lacking)}", there, nowhere)
                 if key != HOSTNAME_LABEL:
                     where = f"in {_zone(values)}" if key in ZONE_LABELS else f"where {required}"
                     return PodPlace("volume", f"the volume of {claim} is {where}", there)
@@ -157,6 +160,19 @@ class FirstSentence:
                 wanted = f"{key}={one_of(values)}" if values and terms.only_requirement is not None else str(terms)
                 return PodPlace("selector", f"the pod requires {wanted}", nowhere=self._what_there_is(key, values))
         return None
+
+    def _lacked_by_all(self, required: NodeSelector, place: str) -> list[str]:
+        """Return what no node has, or none has together, of what a volume asks for; [] if nobody is at its place."""
+        terms, nodes = required.node_selector_terms, self.judgement.seen.nodes
+        parts = terms[0].match_expressions if len(terms) == 1 else ()
+        if len(parts) < 2 or self._judged(nodes.mask(required)).any():
+            return []
+        alone = (NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(part,)),)) for part in parts)
+        lacking = [part for part, each in zip(parts, alone, strict=True) if not self._judged(nodes.mask(each)).any()]
+        if place in [part.key for part in lacking]:
+            return []
+        return [f"the label {part.key}={one_of(part.values)}" if part.operator == "In" else str(part)
+                for part in lacking or parts]
 
     def _judged(self, mask: Mask) -> Mask:
         """Return a mask by row in the order of the judged nodes."""
