@@ -226,8 +226,8 @@ class Tests:
 
     def documented(self, path, line):
         """Whether a cell runs a line, or a statement that reads the constant there, under the documents' rules."""
-        known = self.statement(path, line)
-        if class_fields(path).get(line) in replaced() or (known and known not in self.runs):
+        known, field = self.statement(path, line), class_fields(path).get(line, ("", ""))
+        if field in replaced() or TODAYS.search(f".{field[0]}.") or (known and known not in self.runs):
             return False
         named = {name for name, first, last, _ in _defined(self.text[path])
                  if first <= line <= last and name == name.upper()}
