@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -255,30 +256,84 @@ def test_kubernetes_asyncio(live):
     assert asyncio.run(ask()) == (["ADDED"], 4)
 
 
+BACKUPS = ("example.com", "v1", "default", "backups")
+A_BACKUP = {"apiVersion": "example.com/v1", "kind": "Backup", "metadata": {"name": "b"}, "spec": {"claim": "my-pvc"}}
+
+
+@contextmanager
+def kopf_operator(served, folder):
+    """Run the operator on a served cluster with Backups; yield a client of theirs and the file of what it logs."""
+    package("kopf")
+    official = Official(served)
+    crds = official.client.ApiextensionsV1Api(official.api)
+    crds.create_custom_resource_definition(yaml.safe_load((FILES / "backups.yaml").read_text()))
+    config = served.kubeconfig("operator", folder / "kubeconfig")
+    command = [sys.executable, "-m", "kopf", "run", "--namespace=def*", "--standalone", str(FILES / "kopf_operator.py")]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, env={**os.environ, "KUBECONFIG": str(config)}, stdout=log, stderr=log, cwd=folder)
+    try:
+        yield official.client.CustomObjectsApi(official.api), folder / "log"
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+@pytest.mark.long
+def test_five_runs_of_an_operator_by_steps_are_the_same(example, tmp_path):
+    """Where each step waits until the operator rests, actors, verbs and objects are the same in every run."""
+    runs = []
+    for number in range(5):
+        cluster, folder = example.fork(f"run-{number}"), tmp_path / str(number)
+        folder.mkdir()
+        with cluster.serve() as served, kopf_operator(served, folder) as (custom, _):
+            assert _comes(lambda: _watches(served, "operator", "Backup"))
+            for act in (lambda: custom.create_namespaced_custom_object(*BACKUPS, A_BACKUP),
+                        lambda: custom.delete_namespaced_custom_object(*BACKUPS, "b")):
+                act()
+                served.settle(60, quiet=2)  # it gathers for a moment what it hears
+                while cluster.step():
+                    served.settle(60, quiet=2)
+            runs.append([(write.who, write.verb, write.ref) for write in cluster.writes()])
+    assert "backup/b" not in cluster
+    assert all(run == runs[0] for run in runs)
+
+
+@pytest.mark.long
+def test_an_operator_lists_anew_after_going_back(cluster, tmp_path):
+    """Its watches end with 410; it lists, finds the Backup without a pod again, and does its work a second time."""
+    with cluster.serve() as served, kopf_operator(served, tmp_path) as (custom, log):
+        assert _comes(lambda: _watches(served, "operator", "Backup"))
+        served.settle(60)
+        before = cluster.world.step_number
+        custom.create_namespaced_custom_object(*BACKUPS, A_BACKUP)
+        assert _comes(lambda: "pod/backup-b" in cluster), log.read_text()
+        served.settle(60)
+        newest = served.objects.version
+        cluster.goto(before + 1)
+        assert "backup/b" in cluster
+        assert "pod/backup-b" not in cluster
+        assert _comes(lambda: "pod/backup-b" in cluster), log.read_text()
+        seen = custom.get_namespaced_custom_object(*BACKUPS, "b")
+        assert int(seen["metadata"]["resourceVersion"]) > int(newest)
+
+
 @pytest.mark.long
 def test_a_kopf_operator(live, cluster, tmp_path):
     """An operator makes a pod for each Backup, follows its phase, and cleans up before the Backup goes."""
-    package("kopf")
-    official = Official(live)
-    official.client.ApiextensionsV1Api(official.api).create_custom_resource_definition(yaml.safe_load((FILES / "backups.yaml").read_text()))
-    config = live.kubeconfig("operator", tmp_path / "kubeconfig")
-    command = [sys.executable, "-m", "kopf", "run", "--namespace=def*", "--standalone", str(FILES / "kopf_operator.py")]
-    place = ("example.com", "v1", "default", "backups")
-    custom = official.client.CustomObjectsApi(official.api)
-    with (tmp_path / "log").open("w") as log:
-        operator = subprocess.Popen(command, env={**os.environ, "KUBECONFIG": str(config)}, stdout=log, stderr=log, cwd=tmp_path)
-    try:
-        custom.create_namespaced_custom_object(*place, {"apiVersion": "example.com/v1", "kind": "Backup", "metadata": {"name": "b"}, "spec": {"claim": "my-pvc"}})
-        assert _comes(lambda: custom.get_namespaced_custom_object(*place, "b").get("status", {}).get("phase") == "Running"), (tmp_path / "log").read_text()
+    with kopf_operator(live, tmp_path) as (custom, log):
+        custom.create_namespaced_custom_object(*BACKUPS, A_BACKUP)
+        assert _comes(lambda: custom.get_namespaced_custom_object(*BACKUPS, "b").get("status", {}).get("phase") == "Running"), log.read_text()
         found = cluster["backup/b"]
         assert found.metadata.finalizers == ("example.com/backup",)
         assert [(each.kind, each.name) for each in cluster["pod/backup-b"].metadata.owner_references] == [("Backup", "b")]
-        custom.delete_namespaced_custom_object(*place, "b")
-        assert _comes(lambda: "backup/b" not in cluster), (tmp_path / "log").read_text()
-        assert "cleaned up after b" in (tmp_path / "log").read_text()
-    finally:
-        operator.terminate()
-        operator.wait(10)
+        custom.delete_namespaced_custom_object(*BACKUPS, "b")
+        assert _comes(lambda: "backup/b" not in cluster), log.read_text()
+        assert "cleaned up after b" in log.read_text()
+
+
+def _watches(served, name, kind):
+    """Say whether a client watches objects of a kind."""
+    return name in served.objects.clients and any(watched == kind for watched, _ in served.client(name).places)
 
 
 def _comes(holds, seconds=120):
