@@ -288,12 +288,25 @@ def test_names_of_manifests_stay_text():
 
 
 def test_another_renderer_of_the_reader_stays(scaled):
-    """Renderer and theme are used where nobody has chosen others, also for a reader's own chart over a table."""
-    for renderer_, theme, found in (("default", "default", ("kvolsched", "kvolsched")),
-                                    ("mimetype", "ggplot2", ("mimetype", "ggplot2"))):  # fmt: skip
+    """The renderer is used where nobody has chosen another, also for a reader's own chart; no theme is ever switched."""
+    mine = alt.Chart(alt.Data(values=[{"a": "#ffffff"}])).mark_rule(color="#ffffff").encode(x="a:N")
+    for renderer_, theme, found, look_ in (("default", "default", "kvolsched", True),
+                                           ("mimetype", "ggplot2", "mimetype", False)):  # fmt: skip
         with alt.renderers.enable(renderer_), alt.theme.enable(theme):
-            _ = scaled.skew("deploy/web").table
-            assert found == (alt.renderers.active, alt.theme.active)
+            before = mine.to_dict()
+            _ = scaled.skew("deploy/web").table, scaled.skew("deploy/web").chart
+            assert (found, theme, before) == (alt.renderers.active, alt.theme.active, mine.to_dict())
+            shown = renderer.render(before)[0][renderer.MIME]
+            assert ("#ffffff", look_) == (shown["mark"]["color"], "subtitleColor" in shown["config"].get("title", {}))
+
+
+def test_altair_saves_a_chart_with_all_its_marks(drawn):
+    """`.chart.save` knows no variable and no place of a page: inks are colours, widths are numbers."""
+    for kind, figure in drawn.items():
+        with alt.theme.enable("default"):
+            spec = json.dumps(figure.chart.to_dict())
+        assert ("var(" in spec, '"container"' in spec, '"width": ' in spec) == (False, False, True), kind
+        assert "var(--jp" in json.dumps(renderer.on_page(figure.chart.to_dict())), kind
 
 
 def test_colours_are_told_apart_and_legible():
@@ -303,6 +316,14 @@ def test_colours_are_told_apart_and_legible():
     for kind in ("protan", "deutan", "tritan"):
         for one, other in combinations(look.LINES, 2):
             assert 14 < distance(one, other, kind), (kind, one, other)
+
+
+def test_lines_beside_a_ledger_keep_their_colours(drawn):
+    """Joined with scales of their own, lines of zones are drawn beside the pools of capacity."""
+    joined = (drawn["skew_over_steps"].chart | drawn["capacity"].chart).resolve_scale(color="independent")
+    strokes = [set(re.findall(r'stroke="(#\w+)"[^>]*stroke-dasharray', renderer.svg_of(chart.to_dict())))
+               for chart in (drawn["skew_over_steps"].chart, joined)]
+    assert strokes[0] <= strokes[1]
 
 
 def test_a_chart_is_saved(drawn, tmp_path):

@@ -111,7 +111,7 @@ class PlainChart(ChartFigure):
 
 def _svg(figure: ChartFigure, width: int, **more: Any) -> str:
     """Return the SVG of a chart; words where nothing can draw it."""
-    _, svg = _renderer().sized(figure.chart.to_dict() | more, width)
+    _, svg = _renderer().sized(_renderer().on_page(figure.chart.to_dict() | more), width)
     if svg is None:
         return nothing(width, figure.reading.partition("\n")[0])
     # On a page the style sheet of the views has sizes and inks for all text: of a chart its own stay.
@@ -122,7 +122,7 @@ def _empty(reading: str) -> Any:
     """Return a chart of nothing but words: why there is no row."""
     grammar, alt = import_module("kvolsched.views.charts.grammar"), import_module("altair")
     return alt.Chart(grammar.data([{}])).mark_text().properties(
-        width="container", height=20, title=grammar.title(reading.partition("\n")[0]))
+        width=look.WIDE, height=20, title=grammar.title(reading.partition("\n")[0]))
 
 
 def _renderer() -> Any:

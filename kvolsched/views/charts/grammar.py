@@ -37,7 +37,8 @@ def title(text: str, lines: Iterable[str] = (), offset: int = 10) -> alt.Title:
     *more, last = [line for line in lines if line] or [""]
     ended = [*(line if line[-1] in ".;!?" else f"{line}." for line in more), last]  # some pages run them together
     below = [part for line in ended for part in textwrap.wrap(line, WRAPPED_AT, break_on_hyphens=False)]
-    return alt.Title(textwrap.wrap(text, WRAPPED_AT - 12) or "", subtitle=below, offset=offset)
+    start: dict[str, Any] = {"anchor": "start", "frame": "group"}  # in a file, too: other themes centre and cut it
+    return alt.Title(textwrap.wrap(text, WRAPPED_AT - 12) or "", subtitle=below, offset=offset, **start)
 
 
 def tips(**titles: str) -> list[alt.Tooltip]:
@@ -77,4 +78,4 @@ def words(base: alt.Chart, text: str, **mark: Any) -> list[alt.Chart]:
 
 def layers(*drawn: Any, rows: Sequence[Mapping[str, Any]], **properties: Any) -> Any:
     """Return layers over one table, as wide as there is room; the table stands once, so that it can be faceted."""
-    return alt.layer(*drawn, data=data(rows)).properties(width="container", **properties)
+    return alt.layer(*drawn, data=data(rows)).properties(width=look.WIDE, **properties)

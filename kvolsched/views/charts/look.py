@@ -1,4 +1,5 @@
-"""The look of all charts: inks from the page's own CSS variables, so that one saved spec suits light and dark.
+"""The look of all charts. In a chart inks are colours and its width is a number, which altair can save; the renderer
+writes the page's CSS variable and its place's width instead, so that one shown spec suits light and dark.
 
 Colours of data are legible on both grounds, and never the only sign. `fixed` writes one theme's inks into a spec or a
 picture that stands alone.
@@ -6,16 +7,21 @@ picture that stands alone.
 
 from typing import Any
 
-INK = "var(--jp-ui-font-color0, var(--vscode-foreground, #1b2330))"
-SOFT = "var(--jp-ui-font-color1, var(--vscode-descriptionForeground, #566072))"
-LINE = "var(--jp-border-color2, #d5d9e0)"
-PAPER = "var(--jp-layout-color0, var(--vscode-editor-background, #fff))"
+INK, SOFT, LINE, PAPER = "#1b2330", "#566072", "#dfe3ea", "#fefefe"  # paper: another than a reader's own white
+PAGE = {
+    INK: "var(--jp-ui-font-color0, var(--vscode-foreground, #1b2330))",
+    SOFT: "var(--jp-ui-font-color1, var(--vscode-descriptionForeground, #566072))",
+    LINE: "var(--jp-border-color2, #d5d9e0)",
+    PAPER: "var(--jp-layout-color0, var(--vscode-editor-background, #fff))",
+}
+"""Inks as a page has them."""
 SAVED = {
     "light": {INK: "#1b2330", SOFT: "#566072", LINE: "#dfe3ea", PAPER: "#ffffff"},
     "dark": {INK: "#e8eaee", SOFT: "#a9b0bd", LINE: "#3a4049", PAPER: "#111418"},
 }
 """Inks of a picture that stands alone, by theme."""
 
+WIDE, PANE = 491, 163  # px, of a chart and of one of three panes; on a page both fill their place
 BLUE, GREEN, RED, GREY, VIOLET, AMBER, TEAL, PINK = (
     "#3d7fd9", "#12936b", "#e6403c", "#868d98", "#9040e8", "#d47e20", "#3d6b7f", "#bf15ae")
 LINES = [BLUE, RED, GREEN, AMBER, VIOLET, PINK, TEAL, GREY]
@@ -24,7 +30,7 @@ FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 
 
 def theme() -> dict[str, Any]:
-    """Return what altair merges into every spec while this theme is enabled."""
+    """Return what is merged into each spec that is shown, and by altair after `alt.theme.enable("kvolsched")`."""
     words = {"labelColor": SOFT, "titleColor": SOFT, "titleFontWeight": "normal", "labelLimit": 260,
              "labelFontSize": 12, "titleFontSize": 12}  # fmt: skip
     return {"config": {
@@ -40,6 +46,6 @@ def theme() -> dict[str, Any]:
 
 def fixed(text: str, theme: str = "light") -> str:
     """Return a spec or an SVG, as text, in the inks of one theme."""
-    for variable, ink in SAVED[theme].items():
-        text = text.replace(variable, ink)
+    for ink, variable in PAGE.items():
+        text = text.replace(variable, SAVED[theme][ink])
     return text

@@ -120,7 +120,7 @@ def nodes(rows: Rows, head: str = "", *lines: str) -> Any:
             column=alt.Column("kind:N", title=None, header=alt.Header(
                 labelAnchor="start", labelExpr="slice(datum.label, 2)")))
         .add_params(node)
-        .properties(width="container", height=alt.Step(22), title=title(head or "What pods hold of each node", lines))
+        .properties(width=look.PANE, height=alt.Step(22), title=title(head or "What pods hold of each node", lines))
     )  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def _many_nodes(rows: Rows, head: str, *lines: str, what: str = "cpu") -> Any:
                 title=f"{what} requested, mean of a cell", format="%", orient="bottom", gradientLength=240)),
             tooltip=[*tips(domain="domain", nodes="nodes", pods="pods", shut="of them cordoned, tainted, not ready"),
                      alt.Tooltip("full:Q", format=".0%", title=f"{what} requested")])
-        .add_params(domain).properties(width="container", height=alt.Step(30), title=title(head, [*lines, said]))
+        .add_params(domain).properties(width=look.WIDE, height=alt.Step(30), title=title(head, [*lines, said]))
     )  # fmt: skip
 
 

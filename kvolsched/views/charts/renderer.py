@@ -2,7 +2,7 @@
 
 Vega-Lite 5 is the one MIME type that JupyterLab, Notebook, Voila and VS Code draw by themselves; the SVG is for pages
 without Vega, the words for terminals and for comparing notebooks. It is used for all charts of a session where
-nobody has chosen a renderer, and so is the theme.
+nobody has chosen a renderer, and gives them the look of the views where nobody has chosen a theme.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def render(spec: dict[str, Any], reading: str = "", **_: Any) -> tuple[dict[str,
 
     Without a `reading` its title and its first table are the chart in words.
     """
-    spec, tables = with_named_tables(_picked_once(spec))
+    spec, tables = with_named_tables(_picked_once(on_page(spec)))
     spec, svg = sized(spec | ({"datasets": tables} if tables else {}), WIDTH)
-    shown = {**_without_null(spec), "$schema": SCHEMA, "usermeta": {"embedOptions": _OPTIONS}}
+    shown = {**spec, "$schema": SCHEMA, "usermeta": {"embedOptions": _OPTIONS}}
     still = {} if svg is None else {"image/svg+xml": _DIGITS.sub(r"\1", _SPOKEN.sub("", svg))}
     return {MIME: shown} | still | {"text/plain": reading or words(spec, tables)}, {MIME: {"embed_options": _OPTIONS}}
 
@@ -61,14 +61,10 @@ def _picked_once(spec: dict[str, Any]) -> dict[str, Any]:
 
 def _layered(part: dict[str, Any]) -> Iterator[set[str]]:
     """Yield the names of all layers of each layered chart in a spec."""
-    if "layer" in part:
-        nested = [set(names) for each in part["layer"] for names in _layered(each)]
-        yield {each["name"] for each in part["layer"] if "name" in each}.union(*nested)
-    for name in ("hconcat", "vconcat", "concat"):
-        for each in part.get(name, ()):
-            yield from _layered(each)
-    if isinstance(part.get("spec"), dict):
-        yield from _layered(part["spec"])
+    for chart in _charts(part):
+        if "layer" in chart:
+            nested = [set(names) for each in chart["layer"] for names in _layered(each)]
+            yield {each["name"] for each in chart["layer"] if "name" in each}.union(*nested)
 
 
 def with_named_tables(spec: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
@@ -93,7 +89,8 @@ def with_named_tables(spec: dict[str, Any]) -> tuple[dict[str, Any], dict[str, l
 
 def sized(spec: dict[str, Any], width: int) -> tuple[dict[str, Any], str | None]:
     """Return a spec in which charts without a width fill `width` px, and its SVG; None without vl-convert."""
-    parts, wide, slope = list(_containers(spec)), float(PLOT), 1.0
+    parts = [part for part in _charts(spec) if part.get("width") == "container"]
+    wide, slope = float(PLOT), 1.0
     least = LEAST_PANE if any("column" in part.get("encoding", {}) for part in parts) else LEAST_PLOT
     before: tuple[float, float] | None = None
     svg = None
@@ -112,15 +109,14 @@ def sized(spec: dict[str, Any], width: int) -> tuple[dict[str, Any], str | None]
     return spec, svg
 
 
-def _containers(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield every part of a spec that fills its container."""
-    if spec.get("width") == "container":
-        yield spec
+def _charts(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a spec, and every chart that it joins or facets."""
+    yield spec
     for name in ("hconcat", "vconcat", "concat"):
         for part in spec.get(name, ()):
-            yield from _containers(part)
+            yield from _charts(part)
     if isinstance(spec.get("spec"), dict):
-        yield from _containers(spec["spec"])
+        yield from _charts(spec["spec"])
 
 
 def svg_of(spec: dict[str, Any]) -> str | None:
@@ -154,21 +150,27 @@ def words(spec: dict[str, Any], tables: dict[str, list[Any]]) -> str:
     return "\n".join([*map(printable, flat), repr(Table(next(iter(tables.values()), ())))])
 
 
-def _without_null(value: Any, *, data: bool = False) -> Any:
-    """Return a spec with false for null outside of data: JupyterLite drops null, vega-lite reads both alike."""
+def on_page(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a spec as a page shows it: in the page's inks, and in the look of the views where nobody chose a theme."""
+    styled = alt.utils.update_nested(look.theme(), spec) if alt.theme.active == "default" else spec
+    return cast(dict[str, Any], _as_on_page(styled))
+
+
+def _as_on_page(value: Any) -> Any:
+    """Return a part of a spec with the page's inks and widths; false for null, which JupyterLite drops; data stay."""
     if isinstance(value, dict):
-        return {k: _without_null(v, data=data or k in {"datasets", "values"}) for k, v in value.items()}
+        own = {k: v if k in {"datasets", "values"} else _as_on_page(v) for k, v in value.items()}
+        return own | {"width": "container"} if own.get("width") in (look.WIDE, look.PANE) else own
     if isinstance(value, list):
-        return [_without_null(v, data=data) for v in value]
-    return False if value is None and not data else value
+        return [_as_on_page(each) for each in value]
+    return look.PAGE.get(value, value) if isinstance(value, str) else False if value is None else value
 
 
 def enable() -> None:
-    """Use this renderer and the theme of the views where nobody has chosen another; see `kvolsched.views.charts`."""
+    """Use this renderer where nobody has chosen another; no theme is enabled: a reader's own charts have it, too."""
     # Charts of one domain share one parameter on purpose: a click in either selects in both.
     warnings.filterwarnings("ignore", message="Automatically deduplicated selection parameter", category=UserWarning)
     alt.renderers.register(NAME, render)
     alt.theme.register(NAME, enable=False)(cast(Any, look.theme))
-    for registry in (alt.renderers, alt.theme):
-        if registry.active == "default":
-            registry.enable(NAME)
+    if alt.renderers.active == "default":
+        alt.renderers.enable(NAME)

@@ -38,7 +38,7 @@ def series(rows: Rows, head: str = "", *lines: str, over: str = "time", step: in
             row=alt.Row("measure:N", title=None, sort=None, spacing=4, header=alt.Header(
                 labelAngle=0, labelAlign="left", labelOrient="top", labelAnchor="start", labelFontWeight="bold")))
         .resolve_scale(y="independent")
-        .properties(width="container", height=80, title=title(head, [*lines, *here]))
+        .properties(width=look.WIDE, height=80, title=title(head, [*lines, *here]))
     )  # fmt: skip
 
 
@@ -191,6 +191,6 @@ def lives(rows: Rows, head: str = "", *lines: str, over: str = "time") -> Any:
                                           axis=alt.Axis(ticks=False)),
             color=alt.Color("state:N", scale=_LIVES, legend=legend()),
             tooltip=tips(pod="pod", state="state", step="from step", until="to step", since="from, s", to="to, s"))
-        .properties(width="container", height=alt.Step(18),
+        .properties(width=look.WIDE, height=alt.Step(18),
                     title=title(head or "How long each pod waits", [*lines, *cut]))
     )  # fmt: skip

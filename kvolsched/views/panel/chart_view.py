@@ -69,9 +69,10 @@ class ChartView(anywidget.AnyWidget):
         """
         if not hasattr(chart, "to_dict"):
             raise TypeError(f"ChartView shows an altair chart, such as c.skew(...).chart, not {chart!r:.60}")
-        spec, tables = _renderer().with_named_tables(chart.to_dict(validate=validate))
+        shown = _renderer().on_page(chart.to_dict(validate=validate))
+        spec, tables = _renderer().with_named_tables(shown)
         title = spec.pop("title", "")  # set as HTML: it is as wide as its place, and another one draws no chart anew
-        lines = (title.get("text", ""), title.get("subtitle", "")) if isinstance(title, dict) else (title,)
+        lines = (title.get("text", ""), title.get("subtitle", "")) if isinstance(title, dict) else (title or "",)
         with self.hold_sync():
             self.title = [" ".join(line) if isinstance(line, list) else line for line in lines]
             params = spec.get("params", ())
