@@ -48,20 +48,23 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     if pod is None or pod.metadata.deletion_timestamp is not None:
         return ()
     plan = PlanBuilder(ctx, SOURCE)
-    for volume in pod.spec.volumes:
-        template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
-        if template is None:
-            continue
-        claim = claim_for(pod, volume.name, template)
+    for volume, claim in claims_for(pod):
         namespace, name = claim.metadata.namespace, claim.metadata.name
         found: PersistentVolumeClaim | None = ctx.seen.get(CLAIM, name, namespace)
         if found is None:
             plan.create(claim, f"ephemeral volume controller creates {reference_of(claim)}")
         elif (owner := found.metadata.controller) is None or owner.uid != pod.metadata.uid:
-            message = f"ephemeral volume {volume.name}: PVC {namespace}/{name} was not created for pod "
+            message = f"ephemeral volume {volume}: PVC {namespace}/{name} was not created for pod "
             message += f"{namespace}/{pod.metadata.name} (pod is not owner)"
             plan.event(pod, "Warning", "FailedBinding", message)
     return plan.writes
+
+
+def claims_for(pod: Pod) -> Iterator[tuple[str, PersistentVolumeClaim]]:
+    """Yield the name of each generic ephemeral volume of a pod, and its claim."""
+    for volume in pod.spec.volumes:
+        if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
+            yield volume.name, claim_for(pod, volume.name, volume.ephemeral.volume_claim_template)
 
 
 def claim_for(pod: Pod, volume: str, template: PersistentVolumeClaimTemplate) -> PersistentVolumeClaim:

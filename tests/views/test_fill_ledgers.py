@@ -11,7 +11,7 @@ from kvolsched.measure.conform import judge_case, read
 from kvolsched.rules.named import upstream
 from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.views.fill import frame_of
-from kvolsched.views.fill.ledgers import NO_LABEL, capacity_ledgers, skew_at, skew_ledgers
+from kvolsched.views.fill.ledgers import NO_LABEL, capacity_at, capacity_ledgers, skew_at, skew_ledgers
 from kvolsched.views.pictures import capacity, skew
 from kvolsched.views.pictures.picture import NAMED
 
@@ -417,3 +417,16 @@ def test_the_panel_counts_only_while_a_ledger_is_open():
 
     assert (True, True) == ("1 + 1 − 0 = 2" in drawn["skew"], "no claim to provision" in drawn["capacity"])
     assert () == lab.frame.skew
+
+
+def test_the_next_replica_has_the_claims_of_its_ephemeral_volumes():
+    """A template with generic ephemeral volumes is judged with its claims as made: one for each volume."""
+    cluster = kvolsched.scenario("two-volumes-a-replica", nodes=4, replicas=3, free="60Gi")
+    cluster.run()
+    assert [(50 * GI, "1 of 4 pools"), (5 * GI, "4 of 4 pools")] == [
+        (ledger.request, re.search(r"\d of \d pools", ledger.answer + ledger.sentence)[0])
+        for ledger in capacity_at(cluster, "deploy/db")]  # fmt: skip
+    spread = [{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule",
+               "labelSelector": {"matchLabels": {"app": "db"}}}]
+    cluster.patch("deploy/db", {"spec": {"template": {"spec": {"topologySpreadConstraints": spread}}}})
+    assert [0, 0, 1, 0] == [row.landing.fitting for row in skew_at(cluster, "deploy/db")[0].rows]

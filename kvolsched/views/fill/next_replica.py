@@ -1,10 +1,10 @@
 """The next replica of a workload, as its controller would make it: stored on a fork only, to be judged there.
 
-The pod, and the claims that a StatefulSet makes before it, pass through the API server of the fork, so that defaults
-and admission apply; what the server refuses is refused here too.
+The pod, the claims that a StatefulSet makes before it, and those of its generic ephemeral volumes pass through the API
+server of the fork, so that defaults and admission apply; what the server refuses is refused here too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from attrs import evolve
@@ -13,6 +13,7 @@ from ...api.kinds.meta import evolve_parts
 from ...api.kinds.workload import Deployment, ReplicaSet, ReplicaSetSpec, StatefulSet
 from ...api.unmodelled_defaults import with_unmodelled_defaults
 from ...api.workloads import REVISION_LABEL, TEMPLATE_LABEL, template_hash
+from ...controllers import ephemeral_volume
 from ...controllers.deployment.rollout import has_template
 from ...controllers.replica_set import pod_for as replica_of_set
 from ...controllers.stateful_set import claims_for
@@ -37,11 +38,17 @@ def add_next_replica(fork: ClusterCore, owner: Any) -> Key:
         made = list(_stateful_replica(fork, owner))
     else:
         made = [replica_of_set(_new_set(fork, owner) if isinstance(owner, Deployment) else owner, _SUFFIX)]
+    pod = key_of(made[-1])
+    _create(fork, made)
+    _create(fork, [claim for _, claim in ephemeral_volume.claims_for(fork.world.log.objects[pod])])
+    return pod
+
+
+def _create(fork: ClusterCore, made: Iterable[Any]) -> None:
     missing = [each for each in made if key_of(each) not in fork.world.log.objects]
     outcomes = fork.world.perform(USER, [Write("create", key_of(each), each) for each in missing], atomic=True)
     if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
         raise ApplyRefused(refusals)
-    return key_of(made[-1])
 
 
 def title_of(owner: Any, pod: Key) -> str:
