@@ -191,13 +191,7 @@ class Map(Part):
 
 
 class Domains(Map):
-    """A chart of the nodes of each domain of a topology key. Not to be confused with the counts of one constraint.
-
-    Args:
-        cluster: the cluster that is shown.
-        key: the topology key; by default that of zones.
-        more: `width` and `layout`.
-    """
+    """A chart of the nodes of each domain of a topology key. Not to be confused with the counts of one constraint."""
 
     is_chart = True
 
@@ -230,13 +224,16 @@ class Verdicts(Part):
 
     Args:
         cluster: the cluster that is shown.
-        pod: whose last pass is shown; by default that of the pod that is selected, else of the one judged last.
+        pod: whose last pass is shown, settable; by default that of the selected pod, else of the one judged last.
         more: `width` and `layout`.
     """
+
+    pod = traitlets.Any("", help="whose last pass is shown")
 
     def __init__(self, cluster: ClusterCore, pod: str = "", **more: Any) -> None:
         self.pod = pod
         super().__init__(cluster, **more)
+        self.observe(lambda _: self._draw(), "pod")
 
     def figure(self) -> Figure:
         return show.figure(self.cluster, "verdicts", self._asked(), selected=self.selection)
@@ -283,18 +280,19 @@ class Ledger(Part):
 
     Args:
         cluster: the cluster that is shown.
-        about: such as `deploy/web` or `pod/web-0`; by default the pod that was judged last, else one that waits.
+        about: such as `deploy/web` or `pod/web-0`, settable; by default the pod judged last, else one that waits.
         at: the moment, a settable trait: "now", "pass" (the pod's last one) or a step.
         more: `width` and `layout`.
     """
 
+    about = traitlets.Any("", help="the pod or workload")
     at = traitlets.Union([traitlets.Int(), traitlets.Enum([NOW, PASS])], default_value=NOW, help="the moment")
 
     def __init__(self, cluster: ClusterCore, about: str = "", at: str | int = NOW, **more: Any) -> None:
         self.about = about
         self.set_trait("at", at)
         super().__init__(cluster, **more)
-        self.observe(lambda _: self._draw(), "at")
+        self.observe(lambda _: self._draw(), ["about", "at"])
 
     def figure(self) -> Figure:
         return show.ledger(self.cluster, type(self).__name__.lower(), self.about, self.at)
@@ -314,14 +312,14 @@ class Skew(Ledger):
 
     def __init__(self, cluster: ClusterCore, about: str = "", at: str | int = NOW, over: str = "", **more: Any) -> None:
         self.over = over
-        self._made: tuple[tuple[str, int], Any] = ("", 0), None
+        self._made: tuple[tuple[str, str, int], Any] = ("", "", 0), None
         super().__init__(cluster, about, at, **{"chart": bool(over)} | more)
 
     def figure(self) -> Figure:
         if not self.over:
             return super().figure()
         world = self.cluster.world
-        known = world.branch, world.log.end
+        known = self.about, world.branch, world.log.end
         if self._made[0] != known:  # else only the present step is another
             self._made = known, show.skew(self.cluster, self.about, over=self.over)
         at: Figure = evolve(self._made[1], options={**self._made[1].options, "step": world.step_number})

@@ -53,6 +53,27 @@ def words(part):
     return " ".join(re.sub(r"<[^>]+>", " ", part.host.body).split())
 
 
+def test_what_a_part_is_about_is_settable(c):
+    """Another pod or workload is drawn at once, also over steps; one that there is not is said."""
+    web = c.objects("pods")
+    verdicts, ledger, steps = Verdicts(c), Skew(c, "deploy/web"), Skew(c, "deploy/web", over="steps")
+    for pod in (web[0].metadata.name, web[1].metadata.name):
+        verdicts.pod = ledger.about = pod
+        assert (f"pod/{pod}", True) == (judged(verdicts), pod in words(ledger))
+    steps.about = "deploy/none"
+    assert "deploy/none" in words(steps)
+
+
+def test_two_clusters_play_by_one_button(c):
+    """Linked traits of parts of two clusters start and stop both."""
+    first, second = Steps(c), Steps(scenario("zones", replicas=3))
+    ipywidgets.link((first, "playing"), (second, "playing"))
+    second.playing = True
+    assert first.playing
+    first.playing = False
+    assert not second.playing
+
+
 def test_parts_share_the_run_of_their_cluster(c):
     """Whoever moves it, code, panel or part: all parts and the panel show the same step."""
     parts, lab = parts_of(c), c.lab()
