@@ -221,6 +221,8 @@ class ClusterCore:
         >>> c.step("scheduler", "my-pod").actor
         'scheduling pass'
         """
+        if isinstance(actor, int):
+            raise TypeError(f"c.step() makes one step, of the actor that it names; c.run(steps={actor}) makes {actor}")
         if actor is None and cause is None:
             taken = self.world.step(turns=turns)
         else:

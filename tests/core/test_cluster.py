@@ -95,6 +95,12 @@ def test_step_lets_a_chosen_actor_go():
     assert not cluster.step()
 
 
+def test_a_number_is_no_actor():
+    """Who wants several steps of `step` is told what makes them."""
+    with pytest.raises(TypeError, match=r"c\.run\(steps=6\) makes 6"):
+        Cluster().step(6)
+
+
 def test_run_until():
     """A run ends when its condition holds, when no actor has work, or at its bounds, and says why."""
     cluster = two_nodes()
