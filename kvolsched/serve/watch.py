@@ -96,7 +96,9 @@ class Watch:
 
     def _initial(self) -> Iterator[bytes]:
         with self.served.locked():
-            self.place, self.era = self.served.world.place, self.served.era
+            if self.served.era != self.era:
+                return  # going back has ended it before it began
+            self.place = self.served.world.place
             found = self.served.stored(self.resource, self.namespace)
             lines = [self._line("ADDED", obj) for _, obj in found if self.matches is None or self.matches(obj)]
             if self.initial_end:

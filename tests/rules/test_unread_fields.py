@@ -33,7 +33,7 @@ def test_every_answer_reads_the_constraint_as_the_rules_do():
     assert "same v" not in told
     assert "nodeTaintsPolicy is" not in told
     assert "These rules do not read nodeTaintsPolicy: a tainted node still makes a domain." in skew
-    assert "do not read" in old.why("web-2").figure().svg
+    assert "do not read" in old.why("web-2").figure().draw(720, "")
     today = spread("upstream")
     assert "minDomains 3" in repr(today.skew("web-2"))
     assert "do not read" not in repr(today.skew("web-2")) + repr(today.why("web-2"))

@@ -18,7 +18,9 @@ ROOT = Path(__file__).parent.parent.parent
 
 def test_it_says_where_steps_on_enter_and_ends_on_ctrl_c(tmp_path):
     """The first line is said when it is ready; Enter makes a step; Ctrl-C ends it with code 0."""
-    command = [sys.executable, "-m", "kvolsched", "serve", "zonal-example", "--kubeconfig", "config"]
+    hears = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # not so in what a script put aside
+    command = [sys.executable, "-c", f"{hears}; from kvolsched.cli import main; main()", "serve", "zonal-example",
+               "--kubeconfig", "config"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
     words, name, at, url = process.stdout.readline().rsplit(maxsplit=3)

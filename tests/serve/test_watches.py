@@ -84,6 +84,16 @@ def test_going_back_ends_every_watch_and_renews_every_version(client, cluster, s
     assert int(again["metadata"]["resourceVersion"]) > int(found["metadata"]["resourceVersion"])
 
 
+def test_going_back_ends_a_watch_that_has_just_begun(client, cluster):
+    """Whether it has listed yet or not, a watch that was answered before `back` ends with 410, and never waits."""
+    for number in range(5):
+        client.ask("POST", PODS, pod(f"a{number}"))
+        watch = client.watch(f"{PODS}?watch=true&timeoutSeconds=9")
+        cluster.back(1)
+        events = list(iter(watch, None))
+        assert events[-1][1]["code"] == 410
+
+
 def test_a_version_of_the_undone_past_is_a_conflict(client, cluster):
     """An update that builds on a version before `back` is refused, though the log counts the same number again."""
     before = client.get(f"{PODS}/my-pod")
