@@ -535,8 +535,6 @@ SPLIT_STILL = {
     "questions/predict/candidates.py": {"words"},
     "views/fill/history.py": {"words"},
     "views/pictures/headline.py": {"words"},
-    "views/pictures/map_tray.py": {"pod_words"},
-    "views/pictures/skew_hard.py": {"words"},
 }
 
 

@@ -9,7 +9,7 @@ from kvolsched.views.drawing.scene import Box, Scene
 from kvolsched.views.drawing.svg import rect, word
 from kvolsched.views.frame import ClaimRow, ClassRow, Frame, PodRow
 from kvolsched.views.pictures import map_pods
-from kvolsched.views.pictures.states import pod_words
+from kvolsched.views.pictures.states import waiting_state
 
 TITLE, ROW_GAP, MOST_ROWS, NAME_W = 22.0, 5.0, 3, 120.0
 WAITING, NONE_WAITS = "Waiting for a place", "Nothing is waiting."
@@ -87,7 +87,7 @@ def _left_out(frame: Frame, rows: list[list[_Item]]) -> str:
     claims = len(_orphans(frame)) - sum(item.claim is not None for item in items)
     if not rest and claims <= 0:
         return ""
-    states = Counter(pod_words(pod).partition(":")[0].partition(" ")[0].rstrip(":") or "pending" for pod in rest)
+    states = Counter(map(waiting_state, rest))
     parts = [f"{count} {state}" for state, count in sorted(states.items(), key=lambda item: (-item[1], item[0]))]
     parts += [f"{claims} claims"] if claims > 0 else []
     return f"+{len(rest) + max(0, claims)} more: {', '.join(parts)}"

@@ -283,7 +283,7 @@ def _verdict(sheet: Sheet, alike: skew_rows.AlikeRows, c: _Columns, y: float, hi
              thin: bool) -> str:
     """Draw whether the pod may land; in thin rows, a verdict that is repeated in short. Return its words."""
     found = verdict(alike)
-    again = thin and repeated == found.words + found.more and found.words.startswith("no")
+    again = thin and repeated == found.words + found.more and found.glyph in "✕⊘"
     x, room = c.verdict, c.width - c.verdict
     shown = p.LedgerVerdict(found.glyph, found.ink, "no" if again else found.words, "" if thin else found.more)
     skew_rows.draw_verdict(sheet, shown, x, y + high / 2, room, bold=not again)

@@ -56,13 +56,17 @@ def node_facts(node: NodeRow) -> str:
 
 def pod_words(pod: PodRow) -> str:
     """Return a pod's state, or its part of the queue where that is more precise."""
-    if pod.state not in ("pending", "gated", "assumed") or pod.node:
-        return pod.state
-    if pod.gates:
+    state = pod.state if pod.node else waiting_state(pod)
+    if state == "gated" and pod.gates:
         return "gated: " + ", ".join(pod.gates)
-    if pod.queue == "back-off" and pod.wait:
-        return f"back-off {pod.wait:.3g} s"
-    return pod.queue if pod.queue not in ("", "active") else "pending"
+    return f"{state} {pod.wait:.3g} s" if state == "back-off" and pod.wait else state
+
+
+def waiting_state(pod: PodRow) -> str:
+    """Return in a word what a pod without a node waits for: its gates, its part of the queue; else its state."""
+    if pod.state not in ("pending", "gated", "assumed"):
+        return pod.state
+    return "gated" if pod.gates else pod.queue if pod.queue not in ("", "active") else "pending"
 
 
 def pod_glyph(pod: PodRow, *, in_cache: bool = False) -> str:
