@@ -1,7 +1,7 @@
 """An exercise of a lesson: a gap that a reader fills, and a check that is green only when it is solved.
 
-An exercise that nobody has tried yet is no error: a cell under `attempt` says "not yet" and what to think of, and a
-notebook that is run from top to bottom goes on.
+An exercise that nobody has tried yet is no error: a cell under `attempt` says "not yet", to who has tried also what to
+think of, and a notebook that is run from top to bottom goes on.
 """
 
 import sys
@@ -46,7 +46,7 @@ class attempt:  # noqa: N801 - it is read as a verb: `with kvolsched.attempt(hin
         if error is None:
             _tell("solved")
         elif isinstance(error, Exception) and any(word in str(error) for word in _ABOUT_A_GAP):
-            _tell(f"not yet: {GAP} is still to be filled in. {self.hint}")
+            _tell(f"not yet: {GAP} is still to be filled in")
         elif isinstance(error, AssertionError):
             _tell(f"not yet: {next((str(part) for part in error.args if str(part).strip()), self.hint)}")
         elif isinstance(error, Exception) and type(error).__module__.partition(".")[0] == OURS:

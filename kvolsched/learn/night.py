@@ -18,6 +18,7 @@ from ..api.notebook_output import PrintedAnswer
 from ..api.text import manifest
 from ..api.text.yaml_text import to_yaml
 from ..cluster import Cluster
+from ..questions.fix.harm import MOST
 from ..questions.why.asking import is_pending
 from ..views.fill import frame_of
 from ..views.pictures import picture
@@ -49,9 +50,11 @@ class Choices(Rescue):
         self.name, self.offers, self.depth = name, tuple(offers), depth
 
     def press(self, number: int) -> "Choices":
-        """Do what a button does, by its number from 1."""
+        """Do what a button does, by its number from 1; all its commands are one act to `undo`."""
+        known = len(self._before)
         for act in self.offers[number - 1].acts:
             self.kubectl(act.command, act.stdin)
+        del self._before[known + 1 :]
         return self
 
     def game(self) -> Game:
@@ -88,7 +91,8 @@ class Exam(tuple[Choices, ...], PrintedAnswer):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "\n\n".join(map(repr, self))
+        counted = sum(each.stars.count for each in self if each.acts)
+        return "\n\n".join([*map(repr, self), f"{counted} of {MOST * len(self)} stars"])
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return bundle([each.game() for each in self], self[0].name.partition(":")[0], repr(self))

@@ -38,7 +38,7 @@ class Rescue(PrintedAnswer):
 
     def __init__(self, start: Cluster, question: str = "") -> None:
         self.start, self.question = start, question
-        self._before: list[Cluster] = []
+        self._before: list[tuple[int, Cluster]] = []  # how many acts there were, and the cluster
         self.acts: list[Act] = []
         self.cluster = start.fork()
 
@@ -49,16 +49,16 @@ class Rescue(PrintedAnswer):
         before = self.cluster.fork()
         done = self.cluster.kubectl(command, stdin)
         if done.code == 0:
-            self._before.append(before)
+            self._before.append((len(self.acts), before))
             self.acts.append(Act(command, stdin))
             self.cluster.run(seconds=REST)
         return done
 
     def undo(self) -> Self:
         """Take the last act back; without any nothing happens."""
-        if self.acts:
-            self.acts.pop()
-            self.cluster = self._before.pop()
+        if self._before:
+            count, self.cluster = self._before.pop()
+            del self.acts[count:]
         return self
 
     @property

@@ -40,6 +40,12 @@ def test_a_value_that_no_choice_names_is_refused(value):
         kvolsched.ask("Which?", "a", "b").was(value)
 
 
+def test_a_number_is_the_choice_of_that_name_before_the_choice_at_that_place():
+    """Where choices are numbers themselves, 1 means the choice "1", and where none is so called the first one."""
+    assert kvolsched.ask("How many?", "0", "none", "1", "2").answer(1).answers == ("1",)
+    assert kvolsched.ask("How many?", "none", "all").answer(1).answers == ("none",)
+
+
 def test_nothing_is_told_before_an_answer():
     """To ask for the answer first is an error; to give up shows it, and counts as not answered."""
     asked = kvolsched.ask("Told too early?", "yes", "no")

@@ -42,3 +42,29 @@ def test_each_patient_has_one_cure_and_a_restart_that_does_not_help(name):
         assert next(count for words, count in stars.items() if words.startswith("Restart")) == 0
     assert not {node.metadata.name for node in found[0].start.objects("nodes")} & {
         node.metadata.name for node in exam(f"not {name}")[0].start.objects("nodes")}
+
+
+def test_what_a_button_does_is_taken_back_as_one_act():
+    """An act of two commands leaves nothing behind when it is undone: the claim that it deleted is there as before."""
+    night = rescue()
+    before = night.cluster.get("pvc")
+    night.press(4).undo()
+
+    assert (str(night.cluster.get("pvc")), night.acts) == (str(before), [])
+    assert night.press(3).press(4).undo().stars.count == 3
+
+
+def test_an_exam_counts_its_stars():
+    """Printed, its last line has the stars of the clusters on which something was done."""
+    assert repr(exam("ada")).splitlines()[-1] == "0 of 9 stars"
+    tried = exam("ada")
+    best = next(number for number in range(1, 6) if rescue_by(tried[0], number) == 3)
+    tried[0].press(best)
+    assert repr(tried).splitlines()[-1] == "3 of 9 stars"
+
+
+def rescue_by(patient, number):
+    """Return the stars of one act, which is taken back."""
+    count = patient.press(number).stars.count
+    patient.undo()
+    return count

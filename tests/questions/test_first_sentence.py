@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from waiting_pods import cluster_of, waiting_pod
 
-from kvolsched import Cluster, make
+from kvolsched import Cluster, make, rescue
 
 HERE = Path(__file__).parent
 ROWS = [line.split("\t") for line in (HERE / "causes.tsv").read_text().splitlines() if not line.startswith("#")]
@@ -144,3 +144,10 @@ def test_nodes_without_room_name_what_is_short_and_who_has_most():
     cluster = Cluster.from_manifests([*full, make.node("n3", unschedulable=True), make.pod("web", cpu="4")])
 
     assert "n1 and n2 lack cpu (n2 has most left, 2 of the 4 asked for)" in cluster.why("web").headline
+
+
+def test_a_claim_that_is_being_deleted_is_told_as_such():
+    """A pod whose bound claim is on its way out waits for a new one, and for nothing that the class would do."""
+    night = rescue().press(3).press(4)
+
+    assert night.cluster.why("db-0").headline.startswith("claim data-db-0 is being deleted")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched import Cluster, incident
-from kvolsched.questions.fix.harm import Harm, harm
+from kvolsched import Cluster, incident, make
+from kvolsched.questions.fix.harm import Harm, harm, lies
 
 POSTED = Path(__file__).parent / "posted"
 
@@ -56,3 +56,18 @@ def test_two_equal_worlds():
 
     assert Harm() == harm(objects, objects, objects)
     assert (pod,) == harm(objects, fewer, objects).gone
+
+
+@pytest.mark.parametrize(("command", "lie"), [
+    ("label node hdd disktype=ssd --overwrite", ("hdd is disktype=hdd as before, whatever its labels say",)),
+    ("label node hdd disktype-", ("hdd is disktype=hdd as before, whatever its labels say",)),
+    ("label node hdd topology.kubernetes.io/zone=b --overwrite", ("hdd stands in a as before, and so do its disks: a label moves no machine",)),
+    ("label node hdd team=shop", ()),
+])  # fmt: skip
+def test_a_label_that_is_overwritten_says_what_is_not_so(command, lie):
+    """What a node's label said of it is still so when something else is written there; a new label may be true."""
+    cluster = Cluster.from_manifests([make.node("hdd", zone="a", labels={"disktype": "hdd"})])
+    before = dict(cluster.world.log.objects)
+    cluster.kubectl(command)
+
+    assert lie == tuple(lies(before, cluster.world.log.objects))

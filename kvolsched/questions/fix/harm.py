@@ -19,7 +19,7 @@ from ...scheduler import requests
 from ...scheduler.requests import allocatable, format_amount
 from ...world.log import Key
 from ..why.asking import is_pending
-from .nodes import MACHINE, PLACES
+from .nodes import PLACES
 from .owners import owner_on_top
 
 Objects = Mapping[Key, Any]
@@ -207,7 +207,7 @@ def _asks_less(name: str, old: PodSpec, new: PodSpec) -> Iterator[str]:
 
 
 MOST = 3
-_OF_A_MACHINE = frozenset({*MACHINE, *PLACES, HOSTNAME_LABEL})
+_OF_A_PLACE = frozenset({*PLACES, HOSTNAME_LABEL})
 
 
 @attrs.frozen(repr=False)
@@ -283,15 +283,16 @@ def _waiting(untouched: Objects, after: Objects, start: Objects, cost: Harm) -> 
 
 
 def lies(before: Objects, after: Objects) -> Iterator[str]:
-    """Yield what the API says of machines that is not so: another place or kind, more room than the machine has."""
+    """Yield what the API says of machines and did not: another place, another kind, more room than they have."""
     for key, old in sorted(before.items()):
         new = after.get(key)
         if key.kind != "Node" or new is None or new == old:
             continue
         for label, was in sorted(old.metadata.labels.items()):
-            if label in _OF_A_MACHINE and new.metadata.labels.get(label) != was:
+            if new.metadata.labels.get(label) != was:
                 stands = f"stands in {was} as before, and so do its disks: a label moves no machine"
-                yield f"{key.name} {f'is {was} as before, whatever its label says' if label in MACHINE else stands}"
+                is_as_before = f"is {label.rpartition('/')[2]}={was} as before, whatever its labels say"
+                yield f"{key.name} {stands if label in _OF_A_PLACE else is_as_before}"
         has, says = (allocatable(each.status.allocatable) for each in (old, new))
         for resource, amount in sorted(says.items()):
             if amount > has.get(resource, 0):

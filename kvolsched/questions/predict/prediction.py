@@ -216,10 +216,11 @@ class AskedQuestion(PrintedAnswer):
         return grade()
 
     def _candidate(self, name: Any) -> PossibleAnswer:
-        if isinstance(name, int):
+        if isinstance(name, int) and str(name) not in (each.name for each in self.candidates):
             if 1 <= name <= len(self.candidates):
                 return self.candidates[name - 1]
             raise ValueError(f"there are {len(self.candidates)} candidates; {name} is none of their numbers")
+        name = str(name)
         wanted = {"none": NONE, "new": NEW, "pending": kinds.PENDING, "gone": kinds.GONE}.get(name.lower(), name)
         for candidate in self.candidates:
             if name == candidate.name or wanted in candidate.stands_for:

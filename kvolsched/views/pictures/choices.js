@@ -34,8 +34,7 @@
       });
       undo.disabled = !taken.length;
       if (taken.length) stars[game.name] = state.stars; else delete stars[game.name];
-      const counted = Object.values(stars), sum = counted.reduce((a, b) => a + b, 0);
-      if (many) total.textContent = `${data.reader}: ${counted.map(drawn).join(" ")} · ${sum} of ${3 * data.of} stars`;
+      document.dispatchEvent(new Event("kvolsched-stars"));
     }
     acts.append(...buttons);
     end.append(...(game.once ? [] : [undo]), why, said);
@@ -45,7 +44,14 @@
     return show;
   };
   const shows = data.games.map(play);
-  if (many) root.append(total);
+  const count = () => {
+    const counted = Object.values(stars), sum = counted.reduce((a, b) => a + b, 0);
+    total.textContent = `${data.reader}: ${counted.map(drawn).join(" ")} · ${sum} of ${3 * data.of} stars`;
+  };
+  if (many) {
+    root.append(total);
+    document.addEventListener("kvolsched-stars", count);
+  }
   at.append(root);
   shows.forEach((show) => show());
 })
