@@ -810,7 +810,7 @@ class Cluster(ClusterActs):
 
         Above the sliders stands the picture of the values that are chosen; below each a strip shows how many pods run
         with each of its values while the others stay; of the pods of one workload, if all fields are of it. What the
-        API server refuses is an outcome too, in its words. This cluster does not move.
+        API server refuses is an outcome too, in its words; before the first step, what it would refuse to create.
 
         Args:
             picture: `skew`, `capacity`, `map`, `domains`, `series`, `why` or `verdicts`.

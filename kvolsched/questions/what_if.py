@@ -4,6 +4,7 @@ A field is named by its path, `deploy/web:spec.template.spec.topologySpreadConst
 field that Kubernetes has and the object lacks; a list must have the item. Names with dots stand in brackets,
 `node/a:metadata.labels[topology.kubernetes.io/zone]`; items of lists are found by number, name or type.
 
+Before the first step a field that may not be changed later has its value in the manifest from the start.
 Equal values give equal runs, so each combination runs once. A run can be made in parts, so that whoever shows it stays
 answerable; what the API server refuses is an outcome like any other, in its words.
 """
@@ -18,12 +19,13 @@ import attrs
 
 from ..api.text import manifest
 from ..api.text.convert import DESIGN_FIELDS, schema
-from ..api.text.fault import suggest_nearest
+from ..api.text.fault import ManifestError, suggest_nearest
 from ..api.workloads import WORKLOADS
 from ..controllers import kubelet
 from ..core.acts import ClusterActs
 from ..core.core import ClusterCore
 from ..core.results import ApplyRefused
+from ..world.apiserver import key_of
 from ..world.log import Key
 
 _STEP = re.compile(r"""\.?([^.\[\]]+)|\[(?:"([^"]*)"|'([^']*)'|([^\]]*))\]""")
@@ -380,10 +382,28 @@ class Trials(Generic[AnyCluster]):
                 edits.setdefault((field.path.reference, field.path.subresource), {})[field.path] = value
         try:
             for (reference, subresource), values in edits.items():
-                fork.patch(reference, merge_patch(fork, values), subresource=subresource)
+                try:
+                    fork.patch(reference, merge_patch(fork, values), subresource=subresource)
+                except ApplyRefused as refused:
+                    if self.origin.world.step_number or subresource or not _write_anew(fork, reference, values):
+                        raise refused from None
         except ApplyRefused as refused:
             return Trial(fork, refused, self.workload)
         return Trial(fork, workload=self.workload)
+
+
+def _write_anew(cluster: ClusterActs, reference: str, values: Mapping[FieldPath, Any]) -> bool:
+    """Put a manifest with these values in the place of an object that no component has seen; say whether it is one."""
+    key = cluster.world.find_key(reference)
+    plain = manifest.to_plain(next(obj for obj in manifest.read(cluster.written(reference)).objects if key_of(obj) == key))
+    for field, value in values.items():
+        _put(plain, field.steps, value)
+    cluster.world.log.write(key, None)
+    try:
+        cluster.apply([plain])
+    except ManifestError:
+        return False
+    return True
 
 
 def shown(value: Any) -> str:

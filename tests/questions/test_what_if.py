@@ -84,6 +84,21 @@ def test_a_refusal_is_an_outcome_in_the_servers_words(cluster):
     assert not trials.outcomes[0,].good
 
 
+def test_before_the_first_step_a_value_stands_in_the_manifest_from_the_start():
+    """A claim's size may not be changed later: as long as nobody has seen the claim its author writes another one."""
+    sizes = {"pvc/data-1:spec.resources.requests.storage": ["20Gi", "50Gi", "nothing"]}
+    start = kvolsched.scenario("two-volumes-one-pool", size="20Gi")
+    before, trials = start.digest(), Trials(start, varied_fields(start, sizes))
+    start.step()
+    later = Trials(start, varied_fields(start, sizes))
+
+    assert [1, 0, 0] == counts(trials)
+    assert "quantities must match" in trials.outcomes[2,].refused or "nothing" in trials.outcomes[2,].refused
+    assert before == trials.origin.digest()
+    assert [1, 0, 0] == counts(later)
+    assert "immutable" in later.outcomes[1,].refused
+
+
 def test_a_mapping_is_a_value_too():
     """A field whose present value is a mapping can be removed, and items of claim templates are found by name."""
     cluster = kvolsched.scenario("replicated-database")
