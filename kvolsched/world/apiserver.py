@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
@@ -26,22 +26,12 @@ EPOCH = 1_767_225_600  # 2026-01-01T00:00:00Z, the start of simulated time
 LAST = 253_402_300_799 - EPOCH  # the end of the year 9999: what comes later is written as this
 
 
-class Patch(Protocol):
-    """A patch of an object that needs no version: a frozen value with a method that applies it.
-
-    By default it is a component's patch of a status. The result of one with a true attribute `admitted` goes through
-    admission as an update does.
-    """
-
-    def apply(self, old: Any) -> Any: ...
-
-
 @attrs.frozen
 class Write:
     """A write to be sent to the API server.
 
-    `verb` is create, update, update_status, patch, delete or the name of a subresource; `new` the object, patch or
-    payload; `version` the resourceVersion it builds on (0: any); `uid` a precondition ("": none); `words` its sentence;
+    `verb` is create, update, update_status, patch, delete or the name of a subresource; `new` the object, payload or
+    patch (a value with `apply(old)`; with a true `admitted` its result is admitted as an update is); `version` the resourceVersion it builds on (0: any); `uid` a precondition ("": none); `words` its sentence;
     `method` the HTTP verb, where it is not the usual one (kubectl patches what it changes).
     """
 

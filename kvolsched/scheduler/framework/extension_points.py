@@ -206,7 +206,7 @@ class SchedulerPlugin(Protocol):
             score reads the row's own resources only, so that one row can be judged again; of the nodes a column calls
             `free` and `total` alone (`RowResources`). `normalise` of such a score changes nothing.
         watches: kinds of objects that the scheduler must watch for this plugin.
-        events_to_register: see `EnqueueExtensions`.
+        events_to_register: `QueueingHint`s, the events after which a pod that it rejected is worth another attempt.
     """
 
     @property
@@ -326,14 +326,6 @@ class QueueingHint:
     description: str
     hint_fn: Callable[[Pod, Any, Any], bool] = lambda pod, old, new: True  # noqa: ARG005
     action: Action = Action.ANY
-
-
-@runtime_checkable
-class EnqueueExtensions(Protocol):
-    """Declare the events after which a pod that this plugin rejected is worth another attempt."""
-
-    @property
-    def events_to_register(self) -> tuple[QueueingHint, ...]: ...
 
 
 @runtime_checkable

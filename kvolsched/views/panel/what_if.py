@@ -29,7 +29,7 @@ from kvolsched.world.apiserver import ref
 
 Positions = tuple[int, ...]
 
-FEW_NODES, FEW_PODS = 12, 30
+FEW_NODES = 12
 """Up to this size a picture follows a dragged slider; above, it follows when the slider is let go."""
 _PATIENCE, _BUDGET, _PAUSE = 0.15, 0.04, 0.03  # seconds: before a bar shows; of work on strips at a time; between
 _MOST_IDLE = 120.0  # seconds of work on strips that nobody asked for
@@ -92,7 +92,7 @@ class WhatIf(DrawnPanel):
         self._pictures: dict[Positions, Figure] = {}
         self._positions: Positions = trials.start
         self._asked: set[Positions] = set()
-        self._width, self._quiet, self._busy, self._spent = width, False, "", 0.0
+        self._width, self._quiet, self._spent = width, False, 0.0
         self._timer: asyncio.TimerHandle | None = None
         few = len(trials.origin.objects("nodes")) <= FEW_NODES
         self.controls: dict[str, Any] = {field.path.text: _control(field, follows=few) for field in trials.fields}
@@ -193,7 +193,6 @@ class WhatIf(DrawnPanel):
             self._positions = before
             raise
         finally:
-            self._busy = ""
             self._spent = 0.0
             self._draw()
             self.host.tick += 1  # what was pressed has its answer
