@@ -17,6 +17,7 @@ from ..api.kinds.meta import thaw
 from ..api.notebook_output import PrintedAnswer
 from ..api.text import manifest
 from ..api.text.yaml_text import to_yaml
+from ..api.words import listed
 from ..cluster import Cluster
 from ..questions.fix.harm import MOST
 from ..questions.why.asking import is_pending
@@ -59,15 +60,13 @@ class Choices(Rescue):
 
     def game(self) -> Game:
         """Return every state that the buttons reach, for a picture of it."""
-        waits = next(pod.metadata.name for pod in self.start.objects("pods") if is_pending(pod))
         states = dict(self._states((), self.start))
-        return Game(self.name, self.question, f"Why is {waits} Pending?", [offer.words for offer in self.offers],
-                    states, self.depth == 1)  # fmt: skip
+        return Game(self.name, self.question, [offer.words for offer in self.offers], states, self.depth == 1)
 
     def _states(self, taken: tuple[int, ...], cluster: Cluster) -> Iterator[tuple[tuple[int, ...], State]]:
         judged = self._judged(cluster) if taken else None
         said = (judged.count, judged.sentence) if judged else ()
-        yield taken, State(frame_of(cluster, chips=0, parts=picture.NAMED["map"].parts), _why(cluster), *said)
+        yield taken, State(frame_of(cluster, chips=0, parts=picture.NAMED["map"].parts), *_why(cluster), *said)
         if len(taken) == self.depth or (judged and judged.count == len(judged.drawn)):
             return
         for number, offer in enumerate(self.offers):
@@ -98,9 +97,12 @@ class Exam(tuple[Choices, ...], PrintedAnswer):
         return bundle([each.game() for each in self], self[0].name.partition(":")[0], repr(self))
 
 
-def _why(cluster: Cluster) -> str:
-    pods = [pod for pod in cluster.objects("pods") if is_pending(pod)]
-    return "\n\n".join(repr(cluster.why(f"pod/{pod.metadata.namespace}/{pod.metadata.name}")) for pod in pods)
+def _why(cluster: Cluster) -> tuple[str, str]:
+    """Return the question why pods wait, and its answer."""
+    pods = [pod.metadata for pod in cluster.objects("pods") if is_pending(pod)]
+    answers = (repr(cluster.why(f"pod/{pod.namespace}/{pod.name}")) for pod in pods)
+    asks = f"Why {'is' if len(pods) == 1 else 'are'} {listed([pod.name for pod in pods])} Pending?" if pods else ""
+    return asks, "\n\n".join(answers)
 
 
 @cache

@@ -57,6 +57,16 @@ def test_why_is_told_when_it_is_asked(night):
     assert night.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_what_was_done_outlives_a_reload(night):
+    """After a reload the acts, their stars and the way back are there as before; who waits now is who is asked about."""
+    assert after(night, "Move the report").startswith("☆☆☆")
+    night.reload()
+    assert night.locator("b.s").inner_text().startswith("☆☆☆ report-")
+    assert night.get_by_role("button", name="Why is report-").is_visible()
+    night.get_by_role("button", name="Undo").click()
+    assert night.locator("b.s").inner_text() == "☆☆☆ no act yet"
+
+
 @pytest.mark.parametrize(("scheme", "paper"), [("light", LIGHT), ("dark", DARK)])
 def test_the_page_follows_the_theme(night, scheme, paper):
     """It is as light or as dark as the reader's system."""

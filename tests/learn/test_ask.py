@@ -74,6 +74,18 @@ def test_the_first_answer_counts_and_waits_for_the_run():
     assert kvolsched.grade().first == before.first + 1
 
 
+@pytest.mark.parametrize(("answer", "right"), [(2, True), (2.5, True), (3, True), (3.1, False), (1.9, False)])
+def test_a_number_near_the_value_is_right_whoever_comes_first(answer, right):
+    """How near counts is said beside the question, and counts as well where the cell that tells the value ran before."""
+    asked = kvolsched.ask("How many on average?", number=True, within=0.5)
+    assert "0.5 more or less is right, too" in repr(asked)
+    asked.was(2.5)
+    asked.answer(answer)
+
+    assert asked.is_right == right
+    assert ("✓" in repr(asked)) == right
+
+
 @pytest.mark.parametrize("given", [{}, {"choices": ("a",)}, {"choices": ("a", "a")}, {"choices": ("a", "b"), "number": True}])
 def test_what_is_no_question_is_refused(given):
     """A question has two choices that differ, or asks for a number."""

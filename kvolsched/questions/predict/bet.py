@@ -6,6 +6,8 @@ A choice is right if it names the value, never because a cell that everybody rea
 import re
 from typing import Any, Self
 
+import attrs
+
 from ...api.words import listed
 from .candidates import PossibleAnswer
 from .outcome import Outcome, Verdict
@@ -31,7 +33,8 @@ class Bet(AskedQuestion):
     def __init__(self, title: str, choices: tuple[str, ...], within: float = 0) -> None:
         if len(choices) == 1 or len(set(choices)) < len(choices):
             raise ValueError(f"{title!r} wants two or more choices that differ, or number=True; got {listed(choices)}")
-        super().__init__(title, "bet", "", tuple(map(PossibleAnswer, choices)), ("bet", title, ""))
+        about = f"{within:g} more or less is right, too" if within else ""
+        super().__init__(title, "bet", about, tuple(map(PossibleAnswer, choices)), ("bet", title, ""))
         self.is_number, self.within = not choices, within
         self._found: Outcome | None = None
         self._value = ""
@@ -57,19 +60,16 @@ class Bet(AskedQuestion):
         Raises:
             ValueError: no choice is right, or more than one is.
         """
-        if self.is_number:
-            right = [f"{float(value):g}"]
-            known = {name: Verdict(abs(float(name) - float(value)) <= self.within, "") for name in self.answers}
-        else:
-            right = [each.name for each in self.candidates if _means(each.name, value)]
-            known = {each.name: Verdict(each.name in right, "") for each in self.candidates}
+        right = [f"{float(value):g}"] if self.is_number else [
+            each.name for each in self.candidates if _means(each.name, value)]  # fmt: skip
+        known = {each.name: Verdict(each.name in right, "") for each in self.candidates}
         if len(right) != 1:
             raise ValueError(f"{value!r} must be one of the choices, and is {len(right)} of: "
                              f"{', '.join(each.name for each in self.candidates)}")  # fmt: skip
         sentence = f"It was {value}." if self.is_number or str(value) != right[0] else ""
         self._value = str(value)
         self._found = Outcome(right[0], known, sentence, "", 0)
-        self._tries[:] = [known[name].right for name in self.answers]
+        self._tries[:] = [self._outcome.verdicts[name].right for name in self.answers]
 
     @property
     def is_known(self) -> bool:
@@ -85,7 +85,9 @@ class Bet(AskedQuestion):
     def _outcome(self) -> Outcome:
         if self._found is None:
             raise ValueError(f"{self.title!r}: run the cell that follows; it says what was right")
-        return self._found
+        near = {name: Verdict(abs(float(name) - float(self._value)) <= self.within, "") for name in self.answers
+                if self.is_number}  # fmt: skip
+        return attrs.evolve(self._found, verdicts={**self._found.verdicts, **near})
 
     def _candidate(self, name: Any) -> PossibleAnswer:
         if not self.is_number:

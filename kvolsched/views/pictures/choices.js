@@ -2,6 +2,12 @@
 // played once takes one act; the last line counts the stars of all games on the page.
 ((data) => (element) => {
   const at = element[0] || element, many = data.games.length > 1, stars = (window.kvolschedStars ||= {});
+  const kept = (name, given) => { // what was done outlives a reload of the page
+    try {
+      if (given) sessionStorage.setItem(`kvolsched ${name}`, JSON.stringify(given));
+      return JSON.parse(sessionStorage.getItem(`kvolsched ${name}`)) || [];
+    } catch { return given || []; }
+  };
   const make = (name, text, classes = "") => Object.assign(document.createElement(name), { textContent: text, className: classes });
   const root = make("figure", "", `${data.root} k-fig`), style = make("style", data.style), total = make("p", "", "t");
   total.setAttribute("role", "status");
@@ -9,15 +15,16 @@
   const drawn = (count) => "★".repeat(count) + "☆".repeat(3 - count);
   const play = (game, place) => {
     const box = make("section", ""), view = make("div", ""), acts = make("div", ""), end = make("div", ""), told = make("pre", "");
-    const undo = make("button", "Undo"), why = make("button", game.why), said = make("b", "", "s");
-    let taken = [];
+    const undo = make("button", "Undo"), why = make("button", ""), said = make("b", "", "s");
+    let taken = kept(game.name);
+    if (!(taken.join() in game.states)) taken = [];
     said.setAttribute("role", "status");
     const buttons = game.acts.map((words, number) => {
       const button = make("button", words);
-      button.onclick = () => { taken.push(number); show(); };
+      button.onclick = () => { taken.push(number); kept(game.name, taken); show(); };
       return button;
     });
-    undo.onclick = () => { taken.pop(); show(); };
+    undo.onclick = () => { taken.pop(); kept(game.name, taken); show(); };
     why.onclick = () => { told.hidden = !told.hidden; };
     told.hidden = true;
     function show() {
@@ -25,6 +32,7 @@
       const widths = data.widths.filter((width) => width <= wide), layout = Math.max(0, widths.length - 1);
       view.innerHTML = state.maps[layout].map((part) => data.pool[part]).join("");
       told.textContent = state.why;
+      why.textContent = state.asks;
       why.hidden = !state.why;
       if (!state.why) told.hidden = true;
       said.textContent = taken.length ? `${drawn(state.stars)} ${state.said}` : "☆☆☆ no act yet";

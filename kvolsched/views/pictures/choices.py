@@ -23,9 +23,10 @@ _PARTS = re.compile(r"(?=<g |<text|<rect|<path|<circle|</g>)")
 
 @attrs.frozen
 class State:
-    """What is seen after some acts: the cluster, why a pod waits ("" if none does), stars, and what they lack."""
+    """What is seen after some acts: the cluster, the question why a pod waits and its answer, stars, what they lack."""
 
     frame: Frame
+    asks: str = ""
     why: str = ""
     stars: int = 0
     said: str = ""
@@ -37,7 +38,6 @@ class Game:
 
     name: str
     question: str
-    asks_why: str
     acts: Sequence[str]
     states: Mapping[tuple[int, ...], State]
     once: bool = False
@@ -69,12 +69,11 @@ def _plain(game: Game, widths: Sequence[int], number: Callable[[str], int]) -> d
     states = {
         ",".join(map(str, taken)): {
             "maps": [[number(part) for part in _PARTS.split(_drawn(state.frame, width))] for width in widths],
-            "why": state.why, "stars": state.stars, "said": state.said,
+            "asks": state.asks, "why": state.why, "stars": state.stars, "said": state.said,
         }
         for taken, state in game.states.items()
     }  # fmt: skip
-    return {"name": game.name, "question": game.question, "why": game.asks_why, "acts": list(game.acts),
-            "states": states, "once": game.once}  # fmt: skip
+    return {"name": game.name, "question": game.question, "acts": list(game.acts), "states": states, "once": game.once}
 
 
 def _drawn(frame: Frame, width: int) -> str:
