@@ -16,7 +16,7 @@ from ..questions.fix.harm import Stars, stars
 from ..questions.why import Why, Whys
 from ..world.log import Key
 
-LOOKS = ("get ", "describe ", "rollout status ")  # commands that change nothing
+LOOKS = ("get ", "describe ", "rollout status ", "help")  # commands that change nothing
 REST = 60.0  # simulated seconds
 
 

@@ -279,6 +279,14 @@ def test_errors_are_kubectls(cluster, command, text):
     assert ("", text, 1) == (cluster.kubectl(command).stdout, cluster.kubectl(command).stderr, cluster.kubectl(command).code)
 
 
+def test_help_lists_the_commands(cluster):
+    """`kubectl help` and `kubectl` alone list what is simulated, and are no errors."""
+    asked, alone = cluster.kubectl("help"), cluster.kubectl("")
+
+    assert (asked.code, str(asked)) == (alone.code, str(alone)) and asked.code == 0
+    assert {"get", "describe", "apply", "drain"} <= set(str(asked).split())
+
+
 def test_no_words_raise(cluster):
     """Whatever stands in a command, kubectl answers: it has an exit code, and errors if that is not 0."""
     verbs = ["get", "describe", "delete", "label", "taint", "patch", "drain", "rollout status", "scale --replicas=2"]

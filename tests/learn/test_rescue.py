@@ -52,9 +52,9 @@ def test_each_way_through_the_night(night, acts, stars, words):
 
 
 def test_looking_is_free_and_an_act_can_be_taken_back(night):
-    """`get` is no act; what kubectl refuses is none; after `undo` everything is as it was."""
+    """`get` and `help` are no acts; what kubectl refuses is none; after `undo` everything is as it was."""
     found = Rescue(night, "What frees it?")
-    found.kubectl("get pods")
+    found.kubectl("get pods"), found.kubectl("help")
     found.kubectl("delete pod nobody")
     assert found.acts == []
     assert "★" not in repr(found)
