@@ -395,7 +395,8 @@ class Trials(Generic[AnyCluster]):
 def _write_anew(cluster: ClusterActs, reference: str, values: Mapping[FieldPath, Any]) -> bool:
     """Put a manifest with these values in the place of an object that no component has seen; say whether it is one."""
     key = cluster.world.find_key(reference)
-    plain = manifest.to_plain(next(obj for obj in manifest.read(cluster.written(reference)).objects if key_of(obj) == key))
+    loaded = manifest.read(cluster.written(reference)).objects
+    plain = manifest.to_plain(next(obj for obj in loaded if key_of(obj) == key))
     for field, value in values.items():
         _put(plain, field.steps, value)
     cluster.world.log.write(key, None)

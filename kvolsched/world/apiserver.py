@@ -31,7 +31,8 @@ class Write:
     """A write to be sent to the API server.
 
     `verb` is create, update, update_status, patch, delete or the name of a subresource; `new` the object, payload or
-    patch (a value with `apply(old)`; with a true `admitted` its result is admitted as an update is); `version` the resourceVersion it builds on (0: any); `uid` a precondition ("": none); `words` its sentence;
+    patch (a value with `apply(old)`; with a true `admitted` its result is admitted as an update is); `version` the
+    resourceVersion it builds on (0: any); `uid` a precondition ("": none); `words` its sentence;
     `method` the HTTP verb, where it is not the usual one (kubectl patches what it changes).
     """
 

@@ -76,7 +76,8 @@ def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
     rest = list(words)
     place = _next_argument(rest, 0)
     if rest[place : place + 1] in ([], ["help"]):
-        raise CommandError(USAGE.format("\n  ".join(FLAGS)).rstrip("\n"), code=0 if not rest or place < len(rest) else 1)
+        only_flags = place == len(rest) and bool(rest)
+        raise CommandError(USAGE.format("\n  ".join(FLAGS)).rstrip("\n"), code=int(only_flags))
     verb = rest.pop(place)
     if verb == "rollout":
         place = _next_argument(rest, place)

@@ -205,7 +205,7 @@ def _finding_of_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Finding |
     storage_class, asked = seen.storage_class(of_class), claim.spec.resources.requests.get("storage", "0")
     of = f"of class {of_class}" if of_class else "without a class"
     if claim.metadata.deletion_timestamp is not None:
-        return Finding(("claim being deleted",), f"claim {name} is being deleted: its pod waits until there is a new one")
+        return Finding(("claim being deleted",), f"claim {name} is being deleted: its pod waits for a new one")
     named = seen.volume(wanted) if wanted else None
     there = ([] if named is None else [named]) if wanted else seen.volumes_of_class(of_class)
     large = [volume for volume in there if volumes.capacity(volume) >= volumes.requested(claim)]
