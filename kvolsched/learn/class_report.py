@@ -85,7 +85,7 @@ def report(name: str, path: str | Path = "") -> Path:
         if known["name"] != name:
             raise ValueError(f"{target.name} is the report of {known['name']!r}, not of {name!r}: give another path")
         rows = known["rows"]
-    mine = [done for done in done_pages() if done.name == name]
+    mine = [done for done in done_pages if done.name == name]
     new = [{"page": [done.level, done.number], "acts": done.acts, "hints": done.hints, "seconds": int(done.seconds)}
            for done in mine[_reported.get(target, 0) if rows else 0:]]  # fmt: skip
     _reported[target] = len(mine)

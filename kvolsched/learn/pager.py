@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from ..api import make
-from ..api.kinds.meta import Frozen, thaw
+from ..api.kinds.meta import thaw
 from ..api.notebook_output import PrintedAnswer
 from ..api.text.yaml_text import packaged_data
 from ..api.words import counted
@@ -35,7 +35,7 @@ from .templates import ExpectationFailed
 TRIES = 8  # sets of names that are drawn
 NOT_PLAYED = (ExpectationFailed, ScenarioError, ApplyRefused, LookupError, ValueError)
 _numbers: Counter[tuple[str, int]] = Counter()  # how many pages were drawn, of this process: a kernel
-_done: list["DonePage"] = []
+done_pages: list["DonePage"] = []  # of this process, as somebody was done with them
 
 
 @attrs.frozen(repr=False)
@@ -72,9 +72,9 @@ class DonePage(PrintedAnswer):
         took = [counted(len(self.acts), "act"), *([counted(self.hints, "hint")] if self.hints else [])]
         head = (f"kvolsched pager {self.name} L{self.level}.{self.number} {self.stars.drawn} {' '.join(took)} "
                 f"{minutes}:{seconds:02} #{self.code}")
-        lesson = next(lesson for lesson, names in _file()["explained in"].items() if self.incident.name in names)
+        lesson = next(lesson for lesson, names in _file()["nearest lesson"].items() if self.incident.name in names)
         return "\n".join([head, self.stars.sentence, f"It was: {self.incident.title}", self.incident.cause,
-                          f"explained in: {lesson}; met in: {', '.join(self.incident.sources)}",
+                          f"nearest lesson: {lesson}; met in: {', '.join(self.incident.sources)}",
                           f"so far: {', '.join(self.so_far)}"])  # fmt: skip
 
 
@@ -111,19 +111,17 @@ class IncidentPage(Rescue):
     def hint(self) -> str | Why | Whys:
         """Return the next hint: which objects matter, then why the pods wait."""
         self.hints += 1
-        if self.hints == 1:
-            return f"look at: {', '.join(self._incident.kinds)}"
-        return self.why
+        return f"look at: {', '.join(self._incident.kinds)}" if self.hints == 1 else self.why
 
     def done(self) -> DonePage:
         """Return what the acts are worth, and what the page was; a report counts it."""
         acts, stars = tuple((act.command, act.stdin) for act in self.acts), self.stars
-        pages = {(each.level, each.number): each.stars for each in _done if each.name == self.name}
+        pages = {(each.level, each.number): each.stars for each in done_pages if each.name == self.name}
         pages[self.level, self.number] = stars
         so_far = tuple(f"L{level}.{number} {each.drawn}" for (level, number), each in pages.items())
         found = DonePage(self.name, self.level, self.number, stars, acts, self.hints, time.monotonic() - self._began,
                          self._incident, so_far)  # fmt: skip
-        _done.append(found)
+        done_pages.append(found)
         return found
 
     def _judged(self, cluster: Cluster) -> Stars:
@@ -138,32 +136,30 @@ class IncidentPage(Rescue):
         return "\n\n".join(filter(None, [self.question, repr(shown), repr(self.stars) if self.acts else ""]))
 
 
-def page(name: str, level: int = 1, number: int = 0) -> IncidentPage:
+def page(name: str, level: int = 1, number: int = 0, *, lesson: int = 0) -> IncidentPage:
     """Draw a page of the pager for a reader: a cluster in which something waits, to be freed with `.kubectl(...)`.
 
     Args:
         name: the reader's; it draws which incident, and all names in it. No incident comes twice in a round.
         level: 1 one rule, 2 two rules together, 3 order and time, 4 all runs, and yet not as its owner wants it.
         number: which page of this level; 0: the next.
+        lesson: draw a page that shows this lesson's own rule, of whatever level; for a name always the same one.
 
     Raises:
-        ValueError: there is no such level.
+        ValueError: there is no such level or lesson.
 
     >>> p = page("ada")
     >>> p.kubectl("get nodes").code
     0
     """
+    if lesson:
+        level, number = _of_lesson(name, lesson)
     if level not in _levels():
         raise ValueError(f"there is no level {level}; there are {', '.join(map(str, _levels()))}")
     if not number:
         _numbers[name, level] += 1
         number = _numbers[name, level]
     return IncidentPage(name, level, number)
-
-
-def done_pages() -> tuple[DonePage, ...]:
-    """Return the pages that somebody is done with, of this process."""
-    return tuple(_done)
 
 
 @cache
@@ -182,6 +178,15 @@ def _incident_of(name: str, level: int, number: int) -> Incident:
     return incident(sorted(names, key=lambda each: number_of(name, level, turn, each))[place])
 
 
+def _of_lesson(name: str, lesson: int) -> tuple[int, int]:
+    shown = _file()["shows the rule of"]
+    if str(lesson) not in shown:
+        raise ValueError(f"there is no lesson {lesson}; there are {', '.join(shown)}")
+    drawn = min(shown[str(lesson)], key=lambda each: number_of(name, lesson, each))
+    return next((level, number) for level, names in _levels().items() for number in range(1, len(names) + 1)
+                if _incident_of(name, level, number).name == drawn)  # fmt: skip
+
+
 def _lacking(cluster: Cluster, wanted: Mapping[str, Any]) -> str:
     """Return what does not hold of what is wanted in the end, in words."""
     try:
@@ -197,11 +202,11 @@ def _drawn(
     """Return an incident's cluster at its symptom under drawn names, its cures under these, and how machines begin."""
     values = thaw(found.parameters)
     filled = found.scenario.filled(**values)
-    scripts = [_plain(attrs.evolve(found.scenario, script=cure.script).filled(**values).script)
+    scripts = [thaw(attrs.evolve(found.scenario, script=cure.script).filled(**values).script)
                for cure in found.cures if cure.anew is None]  # fmt: skip
     plain = {"revision": filled.revision, "seed": filled.seed, "gates": thaw(filled.gates),
              "components": thaw(filled.components), "manifests": list(filled.manifests),
-             "objects": _plain(filled.objects), "script": _plain(filled.script)}  # fmt: skip
+             "objects": thaw(filled.objects), "script": thaw(filled.script)}  # fmt: skip
     applied = [line.get("apply", []) for script in (plain["script"], *scripts) for line in script]
     objects = [*plain["objects"], *(obj for each in applied for obj in listed(each))]
     for attempt in range(TRIES):
@@ -210,10 +215,8 @@ def _drawn(
         for agents in (True, False):
             data = renamed(plain, names)
             nodes = [obj["metadata"]["name"] for obj in data["objects"] if obj.get("kind") == "Node"] if agents else ()
-            data["objects"] += [
-                make.pod(f"agent-{name}", cpu="0", running_on=name, namespace="kube-system",
-                         tolerations=[{"operator": "Exists"}]) for name in nodes
-            ]  # fmt: skip
+            data["objects"] += [make.pod(f"agent-{name}", cpu="0", running_on=name, namespace="kube-system",
+                                         tolerations=[{"operator": "Exists"}]) for name in nodes]  # fmt: skip
             try:
                 scenario = read_data(data, found.name)
                 cluster = scenario.play(scenario.cluster())
@@ -222,7 +225,3 @@ def _drawn(
             if any(is_pending(pod) for pod in cluster.objects("pods")) or _lacking(cluster, wanted):
                 return cluster, renamed(scripts, names), machines
     return found.play(), scripts, ""
-
-
-def _plain(lines: tuple[Frozen, ...]) -> list[dict[str, Any]]:
-    return [thaw(line) for line in lines]

@@ -92,12 +92,26 @@ def test_every_incident_is_a_page_or_says_why_not():
     assert all(pager._file()["no page"].values())
 
 
-def test_every_page_is_explained_in_a_lesson_that_there_is():
-    """Each incident of a page has one lesson, and no lesson explains what is no page."""
-    explained = pager._file()["explained in"]
+def test_every_page_names_a_lesson_that_there_is():
+    """Each incident of a page has one nearest lesson, and no lesson is the nearest to what is no page."""
+    explained = pager._file()["nearest lesson"]
 
     assert [lesson for lesson in explained if not (NOTEBOOKS / f"{lesson}.ipynb").is_file()] == []
     assert sorted(name for names in explained.values() for name in names) == sorted(name for names in LEVELS.values() for name in names)
+
+
+def test_a_lesson_ends_with_a_page_of_its_own_rule():
+    """Each lesson has such pages; a name draws one of them, always the same, which a report can draw again."""
+    shown = pager._file()["shows the rule of"]
+
+    assert [*shown] == [str(int(path.name[:2])) for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))]
+    for lesson, names in shown.items():
+        drawn, again = page("ada", lesson=int(lesson)), page("ada", lesson=int(lesson))
+        assert drawn._incident.name in names
+        assert repr(drawn) == repr(again) == repr(page("ada", drawn.level, drawn.number))
+    assert {page(name, lesson=6)._incident.name for name in "abcdefgh"} == set(shown["6"])
+    with pytest.raises(ValueError, match="no lesson 13; there are 1, 2, "):
+        page("ada", lesson=13)
 
 
 def test_a_page_on_which_all_runs_says_what_is_wanted_and_judges_it():
@@ -179,7 +193,7 @@ def test_a_page_shows_its_symptom_alone_and_tells_at_the_end():
     assert (done.stars.count, len(done.acts), done.hints) == (3, 1, 1)
     assert repr(done).startswith(f"kvolsched pager ada L1.{done.number} ★★★ 1 act 1 hint 0:")
     assert known.title in repr(done)
-    assert f"explained in: {EXPLAINED}; " in repr(done)
+    assert f"nearest lesson: {EXPLAINED}; " in repr(done)
     assert f"so far: L1.{done.number} ★★★" in repr(drawn.done())
     with pytest.raises(ValueError, match="no level 5; there are 1, 2, 3, 4"):
         page("ada", level=5)
